@@ -1,0 +1,1 @@
+"""Private compiled core; see README.md in this folder."""

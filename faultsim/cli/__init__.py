@@ -1,0 +1,1 @@
+"""The ``faultsim`` command, one module a subcommand."""

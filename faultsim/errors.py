@@ -1,0 +1,30 @@
+"""The errors that faultsim raises, all children of `FaultsimError`.
+
+An error says what was wrong, where (file and line, row, field) and what would be right, in one line.
+"""
+
+__all__ = ["EngineError", "FaultsimError", "InputError", "MissingExtraError", "NotAvailableError", "OptionError"]
+
+
+class FaultsimError(Exception):
+    """Base of every error that faultsim raises on purpose."""
+
+
+class InputError(FaultsimError, ValueError):
+    """A log, a trace or a column holds something that it must not hold."""
+
+
+class OptionError(FaultsimError, ValueError):
+    """An option has a value, or a combination of values, that has no meaning."""
+
+
+class MissingExtraError(FaultsimError, ImportError):
+    """An optional package is needed and not installed; the message names the extra."""
+
+
+class NotAvailableError(FaultsimError, NotImplementedError):
+    """A part of the design that this version does not have yet; it is named, never pretended."""
+
+
+class EngineError(FaultsimError, RuntimeError):
+    """The engine found its own state broken: a bug in faultsim, please report it."""

@@ -1,0 +1,1 @@
+"""Made-up workloads; every function takes a NumPy generator and returns columns."""

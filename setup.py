@@ -1,0 +1,70 @@
+"""Builds the Cython core.  Everything else about the package is in pyproject.toml.
+
+Switches, all environment variables set to 1:
+
+FAULTSIM_DEBUG   bounds checks, C assertions and ``verify()`` after every chunk of events
+FAULTSIM_NATIVE  ``-march=native`` for this machine only
+FAULTSIM_ASAN    address sanitizer (run with ``LD_PRELOAD=$(cc -print-file-name=libasan.so)``)
+FAULTSIM_TRACE   line tracing for coverage
+"""
+
+import os
+import sys
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+def switch(name: str) -> bool:
+    return os.environ.get(name, "") not in ("", "0")
+
+DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
+ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
+
+# One line an extension: the module below faultsim._core.
+EXTENSIONS = [
+
+]
+
+DIRECTIVES = {
+    "language_level": 3,
+    "freethreading_compatible": True,
+    "embedsignature": True,
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": not DEBUG,
+    "overflowcheck": False,
+    "linetrace": TRACE,
+}
+
+if sys.platform == "win32":
+    compile_args, link_args = ["/O2"], []
+else:
+    # -ffp-contract=off: the same doubles on every machine; never -ffast-math, never -march by default.
+    compile_args, link_args = ["-O3", "-g0", "-ffp-contract=off"], []
+    if DEBUG:
+        compile_args = ["-O1", "-g", "-ffp-contract=off", "-UNDEBUG"]
+    else:
+        compile_args.append("-DNDEBUG")
+    if NATIVE:
+        compile_args.append("-march=native")
+    if ASAN:
+        compile_args += ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"]
+        link_args += ["-fsanitize=address"]
+
+macros = [("CYTHON_TRACE_NOGIL", "1")] if TRACE else []
+macros.append(("FAULTSIM_DEBUG", "1" if DEBUG else "0"))
+
+modules = [
+    Extension(
+        f"faultsim._core.{name}",
+        [f"faultsim/_core/{name}.pyx"],
+        extra_compile_args=compile_args,
+        extra_link_args=link_args,
+        define_macros=macros,
+    )
+    for name in EXTENSIONS
+]
+
+setup(ext_modules=cythonize(modules, compiler_directives=DIRECTIVES, nthreads=0))
