@@ -21,8 +21,7 @@ DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
 ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 
 # One line an extension: the module below faultsim._core.
-EXTENSIONS = [
-
+EXTENSIONS: list[str] = [
 ]
 
 DIRECTIVES = {
@@ -67,4 +66,4 @@ modules = [
     for name in EXTENSIONS
 ]
 
-setup(ext_modules=cythonize(modules, compiler_directives=DIRECTIVES, nthreads=0))
+setup(ext_modules=cythonize(modules, compiler_directives=DIRECTIVES) if modules else [])
