@@ -6,8 +6,6 @@
 
 # Runs and results
 
-# Kernels on their own
-
 # Errors
 from faultsim.errors import (
     EngineError,
@@ -18,10 +16,14 @@ from faultsim.errors import (
     OptionError,
 )
 
+# Kernels on their own
+from faultsim.event_queue import EventQueue
+
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "EngineError",
+    "EventQueue",
     "FaultsimError",
     "InputError",
     "MissingExtraError",

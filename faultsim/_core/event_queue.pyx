@@ -1,0 +1,154 @@
+"""The event heap; its contract is in event_queue.pxd, its plain twin in faultsim/reference/event_queue.py."""
+
+from cpython.pyport cimport PY_SSIZE_T_MAX
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy
+
+cdef Py_ssize_t MIN_CAPACITY = 16
+cdef Py_ssize_t MAX_CAPACITY = PY_SSIZE_T_MAX // (2 * <Py_ssize_t> sizeof(event_t))    # no byte count overflows
+
+
+cdef int heap_init(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
+    heap.n = 0
+    heap.capacity = 0
+    heap.items = NULL
+    if capacity < MIN_CAPACITY:
+        capacity = MIN_CAPACITY
+    if capacity > MAX_CAPACITY:
+        return -1
+    heap.items = <event_t *> malloc(<size_t> capacity * sizeof(event_t))
+    if heap.items == NULL:
+        return -1
+    heap.capacity = capacity
+    return 0
+
+
+cdef void heap_free(heap_t *heap) noexcept nogil:
+    free(heap.items)
+    heap.items = NULL
+    heap.n = 0
+    heap.capacity = 0
+
+
+cdef int reserve(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
+    cdef event_t *items
+    if capacity <= heap.capacity:
+        return 0
+    if capacity > MAX_CAPACITY:
+        return -1
+    items = <event_t *> realloc(heap.items, <size_t> capacity * sizeof(event_t))
+    if items == NULL:
+        return -1
+    heap.items = items
+    heap.capacity = capacity
+    return 0
+
+
+cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept nogil:
+    cdef Py_ssize_t hole = heap.n, parent
+    cdef event_t event
+    if hole == heap.capacity and reserve(heap, MIN_CAPACITY if hole == 0 else 2 * hole) < 0:
+        return -1
+    heap.n += 1
+    event.time = time
+    event.kind = kind
+    event.serial = serial
+    while hole > 0:
+        parent = (hole - 1) >> 2
+        if not event_precedes(&event, &heap.items[parent]):
+            break
+        heap.items[hole] = heap.items[parent]
+        hole = parent
+    heap.items[hole] = event
+    return 0
+
+
+cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
+    cdef Py_ssize_t hole = 0, child, last, best, n
+    cdef event_t *items = heap.items
+    cdef event_t moved
+    if heap.n == 0:
+        return False
+    event[0] = items[0]
+    n = heap.n - 1
+    heap.n = n
+    moved = items[n]
+    while True:
+        child = 4 * hole + 1
+        if child >= n:
+            break
+        last = child + 4 if child + 4 < n else n
+        best = child
+        for child in range(child + 1, last):
+            if event_precedes(&items[child], &items[best]):
+                best = child
+        if not event_precedes(&items[best], &moved):
+            break
+        items[hole] = items[best]
+        hole = best
+    items[hole] = moved
+    return True
+
+
+cdef int heap_copy(heap_t *target, const heap_t *source) noexcept nogil:
+    if reserve(target, source.n) < 0:
+        return -1
+    if source.n > 0:
+        memcpy(target.items, source.items, <size_t> source.n * sizeof(event_t))
+    target.n = source.n
+    return 0
+
+
+cdef bint heap_is_ordered(const heap_t *heap) noexcept nogil:
+    cdef Py_ssize_t i
+    if not 0 <= heap.n <= heap.capacity:
+        return False
+    for i in range(1, heap.n):
+        if event_precedes(&heap.items[i], &heap.items[(i - 1) >> 2]):
+            return False
+    return True
+
+
+cdef class EventHeap:
+    """Owns one heap; `faultsim.EventQueue` checks what goes in and is what people use."""
+
+    def __cinit__(self, Py_ssize_t capacity=0):
+        if heap_init(&self.heap, capacity) < 0:
+            raise MemoryError(f"no memory for an event heap of {capacity} events")
+
+    def __dealloc__(self):
+        heap_free(&self.heap)
+
+    def __len__(self):
+        return self.heap.n
+
+    def push(self, double time, int kind, int64_t serial):
+        if heap_push(&self.heap, time, kind, serial) < 0:
+            raise MemoryError(f"no memory for more than {self.heap.n} events")
+
+    def pop(self):
+        cdef event_t event
+        if not heap_pop(&self.heap, &event):
+            raise IndexError("pop from an empty event queue")
+        return event.time, event.kind, event.serial
+
+    def peek(self):
+        cdef const event_t *event = heap_top(&self.heap)
+        if event == NULL:
+            raise IndexError("peek at an empty event queue")
+        return event.time, event.kind, event.serial
+
+    def clear(self):
+        heap_clear(&self.heap)
+
+    def copy(self):
+        cdef EventHeap other = EventHeap.__new__(EventHeap)
+        if heap_copy(&other.heap, &self.heap) < 0:
+            raise MemoryError(f"no memory for a copy of {self.heap.n} events")
+        return other
+
+    def verify(self):
+        return heap_is_ordered(&self.heap)
+
+    def __reduce__(self):
+        raise TypeError("EventHeap holds C memory and is not pickled; pickle faultsim.EventQueue")

@@ -1,0 +1,29 @@
+"""What all tests share: hypothesis profiles, and the folder of real logs."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every run; `--hypothesis-profile=slow` looks further, `explore` at random.
+_common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile(
+    "default", derandomize=True, max_examples=60, stateful_step_count=30, database=None, **_common
+)
+settings.register_profile("slow", derandomize=True, max_examples=1000, database=None, **_common)
+settings.register_profile("explore", max_examples=1000, **_common)
+settings.load_profile("default")
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder of public logs: FAULTSIM_DATA, else ../shared/data beside the checkout; skips when there is none."""
+    named = os.environ.get("FAULTSIM_DATA")
+    folder = Path(named) if named else CHECKOUT.parent / "shared" / "data"
+    if not (folder / "swf").is_dir():
+        where = "FAULTSIM_DATA" if named else "../shared/data beside the checkout"
+        pytest.skip(f"no public logs: {where} has no folder swf (set FAULTSIM_DATA to a folder that has)")
+    return folder
