@@ -23,6 +23,7 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
     "event_queue",
+    "knapsack",
 ]
 
 DIRECTIVES = {

@@ -18,6 +18,7 @@ from faultsim.errors import (
 
 # Kernels on their own
 from faultsim.event_queue import EventQueue
+from faultsim.knapsack import knapsack
 
 __version__ = "0.1.0.dev0"
 
@@ -29,4 +30,5 @@ __all__ = [
     "MissingExtraError",
     "NotAvailableError",
     "OptionError",
+    "knapsack",
 ]
