@@ -22,8 +22,11 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
+    "choose",
     "event_queue",
+    "finder_bitmap",
     "knapsack",
+    "torus",
 ]
 
 DIRECTIVES = {
