@@ -14,8 +14,10 @@ import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
+
 def switch(name: str) -> bool:
     return os.environ.get(name, "") not in ("", "0")
+
 
 DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
 ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
@@ -23,10 +25,21 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
     "choose",
+    "conservative",
+    "conservative_torus",
+    "defragment",
+    "engine",
     "event_queue",
     "finder_bitmap",
     "knapsack",
+    "orders",
+    "placing",
+    "releases",
+    "schedule_cluster",
+    "schedule_torus",
+    "sim",
     "torus",
+    "verify",
 ]
 
 DIRECTIVES = {

@@ -1,0 +1,218 @@
+"""Conservative backfilling on a torus (MODEL 6); the contract is in conservative_torus.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport calloc, malloc, qsort
+from libc.string cimport memcpy, memset
+
+from faultsim._core.choose cimport permit_t
+from faultsim._core.sim cimport NO_MEMORY, OK, JOB_RUNNING, plan_t, promise_start, sim_t, start_job, wait_t
+from faultsim._core.torus cimport box_t, next_feasible, occ_fill
+
+
+cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
+    cdef plan_t *p = &s.plan
+    cdef size_t n = s.n, words = s.torus.words
+    cdef int32_t i
+    p.begin = <double *>malloc(n * sizeof(double))
+    p.end = <double *>calloc(n, sizeof(double))
+    p.box = <box_t *>calloc(n, sizeof(box_t))
+    p.mask = <uint64_t *>calloc(n * words, sizeof(uint64_t))
+    p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
+    p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
+    # Ends of reservations and of running jobs (at most a job a node).
+    p.times = <double *>malloc((n + <size_t>s.nodes + 1) * sizeof(double))
+    if p.begin == NULL or p.end == NULL or p.box == NULL or p.mask == NULL:
+        return NO_MEMORY
+    if p.window == NULL or p.instant == NULL or p.times == NULL:
+        return NO_MEMORY
+    for i in range(s.n):
+        p.begin[i] = INFINITY
+    p.last_pass = -INFINITY
+    return OK
+
+
+cdef inline uint64_t *mask_of(const sim_t *s, int32_t job) noexcept nogil:
+    return &s.plan.mask[<size_t>job * s.torus.words]
+
+
+cdef inline void join(uint64_t *into, const uint64_t *more, int words) noexcept nogil:
+    cdef int k
+    for k in range(words):
+        into[k] |= more[k]
+
+
+cdef int ascending(const void *a, const void *b) noexcept nogil:
+    cdef double p = (<const double *>a)[0], q = (<const double *>b)[0]
+    return (p > q) - (p < q)
+
+
+cdef int32_t release_times(sim_t *s) noexcept nogil:
+    """plan.times: when nodes come back, from now on, ascending, each once; how many."""
+    cdef plan_t *p = &s.plan
+    cdef int32_t i, n = 0, kept = 0
+    cdef double t
+    for i in range(s.releases.n):
+        t = s.releases.items[i].end
+        p.times[n] = t if t > s.now else s.now
+        n += 1
+    for i in range(s.wait.head, s.wait.end):
+        if p.begin[s.wait.job[i]] != INFINITY:
+            p.times[n] = p.end[s.wait.job[i]]
+            n += 1
+    qsort(p.times, <size_t>n, sizeof(double), ascending)
+    for i in range(n):
+        if p.times[i] >= s.now and (kept == 0 or p.times[i] != p.times[kept - 1]):
+            p.times[kept] = p.times[i]
+            kept += 1
+    return kept
+
+
+cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noexcept nogil:
+    """plan.window: nodes that `job` cannot have over all of [t, end); plan.instant: what is taken at t.
+
+    `real`: t is now and every running job counts, also one that has outlived its estimate.
+    """
+    cdef plan_t *p = &s.plan
+    cdef int words = s.torus.words
+    cdef size_t bytes = <size_t>words * sizeof(uint64_t)
+    cdef int32_t i, other
+    memset(p.window, 0, bytes)
+    if real:
+        memcpy(p.window, s.occ, bytes)
+    else:
+        for i in range(s.releases.n):
+            if s.releases.items[i].end > t:
+                join(p.window, mask_of(s, s.releases.items[i].job), words)
+    memcpy(p.instant, p.window, bytes)
+    for i in range(s.wait.head, s.wait.end):
+        other = s.wait.job[i]
+        # A stretch without length still needs room at its instant.
+        if other == job or s.state[other] == JOB_RUNNING or p.begin[other] == INFINITY:
+            continue
+        if p.begin[other] <= t and (t < p.end[other] or p.begin[other] == t):
+            join(p.instant, mask_of(s, other), words)
+            join(p.window, mask_of(s, other), words)
+        elif t < p.begin[other] and p.begin[other] < end:
+            join(p.window, mask_of(s, other), words)
+
+
+cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, int32_t *size_out) noexcept nogil:
+    """Earliest time from now on, then smallest size, with a box that is free all along; 1, or a status code."""
+    cdef plan_t *p = &s.plan
+    cdef int32_t n = release_times(s), i, size, limit
+    cdef double t = s.now, end
+    cdef permit_t permit
+    cdef int code
+    limit = s.nodes if head else s.need[job] + s.policy.max_growth
+    memset(&permit, 0, sizeof(permit))
+    permit.forbidden = p.window
+    for i in range(-1, n):
+        if i >= 0:
+            t = p.times[i]
+        end = (t + s.policy.start_delay) + s.estimate[job]
+        taken_over(s, job, t, end, i < 0)
+        size = s.need[job]
+        while size != 0 and size <= limit:
+            code = s.policy.place(s, job, p.instant, size, &permit, box)
+            if code < 0:
+                return code
+            if code:
+                begin[0] = t
+                size_out[0] = size
+                # A hole at now that counts on nodes of an overrun job is not one to start in.
+                return 2 if i < 0 else 1
+            size = next_feasible(&s.torus, size + 1)
+    begin[0] = INFINITY
+    return 1
+
+
+cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
+    if s.expected[job] < s.now:
+        s.plan.rebuild = True
+
+
+cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
+    cdef plan_t *p = &s.plan
+    cdef wait_t *w = &s.wait
+    cdef bint disturbed = p.rebuild, again
+    cdef int32_t i
+    cdef int code
+    if s.policy.order != NULL:
+        code = s.policy.order(s)
+        if code < 0:
+            return code
+    p.rebuild = False
+    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
+        disturbed = True
+    for i in range(w.head, w.end):
+        if p.begin[w.job[i]] < s.now or p.begin[w.job[i]] == p.last_pass:
+            disturbed = True
+            s.epoch += 1
+            break
+    code = sweep(s, disturbed)
+    if code < 0:
+        return code
+    if s.policy.migrate != NULL:
+        code = s.policy.migrate(s)
+        if code < 0:
+            return code
+        if s.adopted:
+            for i in range(s.releases.n):
+                remask(s, s.releases.items[i].job, &s.box[s.releases.items[i].job])
+            code = sweep(s, True)
+            if code < 0:
+                return code
+    if w.head == w.end:
+        w.head = 0
+        w.end = 0
+    p.last_pass = s.now
+    return OK
+
+
+cdef void remask(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
+    cdef uint64_t *mask = mask_of(s, job)
+    memset(mask, 0, <size_t>s.torus.words * sizeof(uint64_t))
+    occ_fill(&s.torus, mask, box)
+
+
+cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
+    """One reservation after another, in queue order, out of the plan and into its earliest hole."""
+    cdef plan_t *p = &s.plan
+    cdef wait_t *w = &s.wait
+    cdef int32_t i, keep, job, size
+    cdef double begin = INFINITY
+    cdef bint waits = False
+    cdef box_t box
+    cdef int code
+    if disturbed:
+        for i in range(w.head, w.end):
+            p.begin[w.job[i]] = INFINITY
+    for i in range(w.head, w.end):
+        job = w.job[i]
+        size = 0
+        code = find_hole(s, job, not waits, &begin, &box, &size)
+        if code < 0:
+            return code
+        if code == 2:
+            p.begin[job] = INFINITY
+            remask(s, job, &box)
+            promise_start(s, job, begin)
+            code = start_job(s, job, size, &box, waits)
+            if code < 0:
+                return code
+            continue
+        waits = True
+        if begin <= p.begin[job] and begin != INFINITY:
+            p.begin[job] = begin
+            p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
+            p.box[job] = box
+            remask(s, job, &box)
+        promise_start(s, job, p.begin[job])
+    keep = w.head
+    for i in range(w.head, w.end):
+        if s.state[w.job[i]] != JOB_RUNNING:
+            w.job[keep] = w.job[i]
+            keep += 1
+    w.end = keep
+    return OK

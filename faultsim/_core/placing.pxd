@@ -1,0 +1,19 @@
+# Placement rules of a torus as the engine calls them (sim_t.policy.place), and what passes share about free boxes.
+#
+# 1: found, `out` is the box; 0: no free, permitted box of exactly `size` nodes; < 0: a status code.
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.choose cimport permit_t
+from faultsim._core.sim cimport sim_t
+from faultsim._core.torus cimport box_t
+
+cdef int place_first_fit(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+cdef int place_max_free(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+cdef int place_python(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+
+# Size of the largest free box of the machine as it is now; kept in s.mfp until the occupancy changes.
+cdef int32_t current_mfp(sim_t *s) noexcept nogil

@@ -1,0 +1,46 @@
+"""Placement rules of a torus (MODEL 7) as the engine calls them."""
+
+from cpython.ref cimport PyObject
+from libc.stdlib cimport free as c_free
+
+from faultsim._core.choose cimport choose_first_fit, choose_max_free, list_permitted
+from faultsim._core.finder_bitmap cimport largest_free
+from faultsim._core.sim cimport NO_MEMORY, PYTHON_ERROR
+
+
+cdef int place_first_fit(
+        sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
+    return choose_first_fit(&s.finder, occ, size, s.policy.box_order, permit, out)
+
+
+cdef int place_max_free(
+        sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
+    return choose_max_free(&s.finder, occ, size, s.policy.box_order, permit, out)
+
+
+cdef int place_python(
+        sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
+    cdef box_t *list_ = NULL
+    cdef long capacity = 0, count, index
+    cdef int code = 1
+    count = list_permitted(&s.finder, occ, size, s.policy.box_order, permit, &list_, &capacity)
+    if count <= 0:
+        c_free(list_)
+        return NO_MEMORY if count < 0 else 0
+    with gil:
+        try:
+            index = (<object><PyObject *>s.policy.owner).chosen_by_python(
+                <object><PyObject *>s.policy.python_place, job, s.now,
+                <bytes>(<char *>list_)[:count * <long>sizeof(box_t)], <bytes>(<char *>occ)[:s.torus.words * 8])
+            out[0] = list_[index]
+        except BaseException as error:
+            (<object><PyObject *>s.policy.owner).keep_error(error)
+            code = PYTHON_ERROR
+    c_free(list_)
+    return code
+
+
+cdef int32_t current_mfp(sim_t *s) noexcept nogil:
+    if s.mfp < 0:
+        s.mfp = largest_free(&s.finder, s.occ, NULL)
+    return s.mfp

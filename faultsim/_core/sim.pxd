@@ -1,0 +1,237 @@
+# The state of one simulation: everything that the event loop and the policies read and write.
+#
+# Contract
+# - Jobs are numbered 0..n-1 in order of (submit, workload index); a job's number is its queue key.
+# - Columns at the top belong to the caller (read only).  Per-job results are the caller's NumPy arrays.
+# - Times are seconds, float64.  `now` never runs backwards.
+# - free + busy + down == nodes after every instant; `demand` is the sum of requested sizes of queued jobs.
+# - A job holds `allocated` nodes from `decision` to `finish`; it runs from `start` = decision + start delay.
+# - Policies are function pointers in `sim_t.policy`, set once before the loop.  Nothing below reads a name.
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+
+from faultsim._core.choose cimport permit_t
+from faultsim._core.event_queue cimport heap_t
+from faultsim._core.finder_bitmap cimport finder_t
+from faultsim._core.releases cimport releases_t
+from faultsim._core.torus cimport box_t, torus_t
+
+# Kinds of events at one instant, in the order in which they are handled (MODEL 2); the last two are records only.
+cdef enum event_kind:
+    EV_FINISH = 0
+    EV_REPAIR = 1
+    EV_FAILURE = 2
+    EV_CHECKPOINT = 3
+    EV_RESCHEDULE = 4
+    EV_ARRIVAL = 5
+    EV_START = 6
+    EV_MOVE = 7
+
+# Status codes; engine.pyx turns them into exceptions, and an unknown one into EngineError.
+cdef enum status:
+    OK = 0
+    DONE = 1
+    NO_MEMORY = -1
+    PYTHON_ERROR = -2        # a user's policy raised; the exception waits in the engine
+    STUCK = -3               # jobs are queued, nothing runs and nothing will happen
+    BROKEN = -4              # an invariant does not hold
+
+# State of a job.  HELD (Hold recovery) is the next release's.
+cdef enum job_state:
+    JOB_FUTURE = 0
+    JOB_QUEUED = 1
+    JOB_RUNNING = 2
+    JOB_HELD = 3
+    JOB_DONE = 4
+
+# What changed since the last scheduling pass.
+cdef enum change:
+    CHANGED_NOTHING = 0
+    CHANGED_TAIL = 1         # only arrivals, all at the end of the queue
+    CHANGED_ALL = 2
+
+# The capacity ledger (MODEL 14): every node-second is in one of these.
+cdef enum account:
+    ACC_USEFUL = 0
+    ACC_LOST = 1
+    ACC_CHECKPOINT = 2
+    ACC_RESTART = 3
+    ACC_MIGRATION = 4
+    ACC_START_DELAY = 5
+    ACC_GROWTH = 6
+    ACC_HELD = 7
+    ACC_DOWN = 8
+    ACC_IDLE = 9             # idle without demand
+    ACC_IDLE_DEMAND = 10     # idle despite demand
+    N_ACCOUNTS = 11
+
+# Waiting jobs in queue order: job[head..end).  `key` is NULL for the arrival order.
+cdef struct wait_t:
+    int32_t *job
+    double *key              # per job number, for static orders
+    int32_t head
+    int32_t end
+
+# One row of record=True: an event, or a stay of a job on nodes.
+cdef struct record_event_t:
+    double time
+    int32_t job
+    int8_t kind
+
+cdef struct record_stay_t:
+    double begin, end
+    int32_t job
+    box_t box                # torus
+    int64_t first            # cluster: its nodes are at nodes[first .. first + allocated)
+
+cdef struct record_t:
+    bint on
+    record_event_t *event
+    int64_t n_events, cap_events
+    record_stay_t *stay
+    int64_t n_stays, cap_stays
+    int32_t *node            # cluster: node numbers of all stays, one after another
+    int64_t n_nodes, cap_nodes
+    int64_t *open_stay       # per job: index of its stay that has not ended
+
+ctypedef int (*pass_fn)(sim_t *s) noexcept nogil
+# Picks a box for `job` among the free boxes of exactly `size` in `occ` that `permit` permits: 1 found, 0 none, < 0 status.
+ctypedef int (*place_fn)(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+# Brings the queue into the order of this instant (dynamic orders only; NULL otherwise).
+ctypedef int (*order_fn)(sim_t *s) noexcept nogil
+# Told of every job that gives its nodes back, after it left `releases` (conservative backfilling; NULL otherwise).
+ctypedef void (*released_fn)(sim_t *s, int32_t job) noexcept nogil
+
+cdef struct policy_t:
+    pass_fn schedule         # one scheduling pass
+    place_fn place           # torus: placement rule
+    order_fn order           # NULL: the queue keeps itself in order
+    pass_fn migrate          # NULL, or Defragment: tried once a pass after FCFS stopped; sets s.adopted
+    released_fn released
+    bint backfill            # EASY after FCFS
+    bint fixed               # EASY on a torus: reservation="fixed"
+    int32_t max_growth
+    int box_order
+    double min_free, max_concentration, move_cost
+    bint always, keep_promise
+    bint kill                # overrun="kill"
+    double start_delay
+    void *python_order       # borrowed PyObject*, or NULL
+    void *python_place
+    void *owner              # borrowed PyObject* of the Engine, for Python policies
+
+# A shadow: what EASY promised the head, kept between passes while it stays true.
+cdef struct shadow_t:
+    bint valid
+    int32_t head
+    double time
+    int64_t extra            # cluster
+    uint64_t *occ            # torus: the occupancy at `time`, later backfilled jobs included
+    uint64_t *fixed          # torus, reservation="fixed": the reserved box alone
+    permit_t permit
+    bint took_long           # a job that ends after `time` was backfilled in the last pass
+
+# Conservative backfilling: a reservation a queued job (index: job number).
+cdef struct plan_t:
+    double *begin            # inf: none yet
+    double *end
+    box_t *box               # torus
+    bint dirty               # the last sweep changed something, or nodes came back early
+    bint rebuild             # a disturbance since the last pass
+    double last_pass
+    # cluster: step function of free nodes, level[i] from at[i] until at[i + 1]
+    double *at
+    int64_t *level
+    int32_t n, capacity
+    # torus: one occupancy mask a job (words each) and scratch
+    uint64_t *mask
+    uint64_t *window
+    uint64_t *instant
+    double *times
+
+cdef struct sim_t:
+    # inputs
+    int32_t n
+    const double *submit
+    const double *runtime
+    const double *estimate
+    const int32_t *size
+    # per-job state and results
+    int8_t *state
+    int32_t *need            # nodes asked of the machine: the size, rounded up to a feasible one on a torus
+    double *run              # run time as executed
+    double *decision
+    double *first_start
+    double *start
+    double *finish           # when it will end (true run time)
+    double *expected         # raw expected end
+    int32_t *allocated
+    int32_t *restarts
+    int32_t *moves
+    uint8_t *backfilled
+    double *lost_work
+    double *checkpoint_time
+    double *promise          # earliest start promised in this epoch; inf: none
+    int32_t *promise_epoch
+    # machine
+    int32_t nodes
+    int32_t free
+    bint is_torus
+    torus_t torus
+    finder_t finder
+    uint64_t *occ            # torus: busy or down nodes; cluster with identities: the same, a bit a node
+    box_t *box               # torus: where a running job is
+    bint identities          # cluster: node numbers are tracked
+    int32_t **held           # cluster with identities: a running job's node numbers, ascending
+    int32_t mfp              # torus: largest free box of `occ`; -1: not known
+    # time and events
+    double now
+    double clock             # up to where the ledger is integrated
+    int32_t next_arrival
+    int32_t n_done
+    heap_t heap
+    releases_t releases
+    int64_t n_events, n_passes
+    # queue and scheduling
+    wait_t wait
+    int64_t demand
+    int change
+    int32_t examined         # queue positions up to here were refused under the present shadow
+    shadow_t shadow
+    plan_t plan
+    int32_t *fit_epoch_any   # torus, per size: no free box of it since this fit_epoch
+    int32_t *fit_epoch_long  # torus, per size: none permitted for jobs that end after the shadow time
+    int32_t fit_epoch
+    int32_t epoch            # of promises: raised by whatever excuses a missed one
+    int64_t missed           # promises missed without an excuse (must stay 0)
+    int32_t placing          # the job that a placement is asked for (Python policies)
+    # migration
+    bint adopted
+    bint attempted_before
+    uint64_t *last_attempt   # occupancy after the last attempt
+    uint64_t *trial
+    uint64_t *blocked
+    int32_t *moving
+    box_t *new_box
+    int64_t n_attempted, n_successful
+    double ledger[11]
+    record_t record
+    policy_t policy
+
+cdef int sim_alloc(sim_t *s) noexcept nogil
+cdef void sim_free(sim_t *s) noexcept nogil
+cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
+
+cdef void advance_ledger(sim_t *s, double t) noexcept nogil
+cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
+cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint backfilled) noexcept nogil
+cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
+cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil
+cdef void promise_start(sim_t *s, int32_t job, double t) noexcept nogil
+cdef int run_instant(sim_t *s) noexcept nogil
+cdef double next_time(sim_t *s) noexcept nogil
+
+
+# The end that a job would have if it were started now, in exactly the arithmetic of start_job (MODEL 6).
+cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
+    return (s.now + s.policy.start_delay) + s.estimate[job]
