@@ -1,6 +1,10 @@
 """faultsim: fast, trusted simulation of fault-aware job scheduling."""
+# ruff: noqa: I001 (grouped by meaning)
 
 # Inputs
+from faultsim.readers.krevat import krevat_span
+from faultsim.readers.swf import read_swf
+from faultsim.workload import Workload, concat
 
 # Machines and policies
 
@@ -30,5 +34,9 @@ __all__ = [
     "MissingExtraError",
     "NotAvailableError",
     "OptionError",
+    "Workload",
+    "concat",
     "knapsack",
+    "krevat_span",
+    "read_swf",
 ]

@@ -1,0 +1,227 @@
+"""Reads job logs in the Standard Workload Format (SWF), as real logs are: see `read_swf`."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import InputError, OptionError
+from faultsim.readers.files import Lines
+from faultsim.readers.tables import PAD, parse_block
+from faultsim.swf_text import FIELDS
+from faultsim.workload import Workload
+
+__all__ = ["read_swf"]
+
+_WIDTH = len(FIELDS)
+_WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
+_POSITIONS = tuple(FIELDS.index(name) for name in _WANTED)
+_SIZES = ("allocated", "requested")
+_WHOLE = ("id", *_SIZES, "user")
+# Some logs write "no limit" as the largest 32-bit integer.
+_NO_LIMIT = 2147483647
+_SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
+
+_Table = dict[str, NDArray[Any]]
+
+
+def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str | None = None) -> Workload:
+    """Read a job log in the Standard Workload Format.
+
+    Parameters
+    ----------
+    path : path
+        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+    size : {"allocated", "requested"}
+        Which field is the size of a job: the processors it was given (field 5) or those it asked for (field 8).
+        Where the chosen one is missing, the other is taken.
+    name : str, optional
+        Name of the workload; that of the file, without its suffixes, by default.
+
+    Returns
+    -------
+    Workload
+        Sorted by submit time (equal times in the order of the file).  `Workload.dropped` counts the records left out:
+
+        - ``"run time missing"``: negative run time, a job cancelled before it started;
+        - ``"size missing"``: neither size field is 1 or more;
+        - ``"never started"``: run time 0 and no processors given, in a log that says which were given;
+        - ``"submit time missing"``: negative submit time.
+
+        A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
+
+    Raises
+    ------
+    InputError
+        No such file; not an SWF; a line with fewer than 18 fields or with letters (file, line number and text are
+        named); no job.
+
+    Notes
+    -----
+    Fields after the 18th are left aside.  Header lines are kept in `Workload.comments`, wherever in the file they are.
+    Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
+    semicolon, unsorted lines, decimals and carriage returns; all are understood.
+
+    Source: Parallel Workloads Archive, the Standard Workload Format, version 2.2.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import faultsim as fs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "tiny.swf")
+    ...     fs.Workload(submit=[0, 60], runtime=[100, 30], size=[4, 1]).write_swf(path)
+    ...     log = fs.read_swf(path)
+    >>> log
+    <Workload 'tiny': 2 jobs, sizes 1-4, submit 0-60 s>
+    """
+    if size not in _SIZES:
+        raise OptionError(f"size: expected one of {', '.join(map(repr, _SIZES))}, got {size!r}")
+    lines = Lines(path)
+    comments: list[str] = []
+    tables: list[_Table] = []
+    line_number = 0
+    for block in lines:
+        if line_number == 0:
+            _refuse_other_formats(block, lines.name)
+        table = _read_block(block, comments, lines.name, line_number, bool(tables))
+        if table is not None:
+            tables.append(table)
+        line_number += block.count(b"\n")
+    if not tables:
+        raise InputError(f"{lines.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
+    table = {key: np.concatenate([part[key] for part in tables]) for key in _WANTED}
+    columns, dropped = _clean(table, size)
+    if not len(columns["submit"]):
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
+        raise InputError(f"{lines.name}: no job is left ({reasons})")
+    try:
+        return Workload(**columns, dropped=dropped, name=_stem(path) if name is None else name, comments=comments)
+    except InputError as error:
+        raise InputError(f"{lines.name}: {error}") from error
+
+
+def _stem(path: str | os.PathLike[str]) -> str:
+    stem = os.path.basename(os.fspath(path))
+    while (parts := os.path.splitext(stem))[1].lower() in _SUFFIXES:
+        stem = parts[0]
+    return "stdin" if stem == "-" else stem
+
+
+def _refuse_other_formats(block: bytes, name: str) -> None:
+    looks = ""
+    if b"\0" in block:
+        looks = "binary"
+    elif block.lstrip()[:1] == b"<":
+        looks = "HTML or XML"
+    elif block.lstrip()[:1] in (b"{", b"["):
+        looks = "JSON"
+    if looks:
+        raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
+
+
+def _read_block(block: bytes, comments: list[str], name: str, first_line: int, begun: bool) -> _Table | None:
+    """The job lines of a block, by the fast way if they are as they should be; comments go to `comments`."""
+    data = block
+    if b";" in block or b"\n\n" in block or block[:1] in b"\r\n":
+        rows = []
+        for line in block.split(b"\n"):
+            text = line.strip()
+            if text[:1] == b";":
+                comments.append(text.decode("utf-8", "replace"))
+            elif text:
+                rows.append(line)
+        if not rows:
+            return None
+        data = b"\n".join(rows)
+    columns = parse_block(PAD + data, _POSITIONS, _WIDTH)
+    if columns is not None:
+        table = dict(zip(_WANTED, columns, strict=True))
+        if all((table[key] == np.floor(table[key])).all() for key in _WHOLE if table[key].dtype.kind == "f"):
+            return table
+    return _read_lines(block, name, first_line, begun)
+
+
+def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table | None:
+    """The same, line by line: slower, but it takes what is merely unusual and names what is wrong."""
+    rows: list[list[float]] = []
+    for number, line in enumerate(block.split(b"\n"), first_line + 1):
+        text = line.partition(b";")[0].strip()
+        if not text:
+            continue
+        fields = text.split()
+        if len(fields) < _WIDTH:
+            if not begun and not rows and any(_number(field) is None for field in fields):
+                raise InputError(f"{name}: not an SWF log; line {number} is {_shown(text)}, expected {_WIDTH} numbers")
+            raise _bad_line(name, number, text, f"{len(fields)} fields, expected {_WIDTH}")
+        row = []
+        for field in fields:
+            value = _number(field)
+            if value is None:
+                raise _bad_line(name, number, text, f"{field.decode('utf-8', 'replace')!r} is not a number")
+            row.append(value)
+        for key in _WHOLE:
+            if not row[FIELDS.index(key)].is_integer():
+                raise _bad_line(name, number, text, f"{key} {row[FIELDS.index(key)]!r} is not a whole number")
+        rows.append([row[position] for position in _POSITIONS])
+    if not rows:
+        return None
+    return dict(zip(_WANTED, np.array(rows, dtype=np.float64).T, strict=True))
+
+
+def _number(field: bytes) -> float | None:
+    if b"_" in field:  # Python's own separator, not SWF's
+        return None
+    try:
+        value = float(field)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def _bad_line(name: str, number: int, text: bytes, what: str) -> InputError:
+    return InputError(f"{name}, line {number}: {what}: {_shown(text)}")
+
+
+def _shown(text: bytes) -> str:
+    shown = text.decode("utf-8", "replace")
+    return repr(shown if len(shown) <= 80 else shown[:77] + "...")
+
+
+def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
+    """Choose the size, leave out what cannot be simulated, sort by submit time."""
+    chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
+    sizes = np.where(chosen >= 1, chosen, other)
+    runtime, submit, estimate = table["runtime"], table["submit"], table["requested_time"]
+    given = table["allocated"] >= 1
+    reasons = {
+        "run time missing": runtime < 0,
+        "size missing": sizes < 1,
+        "never started": (runtime == 0) & ~given & bool(given.any()),
+        "submit time missing": submit < 0,
+    }
+    keep = np.ones(len(submit), dtype=bool)
+    dropped: dict[str, int] = {}
+    for reason, out in reasons.items():
+        if count := int((out & keep).sum()):
+            dropped[reason] = count
+            keep &= ~out
+    columns = {
+        "id": table["id"],
+        "submit": submit,
+        "runtime": runtime,
+        "estimate": np.where((estimate < 0) | (estimate >= _NO_LIMIT), -1, estimate),
+        "size": sizes,
+        "user": np.maximum(table["user"], -1),
+    }
+    if dropped:
+        columns = {key: values[keep] for key, values in columns.items()}
+    submit = columns["submit"]
+    if (submit[1:] < submit[:-1]).any():
+        order = np.argsort(submit, kind="stable")
+        columns = {key: values[order] for key, values in columns.items()}
+    return columns, dropped

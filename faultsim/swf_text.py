@@ -1,0 +1,145 @@
+"""The Standard Workload Format as text: its 18 fields, its header, and how a row is written.
+
+Format: Chapin et al., "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999, as revised
+in version 2.2 by the Parallel Workloads Archive.  Reading is in `faultsim.readers.swf`.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim.errors import InputError
+
+__all__ = ["FIELDS", "MISSING", "header_fields", "leading_integer", "write_rows"]
+
+#: Names of the 18 fields, in order.
+FIELDS = (
+    "id",
+    "submit",
+    "wait",
+    "runtime",
+    "allocated",
+    "cpu_time",
+    "memory",
+    "requested",
+    "requested_time",
+    "requested_memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding_job",
+    "think_time",
+)
+
+#: Stands for "not known" in every field.
+MISSING = -1
+
+# Header keys begin near the semicolon, some logs without a space; continuation lines are indented deeper.
+_KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
+_LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)")
+
+# No time stamp in a .gz: the same jobs give the same bytes.
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, 6, mtime=0),
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+}
+
+
+def header_fields(comments: Sequence[str]) -> dict[str, str]:
+    """Header keys and their values; a repeated key, or a continuation line, adds a line to the value.
+
+    Examples
+    --------
+    >>> from faultsim.swf_text import header_fields
+    >>> header_fields(["; Version: 2.2", ";MaxNodes: 338 (batch partition; 512 total)"])
+    {'Version': '2.2', 'MaxNodes': '338 (batch partition; 512 total)'}
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for line in comments:
+        match = _KEY.match(line)
+        if match:
+            last, value = match.group(1), match.group(2).strip()
+            found[last] = f"{found[last]}\n{value}" if last in found else value
+        elif last and (value := line.lstrip("; \t").rstrip()):
+            found[last] += f"\n{value}"
+    return found
+
+
+def leading_integer(text: str) -> int | None:
+    """The integer with which a header value begins, or None.
+
+    Examples
+    --------
+    >>> from faultsim.swf_text import leading_integer
+    >>> leading_integer("338 (batch partition; 512 total)")
+    338
+    """
+    match = _LEADING_INTEGER.match(text)
+    return int(match.group(1)) if match else None
+
+
+def _numbers(values: NDArray[Any]) -> list[str]:
+    """Shortest text that reads back as the same number; whole numbers without a point."""
+    if values.dtype.kind != "f":
+        return [str(value) for value in values.tolist()]
+    # Beyond 2**53 a float64 says more with its exponent than with its digits.
+    return [str(int(v)) if v.is_integer() and abs(v) < 2.0**53 else repr(v) for v in values.tolist()]
+
+
+def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
+    """Write an SWF file: header lines, then a row a job with `MISSING` in every field that is not given.
+
+    Parameters
+    ----------
+    path : path
+        ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
+    fields : mapping of str to array
+        Columns by their names in `FIELDS`, all of one length.
+    comments : sequence of str
+        Header lines, each beginning with ";".
+
+    Raises
+    ------
+    InputError
+        A field that the format does not have.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.swf_text import write_rows
+    >>> write_rows("-", {"id": np.array([1]), "submit": np.array([0.5])}, ["; Version: 2.2"])
+    ; Version: 2.2
+    1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+    """
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown:
+        raise InputError(f"{unknown[0]}: no field of an SWF file; the fields are {', '.join(FIELDS)}")
+    rows = len(next(iter(fields.values())))
+    missing = [str(MISSING)] * rows
+    columns = [_numbers(fields[name]) if name in fields else missing for name in FIELDS]
+    lines = [*comments, *map(" ".join, zip(*columns, strict=True)), ""]
+    text = "\n".join(lines)
+    name = os.fspath(path)
+    if name == "-":
+        sys.stdout.write(text)
+        return
+    data = text.encode("utf-8", "surrogateescape")
+    compress = _COMPRESS.get(os.path.splitext(name)[1].lower())
+    with open(name, "wb") as file:
+        file.write(compress(data) if compress else data)
