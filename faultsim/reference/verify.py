@@ -1,0 +1,44 @@
+"""The invariants of MODEL.md section 16, asked after every instant when ``settings["verify"]`` is true."""
+
+from faultsim.errors import EngineError
+from faultsim.reference.boxes import union
+from faultsim.reference.ledger import balance
+from faultsim.reference.state import State
+
+__all__ = ["check_end", "check_instant"]
+
+
+def check_instant(state: State) -> None:
+    """No node holds two jobs; a job's nodes are one box; free + busy = N; every job is in one place."""
+    held = sum(job.allocated for job in state.running)
+    demand(state, state.free + held == state.nodes, f"free {state.free} + busy {held} is not {state.nodes}")
+    demand(state, state.free >= 0, f"{state.free} nodes free")
+    for job in state.running:
+        demand(state, job.submit <= job.decision <= state.now, f"job {job.index} started before its time")
+        demand(state, job.finish > state.now, f"job {job.index} runs past its finish {job.finish}")
+        demand(state, job.allocated >= job.size, f"job {job.index} holds {job.allocated} of {job.size} nodes")
+    if state.table is not None:
+        masks = [job.mask for job in state.running]
+        demand(state, union(masks).bit_count() == held, "a node holds two jobs")
+        demand(state, union(masks) == state.busy, "the occupancy is not that of the running jobs")
+        boxes = state.table.of_size
+        demand(state, all(job.box in boxes[job.allocated] for job in state.running), "a job's nodes are not one box")
+    else:
+        nodes = [node for job in state.running for node in job.nodes] + state.free_nodes
+        demand(state, sorted(nodes) == list(range(state.nodes)), "a node holds two jobs or was lost")
+    arrived = len(state.queue) + len(state.running) + len(state.done)
+    demand(state, arrived == sum(job.submit <= state.now for job in state.jobs), "a job was lost or doubled")
+
+
+def check_end(state: State, accounts: dict[str, float], begin: float, end: float) -> None:
+    """Every job ended exactly once, and the ledger balances to 1e-9."""
+    ended = sorted(job.index for job in state.done)
+    demand(state, ended == list(range(len(state.jobs))), "not every job ended exactly once")
+    off = balance(accounts, state.nodes, begin, end)
+    demand(state, off <= 1e-9, f"the ledger is off by {off:.3g} of N*T")
+
+
+def demand(state: State, holds: bool, message: str) -> None:
+    """Raise unless it holds."""
+    if not holds:
+        raise EngineError(f"reference engine at time {state.now}: {message}")
