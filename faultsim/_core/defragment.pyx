@@ -2,19 +2,14 @@
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free as c_free, malloc, qsort
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from faultsim._core.finder_bitmap cimport largest_free
 from faultsim._core.placing cimport current_mfp
 from faultsim._core.releases cimport release_t
 from faultsim._core.schedule_torus cimport torus_shadow
-from faultsim._core.sim cimport NO_MEMORY, OK, move_job
+from faultsim._core.sim cimport NO_MEMORY, OK, move_job, mover_t
 from faultsim._core.torus cimport box_t, occ_drop, occ_equal, occ_fill
-
-cdef struct mover_t:
-    double decision
-    int32_t nodes
-    int32_t job
 
 
 cdef int largest_first(const void *a, const void *b) noexcept nogil:
@@ -26,6 +21,11 @@ cdef int largest_first(const void *a, const void *b) noexcept nogil:
     if p.decision != q.decision:
         return -1 if p.decision < q.decision else 1
     return (p.job > q.job) - (p.job < q.job)
+
+
+cdef int by_job(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const mover_t *>a).job, q = (<const mover_t *>b).job
+    return (p > q) - (p < q)
 
 
 cdef int by_end(const void *a, const void *b) noexcept nogil:
@@ -51,41 +51,35 @@ cdef bint worth_trying(sim_t *s) noexcept nogil:
 
 
 cdef int replace_all(sim_t *s, int32_t *count) noexcept nogil:
-    """Place the running jobs anew into s.trial; s.moving and s.new_box hold those that found a place."""
+    """Place the running jobs anew into s.trial; s.moving holds those that found a place."""
     cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
     cdef int32_t n = s.releases.n, i, stuck
-    cdef mover_t *movers = <mover_t *>malloc(<size_t>n * sizeof(mover_t))
-    cdef int code = 1
-    if movers == NULL:
-        return NO_MEMORY
+    cdef mover_t *m = s.moving
+    cdef int code
     memcpy(s.blocked, s.occ, bytes)
     for i in range(n):
-        movers[i].job = s.releases.items[i].job
-        movers[i].nodes = s.releases.items[i].nodes
-        movers[i].decision = s.decision[movers[i].job]
-        occ_drop(&s.torus, s.blocked, &s.box[movers[i].job])        # down nodes stay
-    qsort(movers, <size_t>n, sizeof(mover_t), largest_first)
-    for i in range(n):
-        s.moving[i] = movers[i].job
-    c_free(movers)
+        m[i].job = s.releases.items[i].job
+        m[i].nodes = s.releases.items[i].nodes
+        m[i].decision = s.decision[m[i].job]
+        occ_drop(&s.torus, s.blocked, &s.box[m[i].job])         # down nodes stay
+    qsort(m, <size_t>n, sizeof(mover_t), largest_first)
     while True:
         memcpy(s.trial, s.blocked, bytes)
         stuck = -1
         for i in range(n):
-            code = s.policy.place(s, s.moving[i], s.trial, s.allocated[s.moving[i]], NULL, &s.new_box[i])
+            code = s.policy.place(s, m[i].job, s.trial, m[i].nodes, NULL, &m[i].box)
             if code < 0:
                 return code
             if code == 0:
                 stuck = i
                 break
-            occ_fill(&s.torus, s.trial, &s.new_box[i])
+            occ_fill(&s.torus, s.trial, &m[i].box)
         if stuck < 0:
             break
         # It fits nowhere: it keeps its box, and the others are placed around it from the beginning.
-        occ_fill(&s.torus, s.blocked, &s.box[s.moving[stuck]])
+        occ_fill(&s.torus, s.blocked, &s.box[m[stuck].job])
         n -= 1
-        for i in range(stuck, n):
-            s.moving[i] = s.moving[i + 1]
+        memmove(&m[stuck], &m[stuck + 1], <size_t>(n - stuck) * sizeof(mover_t))
     count[0] = n
     return OK
 
@@ -94,9 +88,9 @@ cdef void swap_boxes(sim_t *s, int32_t n) noexcept nogil:
     cdef int32_t i
     cdef box_t box
     for i in range(n):
-        box = s.box[s.moving[i]]
-        s.box[s.moving[i]] = s.new_box[i]
-        s.new_box[i] = box
+        box = s.box[s.moving[i].job]
+        s.box[s.moving[i].job] = s.moving[i].box
+        s.moving[i].box = box
 
 
 cdef int keeps_promise(sim_t *s, int32_t n, bint *kept) noexcept nogil:
@@ -119,9 +113,9 @@ cdef int keeps_promise(sim_t *s, int32_t n, bint *kept) noexcept nogil:
     memcpy(items, s.releases.items, <size_t>count * sizeof(release_t))
     if s.policy.move_cost > 0:
         for i in range(n):
-            if not same_box(&s.box[s.moving[i]], &s.new_box[i]):
+            if not same_box(&s.box[s.moving[i].job], &s.moving[i].box):
                 for k in range(count):
-                    if items[k].job == s.moving[i]:
+                    if items[k].job == s.moving[i].job:
                         items[k].end += s.policy.move_cost
         qsort(items, <size_t>count, sizeof(release_t), by_end)
     swap_boxes(s, n)
@@ -138,8 +132,7 @@ cdef int keeps_promise(sim_t *s, int32_t n, bint *kept) noexcept nogil:
 
 cdef int defragment(sim_t *s) noexcept nogil:
     cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
-    cdef int32_t n = 0, i, job, mfp
-    cdef box_t old
+    cdef int32_t n = 0, i, mfp
     cdef bint kept = True
     cdef int code
     s.adopted = False
@@ -162,11 +155,10 @@ cdef int defragment(sim_t *s) noexcept nogil:
             s.epoch += 1        # promises may be missed after a migration (MODEL 16)
             memcpy(s.occ, s.trial, bytes)
             s.mfp = mfp
+            qsort(s.moving, <size_t>n, sizeof(mover_t), by_job)
             for i in range(n):
-                job = s.moving[i]
-                old = s.box[job]
-                if not same_box(&old, &s.new_box[i]):
-                    code = move_job(s, job, &s.new_box[i])
+                if not same_box(&s.box[s.moving[i].job], &s.moving[i].box):
+                    code = move_job(s, s.moving[i].job, &s.moving[i].box)
                     if code < 0:
                         return code
     memcpy(s.last_attempt, s.occ, bytes)

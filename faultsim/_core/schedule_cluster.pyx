@@ -50,6 +50,7 @@ cdef int schedule_cluster(sim_t *s) noexcept nogil:
         if code < 0:
             return code
         s.change = CHANGED_ALL
+        s.epoch += 1         # another head may come first now: promises are excused
     # After arrivals alone nothing that was refused can start: nodes, shadow and extra nodes are the same and time is
     # later.  Only an overrun moves the shadow.
     if s.change == CHANGED_ALL or s.examined <= w.head or (s.shadow.valid and s.now > s.shadow.time):

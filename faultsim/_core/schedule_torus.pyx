@@ -171,6 +171,7 @@ cdef int schedule_torus(sim_t *s) noexcept nogil:
         if code < 0:
             return code
         s.change = CHANGED_ALL
+        s.epoch += 1         # another head may come first now: promises are excused
     # As on a cluster: after arrivals alone what was refused stays refused, unless an overrun moves the shadow, or the
     # reserved box is picked anew because a job that outlives the shadow came in.
     afresh = (s.change == CHANGED_ALL or s.examined <= w.head or (s.shadow.valid and s.now > s.shadow.time)

@@ -149,6 +149,13 @@ cdef struct plan_t:
     uint64_t *instant
     double *times
 
+# A running job on its way to another box.
+cdef struct mover_t:
+    int32_t job
+    int32_t nodes
+    double decision
+    box_t box
+
 cdef struct sim_t:
     # inputs
     int32_t n
@@ -211,8 +218,7 @@ cdef struct sim_t:
     uint64_t *last_attempt   # occupancy after the last attempt
     uint64_t *trial
     uint64_t *blocked
-    int32_t *moving
-    box_t *new_box
+    mover_t *moving          # at most one a node
     int64_t n_attempted, n_successful
     double ledger[11]
     record_t record

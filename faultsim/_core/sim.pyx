@@ -59,13 +59,12 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         s.fit_epoch_any = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
         s.fit_epoch_long = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
         # At most `nodes` jobs run at once (sizes are at least 1).
-        s.moving = <int32_t *>fresh(s.nodes, sizeof(int32_t))
-        s.new_box = <box_t *>fresh(s.nodes, sizeof(box_t))
+        s.moving = <mover_t *>fresh(s.nodes, sizeof(mover_t))
         if s.box == NULL or s.shadow.occ == NULL or s.shadow.fixed == NULL or s.last_attempt == NULL:
             return NO_MEMORY
         if s.trial == NULL or s.blocked == NULL or s.fit_epoch_any == NULL or s.fit_epoch_long == NULL:
             return NO_MEMORY
-        if s.moving == NULL or s.new_box == NULL:
+        if s.moving == NULL:
             return NO_MEMORY
     if s.record.on:
         s.record.open_stay = <int64_t *>fresh(n, sizeof(int64_t))
@@ -114,7 +113,6 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.fit_epoch_any)
     c_free(s.fit_epoch_long)
     c_free(s.moving)
-    c_free(s.new_box)
     c_free(s.record.event)
     c_free(s.record.stay)
     c_free(s.record.node)
@@ -181,8 +179,7 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     to.blocked = <uint64_t *>twin(source.blocked, bytes, &bad)
     to.fit_epoch_any = <int32_t *>twin(source.fit_epoch_any, <size_t>(source.nodes + 1) * sizeof(int32_t), &bad)
     to.fit_epoch_long = <int32_t *>twin(source.fit_epoch_long, <size_t>(source.nodes + 1) * sizeof(int32_t), &bad)
-    to.moving = <int32_t *>twin(source.moving, <size_t>source.nodes * sizeof(int32_t), &bad)
-    to.new_box = <box_t *>twin(source.new_box, <size_t>source.nodes * sizeof(box_t), &bad)
+    to.moving = <mover_t *>twin(source.moving, <size_t>source.nodes * sizeof(mover_t), &bad)
     to.record.event = <record_event_t *>twin(
         source.record.event, <size_t>source.record.cap_events * sizeof(record_event_t), &bad)
     to.record.stay = <record_stay_t *>twin(
