@@ -1,0 +1,69 @@
+"""Names of the design that this version does not have yet: each is refused by name, never pretended.
+
+A row leaves this table when its part arrives.
+"""
+
+from faultsim.errors import NotAvailableError
+
+__all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy"]
+
+_FAILURES = "comes with failures"
+_CHECKPOINTS = "comes with failures and checkpoints"
+_FARS = "comes with proactive rescheduling (FARS)"
+_WORKFLOWS = "comes with workflows"
+_SWEEPS = "comes with sweeps"
+
+_PLACEMENTS = "placements here: FirstFit, MaxFreePartition, or a subclass of Placement"
+_MIGRATIONS = "migration here: Defragment"
+_NO_FAILURES = "here nothing fails"
+_NO_CHECKPOINTS = "checkpointing here: NoCheckpoint"
+_PREDICTORS = "predictors here: Blind"
+_ONE_RUN = "here: simulate, simulate_many"
+
+#: Public name -> (with which part it comes, what there is instead).
+PLANNED: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("Balancing", "TieBreaking", "LeastFailuresFirst", "SafestFirst"), (_FAILURES, _PLACEMENTS)),
+    "LeastFailuresMigration": (_FAILURES, _MIGRATIONS),
+    **dict.fromkeys(("FailureTrace", "Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"),
+                    (_FAILURES, _NO_FAILURES)),
+    **dict.fromkeys(("Confidence", "Accuracy", "IntervalPredictor", "PredictionTrace", "Buckets", "Perfect"),
+                    (_FAILURES, _PREDICTORS)),
+    **dict.fromkeys(("Periodic", "Young", "Daly", "BeforeFailure", "PredictedWindows", "AllJobs", "LongJobs", "BigJobs",
+                     "RiskBased"), (_CHECKPOINTS, _NO_CHECKPOINTS)),
+    **dict.fromkeys(("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"),
+                    (_FARS, _NO_FAILURES)),
+    **dict.fromkeys(("Workflow", "WorkflowResult", "Resources", "RankHybd", "Flaw", "Fifo", "simulate_workflows",
+                     "read_wfcommons", "read_dax", "read_stg"), (_WORKFLOWS, "here jobs are independent")),
+    "Sweep": (_SWEEPS, _ONE_RUN),
+}
+
+#: Keyword of `simulate` -> with which part anything but None comes.
+_KEYWORDS = {
+    "failures": _FAILURES,
+    "recovery": _FAILURES,
+    "predictor": _FAILURES,
+    "checkpointing": _CHECKPOINTS,
+    "rescheduling": _FARS,
+}
+
+
+def refuse_name(name: str) -> None:
+    """Raise `NotAvailableError` if ``fs.<name>`` belongs to the design but not to this version."""
+    if name in PLANNED:
+        part, instead = PLANNED[name]
+        raise NotAvailableError(f"faultsim.{name} is part of the design and {part}; this version does not have it yet "
+                                f"({instead})")
+
+
+def refuse_policy(name: str) -> None:
+    """The same for a policy's name as the command line takes it, with dashes or underscores."""
+    folded = name.strip().lower().replace("-", "").replace("_", "")
+    for known in PLANNED:
+        if known.lower() == folded:
+            refuse_name(known)
+
+
+def refuse_keyword(keyword: str, value: object) -> None:
+    """Raise `NotAvailableError` for a keyword of `simulate` that must be None in this version."""
+    raise NotAvailableError(f"{keyword}= {_KEYWORDS[keyword]}; this version takes None only, "
+                            f"got {type(value).__name__}")

@@ -1,0 +1,65 @@
+"""Guards around policies written in Python: what they return is checked before an engine uses it."""
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import OptionError
+from faultsim.policies.placement import Placement
+from faultsim.policies.queueing import QueueOrder, WaitingJobs
+
+__all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
+
+
+class CheckedOrder:
+    """Calls a `QueueOrder` and insists on one number, not NaN, for each waiting job."""
+
+    def __init__(self, order: QueueOrder) -> None:
+        self.order = order
+
+    def keys(self, queue: WaitingJobs, now: float) -> NDArray[np.float64]:
+        """The order's keys as a contiguous float64 array."""
+        name, n = type(self.order).__name__, len(queue.index)
+        given = self.order.keys(queue, now)
+        try:
+            keys = np.ascontiguousarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise OptionError(f"{name}.keys must return {n} numbers, got {given!r}") from None
+        if keys.shape != (n,):
+            raise OptionError(f"{name}.keys must return one number for each of the {n} waiting jobs, "
+                              f"got shape {keys.shape}")
+        if np.isnan(keys).any():
+            row = int(np.argmax(np.isnan(keys)))
+            raise OptionError(f"{name}.keys returned NaN for job {int(queue.index[row])} at time {now:g}")
+        return keys
+
+
+class CheckedPlacement:
+    """Calls a `Placement` and insists on the index of a candidate."""
+
+    def __init__(self, placement: Placement) -> None:
+        self.placement = placement
+
+    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+        """The placement's choice as an int."""
+        given = self.placement.choose(job, candidates, state)
+        try:
+            index = operator.index(given)  # type: ignore[call-overload, unused-ignore]
+        except TypeError:
+            index = -1
+        if not 0 <= index < len(candidates):
+            raise OptionError(f"{type(self.placement).__name__}.choose must return a whole number from 0 to "
+                              f"{len(candidates) - 1}, got {given!r}")
+        return index
+
+
+def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
+    """A lowered policy with its Python object, if it has one, behind a guard; the other parts as they are."""
+    out = {key: guarded(value) if isinstance(value, dict) else value for key, value in lowered.items()}
+    if isinstance(out.get("object"), QueueOrder):
+        out["object"] = CheckedOrder(out["object"])
+    elif isinstance(out.get("object"), Placement):
+        out["object"] = CheckedPlacement(out["object"])
+    return out

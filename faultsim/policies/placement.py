@@ -1,0 +1,127 @@
+"""Placement rules: which of the free nodes a starting job gets (MODEL.md section 7)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies.base import Policy
+
+__all__ = ["BOX_ORDERS", "FirstFit", "MaxFreePartition", "Placement"]
+
+#: Orders in which candidate boxes are listed, MODEL.md section 5; the first is the contract, the others readings of K.
+BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
+
+
+class Placement(Policy):
+    """Base of placement rules; subclass it to write your own in Python, for a torus.
+
+    Override `choose`.  It is called for each placement, also for those tried for a reservation or a migration, and runs
+    inside the fast engine with the interpreter's lock held while it is asked.  It must be a pure function of its
+    arguments: the engine may ask twice.
+
+    Attributes
+    ----------
+    box_order : {"extents-descending", "extents-ascending", "bases"}
+        Order of the candidates.  Set it on your class to change it.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> class LastFit(fs.Placement):
+    ...     def choose(self, job, candidates, state):
+    ...         return len(candidates) - 1
+    >>> LastFit().name
+    'python'
+    """
+
+    kind: ClassVar[str] = "placement"
+    name: ClassVar[str] = "python"
+    box_order: str = BOX_ORDERS[0]
+
+    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+        """Index of the candidate that the job takes.
+
+        Parameters
+        ----------
+        job : object
+            The job to place: ``job.index`` (row in the workload), ``job.size`` (requested nodes), ``job.estimate`` (s),
+            ``job.submit`` (s).
+        candidates : int32 array of shape (k, 6), k >= 1
+            Free boxes x, y, z, a, b, c (base, extent), all of the same number of nodes, in `box_order`.
+        state : object
+            ``state.now`` (s) and ``state.busy`` (bool array of shape (X, Y, Z)), the occupancy that is judged.
+
+        Returns
+        -------
+        int
+            From 0 to k - 1.
+        """
+        raise OptionError(f"{type(self).__name__} must define choose(self, job, candidates, state)")
+
+    def lower(self) -> dict[str, Any]:
+        """``{"name": ..., "box_order": ...}``, with the object itself for a rule written in Python."""
+        if type(self) in _BUILT_IN:
+            return super().lower()
+        box_order = checks.choice("box_order", self.box_order, BOX_ORDERS)
+        return {"name": "python", "box_order": box_order, "object": self}
+
+
+@dataclass(frozen=True)
+class FirstFit(Placement):
+    """The first free box in contract order; on a cluster, the free nodes with the lowest numbers.
+
+    Parameters
+    ----------
+    box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
+        Order in which the boxes of a size are listed.  Torus only.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.FirstFit(box_order="bases")
+    FirstFit(box_order='bases')
+    """
+
+    name: ClassVar[str] = "first_fit"
+    box_order: str = BOX_ORDERS[0]
+
+    def __post_init__(self) -> None:
+        checks.choice("box_order", self.box_order, BOX_ORDERS)
+
+    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+        """Always 0, the first."""
+        return 0
+
+
+@dataclass(frozen=True)
+class MaxFreePartition(Placement):
+    """The box that leaves the largest free partition (MFP); ties go to the first in box order.  Torus only.
+
+    Parameters
+    ----------
+    box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
+        Order in which the boxes of a size are listed.
+
+    References
+    ----------
+    Krevat et al., JSSPP 2002, section 2 (the MFP heuristic).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.MaxFreePartition().lower()
+    {'name': 'max_free_partition', 'box_order': 'extents-descending'}
+    """
+
+    name: ClassVar[str] = "max_free_partition"
+    box_order: str = BOX_ORDERS[0]
+
+    def __post_init__(self) -> None:
+        checks.choice("box_order", self.box_order, BOX_ORDERS)
+
+
+_BUILT_IN = (FirstFit, MaxFreePartition)

@@ -1,0 +1,317 @@
+"""Queue orders and schedulers: which waiting job starts next (MODEL.md section 6)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies.base import Policy
+
+__all__ = [
+    "ORDERS", "ArrivalOrder", "ConservativeBackfill", "EasyBackfill", "Fcfs", "LargestFirst", "QueueOrder", "Scheduler",
+    "ShortestFirst", "Unicef", "WaitingJobs", "Wfp3",
+]
+
+
+class WaitingJobs(Protocol):
+    """What `QueueOrder.keys` sees: one row for each waiting job, by (submit, index)."""
+
+    @property
+    def index(self) -> NDArray[np.int32]:
+        """Row of the job in the workload."""
+
+    @property
+    def submit(self) -> NDArray[np.float64]:
+        """Submit time in seconds."""
+
+    @property
+    def estimate(self) -> NDArray[np.float64]:
+        """Expected run time in seconds, after ``estimates=``."""
+
+    @property
+    def size(self) -> NDArray[np.int32]:
+        """Requested nodes (before any rounding on a torus)."""
+
+
+class QueueOrder(Policy):
+    """Base of queue orders; subclass it to write your own in Python.
+
+    Override `keys`.  It is called once at the beginning of each scheduling pass, and the queue is gone through by
+    ascending key, ties by (submit, index).  A Python order runs inside the fast engine, with the interpreter's lock
+    held while it is asked.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> class SmallestFirst(fs.QueueOrder):
+    ...     def keys(self, queue, now):
+    ...         return queue.size
+    >>> fs.Fcfs(order=SmallestFirst()).order.name
+    'python'
+    """
+
+    kind: ClassVar[str] = "order"
+    name: ClassVar[str] = "python"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """One number for each waiting job; the smallest is the head of the queue.
+
+        Parameters
+        ----------
+        queue : object with arrays ``index``, ``submit``, ``estimate``, ``size``
+            The waiting jobs, by (submit, index).
+        now : float
+            Time of the pass in seconds.
+
+        Returns
+        -------
+        array of shape (len(queue.index),)
+            No NaN.
+        """
+        raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
+
+    def lower(self) -> dict[str, Any]:
+        """``{"name": ...}`` for a built-in order, with the object itself for one written in Python."""
+        if type(self) in _BUILT_IN:
+            return super().lower()
+        return {"name": "python", "object": self}
+
+
+@dataclass(frozen=True)
+class ArrivalOrder(QueueOrder):
+    """First come first served: by submit time.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.EasyBackfill(order=fs.ArrivalOrder()) == fs.EasyBackfill()
+    True
+    """
+
+    name: ClassVar[str] = "arrival"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """The submit time."""
+        return queue.submit
+
+
+@dataclass(frozen=True)
+class ShortestFirst(QueueOrder):
+    """Shortest estimate first.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fcfs(order="shortest")
+    Fcfs(order=ShortestFirst())
+    """
+
+    name: ClassVar[str] = "shortest"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """The estimate."""
+        return queue.estimate
+
+
+@dataclass(frozen=True)
+class LargestFirst(QueueOrder):
+    """Most requested nodes first.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fcfs(order="largest")
+    Fcfs(order=LargestFirst())
+    """
+
+    name: ClassVar[str] = "largest"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """Minus the requested size."""
+        return -np.asarray(queue.size, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Wfp3(QueueOrder):
+    """WFP3: key -(wait / estimate)**3 * size (Tang et al., CLUSTER 2009).
+
+    Estimates below 1 s count as 1 s.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fcfs(order="wfp3")
+    Fcfs(order=Wfp3())
+    """
+
+    name: ClassVar[str] = "wfp3"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """-((now - submit) / max(estimate, 1))**3 * size."""
+        ratio = (now - queue.submit) / np.maximum(queue.estimate, 1.0)
+        return -(ratio**3) * queue.size
+
+
+@dataclass(frozen=True)
+class Unicef(QueueOrder):
+    """UNICEF: key -wait / (log2(size) * estimate), small short jobs first (Tang et al., CLUSTER 2009).
+
+    Sizes below 2 count as 2, estimates below 1 s as 1 s.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fcfs(order="unicef")
+    Fcfs(order=Unicef())
+    """
+
+    name: ClassVar[str] = "unicef"
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """-(now - submit) / (log2(max(size, 2)) * max(estimate, 1))."""
+        return -(now - queue.submit) / (np.log2(np.maximum(queue.size, 2)) * np.maximum(queue.estimate, 1.0))
+
+
+_BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
+
+#: Names that ``order=`` takes, and their classes.
+ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
+
+
+def _order(value: Any) -> QueueOrder:
+    """``order=``: a `QueueOrder`, a built-in's name, or None for arrival."""
+    if value is None:
+        return ArrivalOrder()
+    if isinstance(value, QueueOrder):
+        if type(value).keys is QueueOrder.keys:
+            raise OptionError(f"{type(value).__name__} must define keys(self, queue, now)")
+        return value
+    if isinstance(value, str):
+        return ORDERS[checks.choice("queue order", value, ORDERS)]()
+    if isinstance(value, type) and issubclass(value, QueueOrder):
+        raise OptionError(f"order must be an instance: write order={value.__name__}(), not order={value.__name__}")
+    raise OptionError(f"order must be one of {', '.join(map(repr, ORDERS))} or a QueueOrder, got {value!r}")
+
+
+class Scheduler(Policy):
+    """Base of `Fcfs`, `EasyBackfill` and `ConservativeBackfill`."""
+
+    kind: ClassVar[str] = "scheduler"
+    order: QueueOrder
+
+
+def _growth(value: Any) -> int:
+    return checks.whole("max_growth", value, low=0, unit="nodes")
+
+
+def _repairs(value: Any) -> str:
+    return checks.choice("value of repairs", value, ("known", "unknown"))
+
+
+@dataclass(frozen=True)
+class Fcfs(Scheduler):
+    """The head of the queue first; stop at the first job that cannot start.
+
+    On a torus the head takes its size, rounded up to one that has a box, or else the smallest larger size that has a
+    free box.
+
+    Parameters
+    ----------
+    order : QueueOrder or str, optional
+        Order of the queue: ``"arrival"`` (default), ``"shortest"``, ``"largest"``, ``"wfp3"``, ``"unicef"``, or an
+        instance of your own subclass of `QueueOrder`.
+
+    References
+    ----------
+    Krevat et al., JSSPP 2002, section 2, scheduler 1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fcfs()
+    Fcfs(order=ArrivalOrder())
+    """
+
+    name: ClassVar[str] = "fcfs"
+    order: QueueOrder = None  # type: ignore[assignment]  # __post_init__ puts an order here
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", _order(self.order))
+
+
+@dataclass(frozen=True)
+class EasyBackfill(Scheduler):
+    """FCFS, then one reservation for the head; later jobs may start if they keep it.
+
+    Parameters
+    ----------
+    order : QueueOrder or str, optional
+        As for `Fcfs`.
+    reservation : {"any", "fixed"}, default "any"
+        On a torus: the head must still find *some* box at its reserved time, or the one box chosen for it is left
+        alone.  A cluster has no boxes, there only ``"any"`` has a meaning.
+    max_growth : int, default 1
+        On a torus a backfilled job may take up to this many nodes more than its rounded size (Krevat's I).
+    repairs : {"known", "unknown"}, default "known"
+        Whether reservations know when a node that is down comes back.  Without failures nothing is ever down.
+
+    References
+    ----------
+    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001; Krevat et al., JSSPP 2002, section 2, scheduler 2.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.EasyBackfill(order="shortest").order
+    ShortestFirst()
+    """
+
+    name: ClassVar[str] = "easy"
+    order: QueueOrder = None  # type: ignore[assignment]
+    reservation: str = "any"
+    max_growth: int = 1
+    repairs: str = "known"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", _order(self.order))
+        checks.choice("reservation", self.reservation, ("any", "fixed"))
+        object.__setattr__(self, "max_growth", _growth(self.max_growth))
+        _repairs(self.repairs)
+
+
+@dataclass(frozen=True)
+class ConservativeBackfill(Scheduler):
+    """Every waiting job has a reservation, and a later job may start only if it delays none of them.
+
+    Parameters
+    ----------
+    order : QueueOrder or str, optional
+        As for `Fcfs`.
+    max_growth : int, default 1
+        As for `EasyBackfill`.
+    repairs : {"known", "unknown"}, default "known"
+        As for `EasyBackfill`.
+
+    References
+    ----------
+    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.ConservativeBackfill().max_growth
+    1
+    """
+
+    name: ClassVar[str] = "conservative"
+    order: QueueOrder = None  # type: ignore[assignment]
+    max_growth: int = 1
+    repairs: str = "known"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "order", _order(self.order))
+        object.__setattr__(self, "max_growth", _growth(self.max_growth))
+        _repairs(self.repairs)

@@ -1,0 +1,202 @@
+"""`Run`: everything that a simulation takes, checked once, before anything runs."""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks, planned
+from faultsim.errors import InputError, OptionError
+from faultsim.machine import Cluster, Torus, parse_machine
+from faultsim.policies import (
+    BOX_ORDERS,
+    Checkpointing,
+    Defragment,
+    EasyBackfill,
+    FirstFit,
+    MaxFreePartition,
+    Migration,
+    Placement,
+    Policy,
+    Predictor,
+    Scheduler,
+    known_policies,
+    parse_policy,
+)
+from faultsim.workload import Workload
+
+__all__ = ["DEFAULT_SCHEDULER", "LARGER", "RunSpec"]
+
+DEFAULT_SCHEDULER = EasyBackfill()
+
+#: Reason under which ``oversized="drop"`` counts.
+LARGER = "larger than the machine"
+
+_ESTIMATES = ("requested", "actual")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The checked options of a run; `faultsim.Run` adds ``simulate()``."""
+
+    log: Workload
+    machine: Cluster | Torus
+    _: KW_ONLY
+    scheduler: Scheduler = DEFAULT_SCHEDULER
+    placement: Placement | None = None
+    migration: Migration | None = None
+    failures: None = None
+    recovery: None = None
+    predictor: Predictor | None = None
+    checkpointing: Checkpointing | None = None
+    rescheduling: None = None
+    estimates: str | float = "requested"
+    overrun: str = "extend"
+    start_delay: float = 0.0
+    seed: int = 0
+    record: bool = False
+    oversized: str = "error"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.log, Workload):
+            raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {self.log!r:.60}")
+        put(self, "machine", _machine(self.machine))
+        put(self, "scheduler", _policy("scheduler", Scheduler, self.scheduler))
+        if self.placement is None:
+            put(self, "placement", _FIRST_FIT if isinstance(self.machine, Cluster) else _MAX_FREE_PARTITION)
+        else:
+            put(self, "placement", _policy("placement", Placement, self.placement))
+        if self.migration is not None:
+            put(self, "migration", _policy("migration", Migration, self.migration))
+        if self.predictor is not None:
+            put(self, "predictor", _policy("predictor", Predictor, self.predictor))
+        if self.checkpointing is not None:
+            put(self, "checkpointing", _policy("checkpointing", Checkpointing, self.checkpointing))
+        for keyword in ("failures", "recovery", "rescheduling"):
+            if getattr(self, keyword) is not None:
+                planned.refuse_keyword(keyword, getattr(self, keyword))
+        if self.estimates not in _ESTIMATES:
+            if isinstance(self.estimates, str):
+                raise OptionError(f"unknown estimates {self.estimates!r}{checks.did_you_mean(self.estimates, _ESTIMATES)}; "
+                                  f"known: 'requested', 'actual', or a factor of the run time such as 2.0")
+            put(self, "estimates", checks.number("estimates, as a factor of the run time,", self.estimates, above=0.0))
+        checks.choice("overrun", self.overrun, ("extend", "kill"))
+        put(self, "start_delay", checks.number("start_delay", self.start_delay, low=0.0, unit="seconds"))
+        put(self, "seed", checks.whole("seed", self.seed, low=0))
+        put(self, "record", checks.flag("record", self.record))
+        checks.choice("oversized", self.oversized, ("error", "drop"))
+        check_combination(self)
+
+    def with_options(self, **changes: Any) -> Any:
+        """A copy with other options, checked again.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> run = fs.Run(fs.Workload(submit=[0], runtime=[10], size=[1]), fs.Cluster(2))
+        >>> run.with_options(scheduler=fs.Fcfs()).scheduler.name
+        'fcfs'
+        """
+        return replace(self, **changes)
+
+    @property
+    def has_python(self) -> bool:
+        """Whether a policy written in Python takes part."""
+        return self.scheduler.order.name == "python" or _placement(self).name == "python"
+
+    def lower(self) -> dict[str, Any]:
+        """All options in their plain form, as provenance keeps them."""
+        return {
+            "machine": self.machine.lower(),
+            "scheduler": self.scheduler.lower(),
+            "placement": _placement(self).lower(),
+            "migration": self.migration and self.migration.lower(),
+            "failures": None,
+            "recovery": None,
+            "predictor": self.predictor and self.predictor.lower(),
+            "checkpointing": self.checkpointing and self.checkpointing.lower(),
+            "rescheduling": None,
+            "estimates": self.estimates,
+            "overrun": self.overrun,
+            "start_delay": self.start_delay,
+            "seed": self.seed,
+            "record": self.record,
+            "oversized": self.oversized,
+        }
+
+    def fitting_log(self) -> Workload:
+        """The log without jobs larger than the machine, or `InputError` if they are not to be dropped."""
+        log, nodes = self.log, self.machine.nodes
+        if int(log.size.max()) <= nodes:
+            return log
+        larger = log.size > nodes
+        if self.oversized == "drop":
+            return log.drop(larger, LARGER)
+        count = int(larger.sum())
+        first = ", ".join(f"{job} ({size} nodes)" for job, size in
+                          zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True))
+        raise InputError(f"{count:,} of {len(log):,} jobs are {LARGER} ({nodes:,} nodes): id {first}"
+                         f"{', ...' if count > 5 else ''}; take a larger machine or pass oversized=\"drop\"")
+
+    def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
+        """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
+        if self.estimates == "actual":
+            return log.runtime
+        if self.estimates == "requested":
+            return log.estimate if log.estimate.min() >= 0 else log.requested
+        return log.runtime * float(self.estimates)
+
+
+_FIRST_FIT = FirstFit()
+_MAX_FREE_PARTITION = MaxFreePartition()
+
+
+def _placement(run: RunSpec) -> Placement:
+    assert run.placement is not None  # __post_init__ put the machine's default
+    return run.placement
+
+
+def _machine(value: Any) -> Cluster | Torus:
+    if isinstance(value, Cluster | Torus):
+        return value
+    if isinstance(value, str):
+        return parse_machine(value)
+    raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
+
+
+def _policy(kind: str, base: type[Policy], value: Any) -> Any:
+    if isinstance(value, base):
+        return value
+    if isinstance(value, str):
+        return parse_policy(kind, value)
+    known = ", ".join(row.cls.__name__ for row in known_policies(kind).values())
+    if isinstance(value, type) and issubclass(value, base):
+        raise OptionError(f"{kind} must be an instance: write {kind}={value.__name__}(), not {kind}={value.__name__}")
+    raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}")
+
+
+def check_combination(run: RunSpec) -> None:
+    """Refuse, by name, what has no meaning on the machine (MODEL.md section 15)."""
+    placement = _placement(run)
+    if type(placement).choose is Placement.choose and placement.name == "python":
+        raise OptionError(f"{type(placement).__name__} must define choose(self, job, candidates, state)")
+    if isinstance(run.machine, Torus):
+        return
+    if placement.name != "first_fit":
+        what = placement.name if placement.name != "python" else "a placement written in Python"
+        raise OptionError(f"{type(placement).__name__} places boxes, and {run.machine} has none ({what} needs a torus): "
+                          f"on a cluster use placement=FirstFit(), or take a Torus")
+    if placement.box_order != BOX_ORDERS[0]:
+        raise OptionError(f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
+                          f"leave it out, or take a Torus")
+    if isinstance(run.migration, Defragment):
+        raise OptionError(f"Defragment has no meaning on {run.machine}, where free nodes need not be together: "
+                          f"use migration=None, or take a Torus")
+    if getattr(run.scheduler, "reservation", "any") != "any":
+        raise OptionError(f"reservation={run.scheduler.reservation!r} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
+                          f"which has no boxes: use reservation='any', or take a Torus")
+    if getattr(run.scheduler, "max_growth", 1) > 1:
+        raise OptionError(f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
+                          f"where every size fits as it is: leave it out, or take a Torus")

@@ -1,0 +1,495 @@
+"""`simulate`: what happens to a job log, in order.  The only module that imports the engine.
+
+A log and a machine become a checked `Run`; its policies are lowered to a plain dict; the engine gets that and five
+columns and runs in slices, so that Ctrl-C and progress live here; what comes out is a `Result`.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import NotAvailableError, OptionError
+from faultsim.machine import Cluster, Torus
+from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Scheduler, from_lowered
+from faultsim.policies.adapters import guarded
+from faultsim.progress import Progress, reporting
+from faultsim.provenance import Record
+from faultsim.result import Result
+from faultsim.run import DEFAULT_SCHEDULER, RunSpec
+from faultsim.workload import Workload
+
+__all__ = ["Run", "Simulation", "rerun", "simulate", "simulate_many"]
+
+#: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
+SLICE = 0.05
+INFINITY = float("inf")
+#: What the engine needs of a lowered run.
+_ENGINE_SETTINGS = ("machine", "scheduler", "placement", "migration", "overrun", "start_delay", "record")
+
+
+def simulate(
+    log: Workload,
+    machine: Cluster | Torus,
+    *,
+    scheduler: Scheduler = DEFAULT_SCHEDULER,
+    placement: Placement | None = None,
+    migration: Migration | None = None,
+    failures: None = None,
+    recovery: None = None,
+    predictor: Predictor | None = None,
+    checkpointing: Checkpointing | None = None,
+    rescheduling: None = None,
+    estimates: str | float = "requested",
+    overrun: str = "extend",
+    start_delay: float = 0.0,
+    seed: int = 0,
+    record: bool = False,
+    progress: bool | Progress = False,
+    oversized: str = "error",
+    engine: str = "core",
+) -> Result:
+    """Simulate a job log on a machine.
+
+    Parameters
+    ----------
+    log : Workload
+        The jobs; times in seconds, sizes in nodes.
+    machine : Cluster or Torus
+        Where they run.
+    scheduler : Scheduler, default EasyBackfill()
+        `Fcfs`, `EasyBackfill` or `ConservativeBackfill`, each with ``order=``.
+    placement : Placement, optional
+        Which free nodes a job gets.  By default `MaxFreePartition` on a torus and `FirstFit` on a cluster.
+    migration : Migration, optional
+        `Defragment` on a torus; None means that running jobs stay where they are.
+    failures, recovery, rescheduling : None
+        Part of the design, not of this version.
+    predictor : Blind, optional
+        Predicts nothing, as None.
+    checkpointing : NoCheckpoint, optional
+        Does nothing, as None.
+    estimates : "requested", "actual" or float, default "requested"
+        What the scheduler goes by: the requested time (the run time where it is missing), the run time, or the run
+        time times a factor.
+    overrun : {"extend", "kill"}, default "extend"
+        What happens to a job that outlives its estimate: it goes on, or ends at the estimate and counts as done.
+    start_delay : float, default 0
+        Seconds between the decision to start a job and its start; its nodes are held meanwhile.
+    seed : int, default 0
+        Kept in the provenance; nothing in this version draws random numbers.
+    record : bool, default False
+        Keep `Result.events` and `Result.allocations`.
+    progress : bool or callable(done, total, now), default False
+        True shows progress on stderr if that is a terminal.
+    oversized : {"error", "drop"}, default "error"
+        Whether jobs larger than the machine are an error, or left out and counted in `Result.dropped`.
+    engine : {"core", "reference"}, default "core"
+        The compiled engine, or its plain Python twin, which is hundreds of times slower and meant for reading.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    InputError
+        If jobs are larger than the machine.
+    OptionError
+        If an option has a value, or a combination of values, without a meaning.
+    NotAvailableError
+        If a part of the design is asked for that this version does not have.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
+    >>> result = fs.simulate(log, fs.Cluster(4))
+    >>> result.jobs["start"]
+    array([ 0., 10.,  2.])
+    >>> result.jobs["backfilled"]
+    array([False, False,  True])
+    """
+    run = Run(
+        log, machine, scheduler=scheduler, placement=placement, migration=migration, failures=failures,
+        recovery=recovery, predictor=predictor, checkpointing=checkpointing, rescheduling=rescheduling,
+        estimates=estimates, overrun=overrun, start_delay=start_delay, seed=seed, record=record, oversized=oversized,
+    )
+    return run.simulate(progress=progress, engine=engine)
+
+
+@dataclass(frozen=True)
+class Run(RunSpec):
+    """Everything that `simulate` takes, checked and frozen: for `simulate_many`, sweeps and step-by-step use.
+
+    The parameters are those of `simulate` without ``progress`` and ``engine``.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> run = fs.Run(log, fs.Cluster(2), scheduler=fs.Fcfs())
+    >>> run.simulate().jobs["wait"]
+    array([0., 9.])
+    """
+
+    def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
+        """Run it to the end.
+
+        Raises
+        ------
+        InputError
+            If jobs are larger than the machine.
+        """
+        simulation = Simulation._of(self, engine)
+        if progress is False:
+            simulation._drive(INFINITY, None)
+        else:
+            with reporting(progress, "jobs") as report:
+                simulation._drive(INFINITY, report)
+        return simulation.result()
+
+
+class Simulation:
+    """A run, step by step: as a backend for other programs, for teaching, and for looking inside.
+
+    Takes what `simulate` takes, without ``progress``.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
+    >>> sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.Fcfs())
+    >>> sim.run(until=5)
+    >>> sim.running, sim.queue, sim.free
+    (array([0], dtype=int32), array([1, 2], dtype=int32), 2)
+    >>> sim.run()
+    >>> sim.result().jobs["start"]
+    array([ 0., 10., 20.])
+    """
+
+    def __init__(self, log: Workload, machine: Cluster | Torus, **options: Any) -> None:
+        engine = options.pop("engine", "core")
+        self._begin(Run(log, machine, **options), engine)
+
+    @classmethod
+    def _of(cls, run: Run, engine: str) -> "Simulation":
+        simulation = cls.__new__(cls)
+        simulation._begin(run, engine)
+        return simulation
+
+    def _begin(self, run: Run, engine: str) -> None:
+        self._started, self._clock = time.time(), time.perf_counter()
+        self._run = run
+        self._log = run.fitting_log()
+        self._lowered = run.lower()
+        settings = {key: self._lowered[key] for key in _ENGINE_SETTINGS}
+        if run.has_python:
+            settings = guarded(settings)
+        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)](
+            settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
+        self._budget = _first_budget(run)
+        self._done = False
+
+    # -- going on
+
+    def run(self, until: float | None = None) -> None:
+        """Go on to the end, or until all events with time <= `until` (s) have been handled.
+
+        Ctrl-C stops it between two slices of about 0.05 s; it can go on afterwards.
+        """
+        self._drive(INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds"), None)
+
+    def step(self) -> bool:
+        """Handle one instant: all its events and scheduling passes.  False if nothing was left.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> sim = fs.Simulation(fs.Workload(submit=[3], runtime=[10], size=[2]), fs.Cluster(2))
+        >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
+        (True, 3.0, True, 13.0, False)
+        """
+        if self._done:
+            return False
+        going = bool(self._engine.step())
+        self._done = not going
+        return going
+
+    def _drive(self, until: float, report: Progress | None, stop: Callable[[], bool] | None = None) -> None:
+        """Run the engine in slices of about `SLICE` seconds."""
+        engine, total = self._engine, len(self._log)
+        while not self._done:
+            began = time.perf_counter()
+            reason = engine.run(self._budget, until)
+            if reason != "budget":
+                self._done = reason == "done"
+                break
+            spent = time.perf_counter() - began
+            self._budget = max(16, int(self._budget * min(8.0, max(0.1, SLICE / max(spent, 1e-9)))))
+            if report is not None:
+                report(engine.n_done, total, engine.now)
+            if stop is not None and stop():
+                raise _Stopped
+        if report is not None:
+            report(engine.n_done, total, engine.now)
+
+    def copy(self) -> "Simulation":
+        """An independent copy that goes on from here.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        >>> sim = fs.Simulation(log, fs.Cluster(2))
+        >>> sim.run(until=5)
+        >>> fork = sim.copy()
+        >>> fork.run()
+        >>> fork.now, sim.now < fork.now
+        (15.0, True)
+        """
+        other = Simulation.__new__(Simulation)
+        other.__dict__.update(self.__dict__)
+        other._engine = self._engine.copy()
+        return other
+
+    # -- looking
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return float(self._engine.now)
+
+    @property
+    def queue(self) -> NDArray[np.int32]:
+        """Rows of the waiting jobs, in queue order."""
+        rows: NDArray[np.int32] = self._engine.queue()
+        return rows
+
+    @property
+    def running(self) -> NDArray[np.int32]:
+        """Rows of the jobs that hold nodes, ascending."""
+        rows: NDArray[np.int32] = self._engine.running()
+        return rows
+
+    @property
+    def free(self) -> int:
+        """Number of free nodes."""
+        return int(self._engine.free)
+
+    @property
+    def n_done(self) -> int:
+        """Number of jobs that have ended."""
+        return int(self._engine.n_done)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to happen."""
+        return self.n_done == len(self._log)
+
+    @property
+    def log(self) -> Workload:
+        """The jobs that are simulated: the rows of `queue` and `running` are rows of this."""
+        return self._log
+
+    def verify(self) -> None:
+        """Check the invariants of MODEL.md section 16; `EngineError` if one is broken, which would be a bug."""
+        self._engine.verify()
+
+    def result(self) -> Result:
+        """The result, once everything has happened.
+
+        Raises
+        ------
+        OptionError
+            If jobs are still waiting or running.
+        """
+        if not self._done and not self.done:
+            raise OptionError(f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
+                              f"{len(self._log):,} jobs are done; call run() first")
+        log = self._log
+        return Result(self._engine.output(), Record(
+            settings=self._lowered, columns=log.columns, source=log.name, dropped=log.dropped, started=self._started,
+            elapsed=time.perf_counter() - self._clock))
+
+
+class _Stopped(Exception):
+    """Another run of the same `simulate_many` failed, or the user pressed Ctrl-C."""
+
+
+def simulate_many(runs: Iterable[Run], *, threads: int | None = None,
+                  progress: bool | Progress = False) -> list[Result]:
+    """Simulate many runs on threads; the engine runs without the interpreter's lock.
+
+    Runs with a policy written in Python need the lock all the time: they are done one after the other in the calling
+    thread, while the threads work on the others.  The results are the same bytes for every number of threads.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        What to simulate.
+    threads : int, optional
+        Number of threads; by default as many as this process may use cores.
+    progress : bool or callable(done, total, now), default False
+        As for `simulate`, in runs; ``now`` is the number of seconds since the beginning.
+
+    Returns
+    -------
+    list of Result
+        In the order of `runs`.
+
+    Raises
+    ------
+    InputError, OptionError
+        Of the first run that fails; those that have not begun are left out.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> runs = [fs.Run(log, fs.Cluster(nodes)) for nodes in (2, 4)]
+    >>> [result.metrics["mean_wait"] for result in fs.simulate_many(runs, threads=2)]
+    [4.5, 0.0]
+    """
+    todo = _checked_runs(runs)
+    n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if threads is not None:
+        n_threads = checks.whole("threads", threads, low=1)
+    stop = threading.Event()
+    began = time.perf_counter()
+    finished = 0
+
+    with reporting(progress, "runs") as report:
+        results: list[Result | None] = [None] * len(todo)
+
+        def told(row: int, result: Result) -> None:
+            nonlocal finished
+            results[row] = result
+            finished += 1
+            if report is not None:
+                report(finished, len(todo), time.perf_counter() - began)
+
+        with ThreadPoolExecutor(n_threads, thread_name_prefix="faultsim") as pool:
+            try:
+                futures: dict[int, Future[Result]] = {
+                    row: pool.submit(_to_the_end, run, stop) for row, run in enumerate(todo) if not run.has_python}
+                for row, run in enumerate(todo):
+                    if run.has_python:
+                        told(row, run.simulate())
+                for row, future in futures.items():
+                    told(row, future.result())
+            except BaseException:
+                stop.set()  # the threads look at it between two slices
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+    return [result for result in results if result is not None]
+
+
+def _to_the_end(run: Run, stop: threading.Event) -> Result:
+    if stop.is_set():
+        raise _Stopped
+    simulation = Simulation._of(run, "core")
+    simulation._drive(INFINITY, None, stop.is_set)
+    return simulation.result()
+
+
+def _checked_runs(runs: Iterable[Run]) -> Sequence[Run]:
+    todo = list(runs)
+    for row, run in enumerate(todo):
+        if not isinstance(run, Run):
+            raise OptionError(f"simulate_many takes Run objects, item {row} is {run!r:.60}")
+    return todo
+
+
+def rerun(result: Result, *, scheduler: Scheduler | None = None, placement: Placement | None = None,
+          progress: bool | Progress = False) -> Result:
+    """Run again what made a result; the same version gives the same bytes.
+
+    Parameters
+    ----------
+    result : Result
+        A result of this session, or a loaded one: the workload is inside.
+    scheduler, placement : optional
+        Needed only for a loaded result that used a policy written in Python, which does not travel.
+
+    Raises
+    ------
+    OptionError
+        If a policy written in Python is needed and not given.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> result = fs.simulate(log, fs.Cluster(2))
+    >>> bool((fs.rerun(result).jobs["start"] == result.jobs["start"]).all())
+    True
+    """
+    record = result.record
+    options = dict(record.settings)
+    options.pop("machine")
+    for kind in ("scheduler", "placement", "migration", "predictor", "checkpointing"):
+        given = {"scheduler": scheduler, "placement": placement}.get(kind)
+        options[kind] = from_lowered(kind, options[kind]) if given is None else given
+    log = Workload(**record.columns, dropped=record.dropped, name=record.source)
+    return Run(log, result.machine, **options).simulate(progress=progress)
+
+
+# -- engines
+
+
+class _ReferenceEngine:
+    """The plain Python engine behind the same calls; it runs a whole log at once."""
+
+    n_done = 0
+    now = 0.0
+
+    def __init__(self, settings: dict[str, Any], submit: NDArray[np.float64], runtime: NDArray[np.float64],
+                 estimate: NDArray[np.float64], size: NDArray[np.int32]) -> None:
+        self._arguments = (settings, submit, runtime, estimate, size)
+        self._output: dict[str, Any] = {}
+
+    def run(self, budget: int, until: float = INFINITY) -> str:
+        if until != INFINITY:
+            self._whole()
+        from faultsim.reference.engine import simulate as run_reference
+
+        self._output = run_reference(*self._arguments)
+        self.n_done, self.now = len(self._arguments[1]), self._output["makespan_end"]
+        return "done"
+
+    def output(self) -> dict[str, Any]:
+        return self._output
+
+    def _whole(self, *_: Any) -> Any:
+        raise NotAvailableError("the reference engine runs a whole log at once; step with engine=\"core\"")
+
+    step = copy = verify = queue = running = _whole
+
+    @property
+    def free(self) -> int:
+        return int(self._whole())
+
+
+def _core(*arguments: Any) -> Any:
+    from faultsim._core.engine import Engine  # type: ignore[import-not-found, unused-ignore]
+
+    return Engine(*arguments)
+
+
+#: Name -> engine.
+_ENGINES: dict[str, Callable[..., Any]] = {"core": _core, "reference": _ReferenceEngine}
+
+
+def _first_budget(run: Run) -> int:
+    """Events of the first slice: few where one event can be dear, so that the first slice is short as well."""
+    if isinstance(run.machine, Torus):
+        return max(16, 2**20 // run.machine.nodes)
+    return 512 if run.scheduler.name == "conservative" else 16384
