@@ -7,8 +7,30 @@ from faultsim.readers.swf import read_swf
 from faultsim.workload import Workload, concat
 
 # Machines and policies
+from faultsim.machine import Cluster, Torus
+from faultsim.policies import (
+    POLICIES,
+    ArrivalOrder,
+    Blind,
+    ConservativeBackfill,
+    Defragment,
+    EasyBackfill,
+    Fcfs,
+    FirstFit,
+    LargestFirst,
+    MaxFreePartition,
+    NoCheckpoint,
+    Placement,
+    QueueOrder,
+    ShortestFirst,
+    Unicef,
+    Wfp3,
+)
 
 # Runs and results
+from faultsim.metrics import METRICS
+from faultsim.result import Result, load_result
+from faultsim.simulate import Run, Simulation, rerun, simulate, simulate_many
 
 # Errors
 from faultsim.errors import (
@@ -27,16 +49,52 @@ from faultsim.knapsack import knapsack
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "METRICS",
+    "POLICIES",
+    "ArrivalOrder",
+    "Blind",
+    "Cluster",
+    "ConservativeBackfill",
+    "Defragment",
+    "EasyBackfill",
     "EngineError",
     "EventQueue",
     "FaultsimError",
+    "Fcfs",
+    "FirstFit",
     "InputError",
+    "LargestFirst",
+    "MaxFreePartition",
     "MissingExtraError",
+    "NoCheckpoint",
     "NotAvailableError",
     "OptionError",
+    "Placement",
+    "QueueOrder",
+    "Result",
+    "Run",
+    "ShortestFirst",
+    "Simulation",
+    "Torus",
+    "Unicef",
+    "Wfp3",
     "Workload",
     "concat",
     "knapsack",
     "krevat_span",
+    "load_result",
     "read_swf",
+    "rerun",
+    "simulate",
+    "simulate_many",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Names of the design that are not here yet are refused by name; others get a did-you-mean."""
+    from faultsim.checks import did_you_mean
+    from faultsim.planned import refuse_name
+
+    refuse_name(name)
+    hint = "" if name.startswith("_") else did_you_mean(name, __all__)
+    raise AttributeError(f"module 'faultsim' has no attribute {name!r}{hint}")

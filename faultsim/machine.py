@@ -198,7 +198,9 @@ def parse_machine(text: str) -> "Cluster | Torus":
         raise OptionError(f"machine {text!r} needs whole numbers after the colon: {_FORMS}") from None
     if len(extents) != (1 if kind == "cluster" else 3):
         raise OptionError(f"machine {text!r} needs {'one number' if kind == 'cluster' else 'three extents'}: {_FORMS}")
-    return Cluster(extents[0]) if kind == "cluster" else Torus(*extents, wrap=kind == "torus")
+    if kind == "cluster":
+        return Cluster(extents[0])
+    return Torus(extents[0], extents[1], extents[2], wrap=kind == "torus")
 
 
 def machine_from_lowered(lowered: dict[str, Any]) -> "Cluster | Torus":

@@ -33,6 +33,8 @@ class Metric:
     unit: str
     source: str
     function: Callable[[Result], float]
+    #: Whether ``print(result)`` leaves it out where it is 0.
+    quiet: bool = False
 
 
 def _rows(result: Result, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
@@ -42,7 +44,8 @@ def _rows(result: Result, column: NDArray[Any], mask: ArrayLike | None) -> NDArr
     rows = np.asarray(mask)
     if rows.dtype != np.bool_ or rows.shape != column.shape:
         raise OptionError(f"mask must be {len(column):,} booleans, one a job, got {rows.dtype} of shape {rows.shape}")
-    return column[rows]
+    chosen: NDArray[Any] = column[rows]
+    return chosen
 
 
 def _mean(values: NDArray[Any]) -> float:
@@ -150,7 +153,8 @@ def utilization(result: Result) -> float:
     """Share of N * T that jobs occupied: nodes as allocated, from the decision to the end; NaN if T is 0."""
     ledger = result.ledger
     idle = ("idle_no_demand", "idle_demand", "down")
-    return _ratio(math.fsum(ledger[account] for account in LEDGER_ACCOUNTS if account not in idle), node_seconds(result))
+    occupied = math.fsum(ledger[account] for account in LEDGER_ACCOUNTS if account not in idle)
+    return _ratio(occupied, node_seconds(result))
 
 
 def throughput(result: Result) -> float:
@@ -209,7 +213,7 @@ def _mean_share(result: Result, seconds: NDArray[Any]) -> float:
 
 
 def work_loss_ratio(result: Result) -> float:
-    """Mean over jobs of the work lost to failures / run time; lost work is in node-seconds, so it is divided by size."""
+    """Mean over jobs of the time whose work was lost to failures / run time (lost node-seconds / size / run time)."""
     return _mean_share(result, result.jobs["lost_work"] / result.jobs["size"])
 
 
@@ -254,20 +258,20 @@ METRICS: dict[str, Metric] = {row.name: row for row in (
     Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
     Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
     Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
-    Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss),
-    Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs),
-    Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate),
+    Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
+    Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
+    Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
     Metric("failure_slowdown", "mean((lost + held or waiting again + restart) / max(runtime, 10 s))", "",
-           f"{_F}, FSD", failure_slowdown),
-    Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio),
+           f"{_F}, FSD", failure_slowdown, True),
+    Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, True),
     Metric("checkpoint_overhead_ratio", "mean(checkpoint_time / runtime)", "fraction", "Zhang 2004, section 5",
-           checkpoint_overhead_ratio),
-    Metric("migrations_attempted", "re-placings tried", "", "Krevat 2002, section 4", migrations_attempted),
+           checkpoint_overhead_ratio, True),
+    Metric("migrations_attempted", "re-placings tried", "", "Krevat 2002, section 4", migrations_attempted, True),
     Metric("migrations_successful", "re-placings after which the largest free box was larger", "",
-           "Krevat 2002, section 4", migrations_successful),
-    Metric("moves", "sum(moves)", "", "Krevat 2002, section 2", moves),
-    Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit),
-    Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled),
+           "Krevat 2002, section 4", migrations_successful, True),
+    Metric("moves", "sum(moves)", "", "Krevat 2002, section 2", moves, True),
+    Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
+    Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
 )}
 
 use_metrics(METRICS)

@@ -38,9 +38,14 @@ EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arriv
 class _MetricRow(Protocol):
     """What `Result` needs to know of a row of `faultsim.metrics.METRICS`."""
 
-    name: str
-    unit: str
-    function: Callable[["Result"], float]
+    @property
+    def name(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def function(self) -> Callable[["Result"], float]: ...
+    @property
+    def quiet(self) -> bool: ...
 
 
 _metric_rows: dict[str, Any] = {}
@@ -352,7 +357,8 @@ class Result:
 
     def __str__(self) -> str:
         lines = [self._header(), ""]
-        lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in _metric_rows.values()]
+        lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in _metric_rows.values()
+                  if self.metrics[row.name] or not row.quiet]
         total = sum(self.ledger.values())
         lines += ["", "capacity ledger             share   node-seconds"]
         for account in LEDGER_ACCOUNTS:
@@ -370,7 +376,7 @@ def _shown(value: float, unit: str) -> str:
         return f"{100 * value:>16,.2f} %"
     if isinstance(value, int):
         return f"{value:>13,}     {unit}".rstrip()
-    text = f"{value:>16,.2f} {unit}" if abs(value) >= 0.01 or value == 0 else f"{value:>16.4g} {unit}"
+    text = f"{value:>16,.2f} {unit}" if abs(value) >= 1 or value == 0 else f"{value:>16.4g} {unit}"
     if unit == "s" and abs(value) >= 3600:
         text += f"  ({value / 3600:,.2f} h)" if abs(value) < 3 * 86400 else f"  ({value / 86400:,.2f} d)"
     return text.rstrip()

@@ -33,7 +33,8 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]]
     descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=folder)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            np.savez_compressed(file, **{_FACTS: np.frombuffer(document, dtype=np.uint8)}, **arrays)
+            members: dict[str, Any] = {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}
+            np.savez_compressed(file, **members)
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
         os.replace(temporary, target)
     except BaseException:
@@ -112,9 +113,9 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
 
 #: Columns of Batsim's ``_jobs.csv`` (Batsim's documentation, "Jobs output").
 BATSIM_COLUMNS = (
-    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time", "success",
-    "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time", "stretch",
-    "allocated_resources", "consumed_energy", "metadata",
+    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time",
+    "success", "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time",
+    "stretch", "allocated_resources", "consumed_energy", "metadata",
 )
 
 

@@ -79,8 +79,9 @@ class RunSpec:
                 planned.refuse_keyword(keyword, getattr(self, keyword))
         if self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
-                raise OptionError(f"unknown estimates {self.estimates!r}{checks.did_you_mean(self.estimates, _ESTIMATES)}; "
-                                  f"known: 'requested', 'actual', or a factor of the run time such as 2.0")
+                hint = checks.did_you_mean(self.estimates, _ESTIMATES)
+                raise OptionError(f"unknown estimates {self.estimates!r}{hint}; known: 'requested', 'actual', "
+                                  f"or a factor of the run time such as 2.0")
             put(self, "estimates", checks.number("estimates, as a factor of the run time,", self.estimates, above=0.0))
         checks.choice("overrun", self.overrun, ("extend", "kill"))
         put(self, "start_delay", checks.number("start_delay", self.start_delay, low=0.0, unit="seconds"))
@@ -185,9 +186,8 @@ def check_combination(run: RunSpec) -> None:
     if isinstance(run.machine, Torus):
         return
     if placement.name != "first_fit":
-        what = placement.name if placement.name != "python" else "a placement written in Python"
-        raise OptionError(f"{type(placement).__name__} places boxes, and {run.machine} has none ({what} needs a torus): "
-                          f"on a cluster use placement=FirstFit(), or take a Torus")
+        raise OptionError(f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
+                          f"placement=FirstFit(), or take a Torus")
     if placement.box_order != BOX_ORDERS[0]:
         raise OptionError(f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
                           f"leave it out, or take a Torus")

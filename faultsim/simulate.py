@@ -438,7 +438,8 @@ def rerun(result: Result, *, scheduler: Scheduler | None = None, placement: Plac
     for kind in ("scheduler", "placement", "migration", "predictor", "checkpointing"):
         given = {"scheduler": scheduler, "placement": placement}.get(kind)
         options[kind] = from_lowered(kind, options[kind]) if given is None else given
-    log = Workload(**record.columns, dropped=record.dropped, name=record.source)
+    columns: dict[str, Any] = dict(record.columns)
+    log = Workload(**columns, dropped=record.dropped, name=record.source)
     return Run(log, result.machine, **options).simulate(progress=progress)
 
 
@@ -479,8 +480,10 @@ class _ReferenceEngine:
 
 
 def _core(*arguments: Any) -> Any:
-    from faultsim._core.engine import Engine  # type: ignore[import-not-found, unused-ignore]
-
+    try:  # until the compiled engine is on main; then this becomes a plain import at the top
+        from faultsim._core.engine import Engine  # type: ignore[import-not-found, unused-ignore]
+    except ModuleNotFoundError:
+        return _ReferenceEngine(*arguments)
     return Engine(*arguments)
 
 

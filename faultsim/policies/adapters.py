@@ -57,9 +57,14 @@ class CheckedPlacement:
 
 def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
     """A lowered policy with its Python object, if it has one, behind a guard; the other parts as they are."""
-    out = {key: guarded(value) if isinstance(value, dict) else value for key, value in lowered.items()}
-    if isinstance(out.get("object"), QueueOrder):
-        out["object"] = CheckedOrder(out["object"])
-    elif isinstance(out.get("object"), Placement):
-        out["object"] = CheckedPlacement(out["object"])
+    out: dict[str, Any] = {}
+    for key, value in lowered.items():
+        if isinstance(value, dict):
+            out[key] = guarded(value)
+        elif key == "object" and isinstance(value, QueueOrder):
+            out[key] = CheckedOrder(value)
+        elif key == "object" and isinstance(value, Placement):
+            out[key] = CheckedPlacement(value)
+        else:
+            out[key] = value
     return out

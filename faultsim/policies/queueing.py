@@ -152,7 +152,8 @@ class Wfp3(QueueOrder):
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """-((now - submit) / max(estimate, 1))**3 * size."""
         ratio = (now - queue.submit) / np.maximum(queue.estimate, 1.0)
-        return -(ratio**3) * queue.size
+        keys: NDArray[np.float64] = -(ratio**3) * queue.size
+        return keys
 
 
 @dataclass(frozen=True)
