@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim._core.engine import Engine, use_errors
+from faultsim.errors import EngineError, InputError, NotAvailableError, OptionError
 from faultsim.machine import Cluster, Torus
 from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Scheduler, from_lowered
 from faultsim.policies.adapters import guarded
@@ -27,6 +28,8 @@ from faultsim.run import DEFAULT_SCHEDULER, RunSpec
 from faultsim.workload import Workload
 
 __all__ = ["Run", "Simulation", "rerun", "simulate", "simulate_many"]
+
+use_errors(EngineError, InputError)  # the core imports nothing from here
 
 #: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
 SLICE = 0.05
@@ -479,16 +482,8 @@ class _ReferenceEngine:
         return int(self._whole())
 
 
-def _core(*arguments: Any) -> Any:
-    try:  # until the compiled engine is on main; then this becomes a plain import at the top
-        from faultsim._core.engine import Engine  # type: ignore[import-not-found, unused-ignore]
-    except ModuleNotFoundError:
-        return _ReferenceEngine(*arguments)
-    return Engine(*arguments)
-
-
 #: Name -> engine.
-_ENGINES: dict[str, Callable[..., Any]] = {"core": _core, "reference": _ReferenceEngine}
+_ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _ReferenceEngine}
 
 
 def _first_budget(run: Run) -> int:
