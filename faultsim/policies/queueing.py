@@ -173,7 +173,9 @@ class Unicef(QueueOrder):
 
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """-(now - submit) / (log2(max(size, 2)) * max(estimate, 1))."""
-        return -(now - queue.submit) / (np.log2(np.maximum(queue.size, 2)) * np.maximum(queue.estimate, 1.0))
+        weight = np.log2(np.maximum(queue.size, 2)) * np.maximum(queue.estimate, 1.0)
+        keys: NDArray[np.float64] = -(now - queue.submit) / weight
+        return keys
 
 
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
