@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.choose cimport permit_t
 from faultsim._core.sim cimport NO_MEMORY, OK, JOB_RUNNING, plan_t, promise_start, sim_t, start_job, wait_t
-from faultsim._core.torus cimport box_t, next_feasible, occ_fill
+from faultsim._core.torus cimport box_size, box_t, next_feasible, occ_fill, occ_meets
 
 
 cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
@@ -87,10 +87,10 @@ cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noe
     memcpy(p.instant, p.window, bytes)
     for i in range(s.wait.head, s.wait.end):
         other = s.wait.job[i]
-        # A stretch without length still needs room at its instant.
-        if other == job or s.state[other] == JOB_RUNNING or p.begin[other] == INFINITY:
+        # A reservation without length takes nothing from others.
+        if other == job or s.state[other] == JOB_RUNNING or not p.begin[other] < p.end[other]:
             continue
-        if p.begin[other] <= t and (t < p.end[other] or p.begin[other] == t):
+        if p.begin[other] <= t and t < p.end[other]:
             join(p.instant, mask_of(s, other), words)
             join(p.window, mask_of(s, other), words)
         elif t < p.begin[other] and p.begin[other] < end:
@@ -127,22 +127,16 @@ cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, 
     return 1
 
 
-cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
-    if s.expected[job] < s.now:
-        s.plan.rebuild = True
-
-
 cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
     cdef plan_t *p = &s.plan
     cdef wait_t *w = &s.wait
-    cdef bint disturbed = p.rebuild, again
+    cdef bint disturbed = False
     cdef int32_t i
     cdef int code
     if s.policy.order != NULL:
         code = s.policy.order(s)
         if code < 0:
             return code
-    p.rebuild = False
     if s.releases.n > 0 and s.releases.items[0].end <= s.now:
         disturbed = True
     for i in range(w.head, w.end):
@@ -194,6 +188,13 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
         code = find_hole(s, job, not waits, &begin, &box, &size)
         if code < 0:
             return code
+        if p.begin[job] < begin:
+            # It keeps its reservation.  Nothing as good is found only where a reservation without length stood beside
+            # another one, or after a change of the queue order.
+            begin = p.begin[job]
+            box = p.box[job]
+            size = box_size(&box)
+            code = 2 if begin == s.now and not occ_meets(&s.torus, s.occ, &box) else 1
         if code == 2:
             p.begin[job] = INFINITY
             remask(s, job, &box)
@@ -203,12 +204,11 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
                 return code
             continue
         waits = True
-        if begin <= p.begin[job] and begin != INFINITY:
-            p.begin[job] = begin
-            p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
-            p.box[job] = box
-            remask(s, job, &box)
-        promise_start(s, job, p.begin[job])
+        p.begin[job] = begin
+        p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
+        p.box[job] = box
+        remask(s, job, &box)
+        promise_start(s, job, begin)
     keep = w.head
     for i in range(w.head, w.end):
         if s.state[w.job[i]] != JOB_RUNNING:
