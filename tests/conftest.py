@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
+
 # The same examples on every run; `--hypothesis-profile=slow` looks further, `explore` at random.
 _common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile(

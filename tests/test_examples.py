@@ -1,0 +1,50 @@
+"""Every public name has an example, and every example runs."""
+
+import doctest
+import inspect
+from types import ModuleType
+
+import pytest
+
+import faultsim
+
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def public_names(module: ModuleType, prefix: str) -> list[tuple[str, object]]:
+    """Functions and classes reached through `__all__`, public modules entered; plain data has no docstring."""
+    found = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            found += public_names(value, f"{prefix}.{name}")
+        elif inspect.isclass(value) and issubclass(value, BaseException):
+            continue
+        elif callable(value) and not isinstance(value, type(list[int])):
+            found.append((f"{prefix}.{name}", value))
+    return found
+
+
+NAMES = dict(public_names(faultsim, "faultsim"))
+FINDER = doctest.DocTestFinder(exclude_empty=True)
+
+
+def test_public_names_are_listed_in_order():
+    assert len(set(faultsim.__all__)) == len(faultsim.__all__)
+    assert all(hasattr(faultsim, name) for name in faultsim.__all__)
+    assert {"faultsim.EventQueue", "faultsim.knapsack"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_has_examples_that_run(name, tmp_path, monkeypatch):
+    value = NAMES[name]
+    assert value.__doc__, f"{name} has no docstring"
+    assert "Examples\n" in inspect.getdoc(value), f"{name} has no Examples section"
+    tests = FINDER.find(value, name, globs={})
+    assert any(test.name == name and test.examples for test in tests), f"the Examples section of {name} has no >>>"
+    monkeypatch.chdir(tmp_path)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    report = []
+    for test in tests:
+        runner.run(test, out=report.append)
+    assert runner.failures == 0, "".join(report)
