@@ -47,11 +47,12 @@ ARROWS: dict[str, set[str]] = {
     | FACES
     | {"readers", "synthetic", "machine", "policies", "simulate", "metrics", "result", "plot"},
 }
+ARROWS["bench"] = ARROWS["reproduce"] | {"reproduce", "reference", "_core"}
 ARROWS["faultsim"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)
 
 # Modules that are a part of the room named.
-MEMBERS: dict[str, str] = {"__main__": "cli"}
+MEMBERS: dict[str, str] = {"__main__": "cli", "summary": "workload", "swf_text": "workload"}
 
 
 def module_name(path: Path) -> str:
