@@ -1,0 +1,54 @@
+# The C surface: what other Cython code gets from `cimport faultsim`.
+#
+# Everything is `noexcept nogil`.  The contract of each part is the header that it comes from, which is shipped with the
+# package; names that are not listed here may change without notice.  Put `faultsim.get_include()` on Cython's include
+# path; tests/test_c_surface.py shows a whole module.
+
+# The event heap: (time, kind, serial), smallest first.
+from faultsim._core.event_queue cimport (
+    event_precedes,
+    event_t,
+    heap_clear,
+    heap_copy,
+    heap_free,
+    heap_init,
+    heap_pop,
+    heap_push,
+    heap_t,
+    heap_top,
+)
+
+# The largest free box, and the free boxes of a size.
+from faultsim._core.finder_bitmap cimport (
+    all_free,
+    finder_free,
+    finder_init,
+    finder_t,
+    first_free,
+    has_free,
+    largest_free,
+)
+
+# The 0-1 knapsack.
+from faultsim._core.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
+
+# The torus, boxes on it and its occupancy.
+from faultsim._core.torus cimport (
+    box_order_t,
+    box_size,
+    box_t,
+    boxes_meet,
+    next_feasible,
+    node_bit,
+    occ_count,
+    occ_drop,
+    occ_drop_node,
+    occ_equal,
+    occ_fill,
+    occ_meets,
+    occ_node,
+    occ_set_node,
+    torus_free,
+    torus_init,
+    torus_t,
+)

@@ -46,7 +46,10 @@ from faultsim.errors import (
 from faultsim.event_queue import EventQueue
 from faultsim.knapsack import knapsack
 
-__version__ = "0.1.0.dev0"
+# Building against the C surface
+from faultsim.include import get_include
+
+from faultsim.version import __version__
 
 __all__ = [
     "METRICS",
@@ -80,6 +83,7 @@ __all__ = [
     "Wfp3",
     "Workload",
     "concat",
+    "get_include",
     "knapsack",
     "krevat_span",
     "load_result",

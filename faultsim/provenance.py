@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.columns import WORKLOAD
+from faultsim.version import __version__
 
 __all__ = ["SCHEMA", "Record", "digest", "environment", "provenance"]
 
@@ -60,10 +61,8 @@ def environment() -> dict[str, str]:
     >>> sorted(environment())
     ['faultsim', 'numpy', 'platform', 'python']
     """
-    import faultsim
-
     return {
-        "faultsim": faultsim.__version__,
+        "faultsim": __version__,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": f"{platform.system()} {platform.machine()} {sys.byteorder}-endian",

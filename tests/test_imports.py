@@ -15,44 +15,47 @@ import faultsim
 PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
-BASE = {"errors", "columns", "checks", "planned"}
+BASE = {"errors", "columns", "checks", "planned", "version"}
 DATA = {"workload", "failures"}
 FACES = {"partition", "knapsack", "event_queue"}
+MODEL = {"machine", "policies", "simulate", "metrics", "result"}
 
-# Room -> the rooms it may import; every room may import itself.  A module outside every room belongs to the room that
-# MEMBERS gives it.  "faultsim" is the package itself, which gathers the public names.
+# Room -> the rooms it may import; every room may import itself.  "faultsim" is the package itself, which gathers the
+# public names: only the command line reads from it.
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
+    "version": set(),
+    "include": set(),
     "columns": {"errors"},
     "checks": {"errors"},
     "planned": {"errors"},
+    "progress": {"errors"},
+    "swf_text": {"errors"},
     "_core": set(),
     "reference": BASE,
     "machine": BASE | {"_core"},
     "policies": BASE | {"_core"},
-    "workload": BASE,
+    "workload": BASE | {"swf_text"},
     "failures": BASE,
-    "readers": BASE | DATA,
+    "readers": BASE | DATA | {"swf_text"},
     "synthetic": BASE | DATA,
     "partition": BASE | {"_core", "reference"},
     "knapsack": BASE | {"_core", "reference"},
     "event_queue": BASE | {"_core", "reference"},
     "provenance": BASE | DATA | {"machine", "policies"},
-    "result": BASE | {"provenance", "machine"},
+    "result": BASE | {"provenance", "machine", "swf_text"},
     "metrics": BASE | {"result"},
-    "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "_core"},
+    # The reference engine is an engine too: `simulate(..., engine="reference")`.
+    "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "progress", "_core", "reference"},
     "plot": BASE | {"metrics", "result"},
-    "reproduce": BASE
-    | DATA
-    | FACES
-    | {"readers", "synthetic", "machine", "policies", "simulate", "metrics", "result", "plot"},
+    "reproduce": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "plot", "progress"},
+    "bench": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "reproduce", "_core", "reference"},
 }
-ARROWS["bench"] = ARROWS["reproduce"] | {"reproduce", "reference", "_core"}
 ARROWS["faultsim"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)
 
-# Modules that are a part of the room named.
-MEMBERS: dict[str, str] = {"__main__": "cli", "summary": "workload", "swf_text": "workload"}
+# A module that is a part of the room named.
+MEMBERS: dict[str, str] = {"__main__": "cli", "summary": "workload", "result_files": "result", "run": "simulate"}
 
 
 def module_name(path: Path) -> str:
