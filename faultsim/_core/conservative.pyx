@@ -153,6 +153,8 @@ cdef void released_conservative_cluster(sim_t *s, int32_t job) noexcept nogil:
         p.dirty = True
         if add(p, s.now, s.expected[job], s.allocated[job]) < 0:
             p.rebuild = True     # no memory now: the next pass builds the plan anew, or fails there
+    elif s.expected[job] < s.now:
+        p.rebuild = True         # it outlived its estimate: a disturbance
 
 
 cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:

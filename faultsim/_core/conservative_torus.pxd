@@ -4,7 +4,10 @@
 # jobs) box of each job as an occupancy, so that what is taken over a stretch of time is a few ORs.  A hole at `now` is
 # in really free nodes; releases expected "now" count only for reservations that wait.
 
+from libc.stdint cimport int32_t
+
 from faultsim._core.sim cimport sim_t
 
 cdef int plan_alloc_torus(sim_t *s) noexcept nogil
 cdef int schedule_conservative_torus(sim_t *s) noexcept nogil
+cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil

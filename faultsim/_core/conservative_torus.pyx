@@ -127,16 +127,22 @@ cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, 
     return 1
 
 
+cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
+    if s.expected[job] < s.now:
+        s.plan.rebuild = True    # it outlived its estimate: a disturbance
+
+
 cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
     cdef plan_t *p = &s.plan
     cdef wait_t *w = &s.wait
-    cdef bint disturbed = False
+    cdef bint disturbed = p.rebuild
     cdef int32_t i
     cdef int code
     if s.policy.order != NULL:
         code = s.policy.order(s)
         if code < 0:
             return code
+    p.rebuild = False
     if s.releases.n > 0 and s.releases.items[0].end <= s.now:
         disturbed = True
     for i in range(w.head, w.end):

@@ -16,7 +16,9 @@ import numpy as np
 from faultsim._core.conservative cimport (
     plan_alloc_cluster, released_conservative_cluster, schedule_conservative_cluster,
 )
-from faultsim._core.conservative_torus cimport plan_alloc_torus, schedule_conservative_torus
+from faultsim._core.conservative_torus cimport (
+    plan_alloc_torus, released_conservative_torus, schedule_conservative_torus,
+)
 from faultsim._core.defragment cimport defragment
 from faultsim._core.orders cimport order_python, order_unicef, order_wfp3
 from faultsim._core.placing cimport place_first_fit, place_max_free, place_python
@@ -167,8 +169,7 @@ cdef class Engine:
         name = scheduler["name"]
         if name == "conservative":
             s.policy.schedule = schedule_conservative_torus if s.is_torus else schedule_conservative_cluster
-            if not s.is_torus:
-                s.policy.released = released_conservative_cluster
+            s.policy.released = released_conservative_torus if s.is_torus else released_conservative_cluster
         elif name in ("fcfs", "easy"):
             s.policy.schedule = schedule_torus if s.is_torus else schedule_cluster
             s.policy.backfill = name == "easy"
