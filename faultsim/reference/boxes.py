@@ -5,11 +5,15 @@ free when its mask and the occupancy have no bit in common.  That is all the geo
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
-from faultsim.errors import NotAvailableError
+import numpy as np
 
-__all__ = ["BOX_ORDERS", "Box", "BoxTable", "list_boxes"]
+from faultsim.errors import NotAvailableError
+from faultsim.reference.partition import BOX_ORDERS, all_boxes, nodes
+
+__all__ = ["Box", "BoxTable", "list_boxes", "union"]
 
 
 class Box(NamedTuple):
@@ -25,49 +29,18 @@ class Box(NamedTuple):
     mask: int
 
 
-#: "Order is part of the contract: extents descending (a, b, c; lexicographic), then bases ascending (x, y, z); ties go
-#: to the first. box_order="extents-ascending" and box_order="bases" (bases, then extents ascending) are other
-#: readings."
-BOX_ORDERS = {
-    "extents-descending": lambda box: (-box.a, -box.b, -box.c, box.x, box.y, box.z),
-    "extents-ascending": lambda box: (box.a, box.b, box.c, box.x, box.y, box.z),
-    "bases": lambda box: (box.x, box.y, box.z, box.a, box.b, box.c),
-}
+def node_mask(shape: tuple[int, int, int], box: tuple[int, int, int, int, int, int]) -> int:
+    """The set of nodes of a box."""
+    return sum(1 << int(node) for node in np.arange(np.prod(shape)).reshape(shape)[nodes(shape, box)].flat)
 
 
-def bases(length: int, extent: int, wrap: bool) -> range:
-    """Where a box may begin along one axis: "boxes wrap"; "a full extent along an axis has one base (0)"."""
-    if extent == length:
-        return range(1)
-    return range(length) if wrap else range(length - extent + 1)
-
-
-def node_mask(shape: tuple[int, int, int], base: tuple[int, int, int], extent: tuple[int, int, int]) -> int:
-    """The set of nodes of one box, modulo the shape."""
-    (X, Y, Z), (x, y, z), (a, b, c) = shape, base, extent
-    mask = 0
-    for i in range(x, x + a):
-        for j in range(y, y + b):
-            for k in range(z, z + c):
-                mask |= 1 << ((i % X) * Y + j % Y) * Z + k % Z
-    return mask
-
-
-def list_boxes(shape: tuple[int, int, int], wrap: bool, box_order: str) -> list[Box]:
+@lru_cache(maxsize=32)
+def list_boxes(shape: tuple[int, int, int], wrap: bool, box_order: str) -> tuple[Box, ...]:
     """Every box of the machine, each once, in contract order."""
     if box_order not in BOX_ORDERS:
-        raise NotAvailableError(f"box_order: got {box_order!r}, known are {', '.join(BOX_ORDERS)}")
-    X, Y, Z = shape
-    found = [
-        Box(x, y, z, a, b, c, a * b * c, node_mask(shape, (x, y, z), (a, b, c)))
-        for a in range(1, X + 1)
-        for b in range(1, Y + 1)
-        for c in range(1, Z + 1)
-        for x in bases(X, a, wrap)
-        for y in bases(Y, b, wrap)
-        for z in bases(Z, c, wrap)
-    ]
-    return sorted(found, key=BOX_ORDERS[box_order])
+        raise NotAvailableError(f"box_order {box_order!r}: known are {', '.join(BOX_ORDERS)}")
+    found = sorted(all_boxes(*shape, wrap), key=BOX_ORDERS[box_order])
+    return tuple(Box(*box, box[3] * box[4] * box[5], node_mask(shape, box)) for box in found)
 
 
 class BoxTable:
