@@ -28,11 +28,17 @@ def conservative(state: State, order: list[Job]) -> None:
 
 
 def is_disturbed(state: State) -> bool:
-    """ "some running job is past its expected end, R4; some reservation's time is < now (missed), or equalled the last
-    pass's time without having started"; an adopted migration is dealt with in its own pass.
+    """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4; some
+    reservation's time is < now, or equalled the last pass's time without having started [...])".
+
+    A job that outlived its estimate and has ended since the last pass did disturb.  An adopted migration is dealt with
+    in its own pass.
     """
-    return state.overdue() or any(
-        promise.begin < state.now or promise.begin == state.last_pass for promise in state.reservations.values()
+    overran, state.overran = state.overran, False
+    return (
+        overran
+        or state.overdue()
+        or any(r.begin < state.now or r.begin == state.last_pass for r in state.reservations.values())
     )
 
 
@@ -43,9 +49,8 @@ def sweep(state: State, order: list[Job], compressing: bool) -> None:
         old = state.reservations.pop(job.index, None)
         first = not still_waiting  # no job earlier in queue order stays queued
         new, starts = (cluster_hole if state.table is None else torus_hole)(state, job, first)
-        if old is not None and compressing and new.begin > old.begin:
-            # It keeps its reservation: a sweep never makes one later.
-            new, starts = old, old.begin == state.now and has_room(state, job, old)
+        if old is not None and old.begin < new.begin:
+            new, starts = old, old.begin == state.now and is_really_free(state, old)  # "(never later than it was)"
         if starts:
             # R6: "under conservative: started while a job earlier in queue order stays queued".
             state.begin(job, new.box, backfilled=not first)
@@ -55,14 +60,14 @@ def sweep(state: State, order: list[Job], compressing: bool) -> None:
     order[:] = still_waiting
 
 
-def has_room(state: State, job: Job, promise: Reservation) -> bool:
-    """Whether the reserved nodes are really free now."""
-    return job.size <= state.free if promise.box is None else not promise.box.mask & state.busy
-
-
 def reservation_end(state: State, job: Job, begin: float) -> float:
     """ "Duration of a reservation = [t, (t + start_delay) + estimate)"."""
     return (begin + state.delay) + job.estimate
+
+
+def is_really_free(state: State, promise: Reservation) -> bool:
+    """Whether the nodes of a reservation are free now."""
+    return promise.size <= state.free if promise.box is None else not promise.box.mask & state.busy
 
 
 def holes_to_try(state: State) -> list[float]:

@@ -78,6 +78,7 @@ class State:
 
         self.reservations: dict[int, Reservation] = {}  # conservative: job index -> promise
         self.last_pass: float | None = None
+        self.overran = False  # a job has ended after its expected end since the last pass
         self.promise: tuple[Job, float] | None = None  # EASY: the head and its T, for verify only
         self.last_attempt: int | None = None  # migration: the occupancy after the last attempt
 
@@ -119,7 +120,8 @@ class State:
         for node in job.nodes:
             insort(self.free_nodes, node)
         if job.finish > job.expected:
-            self.promise = None  # it outlived its estimate: nothing was promised under that
+            self.overran = True
+            self.promise = None  # nothing was promised under that
         self._write(FINISH, job)
         self._leave_place(job)
 
