@@ -28,8 +28,8 @@ def conservative(state: State, order: list[Job]) -> None:
 
 
 def is_disturbed(state: State) -> bool:
-    """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4; some
-    reservation's time is < now, or equalled the last pass's time without having started [...])".
+    """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4;
+    some reservation's time is < now, or equalled the last pass's time without having started [...])".
 
     A job that outlived its estimate and has ended since the last pass did disturb.  An adopted migration is dealt with
     in its own pass.
