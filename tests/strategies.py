@@ -1,5 +1,6 @@
 """Hypothesis strategies that several test modules share."""
 
+import numpy as np
 from hypothesis import strategies as st
 
 import faultsim as fs
@@ -22,3 +23,117 @@ def workloads(draw: st.DrawFn, max_jobs: int = 20) -> fs.Workload:
         id=column(st.integers(-(2**40), 2**40)),
         user=column(st.integers(-1, 2**40)),
     )
+
+
+# -- cases for the two engines: lowered settings and columns, in the form that `faultsim.simulate` hands to an engine
+
+TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 1), (4, 4, 2), (4, 4, 8)]
+BOX_ORDERS = ["extents-descending", "extents-ascending", "bases"]
+
+
+class CountDown:
+    """A queue order in Python with many ties."""
+
+    def keys(self, queue, now):
+        return -(queue.size % 3) - (queue.index % 2)
+
+
+class MiddleBox:
+    """A placement in Python that looks at everything it is shown."""
+
+    def choose(self, job, candidates, state):
+        return (job.index + job.size + int(state.busy.sum())) % len(candidates)
+
+
+def lowered_orders() -> st.SearchStrategy[dict]:
+    """Arrival more often than the others."""
+    names = st.sampled_from(["arrival", "arrival", "arrival", "shortest", "largest", "wfp3", "unicef"])
+    return st.one_of(names.map(lambda name: {"name": name}), st.just({"name": "python", "object": CountDown()}))
+
+
+@st.composite
+def lowered_machines(draw: st.DrawFn, kinds: tuple[str, ...] = ("cluster", "torus")) -> dict:
+    if draw(st.sampled_from(kinds)) == "cluster":
+        return {"name": "cluster", "nodes": draw(st.integers(1, 20))}
+    x, y, z = draw(st.sampled_from(TORI))
+    return {"name": "torus", "x": x, "y": y, "z": z, "wrap": draw(st.booleans())}
+
+
+@st.composite
+def lowered_schedulers(draw: st.DrawFn, kinds: tuple[str, ...] = ("fcfs", "easy", "conservative")) -> dict:
+    scheduler = {"name": draw(st.sampled_from(kinds)), "order": draw(lowered_orders())}
+    if scheduler["name"] != "fcfs":
+        scheduler |= {"max_growth": draw(st.sampled_from([1, 0, 2, 5])), "repairs": "known"}
+    if scheduler["name"] == "easy":
+        scheduler["reservation"] = draw(st.sampled_from(["any", "fixed"]))
+    return scheduler
+
+
+def lowered_defragments() -> st.SearchStrategy[dict]:
+    """Mostly eager ones, so that something moves."""
+    return st.fixed_dictionaries(
+        {
+            "name": st.just("defragment"),
+            "min_free": st.sampled_from([0.0, 0.1, 0.3]),
+            "max_concentration": st.sampled_from([0.7, 1.0, 0.5]),
+            "cost": st.sampled_from([0.0, 0.0, 1.0, 2.5]),
+            "when": st.sampled_from(["waiting", "always"]),
+            "keep_promise": st.booleans(),
+        }
+    )
+
+
+def lowered_placements(machine: dict) -> st.SearchStrategy[dict]:
+    if machine["name"] == "cluster":
+        return st.just({"name": "first_fit", "box_order": "extents-descending"})
+    names = st.sampled_from([{"name": "max_free_partition"}, {"name": "first_fit"}])
+    rules = st.one_of(names, names, st.just({"name": "python", "object": MiddleBox()}))
+    return st.builds(lambda rule, order: {**rule, "box_order": order}, rules, st.sampled_from(BOX_ORDERS))
+
+
+@st.composite
+def job_columns(draw: st.DrawFn, nodes: int, max_jobs: int = 24) -> dict:
+    """Columns with many ties: whole seconds, equal submits, run times of 0, estimates below, at and above them.
+
+    The unit is 1 s, or 0.1 s, where sums of doubles round.
+    """
+    unit = draw(st.sampled_from([1.0, 1.0, 0.1]))
+    longest = draw(st.sampled_from([3, 10, 10]))
+    off = draw(st.sampled_from([(0, 0), (0, 4), (-3, 4)]))
+    largest = draw(st.sampled_from([nodes, nodes, max(1, nodes // 2), 1]))
+    job = st.tuples(
+        st.one_of(st.just(0), st.integers(0, 3)), st.integers(0, longest), st.integers(*off), st.integers(1, largest)
+    )
+    jobs = draw(st.lists(job, min_size=1, max_size=max_jobs))
+    gaps, runtimes, offs, sizes = (np.array(column) for column in zip(*jobs, strict=True))
+    return {
+        "submit": np.cumsum(gaps) * unit,
+        "runtime": runtimes * unit,
+        "estimate": np.maximum(runtimes + offs, 0) * unit,
+        "size": sizes.astype(np.int32),
+    }
+
+
+@st.composite
+def engine_cases(
+    draw: st.DrawFn,
+    machines: tuple[str, ...] = ("cluster", "torus"),
+    schedulers: tuple[str, ...] = ("fcfs", "easy", "conservative"),
+    migration: bool | None = None,
+    max_jobs: int = 24,
+) -> tuple[dict, dict]:
+    """(settings, columns) for one run.  `migration`: with, without, or (None) either."""
+    machine = draw(lowered_machines(machines))
+    torus = machine["name"] == "torus"
+    nodes = machine["x"] * machine["y"] * machine["z"] if torus else machine["nodes"]
+    migrates = torus and (draw(st.booleans()) if migration is None else migration)
+    settings = {
+        "machine": machine,
+        "scheduler": draw(lowered_schedulers(schedulers)),
+        "placement": draw(lowered_placements(machine)),
+        "migration": draw(lowered_defragments()) if migrates else None,
+        "overrun": draw(st.sampled_from(["extend", "kill"])),
+        "start_delay": draw(st.sampled_from([0.0, 0.0, 1.0, 0.3])),
+        "record": True,
+    }
+    return settings, draw(job_columns(nodes, max_jobs))
