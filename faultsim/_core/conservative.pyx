@@ -24,7 +24,7 @@ cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:
     p.at[0] = -INFINITY
     p.level[0] = s.nodes
     p.rebuild = False
-    p.dirty = False
+    p.gained = -INFINITY
     p.last_pass = -INFINITY
     return OK
 
@@ -117,6 +117,35 @@ cdef double hole(const sim_t *s, int32_t job) noexcept nogil:
         t = p.at[i]
 
 
+cdef double better_hole(const sim_t *s, int32_t job) noexcept nogil:
+    """Earliest time from now on, before its own reservation, to which `job` could move; inf: none.
+
+    The plan is left as it is: what `job` itself has reserved is as good as free for it.  Only [now, plan.gained) has
+    become any freer since no job could move, so a better hole begins there.
+    """
+    cdef const plan_t *p = &s.plan
+    cdef int64_t need = s.need[job]
+    cdef double own = p.begin[job], t = s.now, end, stop = own if own < p.gained else p.gained
+    cdef int32_t i = step_at(p, s.now), k
+    if not t < stop:
+        return INFINITY
+    while True:
+        end = (t + s.policy.start_delay) + s.estimate[job]
+        if end > own:
+            end = own
+        k = i
+        while k < p.n and (k == i or p.at[k] < end) and p.level[k] >= need:
+            k += 1
+        if k == p.n or (k > i and p.at[k] >= end):
+            return t
+        i = k + 1
+        while i < p.n and p.level[i] < need:
+            i += 1
+        if i >= p.n or p.at[i] >= stop:
+            return INFINITY
+        t = p.at[i]
+
+
 cdef int rebuild(sim_t *s) noexcept nogil:
     """The plan with the running jobs alone; the queue's reservations are dropped."""
     cdef plan_t *p = &s.plan
@@ -150,7 +179,8 @@ cdef void forget_past(plan_t *p, double now) noexcept nogil:
 cdef void released_conservative_cluster(sim_t *s, int32_t job) noexcept nogil:
     cdef plan_t *p = &s.plan
     if s.expected[job] > s.now:
-        p.dirty = True
+        if s.expected[job] > p.gained:
+            p.gained = s.expected[job]
         if add(p, s.now, s.expected[job], s.allocated[job]) < 0:
             p.rebuild = True     # no memory now: the next pass builds the plan anew, or fails there
     elif s.expected[job] < s.now:
@@ -161,8 +191,8 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
     cdef wait_t *w = &s.wait
     cdef plan_t *p = &s.plan
     cdef int32_t i, keep, job
-    cdef double begin, old
-    cdef bint waits = False, sweep, disturbed = p.rebuild
+    cdef double begin, old, vacated = -INFINITY
+    cdef bint waits = False, disturbed = p.rebuild
     cdef int code
     if s.policy.order != NULL:
         code = s.policy.order(s)
@@ -180,38 +210,43 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
     if disturbed:
         if rebuild(s) < 0:
             return NO_MEMORY
+        p.gained = -INFINITY
     else:
         forget_past(p, s.now)
-    sweep = disturbed or p.dirty
-    p.dirty = False
     p.rebuild = False
     keep = w.head
     for i in range(w.head, w.end):
         job = w.job[i]
         old = p.begin[job]
         begin = old
-        if sweep or old == INFINITY:
-            if old != INFINITY and add(p, old, p.end[job], s.need[job]) < 0:
-                return NO_MEMORY
+        if old == INFINITY:
             begin = hole(s, job)
-            if begin > old:
-                begin = old      # only after a change of the queue order can there be nothing as good
+        elif p.gained > s.now:
+            begin = better_hole(s, job)
+        if begin < old:
+            if old != INFINITY:
+                if add(p, old, p.end[job], s.need[job]) < 0:
+                    return NO_MEMORY
+                # What it leaves may serve those behind it now and those before it in the next pass.
+                if p.end[job] > p.gained:
+                    p.gained = p.end[job]
+                if p.end[job] > vacated:
+                    vacated = p.end[job]
             p.begin[job] = begin
             p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
             if add(p, begin, p.end[job], -<int64_t>s.need[job]) < 0:
                 return NO_MEMORY
-            if begin != old and not disturbed and old != INFINITY:
-                p.dirty = True
+        begin = p.begin[job]
+        promise_start(s, job, begin)
         if begin == s.now and s.need[job] <= s.free:
-            promise_start(s, job, begin)
             code = start_job(s, job, s.need[job], NULL, waits)
             if code < 0:
                 return code
             continue
-        promise_start(s, job, begin)
         waits = True
         w.job[keep] = job
         keep += 1
+    p.gained = vacated
     w.end = keep
     if w.head == w.end:
         w.head = 0

@@ -136,7 +136,7 @@ cdef struct plan_t:
     double *begin            # inf: none yet
     double *end
     box_t *box               # torus
-    bint dirty               # the last sweep changed something, or nodes came back early
+    double gained            # cluster: the plan has become freer up to here since no job could move
     bint rebuild             # a disturbance since the last pass
     double last_pass
     # cluster: step function of free nodes, level[i] from at[i] until at[i + 1]
