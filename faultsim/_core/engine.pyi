@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ACCOUNTS: tuple[str, ...]
+DEBUG: bool
 EVENT_KINDS: tuple[str, ...]
 
 def use_errors(engine_error: type[Exception], input_error: type[Exception]) -> None: ...

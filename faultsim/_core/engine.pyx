@@ -31,6 +31,13 @@ from faultsim._core.sim cimport (
 from faultsim._core.torus cimport torus_init
 from faultsim._core.verify cimport broken_invariant
 
+cdef extern from "contract.h" nogil:
+    const int FAULTSIM_DEBUG
+    const int FS_VERIFY_EVERY
+
+#: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
+DEBUG = bool(FAULTSIM_DEBUG)
+
 # Event kinds of `events_table`, by number (MODEL 2; the last two are records of what passes did).
 EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
 
@@ -68,9 +75,13 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until"}
 
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
     """Run until all is done, `budget` events were handled, or the next event is later than `until`."""
-    cdef int64_t limit = s.n_events + budget
+    cdef int64_t limit = s.n_events + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef int code
     while s.n_events < limit:
+        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.n):
+            look = s.n_events + FS_VERIFY_EVERY
+            if broken_invariant(s) != NULL:
+                return BROKEN
         if next_time(s) > until:
             return R_DONE if s.n_done == s.n else R_UNTIL
         code = run_instant(s)
@@ -86,6 +97,8 @@ cdef class Engine:
 
     cdef sim_t s
     cdef bint ready
+    cdef bint busy           # some thread is inside run() or step(), perhaps in a policy written in Python
+    cdef bint failed         # a pass was broken off half way
     cdef readonly dict settings
     cdef dict columns
     cdef object inputs
@@ -234,6 +247,7 @@ cdef class Engine:
         """The one place where status codes become exceptions."""
         if code >= 0:
             return 0
+        self.failed = True
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")
         if code == PYTHON_ERROR:
@@ -242,6 +256,7 @@ cdef class Engine:
         if code == STUCK:
             raise _errors[0]("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
+            self.verify()        # says which
             raise _errors[0]("an invariant does not hold")
         raise _errors[0](f"unknown status {code}")
 
@@ -251,18 +266,31 @@ cdef class Engine:
         """Run at most `budget` events, up to and with time `until`: "done", "budget" or "until"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
+        self.refuse_if_unusable()
+        self.busy = True
         with nogil:
             code = loop(&self.s, most, until)
+        self.busy = False
         self.translate(code)
         return _REASONS[code]
 
     def step(self):
         """All events of the next instant and its passes; False when nothing is left."""
         cdef int code
+        self.refuse_if_unusable()
+        self.busy = True
         with nogil:
             code = run_instant(&self.s)
+        self.busy = False
         self.translate(code)
         return code != DONE
+
+    cdef int refuse_if_unusable(self) except -1:
+        if self.busy:
+            raise _errors[0]("this simulation is in the middle of a step, in another thread or in the policy that asks")
+        if self.failed:
+            raise _errors[0]("an exception broke off a scheduling pass of this simulation; it cannot go on, begin anew")
+        return 0
 
     @property
     def now(self):
@@ -305,12 +333,14 @@ cdef class Engine:
         with nogil:
             found = broken_invariant(&self.s)
         if found != NULL:
-                raise _errors[0](found.decode())
+            raise _errors[0](found.decode())
 
     def copy(self):
         """An independent twin that goes on from here."""
-        cdef Engine other = Engine.__new__(Engine)
+        cdef Engine other
         cdef int code
+        self.refuse_if_unusable()
+        other = Engine.__new__(Engine)
         other.settings = self.settings
         other.inputs = self.inputs
         other.columns = {name: column.copy() for name, column in self.columns.items()}

@@ -5,6 +5,9 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free as c_free, malloc, realloc
 from libc.string cimport memcpy, memmove
 
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)
+
 
 cdef int releases_init(releases_t *r, int32_t capacity) noexcept nogil:
     r.n = 0
@@ -58,6 +61,7 @@ cdef int releases_add(releases_t *r, double end, int32_t job, int32_t nodes) noe
 
 cdef void releases_remove(releases_t *r, double end, int32_t job) noexcept nogil:
     cdef int32_t i = place_of(r, end, job)
+    fs_require(i < r.n and r.items[i].job == job and r.items[i].end == end)
     r.n -= 1
     memmove(&r.items[i], &r.items[i + 1], <size_t>(r.n - i) * sizeof(release_t))
 

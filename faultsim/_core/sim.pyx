@@ -7,7 +7,10 @@ from libc.string cimport memcpy, memmove
 from faultsim._core.event_queue cimport event_t, heap_copy, heap_free, heap_init, heap_pop, heap_push
 from faultsim._core.finder_bitmap cimport finder_free, finder_init
 from faultsim._core.releases cimport releases_add, releases_copy, releases_free, releases_init, releases_remove
-from faultsim._core.torus cimport next_feasible, occ_drop, occ_fill, torus_free, torus_init
+from faultsim._core.torus cimport box_size, next_feasible, occ_drop, occ_fill, occ_meets, torus_free, torus_init
+
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)
 
 
 # ---------------------------------------------------------------------------------------------- memory
@@ -271,6 +274,7 @@ cdef int take_lowest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     if mine == NULL:
         return NO_MEMORY
     while got < count:
+        fs_require(node < s.nodes)
         word = s.occ[node >> 6]
         if word == ~(<uint64_t>0):
             node = ((node >> 6) + 1) << 6
@@ -309,6 +313,7 @@ cdef void advance_ledger(sim_t *s, double t) noexcept nogil:
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     cdef wait_t *w = &s.wait
     cdef int32_t low, high, mid, other
+    fs_require(s.state[job] == JOB_FUTURE)
     s.state[job] = JOB_QUEUED
     s.demand += s.size[job]
     if w.end == s.n:        # the room in front is that of jobs which left
@@ -355,6 +360,9 @@ cdef void promise_start(sim_t *s, int32_t job, double t) noexcept nogil:
 cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint backfilled) noexcept nogil:
     """Give `nodes` nodes (on a torus: `box`) to a queued job; the caller takes it out of the queue."""
     cdef double begin = s.now + s.policy.start_delay
+    fs_require(s.state[job] == JOB_QUEUED and s.submit[job] <= s.now)
+    fs_require(s.size[job] <= nodes and nodes <= s.free)
+    fs_require(not s.is_torus or (box_size(box) == nodes and not occ_meets(&s.torus, s.occ, box)))
     s.state[job] = JOB_RUNNING
     s.demand -= s.size[job]
     s.decision[job] = s.now
@@ -385,6 +393,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
 
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     cdef double size = s.size[job]
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
     s.state[job] = JOB_DONE
     s.n_done += 1
     s.free += s.allocated[job]
@@ -411,6 +420,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
 cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
     """A migration took a running job to `box`; the caller has rebuilt `occ`."""
     cdef double cost = s.policy.move_cost
+    fs_require(s.state[job] == JOB_RUNNING and box_size(box) == s.allocated[job])
     s.box[job] = box[0]
     s.moves[job] += 1
     if cost > 0:
@@ -458,6 +468,7 @@ cdef int run_instant(sim_t *s) noexcept nogil:
     t = next_time(s)
     if t == INFINITY:
         return DONE if s.n_done == s.n else STUCK
+    fs_require(t >= s.now)
     advance_ledger(s, t)
     s.now = t
     while True:
