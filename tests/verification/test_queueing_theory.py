@@ -117,7 +117,7 @@ def test_jobs_of_the_whole_machine_are_the_queue_mg1(service):
 
 
 def test_shortest_first_is_the_mm1_queue_with_that_discipline():
-    """W_q = integral of (lambda E[S^2] / 2) / (1 - rho(x))^2 dF(x), rho(x) the load of jobs shorter than x (Phipps 1956)."""
+    """W_q = integral of (lambda E[S^2] / 2) / (1 - rho(x))^2 dF(x), rho(x) the load of jobs shorter than x (Phipps)."""
     n, rho = 20_000, 0.8
     x = (np.arange(400_000) + 0.5) * 1e-4
     shorter = rho * (1 - np.exp(-x) * (1 + x))

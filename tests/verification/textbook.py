@@ -1,10 +1,9 @@
-"""A third program: FCFS, EASY and conservative backfilling on a cluster, written from MODEL.md sections 2, 3 and 6 alone.
+"""A third program: FCFS, EASY and conservative backfilling on a cluster, from MODEL.md sections 2, 3 and 6 alone.
 
-It shares nothing with the engines: no class, no helper, no data structure.  Everything that the fast engine keeps between
-passes is computed anew here at every pass, from the list of running jobs.
+It shares nothing with the engines: no class, no helper, no data structure.  Everything that the fast engine keeps
+between passes is computed anew here at every pass, from the list of running jobs.
 
-`easy` can also be wrong on purpose, in the three ways in which implementations of EASY are known to part from the
-textbook, so that a test can show that the logs tell them apart.
+`easy` can also be wrong on purpose, in three ways, so that a test can show that the logs tell them from the textbook.
 """
 
 import heapq
