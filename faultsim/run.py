@@ -134,6 +134,8 @@ class RunSpec:
             return log
         larger = log.size > nodes
         if self.oversized == "drop":
+            if larger.all():
+                raise InputError(f"all {len(log):,} jobs are {LARGER} ({nodes:,} nodes): take a larger machine")
             return log.drop(larger, LARGER)
         count = int(larger.sum())
         first = ", ".join(f"{job} ({size} nodes)" for job, size in
@@ -163,7 +165,7 @@ def _machine(value: Any) -> Cluster | Torus:
     if isinstance(value, Cluster | Torus):
         return value
     if isinstance(value, str):
-        return parse_machine(value)
+        raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r}; write {parse_machine(value)!r}")
     raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
 
 
@@ -171,7 +173,7 @@ def _policy(kind: str, base: type[Policy], value: Any) -> Any:
     if isinstance(value, base):
         return value
     if isinstance(value, str):
-        return parse_policy(kind, value)
+        raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, value)!r}")
     known = ", ".join(row.cls.__name__ for row in known_policies(kind).values())
     if isinstance(value, type) and issubclass(value, base):
         raise OptionError(f"{kind} must be an instance: write {kind}={value.__name__}(), not {kind}={value.__name__}")

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,13 +193,14 @@ class Simulation:
         self._run = run
         self._log = run.fitting_log()
         self._lowered = run.lower()
+        self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
         settings = {key: self._lowered[key] for key in _ENGINE_SETTINGS}
         if run.has_python:
             settings = guarded(settings)
-        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)](
+        self._engine = _ENGINES[engine](
             settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
         self._budget = _first_budget(run)
-        self._done = False
+        self._broken = False
 
     # -- going on
 
@@ -208,7 +209,8 @@ class Simulation:
 
         Ctrl-C stops it between two slices of about 0.05 s; it can go on afterwards.
         """
-        self._drive(INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds"), None)
+        last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
+        self._drive(last, None)
 
     def step(self) -> bool:
         """Handle one instant: all its events and scheduling passes.  False if nothing was left.
@@ -220,20 +222,25 @@ class Simulation:
         >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
         (True, 3.0, True, 13.0, False)
         """
-        if self._done:
-            return False
-        going = bool(self._engine.step())
-        self._done = not going
-        return going
+        return bool(self._guarded(self._engine.step))
+
+    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the engine; remember if it broke off inside a pass, since it cannot go on then."""
+        if self._broken:
+            raise OptionError("this simulation broke off with an error inside a scheduling pass: begin a new one")
+        try:
+            return call(*arguments)
+        except BaseException as error:
+            # Compiled policies are never interrupted halfway: Ctrl-C arrives after the slice.
+            self._broken = self._run.has_python or not isinstance(error, KeyboardInterrupt | NotAvailableError)
+            raise
 
     def _drive(self, until: float, report: Progress | None, stop: Callable[[], bool] | None = None) -> None:
         """Run the engine in slices of about `SLICE` seconds."""
         engine, total = self._engine, len(self._log)
-        while not self._done:
+        while True:
             began = time.perf_counter()
-            reason = engine.run(self._budget, until)
-            if reason != "budget":
-                self._done = reason == "done"
+            if self._guarded(engine.run, self._budget, until) != "budget":
                 break
             spent = time.perf_counter() - began
             self._budget = max(16, int(self._budget * min(8.0, max(0.1, SLICE / max(spent, 1e-9)))))
@@ -314,13 +321,13 @@ class Simulation:
         OptionError
             If jobs are still waiting or running.
         """
-        if not self._done and not self.done:
+        if not self.done:
             raise OptionError(f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
                               f"{len(self._log):,} jobs are done; call run() first")
         log = self._log
         return Result(self._engine.output(), Record(
-            settings=self._lowered, columns=log.columns, source=log.name, dropped=log.dropped, started=self._started,
-            elapsed=time.perf_counter() - self._clock))
+            settings=self._lowered, columns=dict(log.columns), source=log.name, dropped=dict(log.dropped),
+            started=self._started, elapsed=time.perf_counter() - self._clock))
 
 
 class _Stopped(Exception):
@@ -381,13 +388,13 @@ def simulate_many(runs: Iterable[Run], *, threads: int | None = None,
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="faultsim") as pool:
             try:
-                futures: dict[int, Future[Result]] = {
-                    row: pool.submit(_to_the_end, run, stop) for row, run in enumerate(todo) if not run.has_python}
+                futures: dict[Future[Result], int] = {
+                    pool.submit(_to_the_end, run, stop): row for row, run in enumerate(todo) if not run.has_python}
                 for row, run in enumerate(todo):
                     if run.has_python:
                         told(row, run.simulate())
-                for row, future in futures.items():
-                    told(row, future.result())
+                for future in as_completed(futures):
+                    told(futures[future], future.result())
             except BaseException:
                 stop.set()  # the threads look at it between two slices
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -438,12 +445,13 @@ def rerun(result: Result, *, scheduler: Scheduler | None = None, placement: Plac
     record = result.record
     options = dict(record.settings)
     options.pop("machine")
+    engine = options.pop("engine")
     for kind in ("scheduler", "placement", "migration", "predictor", "checkpointing"):
         given = {"scheduler": scheduler, "placement": placement}.get(kind)
         options[kind] = from_lowered(kind, options[kind]) if given is None else given
     columns: dict[str, Any] = dict(record.columns)
     log = Workload(**columns, dropped=record.dropped, name=record.source)
-    return Run(log, result.machine, **options).simulate(progress=progress)
+    return Run(log, result.machine, **options).simulate(progress=progress, engine=engine)
 
 
 # -- engines
