@@ -32,7 +32,7 @@ __all__ = ["Run", "Simulation", "rerun", "simulate", "simulate_many"]
 use_errors(EngineError, InputError)  # the core imports nothing from here
 
 #: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
-SLICE = 0.05
+SLICE = 0.03
 INFINITY = float("inf")
 #: What the engine needs of a lowered run.
 _ENGINE_SETTINGS = ("machine", "scheduler", "placement", "migration", "overrun", "start_delay", "record")
@@ -207,7 +207,7 @@ class Simulation:
     def run(self, until: float | None = None) -> None:
         """Go on to the end, or until all events with time <= `until` (s) have been handled.
 
-        Ctrl-C stops it between two slices of about 0.05 s; it can go on afterwards.
+        Ctrl-C stops it between two slices of about 0.03 s; it can go on afterwards.
         """
         last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
         self._drive(last, None)
@@ -243,7 +243,7 @@ class Simulation:
             if self._guarded(engine.run, self._budget, until) != "budget":
                 break
             spent = time.perf_counter() - began
-            self._budget = max(16, int(self._budget * min(8.0, max(0.1, SLICE / max(spent, 1e-9)))))
+            self._budget = max(1, int(self._budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))
             if report is not None:
                 report(engine.n_done, total, engine.now)
             if stop is not None and stop():
@@ -497,5 +497,5 @@ _ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _Referen
 def _first_budget(run: Run) -> int:
     """Events of the first slice: few where one event can be dear, so that the first slice is short as well."""
     if isinstance(run.machine, Torus):
-        return max(16, 2**20 // run.machine.nodes)
-    return 512 if run.scheduler.name == "conservative" else 16384
+        return 64 if run.machine.nodes <= 4096 else 1
+    return 64 if run.scheduler.name == "conservative" else 4096

@@ -274,8 +274,8 @@ def test_ctrl_c_is_answered_soon_and_breaks_nothing():
         began = time.monotonic()
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
-        # A slice is 0.05 s; a loaded machine is given its time.
-        assert time.monotonic() - began < 20 * MODULE.SLICE
+        # A slice is 0.03 s; a loaded machine is given its time.
+        assert time.monotonic() - began < 50 * MODULE.SLICE
         assert child.stdout.readline() == "fine\n"
         assert child.wait(30) == 0
     finally:
