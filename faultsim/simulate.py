@@ -200,7 +200,6 @@ class Simulation:
         self._engine = _ENGINES[engine](
             settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
         self._budget = _first_budget(run)
-        self._broken = False
 
     # -- going on
 
@@ -222,25 +221,14 @@ class Simulation:
         >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
         (True, 3.0, True, 13.0, False)
         """
-        return bool(self._guarded(self._engine.step))
-
-    def _guarded(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the engine; remember if it broke off inside a pass, since it cannot go on then."""
-        if self._broken:
-            raise OptionError("this simulation broke off with an error inside a scheduling pass: begin a new one")
-        try:
-            return call(*arguments)
-        except BaseException as error:
-            # Compiled policies are never interrupted halfway: Ctrl-C arrives after the slice.
-            self._broken = self._run.has_python or not isinstance(error, KeyboardInterrupt | NotAvailableError)
-            raise
+        return bool(self._engine.step())
 
     def _drive(self, until: float, report: Progress | None, stop: Callable[[], bool] | None = None) -> None:
         """Run the engine in slices of about `SLICE` seconds."""
         engine, total = self._engine, len(self._log)
         while True:
             began = time.perf_counter()
-            if self._guarded(engine.run, self._budget, until) != "budget":
+            if engine.run(self._budget, until) != "budget":
                 break
             spent = time.perf_counter() - began
             self._budget = max(1, int(self._budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))

@@ -177,7 +177,7 @@ def test_errors_of_python_policies_come_out():
     sim = fs.Simulation(LOG, FLAT, scheduler=fs.Fcfs(Fails()))
     with pytest.raises(ZeroDivisionError, match="mine"):
         sim.run()
-    with pytest.raises(OptionError, match="broke off with an error inside a scheduling pass"):
+    with pytest.raises(EngineError, match="broke off a scheduling pass of this simulation"):
         sim.run()
     with pytest.raises(OptionError, match=r"Wrong.choose must return a whole number from 0 to"):
         fs.simulate(LOG, fs.Torus(2, 2, 2), placement=Wrong())
