@@ -43,6 +43,8 @@ from faultsim.errors import (
 )
 
 # Kernels on their own
+from faultsim import partition
+from faultsim.box import Box
 from faultsim.event_queue import EventQueue
 from faultsim.knapsack import knapsack
 
@@ -56,6 +58,7 @@ __all__ = [
     "POLICIES",
     "ArrivalOrder",
     "Blind",
+    "Box",
     "Cluster",
     "ConservativeBackfill",
     "Defragment",
@@ -87,6 +90,7 @@ __all__ = [
     "knapsack",
     "krevat_span",
     "load_result",
+    "partition",
     "read_swf",
     "rerun",
     "simulate",

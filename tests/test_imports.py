@@ -15,7 +15,7 @@ import faultsim
 PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
-BASE = {"errors", "columns", "checks", "planned", "version"}
+BASE = {"errors", "columns", "checks", "planned", "version", "box"}
 DATA = {"workload", "failures"}
 FACES = {"partition", "knapsack", "event_queue"}
 MODEL = {"machine", "policies", "simulate", "metrics", "result"}
@@ -26,6 +26,7 @@ ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
     "include": set(),
+    "box": set(),
     "columns": {"errors"},
     "checks": {"errors"},
     "planned": {"errors"},

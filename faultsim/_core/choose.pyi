@@ -2,13 +2,18 @@ from typing import Any
 
 from faultsim._core.torus import Torus
 
-def choose(
-    torus: Torus,
-    rule: str,
-    busy: Any,
-    size: int,
-    order: int = 0,
-    forbidden: Any = None,
-    later: Any = None,
-    need: int = 0,
-) -> Any: ...
+class Chooser:
+    def __init__(self, torus: Torus) -> None: ...
+    def largest(self, busy: Any) -> tuple[int, tuple[int, ...] | None]: ...
+    def has_free(self, busy: Any, at_least: int) -> tuple[int, ...] | None: ...
+    def first(self, busy: Any, size: int, order: int = 0) -> tuple[int, ...] | None: ...
+    def choose(
+        self,
+        rule: str,
+        busy: Any,
+        size: int,
+        order: int = 0,
+        forbidden: Any = None,
+        later: Any = None,
+        need: int = 0,
+    ) -> Any: ...

@@ -1,117 +1,368 @@
-"""Placement rules on a torus; see choose.pxd."""
+"""Placement rules on a torus; see choose.pxd.
+
+Nothing here looks at a candidate by itself.  A level is a size of free box that may be left; the boxes of that size and
+the candidates of one shape are maps, and which candidates keep clear of such a box follows from their projections on the
+axes (ring.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one search finds
+the highest level that some candidate leaves.
+"""
 
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport (
-    all_free, finder_free, finder_init, finder_t, has_free, largest_free,
+    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_free, finder_init, finder_largest, finder_load,
+    finder_note_absent, finder_rooms, finder_search, finder_t, first_free, has_free, largest_free, map_canonical,
+    map_filter, map_next, map_pick, map_project, map_shape,
 )
-from faultsim._core.torus cimport Torus, box_t, boxes_meet, occ_fill, occ_meets, torus_t
+from faultsim._core.ring cimport family_add, family_apart, family_clear, family_t
+from faultsim._core.torus cimport (
+    BASES, EXTENTS_DESCENDING, Torus, base_before, box_t, boxes_push, boxes_sort, boxes_t, occ_pack,
+    shape_t, torus_t,
+)
+
+cdef enum:
+    MEMO = 4096                     # remembered choices on a small torus, a power of two
 
 
-cdef bint _permitted(finder_t *f, permit_t *permit, const box_t *box) noexcept nogil:
+cdef inline const shape_t *_shape(const torus_t *t, int size, int order, int k) noexcept nogil:
+    """The k-th shape of a size; by bases: ascending."""
+    if order == EXTENTS_DESCENDING:
+        return &t.shapes[t.first_shape[size + 1] - 1 - k]
+    return &t.shapes[t.first_shape[size] + k]
+
+
+cdef inline void _clear(family_t *three) noexcept nogil:
+    family_clear(&three[0])
+    family_clear(&three[1])
+    family_clear(&three[2])
+
+
+cdef void _add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
+    map_project(f, map, f.set)
+    if family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1]) or family_add(&three[2], s.c, f.set[2]):
+        f.out_of_memory = True
+
+
+cdef inline void _apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil:
+    """f.set = the coordinates at which a box of this shape keeps clear of some box of the family."""
+    family_apart(&three[0], s.a, f.set[0])
+    family_apart(&three[1], s.b, f.set[1])
+    family_apart(&three[2], s.c, f.set[2])
+
+
+# -- candidates -----------------------------------------------------------------------------------------------------------
+
+cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
+    """Make f.guard the boxes of at least permit.need nodes in permit.later; what was blocked stays so while it must."""
     cdef const torus_t *t = f.torus
+    cdef size_t length = t.words * sizeof(uint64_t)
+    cdef bint same, stays = False
+    cdef int i
+    same = f.guard_valid and permit.need == f.guard_need
+    if same:
+        stays = True
+        for i in range(t.words):
+            if f.guard_later[i] != permit.later[i]:
+                same = False
+            if f.guard_later[i] & ~permit.later[i]:
+                stays = False
+                break
+    if not (stays and which == f.blocked_which and (f.is_small or f.blocked_view == f.view[which].stamp)):
+        f.blocked_which = which
+        f.blocked_view = f.view[which].stamp
+        f.blocked_stamp += 1
+        if f.blocked_stamp == 0:
+            memset(f.blocked, 0, (t.nodes + 1) * sizeof(unsigned short))
+            f.blocked_stamp = 1
+    if same:
+        return
+    f.guard_valid = False
+    _clear(f.guard)
+    finder_load(f, FUTURE, permit.later)
+    if finder_rooms(f, FUTURE, permit.need, f.guard):
+        f.out_of_memory = True
+    memcpy(f.guard_later, permit.later, length)
+    f.guard_need = permit.need
+    f.guard_valid = True
+
+
+cdef int _open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
+    """Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none."""
+    cdef int i, which = PLAIN
+    guarded[0] = False
+    if size < 1 or size > f.torus.nodes:
+        return -1
+    finder_load(f, PLAIN, occ)
+    if finder_absent(f, PLAIN, size):
+        return -1
     if permit == NULL:
-        return True
-    if permit.forbidden != NULL and occ_meets(t, permit.forbidden, box):
+        return which
+    if permit.forbidden != NULL:
+        which = FENCED
+        for i in range(f.torus.words):
+            f.joined[i] = occ[i] | permit.forbidden[i]
+        finder_load(f, FENCED, f.joined)
+        if finder_absent(f, FENCED, size):
+            return -1
+    if permit.later != NULL and permit.need > 0:
+        guarded[0] = True
+        _guard(f, which, permit)
+        if f.blocked[size] == f.blocked_stamp and not f.is_small:
+            return -1
+    return which
+
+
+cdef bint _candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
+    """The candidates of one shape; False = none, map undefined."""
+    if not map_shape(f, which, s, map):
         return False
-    if permit.later == NULL or permit.need < 1:
+    map_canonical(f, s, map)
+    if not guarded:
         return True
-    if permit.has_witness and not boxes_meet(t, box, &permit.witness):
-        return True
-    memcpy(f.scratch, permit.later, t.words * sizeof(uint64_t))
-    occ_fill(t, f.scratch, box)
-    if has_free(f, f.scratch, permit.need, &permit.witness):
-        permit.has_witness = True
-        return True
-    return False
+    _apart(f, f.guard, s)
+    return map_filter(f, map, f.set)
+
+
+cdef void _none(finder_t *f, int which, bint guarded, int size) noexcept nogil:
+    if guarded:
+        f.blocked[size] = f.blocked_stamp
+    else:
+        finder_note_absent(f, which, size)
+
+
+cdef inline void _take(const shape_t *s, const box_t *base, box_t *out) noexcept nogil:
+    out[0] = base[0]
+    out.a, out.b, out.c = s.a, s.b, s.c
 
 
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                          box_t **buf, long *cap) noexcept nogil:
-    cdef long i, n, kept = 0
-    n = all_free(f, occ, size, order, buf, cap)
-    for i in range(n):
-        if _permitted(f, permit, &buf[0][i]):
-            buf[0][kept] = buf[0][i]
-            kept += 1
-    return kept if n >= 0 else n
+    cdef bint guarded
+    cdef int k, which = _open(f, occ, size, permit, &guarded)
+    cdef const shape_t *s
+    cdef boxes_t list
+    cdef box_t box
+    cdef long at
+    if which < 0:
+        return 0
+    list.at, list.cap, list.n = buf[0], cap[0], 0
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = _shape(f.torus, size, order, k)
+        if not _candidates(f, which, guarded, s, f.map):
+            continue
+        box.a, box.b, box.c = s.a, s.b, s.c
+        at = 0
+        while map_next(f, f.map, &at, &box):
+            if boxes_push(&list, &box):
+                buf[0], cap[0] = list.at, list.cap
+                return -1
+    if list.n == 0:
+        _none(f, which, guarded, size)
+    elif order == BASES:
+        boxes_sort(&list, order)
+    buf[0], cap[0] = list.at, list.cap
+    return list.n
 
+
+# -- the rules ------------------------------------------------------------------------------------------------------------
 
 cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
-    cdef box_t *buf = NULL
-    cdef long i, n, cap = 0
-    cdef bint found = False
-    n = all_free(f, occ, size, order, &buf, &cap)
-    for i in range(n):
-        if _permitted(f, permit, &buf[i]):
-            out[0] = buf[i]
-            found = True
-            break
-    free(buf)
+    cdef bint guarded, found = False
+    cdef int k, which = _open(f, occ, size, permit, &guarded)
+    cdef const shape_t *s
+    cdef box_t base
+    if which < 0:
+        return False
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = _shape(f.torus, size, order, k)
+        if not _candidates(f, which, guarded, s, f.map):
+            continue
+        map_pick(f, f.map, NULL, &base)
+        if not found or base_before(&base, out):
+            _take(s, &base, out)
+        found = True
+        if order != BASES:
+            return True
+    if not found:
+        _none(f, which, guarded, size)
     return found
 
 
+cdef void _level(finder_t *f, int size) noexcept nogil:
+    """Make f.room the free boxes of this size."""
+    cdef int k
+    cdef const shape_t *s
+    _clear(f.room)
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = _shape(f.torus, size, BASES, k)
+        if map_shape(f, PLAIN, s, f.map):
+            _add(f, f.room, s, f.map)
+
+
+cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint any, bint found, box_t *out) noexcept nogil:
+    """The first candidate of this shape that leaves a box of f.room, if it comes before `out` (by base)."""
+    cdef box_t base
+    if not any:
+        _apart(f, f.room, s)
+    if not map_pick(f, map, NULL if any else f.set, &base):
+        return False
+    if not found or base_before(&base, out):
+        _take(s, &base, out)
+    return True
+
+
+cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
+    cdef const torus_t *t = f.torus
+    cdef bint guarded, found = False, some = False
+    cdef int which = _open(f, occ, size, permit, &guarded)
+    cdef int level, k, shapes = t.first_shape[size + 1] - t.first_shape[size] if which >= 0 else 0
+    cdef const shape_t *s
+    cdef uint64_t *map
+    if which < 0:
+        return False
+    level = finder_largest(f, PLAIN)
+    if size > level:
+        return False
+    _level(f, level)
+    _clear(f.mine)
+    for k in range(shapes):
+        s = _shape(t, size, order, k)
+        map = &f.held[k * <long> f.map_words]
+        if not _candidates(f, which, guarded, s, map):
+            memset(map, 0, f.map_words * sizeof(uint64_t))
+            continue
+        some = True
+        found |= _held_pick(f, s, map, False, found, out)
+        if found and order != BASES:
+            return True
+        if not found:
+            _add(f, f.mine, s, map)
+    if found:
+        return True
+    if not some:
+        _none(f, which, guarded, size)
+        return False
+    level = finder_search(f, PLAIN, 0, t.nodes, f.mine, NULL)
+    if level:
+        _level(f, level)
+    for k in range(shapes):                             # level 0: no candidate leaves anything, the first will do
+        s = _shape(t, size, order, k)
+        found |= _held_pick(f, s, &f.held[k * <long> f.map_words], level == 0, found, out)
+        if found and order != BASES:
+            break
+    return found
+
+
+cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int order) noexcept nogil:
+    cdef uint64_t h = occ[0] * <uint64_t> 0x9E3779B97F4A7C15
+    if f.torus.words > 1:
+        h = (h ^ (h >> 29) ^ occ[1]) * <uint64_t> 0xBF58476D1CE4E5B9
+    h = (h ^ (h >> 32) ^ <uint64_t> (4 * size + order)) * <uint64_t> 0x94D049BB133111EB
+    return &f.memo[(h >> 40) & (MEMO - 1)]
+
+
 cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
-    cdef box_t *buf = NULL
-    cdef long i, n, cap = 0
-    cdef int left, best = -1
-    n = list_permitted(f, occ, size, order, permit, &buf, &cap)
-    for i in range(n):
-        memcpy(f.scratch, occ, f.torus.words * sizeof(uint64_t))
-        occ_fill(f.torus, f.scratch, &buf[i])
-        left = largest_free(f, f.scratch, NULL)
-        if left > best:
-            best = left
-            out[0] = buf[i]
-    free(buf)
-    return best >= 0
+    cdef choice_t *slot = NULL
+    cdef uint64_t second = occ[1] if f.is_small and f.torus.words > 1 else 0
+    cdef bint found
+    if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
+        if f.memo == NULL:
+            f.memo = <choice_t *> calloc(MEMO, sizeof(choice_t))
+        if f.memo != NULL:
+            slot = _slot(f, occ, size, order)
+            if slot.found and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size and slot.order == order:
+                if slot.found == 2:
+                    out[0] = slot.out
+                return slot.found == 2
+    found = _max_free(f, occ, size, order, permit, out)
+    if slot != NULL:
+        slot.occ[0], slot.occ[1], slot.size, slot.order, slot.found = occ[0], second, size, order, 1 + found
+        if found:
+            slot.out = out[0]
+    return found
 
 
-# -- Python's border: for tests and for placements tried by hand ---------------------------------------------------------
+# -- Python's border: for tests, and for placements tried by hand ----------------------------------------------------------
 
 cdef tuple _row(const box_t *b):
     return (b.x, b.y, b.z, b.a, b.b, b.c)
 
 
-def choose(Torus torus, str rule, const unsigned char[:, :, ::1] busy, int size, int order=0,
-           const unsigned char[:, :, ::1] forbidden=None, const unsigned char[:, :, ::1] later=None, int need=0):
-    """The box that `rule` ("first_fit", "max_free_partition" or "list") picks, as (x, y, z, a, b, c), None, or a list."""
-    cdef finder_t f
-    cdef permit_t permit
-    cdef box_t out
-    cdef box_t *buf = NULL
-    cdef long i, n = 0, cap = 0
-    cdef bint found = False
-    cdef int which = ("first_fit", "max_free_partition", "list").index(rule)
-    cdef int words = torus.t.words
-    cdef uint64_t *occ = <uint64_t *> malloc(3 * words * sizeof(uint64_t))
-    if occ == NULL or finder_init(&f, &torus.t):
-        free(occ)
-        raise MemoryError
-    permit.forbidden, permit.later, permit.need, permit.has_witness = NULL, NULL, need, False
-    torus.load(busy, occ)
-    if forbidden is not None:
-        torus.load(forbidden, occ + words)
-        permit.forbidden = occ + words
-    if later is not None:
-        torus.load(later, occ + 2 * words)
-        permit.later = occ + 2 * words
-    with nogil:
-        if which == 0:
-            found = choose_first_fit(&f, occ, size, order, &permit, &out)
-        elif which == 1:
-            found = choose_max_free(&f, occ, size, order, &permit, &out)
-        else:
-            n = list_permitted(&f, occ, size, order, &permit, &buf, &cap)
-    finder_free(&f)
-    free(occ)
-    if which < 2:
-        return _row(&out) if found else None
-    try:
-        if n < 0:
+cdef class Chooser:
+    """A finder of one torus that is asked again and again, as the engine does."""
+    cdef Torus torus
+    cdef finder_t finder
+    cdef uint64_t *occ              # [3][words]: busy, forbidden, later
+
+    def __cinit__(self, Torus torus):
+        self.torus = torus
+        self.occ = <uint64_t *> calloc(3 * <size_t> torus.t.words, sizeof(uint64_t))
+        if finder_init(&self.finder, &torus.t) or self.occ == NULL:
             raise MemoryError
-        return [_row(&buf[i]) for i in range(n)]
-    finally:
-        free(buf)
+
+    def __dealloc__(self):
+        finder_free(&self.finder)
+        free(self.occ)
+
+    cdef uint64_t *_load(self, const unsigned char[:, :, ::1] busy, int which) except NULL:
+        cdef uint64_t *occ = self.occ + which * self.torus.t.words
+        if busy.shape[0] != self.torus.t.x or busy.shape[1] != self.torus.t.y or busy.shape[2] != self.torus.t.z:
+            raise ValueError("the occupancy is not one of this torus")
+        occ_pack(&self.torus.t, &busy[0, 0, 0], occ)
+        return occ
+
+    def largest(self, busy):
+        """The size of the largest free box, and the first such box."""
+        cdef uint64_t *occ = self._load(busy, 0)
+        cdef box_t out
+        cdef int size
+        with nogil:
+            size = largest_free(&self.finder, occ, &out)
+        return (size, _row(&out)) if size else (0, None)
+
+    def has_free(self, busy, int at_least):
+        """A free box of at least so many nodes, or None."""
+        cdef uint64_t *occ = self._load(busy, 0)
+        cdef box_t out
+        cdef bint found
+        with nogil:
+            found = has_free(&self.finder, occ, at_least, &out)
+        return _row(&out) if found else None
+
+    def first(self, busy, int size, int order=0):
+        """The first free box of a size, or None."""
+        cdef uint64_t *occ = self._load(busy, 0)
+        cdef box_t out
+        cdef bint found
+        with nogil:
+            found = first_free(&self.finder, occ, size, order, &out)
+        return _row(&out) if found else None
+
+    def choose(self, str rule, busy, int size, int order=0, forbidden=None, later=None, int need=0):
+        """The box that `rule` ("first_fit" or "max_free_partition") picks, or None; "list": all candidates."""
+        cdef permit_t permit
+        cdef box_t out
+        cdef box_t *buf = NULL
+        cdef long i, n = 0, cap = 0
+        cdef bint found = False
+        cdef int which = ("first_fit", "max_free_partition", "list").index(rule)
+        cdef uint64_t *occ = self._load(busy, 0)
+        permit.need, permit.has_witness = need, False
+        permit.forbidden = NULL if forbidden is None else self._load(forbidden, 1)
+        permit.later = NULL if later is None else self._load(later, 2)
+        with nogil:
+            if which == 0:
+                found = choose_first_fit(&self.finder, occ, size, order, &permit, &out)
+            elif which == 1:
+                found = choose_max_free(&self.finder, occ, size, order, &permit, &out)
+            else:
+                n = list_permitted(&self.finder, occ, size, order, &permit, &buf, &cap)
+        try:
+            if n < 0 or self.finder.out_of_memory:
+                raise MemoryError
+            if which == 2:
+                return [_row(&buf[i]) for i in range(n)]
+            return _row(&out) if found else None
+        finally:
+            free(buf)

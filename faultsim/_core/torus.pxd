@@ -7,8 +7,8 @@ An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*fie
 iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with memcpy,
 compared with memcmp and joined word by word.  ``field`` is the length of a line in bits:
 
-* Z itself where all nodes fit into 128 bits (a bit is then a node number; lines may cross from one word to the next),
-* else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (a line then never shares a 64-bit word unequally).
+* Z itself where all nodes fit into one integer of 128 bits (small.pxd): a bit is then a node number,
+* else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (lines.pxd).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -57,8 +57,22 @@ cdef inline int next_feasible(const torus_t *t, int size) noexcept nogil:
     return t.feasible[size] if size > 0 else 1
 
 
+cdef inline int axis_bases(int n, int extent, bint wrap) noexcept nogil:
+    """How many bases a run of `extent` has on an axis of n."""
+    return 1 if extent == n else (n if wrap else n - extent + 1)
+
+
 cdef inline int box_size(const box_t *b) noexcept nogil:
     return b.a * b.b * b.c
+
+
+cdef inline bint base_before(const box_t *p, const box_t *q) noexcept nogil:
+    """(x, y, z) of p below that of q?"""
+    if p.x != q.x:
+        return p.x < q.x
+    if p.y != q.y:
+        return p.y < q.y
+    return p.z < q.z
 
 
 cdef inline int64_t node_bit(const torus_t *t, int node) noexcept nogil:
@@ -101,6 +115,8 @@ cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept n
 cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil  # any busy node in the box?
 cdef int occ_count(const torus_t *t, const uint64_t *occ) noexcept nogil                     # busy nodes
 cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noexcept nogil
+cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil   # a byte a node, 0 or 1
+cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil     # and back
 
 cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil                          # 0; -1 no memory
 cdef void boxes_free(boxes_t *list) noexcept nogil
@@ -110,4 +126,3 @@ cdef void boxes_sort(boxes_t *list, int order) noexcept nogil                   
 cdef class Torus:
     """Python's handle: owns a torus_t; hands out nothing but copies."""
     cdef torus_t t
-    cdef int load(self, const unsigned char[:, :, ::1] busy, uint64_t *occ) except -1 nogil  # bool array -> occupancy

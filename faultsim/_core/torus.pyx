@@ -7,9 +7,12 @@ cdef extern from "bits.h" nogil:
     int fs_popcount(uint64_t w)
     int FS_LITTLE_ENDIAN
 
+cdef extern from "small.h" nogil:
+    int FS_SMALL_NODES
+
 
 cdef int _field(int z, int nodes) noexcept nogil:
-    if nodes <= 128:
+    if nodes <= FS_SMALL_NODES:
         return z
     if FS_LITTLE_ENDIAN:
         if z <= 8:
@@ -157,6 +160,29 @@ cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noex
     return memcmp(a, b, t.words * sizeof(uint64_t)) == 0
 
 
+cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil:
+    cdef int line, z, node = 0
+    cdef int64_t bit
+    memset(occ, 0, t.words * sizeof(uint64_t))
+    for line in range(t.lines):
+        bit = <int64_t> line * t.field
+        for z in range(t.z):
+            occ[bit >> 6] |= <uint64_t> (busy[node] != 0) << (bit & 63)
+            bit += 1
+            node += 1
+
+
+cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil:
+    cdef int line, z, node = 0
+    cdef int64_t bit
+    for line in range(t.lines):
+        bit = <int64_t> line * t.field
+        for z in range(t.z):
+            busy[node] = (occ[bit >> 6] >> (bit & 63)) & 1
+            bit += 1
+            node += 1
+
+
 # -- lists of boxes -----------------------------------------------------------------------------------------------------
 
 cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil:
@@ -234,18 +260,6 @@ cdef class Torus:
 
     def __dealloc__(self):
         torus_free(&self.t)
-
-    cdef int load(self, const unsigned char[:, :, ::1] busy, uint64_t *occ) except -1 nogil:
-        cdef int ix, iy, iz
-        cdef int64_t line
-        memset(occ, 0, self.t.words * sizeof(uint64_t))
-        for ix in range(self.t.x):
-            for iy in range(self.t.y):
-                line = (<int64_t> ix * self.t.y + iy) * self.t.field
-                for iz in range(self.t.z):
-                    if busy[ix, iy, iz]:
-                        occ[(line + iz) >> 6] |= <uint64_t> 1 << ((line + iz) & 63)
-        return 0
 
     @property
     def words(self):

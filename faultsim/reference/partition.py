@@ -1,10 +1,11 @@
 """Boxes of a torus, the slow and obvious way: the twin of ``faultsim._core`` 's torus, finders and placement rules.
 
-``busy`` is a bool array (X, Y, Z); a box is a tuple (x, y, z, a, b, c): base and extents.  A box may run over the rim if
-``wrap``; a full extent has the one base 0.
+``busy`` is a bool array (X, Y, Z); a box is a tuple (x, y, z, a, b, c): base and extents.  A box may run over the rim
+if ``wrap``; a full extent has the one base 0.
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,12 @@ __all__ = [
     "all_boxes",
     "choose",
     "feasible_sizes",
-    "find_partitions",
     "fill",
+    "find_partitions",
+    "free_bases",
     "is_free",
+    "is_outside",
+    "max_free",
     "max_free_partition",
     "next_feasible",
     "permitted",
@@ -70,6 +74,11 @@ def fill(busy: Busy, box: Box) -> Busy:
     return busy
 
 
+def is_outside(shape: tuple[int, int, int], box: Box) -> Busy:
+    """Which nodes do not belong to the box."""
+    return ~fill(np.zeros(shape, bool), box)
+
+
 def feasible_sizes(x: int, y: int, z: int) -> list[int]:
     """The sizes that some box has."""
     return sorted({a * b * c for a in range(1, x + 1) for b in range(1, y + 1) for c in range(1, z + 1)})
@@ -80,26 +89,70 @@ def next_feasible(x: int, y: int, z: int, size: int) -> int:
     return min((s for s in feasible_sizes(x, y, z) if s >= size), default=0)
 
 
+def free_bases(busy: Busy, a: int, b: int, c: int, wrap: bool = True) -> Busy:
+    """Where a free box of extents (a, b, c) may begin: the whole machine shifted over itself."""
+    free = ~busy
+    for axis, extent in enumerate((a, b, c)):  # rows of a nodes, then rectangles of b rows, then boxes of c rectangles
+        free = np.logical_and.reduce([np.roll(free, -i, axis) for i in range(extent)])
+    for axis, extent in enumerate((a, b, c)):
+        beyond: list[slice] = [slice(None)] * 3
+        beyond[axis] = slice(len(bases(busy.shape[axis], extent, wrap)), None)
+        free[tuple(beyond)] = False
+    return free
+
+
 def find_partitions(busy: Busy, size: int, wrap: bool = True, box_order: str = "extents-descending") -> list[Box]:
     """Every free box of exactly `size` nodes, in order."""
     x, y, z = busy.shape
-    return sorted((box for box in all_boxes(x, y, z, wrap, size) if is_free(busy, box)), key=BOX_ORDERS[box_order])
+    boxes: list[Box] = []
+    for a in range(1, x + 1):
+        for b in range(1, y + 1):
+            c = size // (a * b)
+            if a * b * c == size and c <= z:
+                boxes += [(i, j, k, a, b, c) for i, j, k in np.argwhere(free_bases(busy, a, b, c, wrap)).tolist()]
+    return sorted(boxes, key=BOX_ORDERS[box_order])
 
 
 def max_free_partition(busy: Busy, wrap: bool = True) -> Box | None:
     """The largest free box, the first in contract order; None where every node is busy."""
-    x, y, z = busy.shape
-    for size in reversed(feasible_sizes(x, y, z)):
-        free = [box for box in all_boxes(x, y, z, wrap, size) if is_free(busy, box)]
-        if free:
-            return min(free, key=BOX_ORDERS["extents-descending"])
+    for size in reversed(feasible_sizes(*busy.shape)):
+        if size <= np.count_nonzero(~busy):
+            boxes = find_partitions(busy, size, wrap)
+            if boxes:
+                return boxes[0]
     return None
 
 
-def max_free(busy: Busy, wrap: bool = True) -> int:
-    """The size of the largest free box."""
-    box = max_free_partition(busy, wrap)
-    return box[3] * box[4] * box[5] if box else 0
+@lru_cache(maxsize=32)
+def masks(x: int, y: int, z: int, wrap: bool) -> dict[Box, int]:
+    """Every box as a whole number with a bit set for each of its nodes, larger boxes first."""
+    numbers = np.arange(x * y * z).reshape(x, y, z)
+    slabs: list[dict[tuple[int, int], int]] = []  # (base, extent) -> the nodes between two planes, one dict an axis
+    for axis, length in enumerate((x, y, z)):
+        planes = [sum(1 << int(node) for node in np.take(numbers, i, axis).flat) for i in range(length)]
+        slabs.append(
+            {
+                (base, extent): sum(planes[(base + i) % length] for i in range(extent))
+                for extent in range(1, length + 1)
+                for base in bases(length, extent, wrap)
+            }
+        )
+    boxes = sorted(all_boxes(x, y, z, wrap), key=lambda box: -box[3] * box[4] * box[5])
+    return {b: slabs[0][b[0], b[3]] & slabs[1][b[1], b[4]] & slabs[2][b[2], b[5]] for b in boxes}
+
+
+def max_free(busy: Busy, wrap: bool = True, without: int = 0) -> int:
+    """The size of the largest free box, the nodes of the mask `without` taken as busy too."""
+    taken = mask(busy) | without
+    for box, nodes_of_box in masks(*busy.shape, wrap).items():
+        if not nodes_of_box & taken:
+            return box[3] * box[4] * box[5]
+    return 0
+
+
+def mask(busy: Busy) -> int:
+    """The busy nodes as a whole number, one bit a node."""
+    return int.from_bytes(np.packbits(busy.ravel(), bitorder="little").tobytes(), "little")
 
 
 def permitted(
@@ -119,17 +172,18 @@ def permitted(
     if forbidden is not None:
         boxes = [box for box in boxes if is_free(forbidden, box)]
     if later is not None:
-        boxes = [box for box in boxes if max_free(fill(later, box), wrap) >= need]
+        boxes = [box for box in boxes if max_free(later, wrap, masks(*busy.shape, wrap)[box]) >= need]
     return boxes
 
 
 def choose(rule: str, busy: Busy, size: int, **options: object) -> Box | None:
-    """Where the rule ("first_fit" or "max_free_partition") places a job; None = nowhere.  Options: those of `permitted`."""
+    """Where the rule ("first_fit" or "max_free_partition") places a job, or None.  Options: those of `permitted`."""
     boxes = permitted(busy, size, **options)  # type: ignore[arg-type]
     if rule == "first_fit" or not boxes:
         return boxes[0] if boxes else None
     wrap = bool(options.get("wrap", True))
-    return max(boxes, key=lambda box: max_free(fill(busy, box), wrap))  # max() keeps the first of equals
+    table = masks(*busy.shape, wrap)
+    return max(boxes, key=lambda box: max_free(busy, wrap, table[box]))  # max() keeps the first of equals
 
 
 def pop_steps(busy: NDArray[np.bool_], base: tuple[int, int]) -> list[int]:

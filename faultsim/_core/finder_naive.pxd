@@ -1,0 +1,11 @@
+"""The exhaustive finder (K: O(M^9)): every box of every shape is looked at node by node.  A row of finders.pxd."""
+
+from libc.stdint cimport uint64_t
+
+from faultsim._core.torus cimport box_t, boxes_t, torus_t
+
+
+cdef void *naive_open(const torus_t *torus) noexcept nogil
+cdef void naive_close(void *state) noexcept nogil
+cdef int naive_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil
+cdef int naive_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil

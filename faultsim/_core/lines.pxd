@@ -1,0 +1,93 @@
+"""Free boxes of a torus as bit-parallel sets of bases: the contract.
+
+A *map* is an array of ``size`` uint64 words in which bit ``(iy*field + iz)`` of row ix stands for node (ix, iy, iz); rows
+begin at whole words, and bits that belong to no node are 0.  The map of a shape has the bases of its free boxes set; it is
+the free nodes ANDed over the shape, first along y, then x, then z (shift and AND, doubling: log2 of the extent steps).
+On a full axis of a torus every base is set or none is, until `lines_canonical` keeps base 0 alone.
+"""
+
+from libc.stdint cimport uint16_t, uint64_t
+
+from faultsim._core.torus cimport box_t, torus_t
+
+
+cdef extern from "lines.h" nogil:
+    ctypedef struct fs_steps:
+        int n
+        int k[6]
+        int back[6]
+        uint64_t lo[6]
+        uint64_t hi[6]
+    ctypedef struct fs_kernels:         # n words each; see lines_loops.h
+        uint64_t (*both)(uint64_t *dst, const uint64_t *a, const void *b, long n) noexcept nogil
+        uint64_t (*into)(uint64_t *dst, const void *b, long n) noexcept nogil
+        int (*any_run)(const uint64_t *q, long n, const fs_steps *s) noexcept nogil
+        uint64_t (*runs)(uint64_t *dst, const uint64_t *q, long n, const fs_steps *s) noexcept nogil
+        int (*both_run)(uint64_t *dst, const uint64_t *a, const uint64_t *b, long n, const fs_steps *s) noexcept nogil
+        uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
+        int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
+
+
+cdef struct view_t:                 # one occupancy, ready to be asked; remembers what it has been asked
+    bint valid
+    uint64_t *occ                   # a copy of the occupancy [torus.words]
+    uint64_t *free                  # its free nodes, a map
+    uint64_t *wide                  # the same with each row followed by itself (mesh: by zeros), rows of `wide_row` words
+    int largest                     # size of the largest free box; -1 = not asked yet
+    int ceiling                     # an upper bound of it
+    int floor                       # size of `witness`, a free box; 0 = none known
+    box_t witness
+    uint16_t stamp
+    uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
+
+
+cdef struct lines_t:
+    const torus_t *torus
+    const fs_kernels *kernels
+    int words                       # uint64 words a line where z > 64, else 1
+    int line_bytes
+    int row, wide_row               # words a row of a map, of `wide`
+    long size                       # words a map: x * row
+    long wide_size
+    uint64_t row_tail               # bits of a row's last word that belong to nodes
+    fs_steps *steps                 # [z + 1] where words == 1
+    uint64_t *row_mask              # [row]: bits that belong to nodes
+    uint64_t *ping                  # scratch of wide_size
+    uint64_t *pong
+    uint64_t *turn                  # scratch of 2 lines
+    uint64_t *layer                 # scratch maps of the search
+    uint64_t *column
+    uint64_t *spare
+    uint64_t *run
+
+
+cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil        # 0; -1 no memory
+cdef void lines_free(lines_t *l) noexcept nogil
+cdef int view_init(view_t *v, const lines_t *l) noexcept nogil              # 0; -1 no memory
+cdef void view_free(view_t *v) noexcept nogil
+
+# Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
+cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept nogil
+
+# The map of a shape into `out`; False = empty (out is then not filled in).
+cdef bint lines_shape(lines_t *l, const view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
+cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
+
+# One step of each kind, for those who walk over all shapes: dst = layers of b from those of b - 1; columns of a from those
+# of a - 1; columns of any a at once; runs of c along z.  All tell whether a bit is left.
+cdef bint lines_next_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil
+cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil
+cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil
+
+# The projections of a map on the axes; the sets are overwritten.
+cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
+
+# The first base p of a map, or the first with p.x in ux, p.y in uy or p.z in uz (ux NULL: any); False = none.
+cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz,
+                     box_t *base) noexcept nogil
+# Clear the bases that lie in none of the three sets; tells whether one is left.
+cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz) noexcept nogil
+# The first base at or after bit `*at` (a running index; begin with 0; moved past it); False = no more.
+cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil

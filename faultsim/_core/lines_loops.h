@@ -1,0 +1,73 @@
+/* Included by lines.h once for every target; FS_NAME gives the names, FS_TARGET the function attribute. */
+
+/* dst = a & b, b at any byte; tells whether a bit is left */
+FS_TARGET static uint64_t FS_NAME(fs_both)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a,
+                                           const void *FS_RESTRICT b, long n) {
+    const fs_word *p = (const fs_word *)b;
+    uint64_t any = 0;
+    for (long i = 0; i < n; i++) { uint64_t w = a[i] & p[i]; dst[i] = w; any |= w; }
+    return any;
+}
+
+/* dst &= b, b at any byte */
+FS_TARGET static uint64_t FS_NAME(fs_into)(uint64_t *FS_RESTRICT dst, const void *FS_RESTRICT b, long n) {
+    const fs_word *p = (const fs_word *)b;
+    uint64_t any = 0;
+    for (long i = 0; i < n; i++) { uint64_t w = dst[i] & p[i]; dst[i] = w; any |= w; }
+    return any;
+}
+
+/* is there a run of the length that the steps stand for? */
+FS_TARGET static int FS_NAME(fs_any_run)(const uint64_t *FS_RESTRICT q, long n, const fs_steps *FS_RESTRICT s) {
+#define FS_LOOP(N) for (long i = 0; i < n; i += 64) { \
+        long end = i + 64 < n ? i + 64 : n; \
+        uint64_t any = 0; \
+        for (long j = i; j < end; j++) any |= fs_run(q[j], s, N); \
+        if (any) return 1; }
+    FS_BY_STEPS(FS_LOOP)
+#undef FS_LOOP
+    return 0;
+}
+
+/* dst = where such runs begin */
+FS_TARGET static uint64_t FS_NAME(fs_runs)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT q, long n,
+                                           const fs_steps *FS_RESTRICT s) {
+    uint64_t any = 0;
+#define FS_LOOP(N) for (long i = 0; i < n; i++) { uint64_t w = fs_run(q[i], s, N); dst[i] = w; any |= w; }
+    FS_BY_STEPS(FS_LOOP)
+#undef FS_LOOP
+    return any;
+}
+
+/* dst = a & b, and is there a run in it?  0 = dst is empty, 1 = it is not, 2 = it has a run */
+FS_TARGET static int FS_NAME(fs_both_run)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a,
+                                          const uint64_t *FS_RESTRICT b, long n, const fs_steps *FS_RESTRICT s) {
+    uint64_t any = 0, run = 0;
+#define FS_LOOP(N) for (long i = 0; i < n; i++) { \
+        uint64_t w = a[i] & b[i]; dst[i] = w; any |= w; run |= fs_run(w, s, N); }
+    FS_BY_STEPS(FS_LOOP)
+#undef FS_LOOP
+    return run ? 2 : any != 0;
+}
+
+/* acc |= row; tells whether the row has a bit */
+FS_TARGET static uint64_t FS_NAME(fs_fold)(uint64_t *FS_RESTRICT acc, const uint64_t *FS_RESTRICT row, long n) {
+    uint64_t any = 0;
+    for (long i = 0; i < n; i++) { acc[i] |= row[i]; any |= row[i]; }
+    return any;
+}
+
+/* is a a subset of b? */
+FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, long n) {
+    for (long i = 0; i < n; i += 64) {
+        long end = i + 64 < n ? i + 64 : n;
+        uint64_t out = 0;
+        for (long j = i; j < end; j++) out |= a[j] & ~b[j];
+        if (out) return 0;
+    }
+    return 1;
+}
+
+static const fs_kernels FS_NAME(fs_table) = {
+    FS_NAME(fs_both), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_both_run), FS_NAME(fs_fold), FS_NAME(fs_within),
+};

@@ -1,0 +1,29 @@
+"""Sets of coordinates on one axis, and which intervals keep clear of which: the contract.
+
+What makes placement cheap is that boxes separate by axis.  Two boxes are disjoint iff they are disjoint on some axis, so
+for a set C of bases of one shape and a set G of bases of another, whether some pair of them is disjoint depends on the
+projections of C and G on the axes alone; and the bases p of C that keep clear of some box of G are those with
+p.x in K_x or p.y in K_y or p.z in K_z, where K_x = {p : [p, p+a) misses [q, q+m) for some q of G's projection on x}.
+A family keeps such projections, one set an extent.
+"""
+
+from libc.stdint cimport int32_t, uint64_t
+
+
+cdef struct family_t:               # sets of coordinates of one axis, at most one for each extent; OR of all that was added
+    int n                           # length of the axis
+    int words                       # uint64 words a set
+    bint wrap
+    int used, cap
+    int32_t *slot                   # [n + 1]: where the set of an extent is; -1 = nowhere
+    int32_t *extent                 # [used]
+    uint64_t *sets                  # [used][words]
+
+
+cdef int family_init(family_t *f, int n, bint wrap) noexcept nogil          # 0; -1 no memory
+cdef void family_free(family_t *f) noexcept nogil
+cdef void family_clear(family_t *f) noexcept nogil
+cdef int family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil      # 0; -1 no memory
+
+# out = {p : [p, p+s) misses [q, q+m) for some extent m and some q in its set}
+cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil

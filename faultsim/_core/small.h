@@ -1,0 +1,12 @@
+/* A torus of at most 128 nodes in one integer. */
+#ifndef FAULTSIM_SMALL_H
+#define FAULTSIM_SMALL_H
+#include <stdint.h>
+#ifdef __SIZEOF_INT128__
+typedef unsigned __int128 fs_u128;
+#define FS_SMALL_NODES 128
+#else
+typedef uint64_t fs_u128;       /* compilers without 128-bit integers: half as many nodes */
+#define FS_SMALL_NODES 64
+#endif
+#endif

@@ -1,0 +1,104 @@
+"""Maps of a torus of at most 128 nodes; see small.pxd."""
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+cdef extern from "bits.h" nogil:
+    int fs_lowest(uint64_t w)
+
+
+cdef bint small_fits(const torus_t *torus) noexcept nogil:
+    return torus.nodes <= FS_SMALL_NODES and torus.field == torus.z
+
+
+cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t, u128 all) noexcept nogil:
+    cdef int i, k, node
+    axis.n, axis.stride = n, stride
+    axis.at = memory[0]
+    axis.lo = axis.at + n
+    axis.hi = axis.lo + n + 1
+    memory[0] = axis.hi + n + 1
+    for node in range(t.nodes):
+        axis.at[node // stride % n] |= (<u128> 1) << node
+    for k in range(n + 1):
+        for i in range(n - k):
+            axis.lo[k] |= axis.at[i]
+        axis.hi[k] = (all & ~axis.lo[k]) if t.wrap else 0
+
+
+cdef int small_init(small_t *s, const torus_t *torus) noexcept nogil:
+    cdef u128 *memory
+    cdef int node
+    memset(s, 0, sizeof(small_t))
+    s.torus = torus
+    s.memory = <u128 *> calloc(3 * (torus.x + torus.y + torus.z + 2), sizeof(u128))
+    if s.memory == NULL:
+        return -1
+    for node in range(torus.nodes):
+        s.all |= (<u128> 1) << node
+    memory = s.memory
+    _axis(&s.x, &memory, torus.x, torus.y * torus.z, torus, s.all)
+    _axis(&s.y, &memory, torus.y, torus.z, torus, s.all)
+    _axis(&s.z, &memory, torus.z, 1, torus, s.all)
+    return 0
+
+
+cdef void small_free(small_t *s) noexcept nogil:
+    free(s.memory)
+    memset(s, 0, sizeof(small_t))
+
+
+cdef u128 small_canonical(const small_t *s, u128 map, int a, int b, int c) noexcept nogil:
+    if a == s.x.n:
+        map &= s.x.at[0]
+    if b == s.y.n:
+        map &= s.y.at[0]
+    if c == s.z.n:
+        map &= s.z.at[0]
+    return map
+
+
+cdef inline void _project(const axis_t *axis, u128 map, uint64_t *out) noexcept nogil:
+    cdef int i
+    cdef uint64_t w = 0
+    out[0] = 0
+    if axis.n > 64:
+        out[1] = 0
+    for i in range(axis.n):
+        if map & axis.at[i]:
+            w |= <uint64_t> 1 << (i & 63)
+        if i == 63 or i == axis.n - 1:
+            out[i >> 6] = w
+            w = 0
+
+
+cdef void small_project(const small_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
+    _project(&s.x, map, px)
+    _project(&s.y, map, py)
+    _project(&s.z, map, pz)
+
+
+cdef u128 small_members(const axis_t *axis, const uint64_t *set) noexcept nogil:
+    cdef int i, word
+    cdef uint64_t w
+    cdef u128 nodes = 0
+    for word in range((axis.n + 63) // 64):
+        w = set[word]
+        while w:
+            i = fs_lowest(w)
+            w &= w - 1
+            nodes |= axis.at[64 * word + i]
+    return nodes
+
+
+cdef int small_lowest(u128 map) noexcept nogil:
+    cdef uint64_t low = <uint64_t> map
+    if low or FS_SMALL_NODES == 64:
+        return fs_lowest(low)
+    return 64 + fs_lowest(<uint64_t> (map >> 64))
+
+
+cdef void small_base(const small_t *s, int node, box_t *base) noexcept nogil:
+    base.z = node % s.z.n
+    base.y = node // s.z.n % s.y.n
+    base.x = node // s.x.stride
