@@ -40,8 +40,16 @@ def _bounds(low: float | None, high: float | None, above: float | None) -> str:
     return " and ".join(words)
 
 
-def number(what: str, value: Any, *, low: float | None = None, high: float | None = None,
-           above: float | None = None, unit: str = "", finite: bool = True) -> float:
+def number(
+    what: str,
+    value: Any,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    above: float | None = None,
+    unit: str = "",
+    finite: bool = True,
+) -> float:
     """A real number in bounds, as a float; NaN never passes."""
     if type(value) is float:
         x = value
@@ -52,8 +60,13 @@ def number(what: str, value: Any, *, low: float | None = None, high: float | Non
             x = float(value)
         except (TypeError, ValueError, OverflowError):
             raise OptionError(f"{what} must be a number{unit and ' in ' + unit}, got {value!r}") from None
-    if (math.isnan(x) or (finite and math.isinf(x)) or (low is not None and x < low)
-            or (high is not None and x > high) or (above is not None and not x > above)):
+    if (
+        math.isnan(x)
+        or (finite and math.isinf(x))
+        or (low is not None and x < low)
+        or (high is not None and x > high)
+        or (above is not None and not x > above)
+    ):
         right = _bounds(low, high, above) or "finite"
         raise OptionError(f"{what} must be {right}{unit and ' ' + unit}, got {value!r}")
     return x

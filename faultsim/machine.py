@@ -88,8 +88,9 @@ class Torus:
             object.__setattr__(self, axis, _extent(axis, getattr(self, axis)))
         object.__setattr__(self, "wrap", checks.flag("wrap", self.wrap))
         if self.nodes > MAX_NODES:
-            raise OptionError(f"a torus may have at most {MAX_NODES} nodes, "
-                              f"got {self.x}x{self.y}x{self.z} = {self.nodes}")
+            raise OptionError(
+                f"a torus may have at most {MAX_NODES} nodes, got {self.x}x{self.y}x{self.z} = {self.nodes}"
+            )
 
     @property
     def nodes(self) -> int:
@@ -154,8 +155,9 @@ def _extent(axis: str, value: Any) -> int:
     """An extent of at least 1; zero and less get the hint that a missing dimension is 1."""
     n = checks.whole(f"the extent {axis} of a torus", value)
     if n < 1:
-        raise OptionError(f"the extent {axis} of a torus must be at least 1, got {n}; "
-                          f"use 1 for a dimension that is not there")
+        raise OptionError(
+            f"the extent {axis} of a torus must be at least 1, got {n}; use 1 for a dimension that is not there"
+        )
     return n
 
 

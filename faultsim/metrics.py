@@ -16,10 +16,32 @@ from faultsim.errors import NotAvailableError, OptionError
 from faultsim.result import LEDGER_ACCOUNTS, Result, use_metrics
 
 __all__ = [
-    "METRICS", "Metric", "backfilled", "bounded_slowdown", "capacity_lost", "capacity_unused", "capacity_utilized",
-    "checkpoint_overhead_ratio", "failed_jobs", "failure_slowdown", "failures_hit", "job_failure_rate", "ledger_error",
-    "makespan", "mean_bounded_slowdown", "mean_response", "mean_slowdown", "mean_wait", "migrations_attempted",
-    "migrations_successful", "moves", "n_jobs", "node_seconds", "service_unit_loss", "throughput", "utilization",
+    "METRICS",
+    "Metric",
+    "backfilled",
+    "bounded_slowdown",
+    "capacity_lost",
+    "capacity_unused",
+    "capacity_utilized",
+    "checkpoint_overhead_ratio",
+    "failed_jobs",
+    "failure_slowdown",
+    "failures_hit",
+    "job_failure_rate",
+    "ledger_error",
+    "makespan",
+    "mean_bounded_slowdown",
+    "mean_response",
+    "mean_slowdown",
+    "mean_wait",
+    "migrations_attempted",
+    "migrations_successful",
+    "moves",
+    "n_jobs",
+    "node_seconds",
+    "service_unit_loss",
+    "throughput",
+    "utilization",
     "work_loss_ratio",
 ]
 
@@ -102,8 +124,9 @@ def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = 
     return slowdown
 
 
-def mean_bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = "max",
-                          mask: ArrayLike | None = None) -> float:
+def mean_bounded_slowdown(
+    result: Result, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
+) -> float:
     """Mean of `bounded_slowdown`, over all jobs or those in `mask`."""
     return _mean(_rows(result, bounded_slowdown(result, gamma=gamma, denominator=denominator), mask))
 
@@ -245,33 +268,61 @@ _Z = "Zhang 2004, section 3.3"
 _F = "Li 2009, section 5"
 
 #: Every metric, in the order in which ``print(result)`` shows them.
-METRICS: dict[str, Metric] = {row.name: row for row in (
-    Metric("n_jobs", "n", "jobs", "", n_jobs),
-    Metric("makespan", "T = max(finish) - min(submit)", "s", _K, makespan),
-    Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait),
-    Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response),
-    Metric("mean_bounded_slowdown", "mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, mean_bounded_slowdown),
-    Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown),
-    Metric("capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, eq. (1)", capacity_utilized),
-    Metric("capacity_unused", "integral of max(0, free - requested by the queue) / (N T)", "fraction",
-           f"{_K}, eq. (2)", capacity_unused),
-    Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
-    Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
-    Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
-    Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
-    Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
-    Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
-    Metric("failure_slowdown", "mean((lost + held or waiting again + restart) / max(runtime, 10 s))", "",
-           f"{_F}, FSD", failure_slowdown, True),
-    Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, True),
-    Metric("checkpoint_overhead_ratio", "mean(checkpoint_time / runtime)", "fraction", "Zhang 2004, section 5",
-           checkpoint_overhead_ratio, True),
-    Metric("migrations_attempted", "re-placings tried", "", "Krevat 2002, section 4", migrations_attempted, True),
-    Metric("migrations_successful", "re-placings after which the largest free box was larger", "",
-           "Krevat 2002, section 4", migrations_successful, True),
-    Metric("moves", "sum(moves)", "", "Krevat 2002, section 2", moves, True),
-    Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
-    Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
-)}
+METRICS: dict[str, Metric] = {
+    row.name: row
+    for row in (
+        Metric("n_jobs", "n", "jobs", "", n_jobs),
+        Metric("makespan", "T = max(finish) - min(submit)", "s", _K, makespan),
+        Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait),
+        Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response),
+        Metric(
+            "mean_bounded_slowdown", "mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, mean_bounded_slowdown
+        ),
+        Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown),
+        Metric("capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, eq. (1)", capacity_utilized),
+        Metric(
+            "capacity_unused",
+            "integral of max(0, free - requested by the queue) / (N T)",
+            "fraction",
+            f"{_K}, eq. (2)",
+            capacity_unused,
+        ),
+        Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
+        Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
+        Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
+        Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
+        Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
+        Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
+        Metric(
+            "failure_slowdown",
+            "mean((lost + held or waiting again + restart) / max(runtime, 10 s))",
+            "",
+            f"{_F}, FSD",
+            failure_slowdown,
+            True,
+        ),
+        Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, True),
+        Metric(
+            "checkpoint_overhead_ratio",
+            "mean(checkpoint_time / runtime)",
+            "fraction",
+            "Zhang 2004, section 5",
+            checkpoint_overhead_ratio,
+            True,
+        ),
+        Metric("migrations_attempted", "re-placings tried", "", "Krevat 2002, section 4", migrations_attempted, True),
+        Metric(
+            "migrations_successful",
+            "re-placings after which the largest free box was larger",
+            "",
+            "Krevat 2002, section 4",
+            migrations_successful,
+            True,
+        ),
+        Metric("moves", "sum(moves)", "", "Krevat 2002, section 2", moves, True),
+        Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
+        Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
+    )
+}
 
 use_metrics(METRICS)

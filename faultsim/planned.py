@@ -24,16 +24,45 @@ _ONE_RUN = "here: simulate, simulate_many"
 PLANNED: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("Balancing", "TieBreaking", "LeastFailuresFirst", "SafestFirst"), (_FAILURES, _PLACEMENTS)),
     "LeastFailuresMigration": (_FAILURES, _MIGRATIONS),
-    **dict.fromkeys(("FailureTrace", "Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"),
-                    (_FAILURES, _NO_FAILURES)),
-    **dict.fromkeys(("Confidence", "Accuracy", "IntervalPredictor", "PredictionTrace", "Buckets", "Perfect"),
-                    (_FAILURES, _PREDICTORS)),
-    **dict.fromkeys(("Periodic", "Young", "Daly", "BeforeFailure", "PredictedWindows", "AllJobs", "LongJobs", "BigJobs",
-                     "RiskBased"), (_CHECKPOINTS, _NO_CHECKPOINTS)),
-    **dict.fromkeys(("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"),
-                    (_FARS, _NO_FAILURES)),
-    **dict.fromkeys(("Workflow", "WorkflowResult", "Resources", "RankHybd", "Flaw", "Fifo", "simulate_workflows",
-                     "read_wfcommons", "read_dax", "read_stg"), (_WORKFLOWS, "here jobs are independent")),
+    **dict.fromkeys(
+        ("FailureTrace", "Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"), (_FAILURES, _NO_FAILURES)
+    ),
+    **dict.fromkeys(
+        ("Confidence", "Accuracy", "IntervalPredictor", "PredictionTrace", "Buckets", "Perfect"),
+        (_FAILURES, _PREDICTORS),
+    ),
+    **dict.fromkeys(
+        (
+            "Periodic",
+            "Young",
+            "Daly",
+            "BeforeFailure",
+            "PredictedWindows",
+            "AllJobs",
+            "LongJobs",
+            "BigJobs",
+            "RiskBased",
+        ),
+        (_CHECKPOINTS, _NO_CHECKPOINTS),
+    ),
+    **dict.fromkeys(
+        ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_FAILURES)
+    ),
+    **dict.fromkeys(
+        (
+            "Workflow",
+            "WorkflowResult",
+            "Resources",
+            "RankHybd",
+            "Flaw",
+            "Fifo",
+            "simulate_workflows",
+            "read_wfcommons",
+            "read_dax",
+            "read_stg",
+        ),
+        (_WORKFLOWS, "here jobs are independent"),
+    ),
     "Sweep": (_SWEEPS, _ONE_RUN),
 }
 
@@ -51,8 +80,9 @@ def refuse_name(name: str) -> None:
     """Raise `NotAvailableError` if ``fs.<name>`` belongs to the design but not to this version."""
     if name in PLANNED:
         part, instead = PLANNED[name]
-        raise NotAvailableError(f"faultsim.{name} is part of the design and {part}; this version does not have it yet "
-                                f"({instead})")
+        raise NotAvailableError(
+            f"faultsim.{name} is part of the design and {part}; this version does not have it yet ({instead})"
+        )
 
 
 def refuse_policy(name: str) -> None:
@@ -65,5 +95,6 @@ def refuse_policy(name: str) -> None:
 
 def refuse_keyword(keyword: str, value: object) -> None:
     """Raise `NotAvailableError` for a keyword of `simulate` that must be None in this version."""
-    raise NotAvailableError(f"{keyword}= {_KEYWORDS[keyword]}; this version takes None only, "
-                            f"got {type(value).__name__}")
+    raise NotAvailableError(
+        f"{keyword}= {_KEYWORDS[keyword]}; this version takes None only, got {type(value).__name__}"
+    )

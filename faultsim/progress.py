@@ -46,8 +46,13 @@ def reporting(progress: "bool | Progress", what: str) -> Iterator[Progress | Non
             return
         from rich.console import Console
 
-        columns: list[Any] = [TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-                              TimeRemainingColumn()]
+        columns: list[Any] = [
+            TextColumn(what),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        ]
         with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
             task = bars.add_task(what, total=None)
             yield lambda done, total, now: bars.update(task, completed=done, total=total)

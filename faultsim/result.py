@@ -22,13 +22,32 @@ __all__ = ["EVENT_KINDS", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", 
 
 #: Accounts of the capacity ledger in the order in which they are shown (MODEL.md section 14).
 LEDGER_ACCOUNTS = (
-    "useful", "lost", "checkpoint", "restart", "migration", "start_delay", "growth", "held_for_repair", "down",
-    "idle_no_demand", "idle_demand",
+    "useful",
+    "lost",
+    "checkpoint",
+    "restart",
+    "migration",
+    "start_delay",
+    "growth",
+    "held_for_repair",
+    "down",
+    "idle_no_demand",
+    "idle_demand",
 )
 
 _COUNTERS = ("migrations_attempted", "migrations_successful", "events", "passes")
-_FROM_ENGINE = ("first_start", "start", "finish", "allocated", "runtime", "restarts", "lost_work", "checkpoint_time",
-                "moves", "backfilled")
+_FROM_ENGINE = (
+    "first_start",
+    "start",
+    "finish",
+    "allocated",
+    "runtime",
+    "restarts",
+    "lost_work",
+    "checkpoint_time",
+    "moves",
+    "backfilled",
+)
 _FROM_LOG = ("id", "submit", "size")
 _EVENTS = ("time", "kind", "job")
 #: Kinds of `Result.events`, by number, in the order in which an instant handles them (MODEL.md section 2).
@@ -263,8 +282,11 @@ class Result:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader of the numbers should know."""
-        said = [f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
-                for reason, count in self._record.dropped.items() if count]
+        said = [
+            f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
+            for reason, count in self._record.dropped.items()
+            if count
+        ]
         if self._record.settings["estimates"] == "requested":
             missing = int((self._record.columns["estimate"] < 0).sum())
             if missing:
@@ -357,8 +379,11 @@ class Result:
 
     def __str__(self) -> str:
         lines = [self._header(), ""]
-        lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in _metric_rows.values()
-                  if self.metrics[row.name] or not row.quiet]
+        lines += [
+            f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
+            for row in _metric_rows.values()
+            if self.metrics[row.name] or not row.quiet
+        ]
         total = sum(self.ledger.values())
         lines += ["", "capacity ledger             share   node-seconds"]
         for account in LEDGER_ACCOUNTS:
@@ -413,7 +438,12 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     for values in columns.values():
         values.setflags(write=False)
     saved = facts["provenance"]
-    record = Record(settings=saved["settings"], columns=columns, source=saved["input"]["source"],
-                    dropped=facts["dropped"], elapsed=saved["elapsed"], saved=saved)
+    record = Record(
+        settings=saved["settings"],
+        columns=columns,
+        source=saved["input"]["source"],
+        dropped=facts["dropped"],
+        elapsed=saved["elapsed"],
+        saved=saved,
+    )
     return Result(output, record)
-

@@ -48,21 +48,29 @@ def _umask() -> int:
     return mask
 
 
-def load_arrays(path: str | os.PathLike[str],
-                needed: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Arrays and facts of a file of `save_arrays`; `InputError` says what is wrong with another one."""
     name = os.fspath(path)
     try:
-        with np.load(name, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
+        with open(name, "rb") as file, np.load(file, allow_pickle=False) as members:
+            arrays = {key: members[key] for key in members.files}
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except IsADirectoryError:
         raise InputError(f"{name}: a folder, expected a file that Result.save wrote") from None
-    except (OSError, ValueError, EOFError, KeyError, AttributeError, TypeError, zipfile.BadZipFile,
-            zlib.error) as error:
-        raise InputError(f"{name}: not a saved result, or a broken one ({error}); expected a file that Result.save "
-                         f"wrote") from None
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise InputError(
+            f"{name}: not a saved result, or a broken one ({error}); expected a file that Result.save wrote"
+        ) from None
     try:
         facts = json.loads(arrays.pop(_FACTS).tobytes())
         if facts["kind"] != _KIND:
@@ -87,12 +95,13 @@ def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) ->
             raise InputError(f"{name}: column {key} is missing from this saved result")
         column = arrays[key]
         if column.shape != (rows,) or column.dtype != np.dtype(kinds[key]):
-            raise InputError(f"{name}: column {key} of this saved result is {column.dtype} of shape {column.shape}, "
-                             f"expected {np.dtype(kinds[key])} of shape ({rows},)")
+            raise InputError(
+                f"{name}: column {key} of this saved result is {column.dtype} of shape {column.shape}, "
+                f"expected {np.dtype(kinds[key])} of shape ({rows},)"
+            )
 
 
-def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record,
-                   title: str) -> None:
+def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record, title: str) -> None:
     """The schedule as SWF (`Result.write_swf`)."""
     killed = jobs["runtime"] < record.columns["runtime"]
     fields = {
@@ -106,21 +115,44 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
         "status": np.where(killed, 5, 1),
         "user": record.columns["user"],
     }
-    comments = ["; Version: 2.2", "; Computer: simulated by faultsim", f"; Note: {title}",
-                f"; MaxJobs: {len(killed)}", f"; MaxRecords: {len(killed)}"]
+    comments = [
+        "; Version: 2.2",
+        "; Computer: simulated by faultsim",
+        f"; Note: {title}",
+        f"; MaxJobs: {len(killed)}",
+        f"; MaxRecords: {len(killed)}",
+    ]
     write_rows(path, fields, comments)
 
 
 #: Columns of Batsim's ``_jobs.csv`` (Batsim's documentation, "Jobs output").
 BATSIM_COLUMNS = (
-    "job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources", "requested_time",
-    "success", "final_state", "starting_time", "execution_time", "finish_time", "waiting_time", "turnaround_time",
-    "stretch", "allocated_resources", "consumed_energy", "metadata",
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
 )
 
 
-def write_jobs_csv(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record,
-                   held: Mapping[str, NDArray[Any]] | None) -> None:
+def write_jobs_csv(
+    path: str | os.PathLike[str],
+    jobs: Mapping[str, NDArray[Any]],
+    record: Record,
+    held: Mapping[str, NDArray[Any]] | None,
+) -> None:
     """The jobs as Batsim writes them (`Result.write_jobs_csv`)."""
     n = len(jobs["submit"])
     killed = jobs["runtime"] < record.columns["runtime"]
@@ -130,11 +162,23 @@ def write_jobs_csv(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
     source = os.path.basename(record.source) or "workload"
     places = _places(n, record, held)
     columns: list[Iterable[Any]] = [
-        jobs["id"].tolist(), [source] * n, jobs["id"].tolist(), jobs["submit"].tolist(), jobs["size"].tolist(),
-        record.columns["estimate"].tolist(), (~killed).astype(int).tolist(),
-        np.where(killed, "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY").tolist(), jobs["start"].tolist(),
-        execution.tolist(), jobs["finish"].tolist(), jobs["wait"].tolist(), jobs["response"].tolist(),
-        stretch.tolist(), places, [-1] * n, [""] * n,
+        jobs["id"].tolist(),
+        [source] * n,
+        jobs["id"].tolist(),
+        jobs["submit"].tolist(),
+        jobs["size"].tolist(),
+        record.columns["estimate"].tolist(),
+        (~killed).astype(int).tolist(),
+        np.where(killed, "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY").tolist(),
+        jobs["start"].tolist(),
+        execution.tolist(),
+        jobs["finish"].tolist(),
+        jobs["wait"].tolist(),
+        jobs["response"].tolist(),
+        stretch.tolist(),
+        places,
+        [-1] * n,
+        [""] * n,
     ]
     text = io.StringIO()
     out = csv.writer(text, lineterminator="\n")
@@ -155,7 +199,7 @@ def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> 
     if "nodes" in held:
         offsets, nodes = held["node_offsets"].tolist(), held["nodes"]
         for row, job in enumerate(held["job"].tolist()):
-            places[job] = intervals(nodes[offsets[row]:offsets[row + 1]])
+            places[job] = intervals(nodes[offsets[row] : offsets[row + 1]])
         return places
     machine = record.settings["machine"]
     extent = (machine["x"], machine["y"], machine["z"])

@@ -80,8 +80,10 @@ class RunSpec:
         if self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
                 hint = checks.did_you_mean(self.estimates, _ESTIMATES)
-                raise OptionError(f"unknown estimates {self.estimates!r}{hint}; known: 'requested', 'actual', "
-                                  f"or a factor of the run time such as 2.0")
+                raise OptionError(
+                    f"unknown estimates {self.estimates!r}{hint}; known: 'requested', 'actual', "
+                    f"or a factor of the run time such as 2.0"
+                )
             put(self, "estimates", checks.number("estimates, as a factor of the run time,", self.estimates, above=0.0))
         checks.choice("overrun", self.overrun, ("extend", "kill"))
         put(self, "start_delay", checks.number("start_delay", self.start_delay, low=0.0, unit="seconds"))
@@ -138,10 +140,14 @@ class RunSpec:
                 raise InputError(f"all {len(log):,} jobs are {LARGER} ({nodes:,} nodes): take a larger machine")
             return log.drop(larger, LARGER)
         count = int(larger.sum())
-        first = ", ".join(f"{job} ({size} nodes)" for job, size in
-                          zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True))
-        raise InputError(f"{count:,} of {len(log):,} jobs are {LARGER} ({nodes:,} nodes): id {first}"
-                         f"{', ...' if count > 5 else ''}; take a larger machine or pass oversized=\"drop\"")
+        first = ", ".join(
+            f"{job} ({size} nodes)"
+            for job, size in zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True)
+        )
+        raise InputError(
+            f"{count:,} of {len(log):,} jobs are {LARGER} ({nodes:,} nodes): id {first}"
+            f'{", ..." if count > 5 else ""}; take a larger machine or pass oversized="drop"'
+        )
 
     def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
         """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
@@ -188,17 +194,27 @@ def check_combination(run: RunSpec) -> None:
     if isinstance(run.machine, Torus):
         return
     if placement.name != "first_fit":
-        raise OptionError(f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
-                          f"placement=FirstFit(), or take a Torus")
+        raise OptionError(
+            f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
+            f"placement=FirstFit(), or take a Torus"
+        )
     if placement.box_order != BOX_ORDERS[0]:
-        raise OptionError(f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
-                          f"leave it out, or take a Torus")
+        raise OptionError(
+            f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
+            f"leave it out, or take a Torus"
+        )
     if isinstance(run.migration, Defragment):
-        raise OptionError(f"Defragment has no meaning on {run.machine}, where free nodes need not be together: "
-                          f"use migration=None, or take a Torus")
+        raise OptionError(
+            f"Defragment has no meaning on {run.machine}, where free nodes need not be together: "
+            f"use migration=None, or take a Torus"
+        )
     if getattr(run.scheduler, "reservation", "any") != "any":
-        raise OptionError(f"reservation={run.scheduler.reservation!r} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-                          f"which has no boxes: use reservation='any', or take a Torus")
+        raise OptionError(
+            f"reservation={run.scheduler.reservation!r} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
+            f"which has no boxes: use reservation='any', or take a Torus"
+        )
     if getattr(run.scheduler, "max_growth", 1) > 1:
-        raise OptionError(f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-                          f"where every size fits as it is: leave it out, or take a Torus")
+        raise OptionError(
+            f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
+            f"where every size fits as it is: leave it out, or take a Torus"
+        )

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.engine import Engine, use_errors
-from faultsim.errors import EngineError, InputError, NotAvailableError, OptionError
+from faultsim.errors import EngineError, InputError, OptionError
 from faultsim.machine import Cluster, Torus
 from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Scheduler, from_lowered
 from faultsim.policies.adapters import guarded
@@ -121,9 +121,22 @@ def simulate(
     array([False, False,  True])
     """
     run = Run(
-        log, machine, scheduler=scheduler, placement=placement, migration=migration, failures=failures,
-        recovery=recovery, predictor=predictor, checkpointing=checkpointing, rescheduling=rescheduling,
-        estimates=estimates, overrun=overrun, start_delay=start_delay, seed=seed, record=record, oversized=oversized,
+        log,
+        machine,
+        scheduler=scheduler,
+        placement=placement,
+        migration=migration,
+        failures=failures,
+        recovery=recovery,
+        predictor=predictor,
+        checkpointing=checkpointing,
+        rescheduling=rescheduling,
+        estimates=estimates,
+        overrun=overrun,
+        start_delay=start_delay,
+        seed=seed,
+        record=record,
+        oversized=oversized,
     )
     return run.simulate(progress=progress, engine=engine)
 
@@ -198,7 +211,8 @@ class Simulation:
         if run.has_python:
             settings = guarded(settings)
         self._engine = _ENGINES[engine](
-            settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
+            settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size
+        )
         self._budget = _first_budget(run)
 
     # -- going on
@@ -310,20 +324,31 @@ class Simulation:
             If jobs are still waiting or running.
         """
         if not self.done:
-            raise OptionError(f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
-                              f"{len(self._log):,} jobs are done; call run() first")
+            raise OptionError(
+                f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
+                f"{len(self._log):,} jobs are done; call run() first"
+            )
         log = self._log
-        return Result(self._engine.output(), Record(
-            settings=self._lowered, columns=dict(log.columns), source=log.name, dropped=dict(log.dropped),
-            started=self._started, elapsed=time.perf_counter() - self._clock))
+        return Result(
+            self._engine.output(),
+            Record(
+                settings=self._lowered,
+                columns=dict(log.columns),
+                source=log.name,
+                dropped=dict(log.dropped),
+                started=self._started,
+                elapsed=time.perf_counter() - self._clock,
+            ),
+        )
 
 
 class _Stopped(Exception):
     """Another run of the same `simulate_many` failed, or the user pressed Ctrl-C."""
 
 
-def simulate_many(runs: Iterable[Run], *, threads: int | None = None,
-                  progress: bool | Progress = False) -> list[Result]:
+def simulate_many(
+    runs: Iterable[Run], *, threads: int | None = None, progress: bool | Progress = False
+) -> list[Result]:
     """Simulate many runs on threads; the engine runs without the interpreter's lock.
 
     Runs with a policy written in Python need the lock all the time: they are done one after the other in the calling
@@ -377,7 +402,8 @@ def simulate_many(runs: Iterable[Run], *, threads: int | None = None,
         with ThreadPoolExecutor(n_threads, thread_name_prefix="faultsim") as pool:
             try:
                 futures: dict[Future[Result], int] = {
-                    pool.submit(_to_the_end, run, stop): row for row, run in enumerate(todo) if not run.has_python}
+                    pool.submit(_to_the_end, run, stop): row for row, run in enumerate(todo) if not run.has_python
+                }
                 for row, run in enumerate(todo):
                     if run.has_python:
                         told(row, run.simulate())
@@ -406,8 +432,13 @@ def _checked_runs(runs: Iterable[Run]) -> Sequence[Run]:
     return todo
 
 
-def rerun(result: Result, *, scheduler: Scheduler | None = None, placement: Placement | None = None,
-          progress: bool | Progress = False) -> Result:
+def rerun(
+    result: Result,
+    *,
+    scheduler: Scheduler | None = None,
+    placement: Placement | None = None,
+    progress: bool | Progress = False,
+) -> Result:
     """Run again what made a result; the same version gives the same bytes.
 
     Parameters
@@ -445,41 +476,14 @@ def rerun(result: Result, *, scheduler: Scheduler | None = None, placement: Plac
 # -- engines
 
 
-class _ReferenceEngine:
-    """The plain Python engine behind the same calls; it runs a whole log at once."""
+def _reference(*arguments: Any) -> Any:
+    from faultsim.reference.as_engine import ReferenceEngine
 
-    n_done = 0
-    now = 0.0
-
-    def __init__(self, settings: dict[str, Any], submit: NDArray[np.float64], runtime: NDArray[np.float64],
-                 estimate: NDArray[np.float64], size: NDArray[np.int32]) -> None:
-        self._arguments = (settings, submit, runtime, estimate, size)
-        self._output: dict[str, Any] = {}
-
-    def run(self, budget: int, until: float = INFINITY) -> str:
-        if until != INFINITY:
-            self._whole()
-        from faultsim.reference.engine import simulate as run_reference
-
-        self._output = run_reference(*self._arguments)
-        self.n_done, self.now = len(self._arguments[1]), self._output["makespan_end"]
-        return "done"
-
-    def output(self) -> dict[str, Any]:
-        return self._output
-
-    def _whole(self, *_: Any) -> Any:
-        raise NotAvailableError("the reference engine runs a whole log at once; step with engine=\"core\"")
-
-    step = copy = verify = queue = running = _whole
-
-    @property
-    def free(self) -> int:
-        return int(self._whole())
+    return ReferenceEngine(*arguments)
 
 
 #: Name -> engine.
-_ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _ReferenceEngine}
+_ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _reference}
 
 
 def _first_budget(run: Run) -> int:

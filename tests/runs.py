@@ -41,7 +41,9 @@ def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None) -> fs.
     growth = draw(st.integers(0, 3)) if torus else 1
     schedulers = [
         fs.Fcfs(order),
-        fs.EasyBackfill(order, max_growth=growth, reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any"),
+        fs.EasyBackfill(
+            order, max_growth=growth, reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any"
+        ),
         fs.ConservativeBackfill(order, max_growth=growth),
     ]
     placement = migration = None

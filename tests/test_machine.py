@@ -48,7 +48,7 @@ def test_extents_are_whole_numbers(extent):
 
 @pytest.mark.parametrize("nodes", [0, -5, 2**31])
 def test_clusters_have_nodes(nodes):
-    with pytest.raises(OptionError, match="nodes of a cluster must be at least 1 and at most 2.*, got"):
+    with pytest.raises(OptionError, match=r"nodes of a cluster must be at least 1 and at most 2.*, got"):
         fs.Cluster(nodes)
 
 

@@ -1,6 +1,7 @@
 """Metrics: each row against an example worked by hand, and against a brute-force look at the schedule."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ from faultsim.result import Result
 #    0      0       9        11       2     decided 0, runs 1-10
 #    1      1       10       10       4     needs all: reserved at 0 + 1 + 11 = 12, decided 10, runs 11-21
 #    2      2       5        5        2     2 + 1 + 5 = 8 <= 12: decided 2, runs 3-8, backfilled
-#    3      4       0        8        1     nothing free until 8; 8 + 1 + 8 = 17 > 12, no extra: decided 21, at 22
+#    3      4       0        8        1     nothing free until 8; 8 + 1 + 8 = 17 > 12, no extra: decided 21
 #
-# T = 22, N T = 88.  Held: 2 x 10 + 4 x 11 + 2 x 6 + 1 x 1 = 77; useful: 18 + 40 + 10 + 0 = 68; delay: 2 + 4 + 2 + 1 = 9.
-# Idle: 2 nodes over 0-2, of which job 1 asks for all from 1 on: 2 unused, 2 despite demand; 2 over 8-10, asked for (4 + 1);
-# 3 over 21-22 with an empty queue.  So unused 2 + 3 = 5, despite demand 2 + 4 = 6, and 77 + 5 + 6 = 88.
+# T = 22, N T = 88.  Held: 2 x 10 + 4 x 11 + 2 x 6 + 1 x 1 = 77; useful: 18 + 40 + 10 = 68; delay: 2 + 4 + 2 + 1 = 9.
+# Idle: 2 nodes over 0-2, of which job 1 asks for all from 1 on: 2 unused, 2 despite demand; 2 over 8-10, asked for
+# (4 + 1); 3 over 21-22 with an empty queue.  So unused 2 + 3 = 5, despite demand 2 + 4 = 6, and 77 + 5 + 6 = 88.
 BY_HAND = fs.Workload(
     submit=[0, 1, 2, 4], runtime=[9, 10, 5, 0], estimate=[11, 10, 5, 8], size=[2, 4, 2, 1], id=[1, 2, 3, 4]
 )
@@ -76,8 +77,14 @@ def test_every_row_by_hand(by_hand, name):
     assert row.function.__doc__
     value = by_hand.metrics[name]
     assert value == pytest.approx(EXPECTED[name], rel=1e-14)
-    assert type(value) is (int if isinstance(EXPECTED[name], int) and row.unit in ("jobs", "") and value == int(value)
-                           and name not in ("failure_slowdown",) else float)
+    assert type(value) is (
+        int
+        if isinstance(EXPECTED[name], int)
+        and row.unit in ("jobs", "")
+        and value == int(value)
+        and name not in ("failure_slowdown",)
+        else float
+    )
 
 
 def test_the_table_is_complete():
@@ -107,7 +114,9 @@ def brute_force(result: Result) -> dict[str, float]:
     rows = range(len(jobs["submit"]))
     held = [
         (begin, end, jobs["allocated"][job])
-        for job, begin, end in zip(*(result.allocations[name].tolist() for name in ("job", "begin", "end")), strict=True)
+        for job, begin, end in zip(
+            *(result.allocations[name].tolist() for name in ("job", "begin", "end")), strict=True
+        )
     ]
     decided = {}
     for time, kind, job in zip(*(result.events[name].tolist() for name in ("time", "kind", "job")), strict=True):
@@ -116,7 +125,7 @@ def brute_force(result: Result) -> dict[str, float]:
     begin, end = min(jobs["submit"]), max(jobs["finish"])
     cuts = sorted({*jobs["submit"], *decided.values(), *(t for b, e, _ in held for t in (b, e)), begin, end})
     unused = occupied = 0.0
-    for left, right in zip(cuts, cuts[1:], strict=False):
+    for left, right in pairwise(cuts):
         free = nodes - sum(size for b, e, size in held if b <= left and right <= e)
         queued = sum(jobs["size"][j] for j in rows if jobs["submit"][j] <= left and right <= decided[j])
         unused += max(0, free - queued) * (right - left)
@@ -196,7 +205,9 @@ def test_metrics_of_failures_follow_their_formulas(by_hand):
 def test_migration_is_counted():
     rng = np.random.default_rng(3)
     n = 300
-    log = fs.Workload(submit=np.sort(rng.integers(0, 9000, n)), runtime=rng.integers(1, 900, n), size=rng.integers(1, 30, n))
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 9000, n)), runtime=rng.integers(1, 900, n), size=rng.integers(1, 30, n)
+    )
     result = fs.simulate(log, fs.Torus(4, 4, 4), scheduler=fs.Fcfs(), migration=fs.Defragment(), record=True)
     assert 0 < result.metrics["migrations_successful"] <= result.metrics["migrations_attempted"]
     assert result.metrics["moves"] == np.count_nonzero(result.events["kind"] == 7) > 0

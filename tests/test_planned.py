@@ -15,14 +15,14 @@ def test_planned_names(name):
 
 
 def test_importing_a_planned_name():
-    with pytest.raises(NotAvailableError, match="comes with failures; .* FirstFit, MaxFreePartition"):
+    with pytest.raises(NotAvailableError, match=r"comes with failures; .* FirstFit, MaxFreePartition"):
         from faultsim import Balancing  # noqa: F401
 
 
 def test_unknown_names():
     with pytest.raises(AttributeError, match=r"no attribute 'Tours' \(did you mean 'Torus'\?\)"):
         _ = fs.Tours
-    with pytest.raises(AttributeError, match="no attribute 'zebra'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'zebra'$"):
         _ = fs.zebra
     assert not hasattr(fs, "__wrapped__")
 

@@ -54,7 +54,7 @@ def test_orders(scheduler):
         scheduler(order="shortst")
     with pytest.raises(OptionError, match=r"write order=Wfp3\(\), not order=Wfp3"):
         scheduler(order=fs.Wfp3)
-    with pytest.raises(OptionError, match="order must be one of 'arrival', .* or a QueueOrder, got 7"):
+    with pytest.raises(OptionError, match=r"order must be one of 'arrival', .* or a QueueOrder, got 7"):
         scheduler(order=7)
 
 
@@ -189,7 +189,7 @@ def test_bad_choices(given):
         def choose(self, job, candidates, state):
             return given
 
-    with pytest.raises(OptionError, match="Bad.choose must return a whole number from 0 to 1, got"):
+    with pytest.raises(OptionError, match=r"Bad.choose must return a whole number from 0 to 1, got"):
         CheckedPlacement(Bad()).choose(None, np.zeros((2, 6), np.int32), None)
 
 

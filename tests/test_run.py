@@ -33,7 +33,10 @@ def test_defaults():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"placement": fs.MaxFreePartition()}, r"MaxFreePartition places boxes, and cluster:4 has none: use placement=F"),
+        (
+            {"placement": fs.MaxFreePartition()},
+            r"MaxFreePartition places boxes, and cluster:4 has none: use placement=F",
+        ),
         ({"placement": LastBox()}, "LastBox places boxes, and cluster:4 has none"),
         ({"placement": fs.FirstFit(box_order="bases")}, "box_order='bases' has no meaning on cluster:4"),
         ({"migration": fs.Defragment()}, "Defragment has no meaning on cluster:4, .* use migration=None"),
@@ -59,7 +62,10 @@ def test_what_has_no_meaning_on_a_cluster(options, said):
         ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, got 3"),
         ({"placement": fs.Placement()}, r"Placement must define choose\(self, job, candidates, state\)"),
         ({"migration": fs.Defragment}, "must be an instance"),
-        ({"estimates": "reqested"}, r"unknown estimates 'reqested' \(did you mean 'requested'\?\); known: 'requested', "),
+        (
+            {"estimates": "reqested"},
+            r"unknown estimates 'reqested' \(did you mean 'requested'\?\); known: 'requested', ",
+        ),
         ({"estimates": 0}, "estimates, as a factor of the run time, must be above 0, got 0"),
         ({"estimates": math.nan}, "estimates.* got nan"),
         ({"estimates": None}, "estimates.* must be a number, got None"),
@@ -87,7 +93,7 @@ def test_planned_keywords(keyword):
 def test_planned_policies():
     with pytest.raises(NotAvailableError, match="comes with failures"):
         fs.Run(LOG, TORUS, placement="balancing")
-    with pytest.raises(OptionError, match="predictor must be one of Blind, got 0.1"):
+    with pytest.raises(OptionError, match=r"predictor must be one of Blind, got 0.1"):
         fs.Run(LOG, TORUS, predictor=0.1)
     run = fs.Run(LOG, TORUS, predictor=fs.Blind(), checkpointing=fs.NoCheckpoint())
     plain = run.with_options(predictor=None, checkpointing=None)

@@ -29,8 +29,11 @@ def busy_log(n=400, nodes=64, seed=1):
     rng = np.random.default_rng(seed)
     runtime = rng.integers(0, 500, n)
     return fs.Workload(
-        submit=np.sort(rng.integers(0, 20 * n, n)), runtime=runtime, estimate=runtime + rng.integers(0, 300, n),
-        size=rng.integers(1, nodes // 2, n), name="busy",
+        submit=np.sort(rng.integers(0, 20 * n, n)),
+        runtime=runtime,
+        estimate=runtime + rng.integers(0, 300, n),
+        size=rng.integers(1, nodes // 2, n),
+        name="busy",
     )
 
 
@@ -71,8 +74,10 @@ def test_every_way_of_running_gives_the_same_bytes(run):
     whole = run.simulate()
     assert columns(run.simulate(progress=lambda *_: None)) == columns(whole)
 
-    options = {name: getattr(run, name) for name in ("scheduler", "placement", "migration", "estimates", "overrun",
-                                                     "start_delay", "record")}
+    options = {
+        name: getattr(run, name)
+        for name in ("scheduler", "placement", "migration", "estimates", "overrun", "start_delay", "record")
+    }
     stepwise = fs.Simulation(run.log, run.machine, **options)
     while stepwise.step():
         stepwise.verify()
@@ -245,7 +250,8 @@ INTERRUPTED = """
     import faultsim as fs
     rng = np.random.default_rng(0)
     n = 200_000
-    log = fs.Workload(submit=np.sort(rng.uniform(0, 1e7, n)), runtime=rng.uniform(0, 9e3, n), size=rng.integers(1, 60, n))
+    submit, runtime = np.sort(rng.uniform(0, 1e7, n)), rng.uniform(0, 9e3, n)
+    log = fs.Workload(submit=submit, runtime=runtime, size=rng.integers(1, 60, n))
     sim = fs.Simulation(log, fs.Torus(4, 4, 8), migration=fs.Defragment(when="always"))
     print("ready", flush=True)
     try:
@@ -265,9 +271,7 @@ INTERRUPTED = """
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_is_answered_soon_and_breaks_nothing():
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], stdout=subprocess.PIPE, text=True
-    )
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(INTERRUPTED)], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.4)

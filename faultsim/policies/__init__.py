@@ -29,10 +29,34 @@ from faultsim.policies.queueing import (
 )
 
 __all__ = [
-    "BOX_ORDERS", "ORDERS", "POLICIES", "ArrivalOrder", "Blind", "Checkpointing", "ConservativeBackfill", "Defragment",
-    "EasyBackfill", "Fcfs", "FirstFit", "LargestFirst", "MaxFreePartition", "Migration", "NoCheckpoint", "Placement",
-    "Policy", "PolicyRow", "Predictor", "QueueOrder", "Scheduler", "ShortestFirst", "Unicef", "WaitingJobs", "Wfp3",
-    "from_lowered", "known_policies", "parse_policy",
+    "BOX_ORDERS",
+    "ORDERS",
+    "POLICIES",
+    "ArrivalOrder",
+    "Blind",
+    "Checkpointing",
+    "ConservativeBackfill",
+    "Defragment",
+    "EasyBackfill",
+    "Fcfs",
+    "FirstFit",
+    "LargestFirst",
+    "MaxFreePartition",
+    "Migration",
+    "NoCheckpoint",
+    "Placement",
+    "Policy",
+    "PolicyRow",
+    "Predictor",
+    "QueueOrder",
+    "Scheduler",
+    "ShortestFirst",
+    "Unicef",
+    "WaitingJobs",
+    "Wfp3",
+    "from_lowered",
+    "known_policies",
+    "parse_policy",
 ]
 
 
@@ -114,8 +138,10 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None) -> Any:
     if name == "python":
         if isinstance(rest.get("object"), Policy):
             return rest["object"]
-        raise OptionError(f"this run used a {kind} written in Python ({rest.get('class', 'unknown')}), "
-                          f"which does not travel; pass it again")
+        raise OptionError(
+            f"this run used a {kind} written in Python ({rest.get('class', 'unknown')}), "
+            f"which does not travel; pass it again"
+        )
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls
     if "order" in rest:
@@ -163,8 +189,10 @@ def parse_policy(kind: str, text: str) -> Any:
         key = key.strip().replace("-", "_")
         if not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
-            raise OptionError(f"unknown option {item!r} of {kind} {row.name!r}{hint}; known: "
-                              f"{', '.join(legal) or 'none'} (write {row.name}:option=value)")
+            raise OptionError(
+                f"unknown option {item!r} of {kind} {row.name!r}{hint}; known: "
+                f"{', '.join(legal) or 'none'} (write {row.name}:option=value)"
+            )
         taken[key] = _value(value.strip())
     return row.cls(**taken)
 

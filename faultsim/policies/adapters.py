@@ -28,8 +28,9 @@ class CheckedOrder:
         except (TypeError, ValueError):
             raise OptionError(f"{name}.keys must return {n} numbers, got {given!r}") from None
         if keys.shape != (n,):
-            raise OptionError(f"{name}.keys must return one number for each of the {n} waiting jobs, "
-                              f"got shape {keys.shape}")
+            raise OptionError(
+                f"{name}.keys must return one number for each of the {n} waiting jobs, got shape {keys.shape}"
+            )
         if np.isnan(keys).any():
             row = int(np.argmax(np.isnan(keys)))
             raise OptionError(f"{name}.keys returned NaN for job {int(queue.index[row])} at time {now:g}")
@@ -50,8 +51,10 @@ class CheckedPlacement:
         except TypeError:
             index = -1
         if not 0 <= index < len(candidates):
-            raise OptionError(f"{type(self.placement).__name__}.choose must return a whole number from 0 to "
-                              f"{len(candidates) - 1}, got {given!r}")
+            raise OptionError(
+                f"{type(self.placement).__name__}.choose must return a whole number from 0 to "
+                f"{len(candidates) - 1}, got {given!r}"
+            )
         return index
 
 

@@ -11,8 +11,18 @@ from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 
 __all__ = [
-    "ORDERS", "ArrivalOrder", "ConservativeBackfill", "EasyBackfill", "Fcfs", "LargestFirst", "QueueOrder", "Scheduler",
-    "ShortestFirst", "Unicef", "WaitingJobs", "Wfp3",
+    "ORDERS",
+    "ArrivalOrder",
+    "ConservativeBackfill",
+    "EasyBackfill",
+    "Fcfs",
+    "LargestFirst",
+    "QueueOrder",
+    "Scheduler",
+    "ShortestFirst",
+    "Unicef",
+    "WaitingJobs",
+    "Wfp3",
 ]
 
 
