@@ -392,23 +392,28 @@ def simulate_many(
     with reporting(progress, "runs") as report:
         results: list[Result | None] = [None] * len(todo)
 
-        def told(row: int, result: Result) -> None:
+        def take(rows: list[int], made: list[Result]) -> None:
             nonlocal finished
-            results[row] = result
-            finished += 1
-            if report is not None:
-                report(finished, len(todo), time.perf_counter() - began)
+            for row, result in zip(rows, made, strict=True):
+                results[row] = result
+                finished += 1
+                if report is not None:
+                    report(finished, len(todo), time.perf_counter() - began)
 
         with ThreadPoolExecutor(n_threads, thread_name_prefix="faultsim") as pool:
             try:
-                futures: dict[Future[Result], int] = {
-                    pool.submit(_to_the_end, run, stop): row for row, run in enumerate(todo) if not run.has_python
-                }
+                compiled = [row for row, run in enumerate(todo) if not run.has_python]
+                # A task costs as much as a short run, so threads take several at a time where there are many.
+                chunk = max(1, min(16, len(compiled) // (8 * n_threads)))
+                futures: dict[Future[list[Result]], list[int]] = {}
+                for first in range(0, len(compiled), chunk):
+                    rows = compiled[first : first + chunk]
+                    futures[pool.submit(_to_the_end, [todo[row] for row in rows], stop)] = rows
                 for row, run in enumerate(todo):
                     if run.has_python:
-                        told(row, run.simulate())
+                        take([row], [run.simulate()])
                 for future in as_completed(futures):
-                    told(futures[future], future.result())
+                    take(futures[future], future.result())
             except BaseException:
                 stop.set()  # the threads look at it between two slices
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -416,12 +421,15 @@ def simulate_many(
     return [result for result in results if result is not None]
 
 
-def _to_the_end(run: Run, stop: threading.Event) -> Result:
-    if stop.is_set():
-        raise _Stopped
-    simulation = Simulation._of(run, "core")
-    simulation._drive(INFINITY, None, stop.is_set)
-    return simulation.result()
+def _to_the_end(runs: list[Run], stop: threading.Event) -> list[Result]:
+    results = []
+    for run in runs:
+        if stop.is_set():
+            raise _Stopped
+        simulation = Simulation._of(run, "core")
+        simulation._drive(INFINITY, None, stop.is_set)
+        results.append(simulation.result())
+    return results
 
 
 def _checked_runs(runs: Iterable[Run]) -> Sequence[Run]:

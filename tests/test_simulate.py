@@ -205,6 +205,8 @@ def test_many_runs_keep_their_order_and_their_bytes():
         assert [columns(result) for result in together] == alone
     assert [said[0] for said in heard] == [*range(1, 9)] * 2
     assert fs.simulate_many([]) == []
+    in_chunks = fs.simulate_many(many * 20, threads=2)
+    assert [result.settings for result in in_chunks] == [result.settings for result in together * 20]
 
 
 def test_many_runs_with_a_bad_one():
@@ -296,3 +298,38 @@ def test_engine_errors_are_ours():
         fs.Simulation(LOG, FLAT)._engine.output()
     assert engine.EVENT_KINDS == fs.result.EVENT_KINDS
     assert engine.ACCOUNTS == fs.result.LEDGER_ACCOUNTS
+
+
+MANY_INTERRUPTED = """
+    import numpy as np
+    import faultsim as fs
+    rng = np.random.default_rng(0)
+    n = 50_000
+    submit, runtime = np.sort(rng.uniform(0, 1e6, n)), rng.uniform(0, 9e3, n)
+    log = fs.Workload(submit=submit, runtime=runtime, size=rng.integers(1, 60, n))
+    runs = [fs.Run(log, fs.Torus(4, 4, 8), scheduler=fs.Fcfs("wfp3"))] * 40
+    print("ready", flush=True)
+    try:
+        fs.simulate_many(runs, threads=2)
+    except KeyboardInterrupt:
+        print("stopped", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+def test_ctrl_c_stops_many_runs():
+    child = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(MANY_INTERRUPTED)], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert child.stdout.readline() == "ready\n"
+        time.sleep(0.4)
+        began = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "stopped\n"
+        assert child.wait(30) == 0
+        assert time.monotonic() - began < 100 * MODULE.SLICE
+    finally:
+        child.kill()
+        child.wait()
+        child.stdout.close()
