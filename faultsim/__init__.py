@@ -2,6 +2,7 @@
 # ruff: noqa: I001 (grouped by meaning)
 
 # Inputs
+from faultsim import synthetic
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.workload import Workload, concat
@@ -95,6 +96,7 @@ __all__ = [
     "rerun",
     "simulate",
     "simulate_many",
+    "synthetic",
 ]
 
 

@@ -1,0 +1,89 @@
+"""The textbook workload: exponential gaps and run times, independent sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim.errors import OptionError
+from faultsim.synthetic.random import check_count, generator
+from faultsim.workload import Workload
+
+__all__ = ["exponential"]
+
+
+def exponential(
+    n: int,
+    rng: np.random.Generator | int,
+    *,
+    mean_gap: float,
+    mean_runtime: float,
+    sizes: ArrayLike = (1,),
+    weights: ArrayLike | None = None,
+    mean_size: float | None = None,
+    max_size: int | None = None,
+) -> Workload:
+    """Poisson arrivals, exponential run times, independent sizes: what queueing theory has answers for.
+
+    Parameters
+    ----------
+    n : int
+        Number of jobs.
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+    mean_gap, mean_runtime : float
+        Mean time between arrivals and mean run time, in seconds.
+    sizes : array_like of int
+        Sizes to choose from.
+    weights : array_like of float, optional
+        Relative frequency of each of `sizes`; equal by default.
+    mean_size : float, optional
+        Instead of `sizes`: exponential sizes of this mean, rounded half up, at least 1 (Li 2009, section 6.1).
+    max_size : int, optional
+        With `mean_size`: larger sizes are drawn again.
+
+    Returns
+    -------
+    Workload
+        Without estimates; the first job arrives after one gap.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.synthetic.exponential(1000, 1, mean_gap=60, mean_runtime=600, sizes=[1, 2, 4], weights=[2, 1, 1])
+    >>> len(log), sorted(set(log.size.tolist()))
+    (1000, [1, 2, 4])
+    """
+    n, rng = check_count(n), generator(rng)
+    for name, value in (("mean_gap", mean_gap), ("mean_runtime", mean_runtime)):
+        if not (np.isfinite(value) and value > 0):
+            raise OptionError(f"{name}: expected a positive number of seconds, got {value!r}")
+    gaps = rng.exponential(mean_gap, n)
+    runtime = rng.exponential(mean_runtime, n)
+    if mean_size is None:
+        size = _chosen(n, rng, np.asarray(sizes), weights)
+    else:
+        size = _rounded_exponential(n, rng, mean_size, max_size)
+    return Workload(submit=np.cumsum(gaps), runtime=runtime, size=size, name="exponential")
+
+
+def _chosen(n: int, rng: np.random.Generator, sizes: NDArray[np.int64], weights: ArrayLike | None) -> NDArray[np.int64]:
+    if sizes.ndim != 1 or not len(sizes):
+        raise OptionError("sizes: expected at least one size")
+    share = np.ones(len(sizes)) if weights is None else np.asarray(weights, dtype=float)
+    if share.shape != sizes.shape or not (np.isfinite(share).all() and (share >= 0).all() and share.sum() > 0):
+        raise OptionError(f"weights: expected {len(sizes)} numbers of 0 or more, not all 0, got {weights!r}")
+    return rng.choice(sizes, size=n, p=share / share.sum())
+
+
+def _rounded_exponential(n: int, rng: np.random.Generator, mean: float, largest: int | None) -> NDArray[np.int64]:
+    if not (np.isfinite(mean) and mean > 0):
+        raise OptionError(f"mean_size: expected a positive number of nodes, got {mean!r}")
+    if largest is not None and largest < 1:
+        raise OptionError(f"max_size: expected at least 1, got {largest!r}")
+    size = np.zeros(n)
+    again = np.ones(n, dtype=bool)
+    while again.any():
+        size[again] = np.maximum(np.floor(rng.exponential(mean, int(again.sum())) + 0.5), 1)
+        again = size > (np.iinfo(np.int32).max if largest is None else largest)
+    return size.astype(np.int64)
