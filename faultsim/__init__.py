@@ -52,7 +52,7 @@ from faultsim.knapsack import knapsack
 # Building against the C surface
 from faultsim.include import get_include
 
-from faultsim.version import __version__
+from faultsim.version import __version__  # noqa: F401
 
 __all__ = [
     "METRICS",

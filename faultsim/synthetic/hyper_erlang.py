@@ -125,6 +125,14 @@ class SizeClass:
         The sizes that occur, and how often.
     gaps, runtimes : HyperErlang
         Between arrivals of this class, and run times.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.synthetic.exponential(2000, 1, mean_gap=60, mean_runtime=600)
+    >>> only = fs.synthetic.HyperErlangModel.fit(log).classes[0]
+    >>> only.low, only.high, round(only.runtimes.moments()[0], 6) == round(float(log.runtime.mean()), 6)
+    (1, 1, True)
     """
 
     low: int
