@@ -91,4 +91,7 @@ modules = [
     for name in EXTENSIONS
 ]
 
-setup(ext_modules=cythonize(modules, compiler_directives=DIRECTIVES) if modules else [])
+setup(
+    ext_modules=cythonize(modules, compiler_directives=DIRECTIVES) if modules else [],
+    options={"build_ext": {"parallel": os.cpu_count()}},
+)
