@@ -4,6 +4,9 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)
+
 cdef Py_ssize_t MIN_CAPACITY = 16
 cdef Py_ssize_t MAX_CAPACITY = PY_SSIZE_T_MAX // (2 * <Py_ssize_t> sizeof(event_t))    # no byte count overflows
 
@@ -47,6 +50,7 @@ cdef int reserve(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
 cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept nogil:
     cdef Py_ssize_t hole = heap.n, parent
     cdef event_t event
+    fs_require(time == time)    # not NaN
     if hole == heap.capacity and reserve(heap, MIN_CAPACITY if hole == 0 else 2 * hole) < 0:
         return -1
     heap.n += 1

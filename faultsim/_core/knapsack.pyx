@@ -4,6 +4,9 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)
+
 cdef enum:
     WORD = 64    # columns a word of decisions
 
@@ -135,6 +138,7 @@ cdef int knapsack_solve(knapsack_t *sack, const double *values, const int64_t *w
     if grow(<void **> &sack.items, &sack.n_items, n, sizeof(item_t)) < 0:
         return -1
     for i in range(n):
+        fs_require(weights[i] >= 0)
         if not values[i] > 0.0 or weights[i] > capacity:
             continue
         sack.items[kept].value = values[i]
