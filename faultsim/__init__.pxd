@@ -18,7 +18,7 @@ from faultsim._core.event_queue cimport (
     heap_top,
 )
 
-# The largest free box, and the free boxes of a size.
+# The bitmap finder: the largest free box, and the free boxes of a size.
 from faultsim._core.finder_bitmap cimport (
     all_free,
     finder_free,
@@ -29,6 +29,16 @@ from faultsim._core.finder_bitmap cimport (
     largest_free,
 )
 
+# A finder's signature, and the table of all finders by number.
+from faultsim._core.finders cimport (
+    finder_all_t,
+    finder_close_t,
+    finder_largest_t,
+    finder_open_t,
+    finder_row,
+    finder_row_t,
+)
+
 # The 0-1 knapsack.
 from faultsim._core.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
 
@@ -37,7 +47,9 @@ from faultsim._core.torus cimport (
     box_order_t,
     box_size,
     box_t,
+    boxes_free,
     boxes_meet,
+    boxes_t,
     next_feasible,
     node_bit,
     occ_count,

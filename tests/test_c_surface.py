@@ -38,7 +38,7 @@ def fill(double[::1] values, int64_t[::1] weights, int64_t capacity, uint8_t[::1
     return total
 
 def largest_beside(int x, int y, int z, held):
-    "The largest free box of a torus on which one box is held, and how many nodes are busy."
+    "The largest free box of a torus on which one box is held, and how many nodes are busy; finders asked."
     cdef faultsim.torus_t torus
     cdef faultsim.finder_t finder
     cdef faultsim.box_t box
@@ -53,10 +53,22 @@ def largest_beside(int x, int y, int z, held):
         size = faultsim.largest_free(&finder, occupancy, &box)
         busy = faultsim.occ_count(&torus, occupancy)
     assert size == faultsim.box_size(&box)
+
+    # Every finder of the table says the same.
+    cdef const faultsim.finder_row_t *row = faultsim.finder_row(0)
+    cdef void *state
+    cdef int rows = 0
+    while row != NULL:
+        state = row.open(&torus)
+        assert state != NULL
+        assert row.largest(state, occupancy, &box) == size, row.name
+        row.close(state)
+        rows += 1
+        row = faultsim.finder_row(rows)
     free(occupancy)
     faultsim.finder_free(&finder)
     faultsim.torus_free(&torus)
-    return size, busy
+    return size, busy, rows
 """
 
 SETUP = """
@@ -96,7 +108,7 @@ def test_outside_module_builds_and_runs(tmp_path):
     answer = json.loads(python("-c", RUN, cwd=tmp_path).splitlines()[-1])
     assert answer["heap"] == [[1.0, 0, 9], [1.0, 5, 3], [2.0, 0, 1]]
     assert answer["knapsack"] == [[0, 1, 1], 220.0]
-    assert answer["torus"] == [96, 32]
+    assert answer["torus"] == [96, 32, len(faultsim.partition.ALGORITHMS)]
 
 
 def test_include_folder_holds_the_headers():
