@@ -1,0 +1,45 @@
+"""Sphinx configuration.  The reference pages are written from the package's own tables by generate.py."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+
+import faultsim  # noqa: E402
+
+project = "faultsim"
+author = "The faultsim developers"
+copyright = f"2026, {author}"
+version = release = faultsim.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 3
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's Parameters say it
+numpydoc_show_class_members = False
+python_use_unqualified_type_names = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"faultsim {release}"
+html_theme_options = {
+    "show_prev_next": False,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {"install": [], "tutorial": []}
+
+generate.write(HERE / "reference" / "generated")

@@ -1,0 +1,118 @@
+"""Writes the reference pages from the package itself, so that they cannot drift from it.
+
+The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies and columns are the
+package's own tables.
+"""
+
+import ast
+import inspect
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import faultsim
+
+
+def groups() -> dict[str, list[str]]:
+    """Public names by the comment above their import, in the order in which they stand there."""
+    source = Path(faultsim.__file__).read_text(encoding="utf-8")
+    headings = {
+        number: line.removeprefix("# ").strip()
+        for number, line in enumerate(source.splitlines(), start=1)
+        if line.startswith("# ") and "ruff" not in line
+    }
+    found: dict[str, list[str]] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            above = [number for number in headings if number < node.lineno]
+            names = [alias.asname or alias.name for alias in node.names]
+            heading = headings[max(above)] if above else "Other"
+            found.setdefault(heading, []).extend(name for name in names if name in faultsim.__all__)
+    grouped = {name for names in found.values() for name in names}
+    rest = [name for name in faultsim.__all__ if name not in grouped and not name.startswith("__")]
+    if rest:
+        found["Other"] = [*found.get("Other", []), *rest]
+    return {heading: names for heading, names in found.items() if names}
+
+
+def documented(module: ModuleType, names: Iterable[str]) -> list[str]:
+    """Those that a page can be made for: functions and classes."""
+    return [name for name in names if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))]
+
+
+def summary(prefix: str, names: Sequence[str]) -> list[str]:
+    """An autosummary of the names, with a page for each."""
+    return [
+        "```{eval-rst}", f".. currentmodule:: {prefix}", "", ".. autosummary::", "   :toctree: api", "",
+        *(f"   {name}" for name in names), "```", "",
+    ]  # fmt: skip
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table in Markdown."""
+
+    def line(cells: Sequence[object]) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return [line(head), "|" + " --- |" * len(head), *(line(row) for row in rows), ""]
+
+
+def api_page() -> list[str]:
+    lines = ["# Names", "", "`import faultsim as fs`; every name with an example that the tests run.", ""]
+    for heading, names in groups().items():
+        here = documented(faultsim, names)
+        modules = [name for name in names if inspect.ismodule(getattr(faultsim, name))]
+        if here or modules:
+            lines += [f"## {heading}", ""]
+        if here:
+            lines += summary("faultsim", here)
+        for name in modules:
+            module = getattr(faultsim, name)
+            first = (inspect.getdoc(module) or "").splitlines()[0]
+            inner = documented(module, module.__all__)
+            lines += [f"### faultsim.{name}", "", first, ""]
+            lines += summary(f"faultsim.{name}", inner) if inner else []
+    return lines
+
+
+def metrics_page() -> list[str]:
+    rows = [(f"`{row.name}`", row.formula, row.unit, row.source) for row in faultsim.METRICS.values()]
+    return [
+        "# Metrics", "", "The table `faultsim.METRICS`: what `result.metrics` and `print(result)` show.", "",
+        *table(("name", "formula", "unit", "source"), rows),
+    ]  # fmt: skip
+
+
+def policies_page() -> list[str]:
+    lines = ["# Policies", "", "The table `faultsim.POLICIES`: names for the command line, and where each has a meaning.", ""]
+    kinds = list(dict.fromkeys(row.kind for row in faultsim.POLICIES))
+    for kind in kinds:
+        rows = [
+            (", ".join(f"`{name}`" for name in (row.name, *row.aliases)), f"`{row.cls.__name__}`", row.summary,
+             ", ".join(row.machines), row.source)
+            for row in faultsim.POLICIES if row.kind == kind
+        ]  # fmt: skip
+        lines += [f"## {kind.capitalize()}", "", *table(("name", "class", "what", "machines", "source"), rows)]
+    return lines
+
+
+def columns_page() -> list[str]:
+    from faultsim import columns
+
+    lines = ["# Columns", "", "The data dictionary: every column of a workload and of a result.", ""]
+    for heading, rows in (("Workload", columns.WORKLOAD), ("Jobs of a result", columns.JOBS)):
+        cells = [(f"`{row.name}`", row.dtype, row.unit, row.meaning, row.source) for row in rows]
+        lines += [f"## {heading}", "", *table(("name", "type", "unit", "meaning", "source"), cells)]
+    return lines
+
+
+PAGES = {"names": api_page, "metrics": metrics_page, "policies": policies_page, "columns": columns_page}
+
+
+def write(folder: Path) -> None:
+    """Write every page; one that is as it was stays untouched, so that Sphinx does not read it again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        path, text = folder / f"{name}.md", "\n".join(page())
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
