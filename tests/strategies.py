@@ -97,14 +97,15 @@ def job_columns(draw: st.DrawFn, nodes: int, max_jobs: int = 24) -> dict:
 
     The unit is 1 s, or 0.1 s, where sums of doubles round.
     """
+    n = draw(st.one_of(st.just(max_jobs), st.integers(1, max_jobs)))
     unit = draw(st.sampled_from([1.0, 1.0, 0.1]))
+    dense = draw(st.sampled_from([1, 3, 8]))
     longest = draw(st.sampled_from([3, 10, 10]))
     off = draw(st.sampled_from([(0, 0), (0, 4), (-3, 4)]))
-    largest = draw(st.sampled_from([nodes, nodes, max(1, nodes // 2), 1]))
-    job = st.tuples(
-        st.one_of(st.just(0), st.integers(0, 3)), st.integers(0, longest), st.integers(*off), st.integers(1, largest)
-    )
-    jobs = draw(st.lists(job, min_size=1, max_size=max_jobs))
+    largest = draw(st.sampled_from([nodes, max(1, nodes // 2), max(1, nodes // 4)]))
+    gap = st.sampled_from([0] * dense + [1, 2, 5])
+    job = st.tuples(gap, st.integers(0, longest), st.integers(*off), st.integers(1, largest))
+    jobs = draw(st.lists(job, min_size=n, max_size=n))
     gaps, runtimes, offs, sizes = (np.array(column) for column in zip(*jobs, strict=True))
     return {
         "submit": np.cumsum(gaps) * unit,
