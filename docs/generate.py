@@ -1,7 +1,7 @@
 """Writes the reference pages from the package itself, so that they cannot drift from it.
 
-The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies and columns are the
-package's own tables.
+The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies and columns are
+the package's own tables.
 """
 
 import ast
@@ -37,7 +37,11 @@ def groups() -> dict[str, list[str]]:
 
 def documented(module: ModuleType, names: Iterable[str]) -> list[str]:
     """Those that a page can be made for: functions and classes."""
-    return [name for name in names if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))]
+
+    def has_page(value: object) -> bool:
+        return inspect.isclass(value) or inspect.isfunction(value)
+
+    return [name for name in names if has_page(getattr(module, name))]
 
 
 def summary(prefix: str, names: Sequence[str]) -> list[str]:
@@ -84,7 +88,8 @@ def metrics_page() -> list[str]:
 
 
 def policies_page() -> list[str]:
-    lines = ["# Policies", "", "The table `faultsim.POLICIES`: names for the command line, and where each has a meaning.", ""]
+    first = "The table `faultsim.POLICIES`: names for the command line, and where each has a meaning."
+    lines = ["# Policies", "", first, ""]
     kinds = list(dict.fromkeys(row.kind for row in faultsim.POLICIES))
     for kind in kinds:
         rows = [
