@@ -1,1 +1,22 @@
-"""Figures; every function takes a result and an optional Axes and returns the Axes."""
+"""Figures; every function takes a result and an optional Axes and returns the Axes.
+
+matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn, and pyplot never: figures are plain
+`matplotlib.figure.Figure` objects on the Agg canvas, so nothing global is touched and threads may draw.
+"""
+
+from faultsim.plot.base import PALETTE, require_matplotlib, save
+from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
+from faultsim.plot.gantt import plot_gantt
+from faultsim.plot.timeline import plot_queue, plot_utilization
+
+__all__ = [
+    "PALETTE",
+    "plot_capacity",
+    "plot_curves",
+    "plot_gantt",
+    "plot_job_sizes",
+    "plot_queue",
+    "plot_utilization",
+    "require_matplotlib",
+    "save",
+]

@@ -1,0 +1,124 @@
+"""Finds the command, runs it, and turns what happened into an exit status.
+
+Exit status: 0 done; 1 a claim of a reproduction failed under ``--strict`` (or faultsim is broken: `EngineError`);
+2 bad use or bad input, one line on stderr; 130 interrupted.
+"""
+
+import argparse
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from faultsim.cli.parser import Parser, hint, one_line
+from faultsim.errors import EngineError, FaultsimError, NotAvailableError
+
+__all__ = ["main"]
+
+
+class _Command(NamedTuple):
+    module: str | None  # None: designed, named, and not there yet
+    summary: str
+
+
+COMMANDS = {
+    "run": _Command("faultsim.cli.run", "simulate a job log on a machine"),
+    "log": _Command("faultsim.cli.log", "summary, head, convert, generate: work with job logs"),
+    "reproduce": _Command("faultsim.cli.reproduce", "run a paper's experiments again and judge its claims"),
+    "bench": _Command("faultsim.cli.bench", "partitions, engine, queue, knapsack: measure on this machine"),
+    "failures": _Command(None, "failure traces"),
+    "sweep": _Command(None, "grids of runs from a file"),
+    "status": _Command(None, "how far a sweep is"),
+}
+
+
+def _top_parser() -> Parser:
+    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items() if command.module]
+    later = ", ".join(name for name, command in COMMANDS.items() if not command.module)
+    parser = Parser(
+        prog="faultsim",
+        usage="faultsim [--version] COMMAND ...",
+        description="Simulate job scheduling on clusters and tori.",
+        epilog="commands:\n" + "\n".join(lines) + f"\n\nnot in this version yet: {later}\n"
+        "'faultsim COMMAND --help' explains a command. Without a log, commands run on a built-in synthetic one.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    top = _top_parser()
+    args = top.parse_args(argv)
+    if args.version:
+        from faultsim import __version__
+
+        print(f"faultsim {__version__}")
+        return 0
+    if args.command is None:
+        top.print_help(sys.stdout)
+        return 0
+    command = COMMANDS.get(args.command)
+    if command is None:
+        known = ", ".join(name for name, c in COMMANDS.items() if c.module)
+        top.error(" ".join(filter(None, [f"unknown command {args.command!r};", hint(args.command, COMMANDS)]))
+                  + f" known: {known}")
+    if command.module is None:
+        raise NotAvailableError(f"'faultsim {args.command}' ({command.summary}) is not in this version yet")
+    module = importlib.import_module(command.module)
+    parser = Parser(prog=f"faultsim {args.command}", description=module.__doc__)
+    run: Callable[[Parser, Sequence[str]], int] = module.main
+    return run(parser, args.rest)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the ``faultsim`` command and return its exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the program's name; `sys.argv` when not given.
+
+    Returns
+    -------
+    int
+        0 done, 1 a claim failed under ``--strict``, 2 bad use or bad input, 130 interrupted.
+
+    Examples
+    --------
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    faultsim ...
+    0
+    """
+    try:
+        status = _dispatch(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        # The reader went away (``faultsim log head | head -1``): not our error. Python would complain again at
+        # exit when it flushes stdout, hence the null device.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("faultsim: interrupted", file=sys.stderr)
+        return 130
+    except EngineError as error:
+        return _complain(error, 1)
+    except FaultsimError as error:
+        return _complain(error, 2)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _complain(f"{where}{error.strerror or error}", 2)
+    except MemoryError:
+        return _complain("not enough memory for this machine or log", 2)
+    except SystemExit as error:  # argparse: --help and wrong use
+        return error.code if isinstance(error.code, int) else 2
+
+
+def _complain(message: object, status: int) -> int:
+    print(f"faultsim: error: {one_line(message)}", file=sys.stderr)
+    return status

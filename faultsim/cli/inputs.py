@@ -1,0 +1,75 @@
+"""The log a command works on: a file, standard input, or a built-in synthetic one, and saying which."""
+
+import argparse
+from typing import Any, NamedTuple
+
+import faultsim as fs
+from faultsim.cli.parser import hint
+from faultsim.errors import OptionError
+
+__all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
+
+KINDS = {
+    "sdsc_like": "look-alike of Krevat's SDSC SP2 span (128 nodes)",
+    "nasa_like": "look-alike of Krevat's NASA iPSC/860 span (128 nodes, powers of two)",
+    "lublin": "the Lublin-Feitelson model",
+}
+DEFAULT_KIND, DEFAULT_JOBS, DEFAULT_NODES = "sdsc_like", 10_000, 128
+
+
+class Source(NamedTuple):
+    """A log and one line that says where it comes from."""
+
+    log: Any
+    text: str
+    built_in: bool
+
+
+def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
+    """The arguments that say which log: LOG, ``--synthetic``, ``--jobs``, ``--seed``."""
+    if positional:
+        parser.add_argument("log", nargs="?", metavar="LOG",
+                            help="job log in Standard Workload Format: .swf, .swf.gz, .xz, .bz2, or - for standard "
+                                 "input; without it a built-in synthetic log is used")
+    group = parser.add_argument_group("built-in log (when LOG is not given)")
+    group.add_argument("--synthetic", metavar="KIND", help="; ".join(f"{k}: {v}" for k, v in KINDS.items())
+                       + f" (default {DEFAULT_KIND})")
+    group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
+    group.add_argument("--seed", type=int, default=0, metavar="S", help="its seed (default 0)")
+
+
+def builtin(kind: str, jobs: int, seed: int) -> Any:
+    """The synthetic log named `kind`.
+
+    Examples
+    --------
+    >>> len(builtin("nasa_like", 100, seed=1))
+    100
+    """
+    import numpy as np
+
+    word = kind.strip().lower().replace("-", "_")
+    if word not in KINDS:
+        near = hint(word, KINDS)
+        raise OptionError(f"--synthetic: unknown kind {kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
+    if jobs < 1:
+        raise OptionError(f"--jobs: got {jobs}, at least 1 is needed")
+    if seed < 0:
+        raise OptionError(f"--seed: got {seed}, a number from 0 is needed")
+    return getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
+
+
+def open_log(args: argparse.Namespace) -> Source:
+    """The log that `args` (see `add_log_arguments`) ask for."""
+    if args.log is not None:
+        if args.synthetic is not None:
+            raise OptionError(f"--synthetic {args.synthetic}: a LOG is given too ({args.log}); give one of the two")
+        log = fs.read_swf(args.log)
+        if args.jobs is not None:
+            raise OptionError("--jobs is for the built-in log; use --head N for the first N jobs of a file")
+        return Source(log, "standard input" if args.log == "-" else args.log, False)
+    kind = args.synthetic or DEFAULT_KIND
+    jobs = DEFAULT_JOBS if args.jobs is None else args.jobs
+    log = builtin(kind, jobs, args.seed)
+    why = "" if args.synthetic else "no LOG given: "
+    return Source(log, f"{why}built-in synthetic {kind} ({jobs:,} jobs, seed {args.seed})", True)

@@ -1,0 +1,130 @@
+"""Work with job logs.
+
+  faultsim log summary [LOG]            counts, span, offered load, sizes and work (with --nodes: Krevat's Table 1)
+  faultsim log head [LOG] [-n 10]       the first jobs
+  faultsim log convert LOG OUT          to .swf (.gz, .xz, .bz2) or .csv, on the way cut, scaled or loaded
+  faultsim log generate KIND OUT        a synthetic log
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import faultsim as fs
+from faultsim.cli.inputs import DEFAULT_JOBS, KINDS, add_log_arguments, builtin, open_log
+from faultsim.cli.output import print_json, table
+from faultsim.cli.parser import Action, Parser, choose
+from faultsim.errors import OptionError
+
+__all__ = ["main"]
+
+
+def _change_arguments(parser: Parser) -> None:
+    group = parser.add_argument_group("changes, in this order")
+    group.add_argument("--krevat", choices=("nasa", "sdsc"), help="the 10,000-job span of Krevat 2002, Table 1")
+    group.add_argument("--head", type=int, metavar="N", help="the first N jobs")
+    group.add_argument("--runtime-factor", type=float, metavar="C", help="run times and estimates times C")
+    group.add_argument("--gap-factor", type=float, metavar="F", help="gaps between arrivals times F")
+    group.add_argument("--load", type=float, metavar="L", help="gaps such that the offered load is L (needs --nodes)")
+    group.add_argument("--nodes", type=int, metavar="N", help="the machine's nodes")
+
+
+def _changed(log: Any, args: argparse.Namespace) -> Any:
+    if args.krevat:
+        log = fs.krevat_span(log, args.krevat)
+    if args.head is not None:
+        log = log.head(args.head)
+    if args.runtime_factor is not None:
+        log = log.scale_runtime(args.runtime_factor)
+    if args.gap_factor is not None:
+        log = log.scale_gaps(args.gap_factor)
+    if args.load is not None:
+        nodes = args.nodes or log.max_nodes
+        if nodes is None:
+            raise OptionError("--load needs --nodes N: the log's header does not name the machine's size")
+        log = log.with_load(args.load, nodes=nodes)
+    return log
+
+
+def _summary(parser: Parser, argv: Sequence[str]) -> int:
+    add_log_arguments(parser)
+    _change_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    args = parser.parse_args(argv)
+    source = open_log(args)
+    log = _changed(source.log, args)
+    summary = log.summary(nodes=args.nodes or log.max_nodes or (128 if source.built_in else None))
+    if args.json:
+        print_json({"log": source.text, "built_in": source.built_in, "dropped": dict(log.dropped), **summary})
+    else:
+        print(f"log  {source.text}")
+        print(summary)
+    return 0
+
+
+def _head(parser: Parser, argv: Sequence[str]) -> int:
+    add_log_arguments(parser)
+    parser.add_argument("-n", type=int, default=10, metavar="N", help="number of jobs (default 10)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    args = parser.parse_args(argv)
+    if args.n < 1:
+        raise OptionError(f"-n: got {args.n}, at least 1 is needed")
+    source = open_log(args)
+    log = source.log.head(args.n)
+    columns = {name: values.tolist() for name, values in log.columns.items()}
+    if args.json:
+        print_json({"log": source.text, "built_in": source.built_in, "jobs": columns})
+    else:
+        print(f"log  {source.text}")
+        print(table(list(zip(*columns.values(), strict=True)), list(columns)))
+    return 0
+
+
+def _write(log: Any, path: str) -> None:
+    name = path.lower()
+    if name.endswith(".csv"):
+        import csv
+
+        columns = {key: values.tolist() for key, values in log.columns.items()}
+        with Path(path).open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*columns.values(), strict=True))
+    elif any(name.endswith(".swf" + end) for end in ("", ".gz", ".xz", ".bz2")):
+        log.write_swf(path)
+    else:
+        raise OptionError(f"{path}: unknown kind of file; write .swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+
+
+def _convert(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument("log", metavar="LOG", help="job log to read, or - for standard input")
+    parser.add_argument("out", metavar="OUT", help=".swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+    _change_arguments(parser)
+    args = parser.parse_args(argv)
+    log = _changed(fs.read_swf(args.log), args)
+    _write(log, args.out)
+    print(f"{args.out}: {len(log):,} jobs")
+    return 0
+
+
+def _generate(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument("kind", metavar="KIND", help="; ".join(f"{name}: {text}" for name, text in KINDS.items()))
+    parser.add_argument("out", metavar="OUT", help=".swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+    parser.add_argument("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help=f"default {DEFAULT_JOBS:,}")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
+    args = parser.parse_args(argv)
+    log = builtin(args.kind, args.jobs, args.seed)
+    _write(log, args.out)
+    print(f"{args.out}: {len(log):,} jobs")
+    return 0
+
+
+ACTIONS: dict[str, Action] = {
+    "summary": _summary, "head": _head, "convert": _convert, "generate": _generate,
+}
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim log``."""
+    return choose(parser, argv, ACTIONS, "action")

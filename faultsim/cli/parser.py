@@ -1,0 +1,69 @@
+"""argparse with one-line errors and a did-you-mean."""
+
+import argparse
+import difflib
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, Any, NoReturn
+
+__all__ = ["Action", "Parser", "choose", "hint", "one_line"]
+
+
+def hint(wrong: str, known: Iterable[str]) -> str:
+    """``did you mean 'easy'?`` when something known is close to `wrong`, else an empty text.
+
+    Examples
+    --------
+    >>> hint("ezy", ["fcfs", "easy"])
+    "did you mean 'easy'?"
+    >>> hint("zzz", ["fcfs", "easy"])
+    ''
+    """
+    close = difflib.get_close_matches(wrong, list(known), n=1, cutoff=0.5)
+    return f"did you mean {close[0]!r}?" if close else ""
+
+
+def one_line(text: object) -> str:
+    """Fold `text` into one line: an error is one line on stderr, whatever its message held."""
+    return " ".join(str(text).split())
+
+
+class Parser(argparse.ArgumentParser):
+    """`argparse.ArgumentParser` whose errors are one line with exit status 2, without the usage block."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("allow_abbrev", False)
+        kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
+        super().__init__(*args, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {one_line(message)} (see '{self.prog} --help')\n")
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+        parsed, extra = self.parse_known_args(args, namespace)
+        if extra:
+            options = [name for name in self._option_string_actions if name.startswith("--")]
+            near = hint(extra[0].partition("=")[0], options) if extra[0].startswith("-") else ""
+            self.error(f"unknown argument {extra[0]!r}" + (f"; {near}" if near else ""))
+        return parsed
+
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+        # argparse swallows OSError here; a closed pipe is handled once, by `main`.
+        if message:
+            (file or sys.stderr).write(message)
+
+
+Action = Callable[[Parser, Sequence[str]], int]
+
+
+def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action],
+           noun: str) -> int:
+    """Run the action that the first argument names."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print(parser.description)
+        return 0
+    name = argv[0]
+    if name not in actions:
+        near = hint(name, actions)
+        parser.error(f"unknown {noun} {name!r}; {near + ' ' if near else ''}known: {', '.join(actions)}")
+    return actions[name](Parser(prog=f"{parser.prog} {name}"), argv[1:])

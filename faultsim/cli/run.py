@@ -1,0 +1,136 @@
+"""Simulate a job log on a machine and print its metrics.
+
+policies are words, with parameters after a colon:
+  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene_l
+  --scheduler  fcfs  easy  conservative          (easy:reservation=fixed,max_growth=2)
+  --placement  first-fit  mfp
+  --migration  defragment                        (defragment:when=always,min_free=0,max_concentration=1)
+
+example:
+  faultsim run SDSC-SP2-1998-4.2-cln.swf.gz --machine torus:4x4x8 --scheduler easy --migration defragment
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import faultsim as fs
+from faultsim.cli import specs
+from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
+from faultsim.cli.output import Progress, print_json
+from faultsim.cli.parser import Parser
+from faultsim.errors import OptionError
+
+__all__ = ["main"]
+
+
+def _add_arguments(parser: Parser) -> None:
+    add_log_arguments(parser)
+    job = parser.add_argument_group("jobs")
+    job.add_argument("--head", type=int, metavar="N", help="only the first N jobs")
+    job.add_argument("--runtime-factor", type=float, metavar="C", help="multiply run times and estimates by C")
+    job.add_argument("--estimates", default="requested", metavar="WHAT",
+                     help="requested (default), actual, or a factor of the run time")
+    job.add_argument("--overrun", default="extend", metavar="WHAT",
+                     help="a job past its estimate: extend (default) or kill")
+    job.add_argument("--oversized", choices=("error", "drop"), default="error",
+                     help="jobs larger than the machine: error (default) or drop")
+    job.add_argument("--start-delay", type=float, default=0.0, metavar="S",
+                     help="seconds between the decision and the start of a job (default 0)")
+    machine = parser.add_argument_group("machine and policies")
+    machine.add_argument("--machine", metavar="M", help=f"see above (default: a cluster of the log's size, "
+                                                        f"else cluster:{DEFAULT_NODES})")
+    machine.add_argument("--scheduler", default="easy", metavar="P", help="see above (default easy)")
+    machine.add_argument("--order", metavar="O", help=f"queue order: {', '.join(specs.ORDERS)}")
+    machine.add_argument("--reservation", metavar="R", help="easy on a torus: any (default) or fixed")
+    machine.add_argument("--max-growth", type=int, metavar="I", help="nodes a backfilled job may grow by (default 1)")
+    machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, first-fit on a cluster)")
+    machine.add_argument("--box-order", metavar="O", help="extents-descending (default), extents-ascending, bases")
+    machine.add_argument("--migration", metavar="P", help="see above (default none)")
+    out = parser.add_argument_group("output")
+    out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
+    out.add_argument("--csv", metavar="FILE", help="write one line a job")
+    out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg)")
+
+
+def _default_machine(log: Any) -> Any:
+    """The machine of the log's header; else 128 nodes, or as many as its largest job needs."""
+    nodes = log.max_nodes
+    if nodes:
+        return fs.Cluster(int(nodes))
+    return fs.Cluster(max(DEFAULT_NODES, int(log.size.max()) if len(log) else 1))
+
+
+def _write_csv(result: Any, path: str) -> None:
+    import csv
+
+    columns = {name: column.tolist() for name, column in result.jobs.items()}
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim run``."""
+    _add_arguments(parser)
+    args = parser.parse_args(argv)
+    if args.gantt:
+        from faultsim.plot import require_matplotlib
+
+        require_matplotlib()  # before the run, not after it
+    for path in filter(None, (args.save, args.csv, args.gantt)):
+        if not Path(path).absolute().parent.is_dir():
+            raise OptionError(f"{path}: its folder does not exist")
+    source = open_log(args)
+    log = source.log
+    if args.head is not None:
+        if args.head < 1:
+            raise OptionError(f"--head: got {args.head}, at least 1 is needed")
+        log = log.head(args.head)
+    if args.runtime_factor is not None:
+        log = log.scale_runtime(args.runtime_factor)
+    machine = _default_machine(log) if args.machine is None else specs.machine(args.machine)
+    with Progress("faultsim run") as bar:
+        result = fs.simulate(
+            log, machine,
+            scheduler=specs.scheduler(args.scheduler, order=specs.order(args.order), reservation=args.reservation,
+                                      max_growth=args.max_growth),
+            placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
+            migration=specs.migration(args.migration),
+            estimates=specs.estimates(args.estimates), overrun=args.overrun, oversized=args.oversized,
+            start_delay=args.start_delay, record=bool(args.gantt), progress=bar if bar.live else False)
+    written = _write(result, args)
+    if args.json:
+        print_json({"faultsim": fs.__version__, "log": {"source": source.text, "built_in": source.built_in},
+                    "settings": _settings(args, machine), "metrics": dict(result.metrics),
+                    "ledger": dict(result.ledger), "files": written})
+    else:
+        print(f"log      {source.text}")
+        print(result)
+        for path in written:
+            print(f"written  {path}")
+    return 0
+
+
+def _settings(args: argparse.Namespace, machine: Any) -> dict[str, Any]:
+    skip = {"json", "save", "csv", "gantt", "log"}
+    return {"machine": repr(machine)} | {k: v for k, v in vars(args).items() if k not in skip | {"machine"}}
+
+
+def _write(result: Any, args: argparse.Namespace) -> list[str]:
+    written = []
+    if args.save:
+        result.save(args.save)
+        written.append(args.save)
+    if args.csv:
+        _write_csv(result, args.csv)
+        written.append(args.csv)
+    if args.gantt:
+        from faultsim.plot import plot_gantt, save
+
+        save(plot_gantt(result), args.gantt)
+        written.append(args.gantt)
+    return written

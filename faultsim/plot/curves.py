@@ -1,0 +1,149 @@
+"""Comparisons of many runs: one metric against another, capacity as bars, and the sizes of a log's jobs."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from faultsim.plot.base import PALETTE, axes, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from faultsim.workload import Workload
+
+__all__ = ["MARKERS", "plot_capacity", "plot_curves", "plot_job_sizes"]
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def plot_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes | None" = None, x: str = "",
+                y: str = "", title: str = "", log: bool = False,
+                styles: Mapping[str, Mapping[str, Any]] | None = None) -> "Axes":
+    """Draw curves of one metric against another, each with its own colour and marker.
+
+    Parameters
+    ----------
+    curves : mapping of str to (x, y)
+        Label -> abscissae and ordinates, in the order in which the points are joined.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+    x, y, title : str
+        Axis labels (with units) and title.
+    log : bool
+        Logarithmic ordinate.
+    styles : mapping, optional
+        Label -> keywords of `Axes.plot` for that curve.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from faultsim.plot import plot_curves
+    >>> ax = plot_curves({"FCFS": ([40, 50, 60], [1, 2, 9])}, x="utilization (%)", y="mean wait (h)")
+    >>> len(ax.lines)
+    1
+    """
+    ax = axes(ax)
+    for i, (label, (across, up)) in enumerate(curves.items()):
+        style: dict[str, Any] = {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[i % len(MARKERS)],
+                                 "markersize": 4.5, "linewidth": 1.4, "markeredgecolor": "white",
+                                 "markeredgewidth": 0.5} | dict((styles or {}).get(label, {}))
+        ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
+    if log:
+        ax.set_yscale("log")
+    ax.set_xlabel(x, fontsize=10)
+    ax.set_ylabel(y, fontsize=10)
+    ax.set_title(title, fontsize=11)
+    return tidy(ax)
+
+
+def plot_capacity(shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None,
+                  title: str = "") -> "Axes":
+    """Draw utilized, unused and lost capacity as stacked bars (Krevat 2002, Figure 8).
+
+    Parameters
+    ----------
+    shares : mapping of str to (utilized, unused, lost)
+        Label of the bar -> fractions of the capacity, 0 to 1.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+    title : str
+        Title.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> from faultsim.plot import plot_capacity
+    >>> plot_capacity({"FCFS": (0.6, 0.1, 0.3)}).get_ylabel()
+    'share of the capacity (%)'
+    """
+    ax = axes(ax)
+    labels = list(shares)
+    below = np.zeros(len(labels))
+    # Light enough for dark figures inside, and apart in brightness too.
+    for part, name, colour in zip(range(3), ("utilized", "unused", "lost"), ("#56B4E9", "#E8EAED", "#D55E00"),
+                                  strict=True):
+        height = np.array([100.0 * shares[label][part] for label in labels])
+        ax.bar(labels, height, bottom=below, color=colour, width=0.62, label=name, edgecolor="white", linewidth=0.8)
+        for i, h in enumerate(height):
+            if h >= 4.0:
+                ax.text(i, below[i] + h / 2, f"{h:.1f}", ha="center", va="center", fontsize=9,
+                        color="white" if name == "lost" else "#202124")
+        below += height
+    ax.set_ylim(0, 100)
+    ax.set_ylabel("share of the capacity (%)")
+    ax.set_title(title, fontsize=11)
+    tidy(ax, grid=False)
+    return ax
+
+
+def plot_job_sizes(log: "Workload", *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128,
+                   title: str = "") -> "Axes":
+    """Draw how many jobs, or how much work, a log has of each size (Krevat 2002, Figure 2).
+
+    Parameters
+    ----------
+    log : Workload
+        The log.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+    by : {"jobs", "work"}
+        Number of jobs, or their node-seconds.
+    nodes : int
+        Largest size drawn.
+    title : str
+        Title.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> fs.plot.plot_job_sizes(log, nodes=4).get_ylabel()
+    'number of jobs'
+    """
+    ax = axes(ax)
+    weights = None if by == "jobs" else log.work
+    total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1]
+    ax.bar(np.arange(1, nodes + 1), total, width=1.0, color=PALETTE[0 if by == "jobs" else 1], linewidth=0)
+    ax.set_xlim(0, nodes + 1)
+    ax.set_xticks(_ticks(nodes))
+    ax.set_xlabel("job size (nodes)", fontsize=10)
+    ax.set_ylabel("number of jobs" if by == "jobs" else "work (node-seconds)", fontsize=10)
+    ax.set_title(title, fontsize=11)
+    return tidy(ax)
+
+
+def _ticks(nodes: int) -> Sequence[int]:
+    step = max(1, nodes // 8)
+    return [1, *range(step, nodes + 1, step)] if step > 1 else list(range(1, nodes + 1))

@@ -1,0 +1,112 @@
+"""The Gantt chart: which job held which nodes, and when."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.plot.base import axes, tidy, time_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from faultsim.result import Result
+
+__all__ = ["plot_gantt"]
+
+Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of the allocation, first node, node count
+
+#: Fills of the jobs: pale enough that edges show, far enough apart for colour-blind readers.
+FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#7F7F7F", "#AA4499")
+EDGES_UP_TO = 3000  # rectangles; more would be all edge
+
+
+def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
+    """Boxes as runs of consecutive nodes: one along z for each (x, y), two where it wraps; whole planes joined."""
+    ny, nz = shape[1], shape[2]
+    x, y, z, a, b, c = (np.asarray(held[name], dtype=np.int64) for name in "xyzabc")
+    lines = a * b
+    row = np.repeat(np.arange(len(x)), lines)
+    k = np.arange(lines.sum()) - np.repeat(np.cumsum(lines) - lines, lines)
+    line = ((x[row] + k // b[row]) % shape[0]) * ny + (y[row] + k % b[row]) % ny
+    head = np.minimum(c[row], nz - z[row])
+    tail = c[row] - head
+    wraps = tail > 0
+    rows = np.concatenate([row, row[wraps]])
+    first = np.concatenate([line * nz + z[row], line[wraps] * nz])
+    count = np.concatenate([head, tail[wraps]])
+    return _joined(rows, first, count)
+
+
+def _joined(row: NDArray[np.int64], first: NDArray[np.int64], count: NDArray[np.int64]) -> Runs:
+    """Join runs of one allocation that touch."""
+    order = np.lexsort((first, row))
+    row, first, count = row[order], first[order], count[order]
+    begins = np.ones(len(row), dtype=bool)
+    begins[1:] = (row[1:] != row[:-1]) | (first[1:] != first[:-1] + count[:-1])
+    start = np.flatnonzero(begins)
+    return row[start], first[start], np.add.reduceat(count, start) if len(start) else count
+
+
+def _list_runs(held: Any) -> Runs:
+    """Sorted node lists as runs of consecutive nodes."""
+    offsets, nodes = np.asarray(held["node_offsets"], dtype=np.int64), np.asarray(held["nodes"], dtype=np.int64)
+    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return _joined(row, nodes, np.ones(len(nodes), dtype=np.int64))
+
+
+def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw which job held which nodes when; time across, node numbers up, one colour a job (they repeat).
+
+    On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
+    hence start delays are part of a bar.
+
+    Parameters
+    ----------
+    result : Result
+        A run made with ``record=True``.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    OptionError
+        If the run was not recorded.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> ax = fs.plot.plot_gantt(fs.simulate(log, fs.Cluster(2), record=True))
+    >>> ax.get_ylabel()
+    'node'
+    """
+    held = result.allocations
+    ax = axes(ax, 9.0, 5.0)
+    from matplotlib.collections import PolyCollection
+
+    machine: Any = result.machine
+    row, first, count = _box_runs(held, machine.shape) if "x" in held else _list_runs(held)
+    begin, end = np.asarray(held["begin"])[row], np.asarray(held["end"])[row]
+    origin, finish = result.span
+    unit, seconds = time_unit(finish - origin)
+    left, right = (begin - origin) / seconds, (end - origin) / seconds
+    corners = np.empty((len(row), 4, 2))
+    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
+    corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
+    colours = np.array(FILLS)[np.asarray(held["job"])[row] % len(FILLS)]
+    few = len(row) <= EDGES_UP_TO
+    ax.add_collection(PolyCollection(list(corners), facecolors=colours.tolist(), edgecolors="white" if few else "none",
+                                     linewidths=0.3 if few else 0.0, rasterized=True))
+    ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))
+    ax.set_ylim(0, machine.nodes)
+    ax.set_xlabel(f"time since the first submit ({unit})")
+    ax.set_ylabel("node")
+    ax.set_title(f"{len(result):,} jobs on {machine}", fontsize=11)
+    return tidy(ax, grid=False)

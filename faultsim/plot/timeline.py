@@ -1,0 +1,133 @@
+"""What the machine and the queue did over time."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.plot.base import PALETTE, axes, tidy, time_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from faultsim.result import Result
+
+__all__ = ["plot_queue", "plot_utilization"]
+
+Steps = tuple[NDArray[np.float64], NDArray[np.float64]]
+MAX_STEPS = 4000  # more than a figure can show
+
+
+def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[np.float64]) -> Steps:
+    """The step function that rises by `weight` at `up` and falls by it at `down`: times, and the value from then on."""
+    times = np.concatenate([up, down])
+    change = np.concatenate([weight, -weight])
+    at, where = np.unique(times, return_inverse=True)
+    return at, np.cumsum(np.bincount(where, weights=change, minlength=len(at)))
+
+
+def _thinned(at: NDArray[np.float64], value: NDArray[np.float64], end: float) -> Steps:
+    """Time averages over equal bins when there are more steps than a figure can show."""
+    if len(at) <= MAX_STEPS or end <= at[0]:
+        return at, value
+    edges = np.linspace(at[0], end, MAX_STEPS // 4 + 1)
+    area = np.concatenate([[0.0], np.cumsum(value[:-1] * np.diff(at))])
+    # The integral is piecewise linear between the steps and goes on with the last value.
+    total = np.interp(edges, at, area) + np.maximum(edges - at[-1], 0.0) * value[-1]
+    return edges[:-1], np.diff(total) / np.diff(edges)
+
+
+def _draw(ax: "Axes", result: "Result", at: NDArray[np.float64], value: NDArray[np.float64], colour: str) -> None:
+    origin, end = result.span
+    unit, seconds = time_unit(end - origin)
+    at, value = _thinned(at, value, end)
+    x = np.append((at - origin) / seconds, (end - origin) / seconds)
+    y = np.append(value, value[-1])
+    ax.fill_between(x, y, step="post", color=colour, alpha=0.25, linewidth=0, rasterized=True)
+    ax.step(x, y, where="post", color=colour, linewidth=0.9, rasterized=True)
+    ax.set_xlim(0, max((end - origin) / seconds, 1e-9))
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(f"time since the first submit ({unit})")
+    tidy(ax)
+
+
+def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the share of the nodes that jobs hold, over time, with its mean.
+
+    Nodes count from the start of a job to its end, with the nodes it was given (grown or rounded up).  Where there are
+    more steps than a figure shows, means over equal spans are drawn.
+
+    Parameters
+    ----------
+    result : Result
+        Any run.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> fs.plot.plot_utilization(fs.simulate(log, fs.Cluster(2))).get_ylabel()
+    'nodes in use (%)'
+    """
+    ax = axes(ax)
+    jobs, nodes = result.jobs, result.machine.nodes
+    share = 100.0 * jobs["allocated"] / nodes
+    at, value = _steps(jobs["start"], jobs["finish"], share)
+    origin, end = result.span
+    _draw(ax, result, np.append(origin, at), np.append(0.0, value), PALETTE[0])
+    if end > origin:
+        mean = float((share * (jobs["finish"] - jobs["start"])).sum() / (end - origin))
+        ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
+        ax.legend(fontsize=9, loc="lower right")
+    ax.set_ylim(0, 105)
+    ax.set_ylabel("nodes in use (%)")
+    ax.set_title(f"Utilization of {result.machine}", fontsize=11)
+    return ax
+
+
+def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
+    """Draw the nodes that waiting jobs ask for, over time.
+
+    A job waits from its submit to its (last) start.
+
+    Parameters
+    ----------
+    result : Result
+        Any run.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> fs.plot.plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
+    'nodes asked for by waiting jobs'
+    """
+    ax = axes(ax)
+    jobs = result.jobs
+    at, value = _steps(jobs["submit"], jobs["start"], jobs["size"].astype(np.float64))
+    _draw(ax, result, at, value, PALETTE[1])
+    ax.set_ylabel("nodes asked for by waiting jobs")
+    ax.set_title(f"Queue of {result.machine}", fontsize=11)
+    return ax

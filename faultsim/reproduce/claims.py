@@ -1,0 +1,145 @@
+"""A paper's claims as a table: what it says, what we measure, and whether the two agree.
+
+A claim names its rule in words, and the rule is applied as it stands: it is written before the numbers are seen, and a
+claim that does not hold is printed as such.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Claim", "Finding", "Row", "Verdict", "combine", "document", "judge", "markdown", "text"]
+
+Evidence = TypeVar("Evidence")
+
+
+class Verdict(StrEnum):
+    """Whether a claim holds under its rule.
+
+    Examples
+    --------
+    >>> str(Verdict.FAILS)
+    'does not hold'
+    """
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    FAILS = "does not hold"
+    NOT_JUDGED = "not judged"  # the runs do not reach the region that the claim is about
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was measured for one claim: our value, the verdict, and a remark."""
+
+    ours: str
+    verdict: Verdict
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Claim(Generic[Evidence]):
+    """One claim of a paper.
+
+    Parameters
+    ----------
+    id : str
+        Its label, such as ``"K9"``.
+    text : str
+        The claim in short.
+    where : str
+        Section, figure or table.
+    kind : str
+        "number", "order" (an order or a shape) or "unit" (an exact check).
+    paper : str
+        The paper's value.
+    rule : str
+        When it holds, and when partly, in words.
+    settings : str
+        Machine, policies and options of the runs it looks at.
+    judge : callable
+        From the evidence to a `Finding`.
+    """
+
+    id: str
+    text: str
+    where: str
+    kind: str
+    paper: str
+    rule: str
+    settings: str
+    judge: Callable[[Evidence], Finding]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim with what was found for it."""
+
+    claim: Claim[Any]
+    finding: Finding
+
+
+def combine(*parts: bool) -> Verdict:
+    """Holds if all `parts` are true, does not hold if none is, else partly.
+
+    Examples
+    --------
+    >>> combine(True, False)
+    <Verdict.PARTLY: 'partly'>
+    """
+    return Verdict.HOLDS if all(parts) else Verdict.PARTLY if any(parts) else Verdict.FAILS
+
+
+def judge(claims: Sequence[Claim[Evidence]], evidence: Evidence) -> list[Row]:
+    """Apply every claim's rule to the evidence."""
+    return [Row(claim, claim.judge(evidence)) for claim in claims]
+
+
+def counts(rows: Sequence[Row]) -> str:
+    """How many claims hold, and so on, in words."""
+    found = {verdict: sum(row.finding.verdict is verdict for row in rows) for verdict in Verdict}
+    return ", ".join(f"{count} {verdict}" for verdict, count in found.items() if count)
+
+
+def text(rows: Sequence[Row], width: int = 100) -> str:
+    """The table for a terminal: a block of lines a claim."""
+    import textwrap
+
+    lines = []
+    for row in rows:
+        claim, finding = row.claim, row.finding
+        head = f"{claim.id:<4}{str(finding.verdict).upper():<14}"
+        lines += textwrap.wrap(claim.text + f" ({claim.where})", width, initial_indent=head, subsequent_indent=" " * 18)
+        for label, value in (("paper", claim.paper), ("ours", finding.ours), ("note", finding.note),
+                             ("settings", claim.settings)):
+            if value:
+                lines += textwrap.wrap(value, width, initial_indent=f"{'':8}{label:<10}", subsequent_indent=" " * 18)
+    return "\n".join(lines)
+
+
+def _cell(value: str) -> str:
+    return value.replace("|", "\\|").replace("\n", " ")
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """The table as Markdown, one row a claim, followed by the rules in words."""
+    lines = ["| id | claim | where | paper | ours | verdict | settings |", "|---|---|---|---|---|---|---|"]
+    for row in rows:
+        claim, finding = row.claim, row.finding
+        ours = finding.ours + (f" *({finding.note})*" if finding.note else "")
+        cells = (claim.id, claim.text, claim.where, claim.paper, ours, f"**{finding.verdict}**", claim.settings)
+        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+    lines += ["", "## How each claim is judged", ""]
+    lines += [f"- **{row.claim.id}** ({row.claim.kind}): {row.claim.rule}" for row in rows]
+    return "\n".join(lines)
+
+
+def document(rows: Sequence[Row]) -> list[dict[str, str]]:
+    """The table as plain data for JSON."""
+    return [
+        {"id": row.claim.id, "claim": row.claim.text, "where": row.claim.where, "kind": row.claim.kind,
+         "paper": row.claim.paper, "ours": row.finding.ours, "verdict": str(row.finding.verdict),
+         "note": row.finding.note, "rule": row.claim.rule, "settings": row.claim.settings}
+        for row in rows
+    ]

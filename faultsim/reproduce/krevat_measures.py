@@ -1,0 +1,120 @@
+"""What the claims of Krevat 2002 measure on the curves, and how near is near enough.
+
+The paper says "saturates at about 77 %" without a definition and its figures are not readable as numbers, so these
+definitions were chosen before the runs were looked at:
+
+Saturation
+    The highest utilization (w_util) over the load coefficients that the paper plots: c = 0.7 to 1.4, and on NASA for the
+    schedulers with backfilling up to 1.75, because the paper extends those curves.
+Knee
+    The utilization at which the mean wait passes ten times the log's mean run time (at c = 1). It is printed beside
+    the saturation, and never decides.
+
+MODEL.md section 5: the order in which boxes are searched moves saturation by up to two points (FCFS) and four
+(migration), so no claim about saturation is held tighter than that.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.reproduce.claims import Verdict
+from faultsim.reproduce.krevat_runs import Curve, Evidence
+
+__all__ = ["all_of", "change", "knee", "nearness", "number", "percent", "plotted", "relative_reduction", "saturation"]
+
+Floats = NDArray[np.float64]
+
+
+def plotted(evidence: Evidence, log: str, series: str) -> Curve:
+    """The part of a curve that the paper plots."""
+    curve = evidence.curve(log, series)
+    extended = log == "nasa" and series in ("Backfill", "B+M", "Flat Backfill")
+    return curve if extended else curve.upto(1.4)
+
+
+def saturation(evidence: Evidence, log: str, series: str) -> float:
+    """The highest utilization over the load coefficients that the paper plots, in percent."""
+    return 100.0 * float(plotted(evidence, log, series)["utilization"].max())
+
+
+def knee(evidence: Evidence, log: str, series: str) -> float:
+    """The utilization in percent at which the mean wait passes ten mean run times; NaN if it never does."""
+    curve = evidence.curve(log, series)
+    bound = 10.0 * float(evidence.sources[log].log.runtime.mean())
+    wait, u = curve["mean_wait"], curve["utilization"]
+    over = np.flatnonzero(wait >= bound)
+    if not len(over):
+        return float("nan")
+    i = int(over[0])
+    if i == 0:
+        return 100.0 * float(u[0])
+    share = (bound - wait[i - 1]) / (wait[i] - wait[i - 1])
+    return 100.0 * float(u[i - 1] + share * (u[i] - u[i - 1]))
+
+
+def relative_reduction(worse: Floats, better: Floats) -> Floats:
+    """By which share `better` is below `worse` (negative: above); NaN where either is missing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reduction: Floats = 1.0 - better / worse
+    return reduction
+
+
+def change(value: float, base: float) -> float:
+    """Relative change of `value` against `base`, in percent.
+
+    Examples
+    --------
+    >>> change(0.72, 0.6)
+    20.0
+    """
+    return round(100.0 * (value / base - 1.0), 9) if base else float("nan")
+
+
+def nearness(value: float, target: float, tolerance: float) -> Verdict:
+    """Holds within `tolerance` of `target`, partly within twice that.
+
+    Examples
+    --------
+    >>> str(nearness(66.0, 63.0, 2.0))
+    'partly'
+    """
+    off = abs(value - target)
+    return Verdict.HOLDS if off <= tolerance else Verdict.PARTLY if off <= 2 * tolerance else Verdict.FAILS
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """Holds if all do, does not hold if none holds even partly, else partly.
+
+    Examples
+    --------
+    >>> str(all_of([Verdict.HOLDS, Verdict.FAILS]))
+    'partly'
+    """
+    found = set(verdicts)
+    if found == {Verdict.HOLDS}:
+        return Verdict.HOLDS
+    return Verdict.FAILS if found == {Verdict.FAILS} else Verdict.PARTLY
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """A percentage, or "not reached".
+
+    Examples
+    --------
+    >>> percent(77.04)
+    '77.0 %'
+    """
+    return "not reached" if np.isnan(value) else f"{value:.{digits}f} %"
+
+
+def number(value: float) -> str:
+    """A number of any size in few characters.
+
+    Examples
+    --------
+    >>> number(12345.0), number(0.1234)
+    ('12,345', '0.123')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
