@@ -4,8 +4,8 @@ The paper says "saturates at about 77 %" without a definition and its figures ar
 definitions were chosen before the runs were looked at:
 
 Saturation
-    The highest utilization (w_util) over the load coefficients that the paper plots: c = 0.7 to 1.4, and on NASA for the
-    schedulers with backfilling up to 1.75, because the paper extends those curves.
+    The highest utilization (w_util) over the load coefficients that the paper plots: c = 0.7 to 1.4, and on NASA for
+    the schedulers with backfilling up to 1.75, because the paper extends those curves.
 Knee
     The utilization at which the mean wait passes ten times the log's mean run time (at c = 1). It is printed beside
     the saturation, and never decides.
