@@ -68,9 +68,9 @@ class Reproduction:
                  "Written by `faultsim reproduce krevat2002`" + (" `--quick`" if self.evidence.quick else "")
                  + "; nothing here is edited by hand.", "", *(f"- {line}" for line in self.logs()), "",
                  f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.", "",
-                 "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; on "
-                 "NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the mean "
-                 "wait passes ten mean run times. Definitions, rules and tolerances were written before the runs.", "",
+                 "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "
+                 "on NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the "
+                 "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the runs.", "",
                  table.markdown(self.rows), "", "## Figures", ""]
         lines += [f"![{name}]({figures}{name}.png)\n" for name in FIGURES]
         return "\n".join(lines)

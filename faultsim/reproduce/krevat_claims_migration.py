@@ -1,8 +1,8 @@
 """The claims K18-K26 of Krevat 2002: migrations (Figures 6 and 7) and capacity (Figure 8).
 
-Section 2 migrates "immediately after the FCFS phase fails to schedule a job in the waiting queue"; section 3.4 speaks of
-"every time the state of the torus is modified". The standard policy of K18-K23 is ``Defragment(when="always")``, which also
-tries with an empty queue; what the reading of section 2 (``when="waiting"``) gives is in the remarks.
+Section 2 migrates "immediately after the FCFS phase fails to schedule a job in the waiting queue"; section 3.4 speaks
+of "every time the state of the torus is modified". The standard policy of K18-K23 is ``Defragment(when="always")``,
+which also tries with an empty queue; what the reading of section 2 (``when="waiting"``) gives is in the remarks.
 """
 
 from collections.abc import Iterator
