@@ -1,7 +1,7 @@
 """Simulate a job log on a machine and print its metrics.
 
 policies are words, with parameters after a colon:
-  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene_l
+  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene-l
   --scheduler  fcfs  easy  conservative          (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp
   --migration  defragment                        (defragment:when=always,min_free=0,max_concentration=1)
@@ -18,9 +18,11 @@ from typing import Any
 import faultsim as fs
 from faultsim.cli import specs
 from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
-from faultsim.cli.output import Progress, print_json
+from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 from faultsim.errors import OptionError
+from faultsim.machine import parse_machine
+from faultsim.provenance import plain
 
 __all__ = ["main"]
 
@@ -42,7 +44,7 @@ def _add_arguments(parser: Parser) -> None:
     machine.add_argument("--machine", metavar="M", help=f"see above (default: a cluster of the log's size, "
                                                         f"else cluster:{DEFAULT_NODES})")
     machine.add_argument("--scheduler", default="easy", metavar="P", help="see above (default easy)")
-    machine.add_argument("--order", metavar="O", help=f"queue order: {', '.join(specs.ORDERS)}")
+    machine.add_argument("--order", metavar="O", help="queue order: arrival (default), shortest, largest, wfp3, unicef")
     machine.add_argument("--reservation", metavar="R", help="easy on a torus: any (default) or fixed")
     machine.add_argument("--max-growth", type=int, metavar="I", help="nodes a backfilled job may grow by (default 1)")
     machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, first-fit on a cluster)")
@@ -92,20 +94,19 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         log = log.head(args.head)
     if args.runtime_factor is not None:
         log = log.scale_runtime(args.runtime_factor)
-    machine = _default_machine(log) if args.machine is None else specs.machine(args.machine)
-    with Progress("faultsim run") as bar:
-        result = fs.simulate(
-            log, machine,
-            scheduler=specs.scheduler(args.scheduler, order=specs.order(args.order), reservation=args.reservation,
-                                      max_growth=args.max_growth),
-            placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
-            migration=specs.migration(args.migration),
-            estimates=specs.estimates(args.estimates), overrun=args.overrun, oversized=args.oversized,
-            start_delay=args.start_delay, record=bool(args.gantt), progress=bar if bar.live else False)
+    machine = _default_machine(log) if args.machine is None else parse_machine(args.machine)
+    result = fs.simulate(
+        log, machine,
+        scheduler=specs.scheduler(args.scheduler, order=args.order, reservation=args.reservation,
+                                  max_growth=args.max_growth),
+        placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
+        migration=specs.migration(args.migration),
+        estimates=specs.estimates(args.estimates), overrun=args.overrun, oversized=args.oversized,
+        start_delay=args.start_delay, record=bool(args.gantt), progress=True)
     written = _write(result, args)
     if args.json:
         print_json({"faultsim": fs.__version__, "log": {"source": source.text, "built_in": source.built_in},
-                    "settings": _settings(args, machine), "metrics": dict(result.metrics),
+                    "settings": plain(result.settings), "jobs": len(result), "metrics": dict(result.metrics),
                     "ledger": dict(result.ledger), "files": written})
     else:
         print(f"log      {source.text}")
@@ -113,11 +114,6 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         for path in written:
             print(f"written  {path}")
     return 0
-
-
-def _settings(args: argparse.Namespace, machine: Any) -> dict[str, Any]:
-    skip = {"json", "save", "csv", "gantt", "log"}
-    return {"machine": repr(machine)} | {k: v for k, v in vars(args).items() if k not in skip | {"machine"}}
 
 
 def _write(result: Any, args: argparse.Namespace) -> list[str]:
