@@ -14,9 +14,10 @@ from typing import Any
 
 import faultsim as fs
 from faultsim.cli.inputs import builtin
-from faultsim.cli.output import Progress, print_json, table
+from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import OptionError
+from faultsim.progress import reporting
 
 __all__ = ["main"]
 
@@ -66,8 +67,8 @@ def _engine(parser: Parser, argv: Sequence[str]) -> int:
         log = log.head(2000)
     if not args.json:
         print(f"log  {text}; {len(log):,} jobs run, best of {1 if args.quick else args.repeat}")
-    with Progress("faultsim bench engine") as bar:
-        rows = measure(log, repeat=1 if args.quick else args.repeat, progress=bar)
+    with reporting(True, "measurements") as report:
+        rows = measure(log, repeat=1 if args.quick else args.repeat, progress=report)
     return _print(args, "engine", rows)
 
 

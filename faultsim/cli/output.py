@@ -1,14 +1,11 @@
-"""What commands write: tables, one JSON document, a progress bar."""
+"""What commands write: tables and one JSON document."""
 
 import json
 import math
-import sys
-import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-__all__ = ["Progress", "print_json", "table"]
+__all__ = ["dumps", "print_json", "table"]
 
 
 def _plain(value: Any) -> Any:
@@ -64,36 +61,3 @@ def _cell(item: object) -> str:
     if isinstance(item, int) or (float(item).is_integer() and abs(item) >= 1000):
         return f"{int(item):,}"
     return f"{item:,.4g}" if abs(item) < 1000 else f"{item:,.0f}"
-
-
-class Progress:
-    """A bar on stderr, and only when stderr is a terminal: ``with Progress("runs") as bar: bar(done, total)``."""
-
-    def __init__(self, label: str, *, width: int = 30) -> None:
-        self.label, self.width = label, width
-        self.shown = False
-        self.begun = self.last = time.monotonic()
-        self.live = sys.stderr is not None and sys.stderr.isatty()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __call__(self, done: float, total: float) -> None:
-        now = time.monotonic()
-        if not self.live or total <= 0 or (done < total and now - self.last < 0.1):
-            return
-        self.last = now
-        share = min(max(done / total, 0.0), 1.0)
-        left = (now - self.begun) * (1 - share) / share if share > 0 else math.nan
-        filled = round(share * self.width)
-        bar = "█" * filled + "░" * (self.width - filled)
-        remaining = f", {left:.0f} s left" if math.isfinite(left) and done < total else ""
-        sys.stderr.write(f"\r{self.label} {bar} {share:4.0%}{remaining}\x1b[K")
-        sys.stderr.flush()
-        self.shown = True
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()

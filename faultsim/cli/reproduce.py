@@ -10,9 +10,10 @@ import os
 from collections.abc import Sequence
 
 import faultsim as fs
-from faultsim.cli.output import Progress, dumps
+from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import NotAvailableError, OptionError
+from faultsim.progress import reporting
 
 __all__ = ["main"]
 
@@ -34,12 +35,12 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
         raise OptionError(f"--workers: got {workers}, at least 1 is needed")
     from faultsim.reproduce import krevat2002
 
-    with Progress("faultsim reproduce krevat2002") as bar:
+    with reporting(True, "runs") as report:
         done = krevat2002.reproduce(
             data=args.data or os.environ.get("FAULTSIM_DATA"), quick=args.quick, out=args.out, workers=workers,
-            seed=args.seed, page=args.page, progress=bar)
+            seed=args.seed, page=args.page, progress=report)
     if args.json:
-        print(dumps({"faultsim": fs.__version__, **done.document()}))
+        print_json({"faultsim": fs.__version__, **done.document()})
     else:
         print(done.text())
     return 1 if args.strict and done.failed else 0

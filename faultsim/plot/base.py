@@ -92,9 +92,10 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import faultsim as fs, io, os, tempfile
+    >>> from faultsim.plot import plot_queue, save
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> ax = fs.plot.plot_queue(fs.simulate(log, fs.Cluster(2)))
-    >>> fs.plot.save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
+    >>> ax = plot_queue(fs.simulate(log, fs.Cluster(2)))
+    >>> save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
     """
     name = os.fspath(path)
     end = os.path.splitext(name)[1].lower()

@@ -54,11 +54,22 @@ def plot_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes 
                                  "markeredgewidth": 0.5} | dict((styles or {}).get(label, {}))
         ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
     if log:
-        ax.set_yscale("log")
+        _plain_log(ax)
     ax.set_xlabel(x, fontsize=10)
     ax.set_ylabel(y, fontsize=10)
     ax.set_title(title, fontsize=11)
     return tidy(ax)
+
+
+def _plain_log(ax: "Axes") -> None:
+    """A logarithmic ordinate with numbers such as 0.5, 20 and 1,000 instead of powers of ten."""
+    from matplotlib.ticker import FuncFormatter, LogFormatter
+
+    ax.set_yscale("log")
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    # Between the powers of ten, numbers only where less than two of these are in sight.
+    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
+    ax.tick_params(axis="y", which="minor", labelsize=8)
 
 
 def plot_capacity(shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None,
@@ -128,18 +139,19 @@ def plot_job_sizes(log: "Workload", *, ax: "Axes | None" = None, by: str = "jobs
     Examples
     --------
     >>> import faultsim as fs
+    >>> from faultsim.plot import plot_job_sizes
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> fs.plot.plot_job_sizes(log, nodes=4).get_ylabel()
+    >>> plot_job_sizes(log, nodes=4).get_ylabel()
     'number of jobs'
     """
     ax = axes(ax)
     weights = None if by == "jobs" else log.work
-    total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1]
+    total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1] / (1 if by == "jobs" else 1e6)
     ax.bar(np.arange(1, nodes + 1), total, width=1.0, color=PALETTE[0 if by == "jobs" else 1], linewidth=0)
     ax.set_xlim(0, nodes + 1)
     ax.set_xticks(_ticks(nodes))
     ax.set_xlabel("job size (nodes)", fontsize=10)
-    ax.set_ylabel("number of jobs" if by == "jobs" else "work (node-seconds)", fontsize=10)
+    ax.set_ylabel("number of jobs" if by == "jobs" else "work (million node-seconds)", fontsize=10)
     ax.set_title(title, fontsize=11)
     return tidy(ax)
 

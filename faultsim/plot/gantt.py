@@ -82,8 +82,9 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import faultsim as fs
+    >>> from faultsim.plot import plot_gantt
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> ax = fs.plot.plot_gantt(fs.simulate(log, fs.Cluster(2), record=True))
+    >>> ax = plot_gantt(fs.simulate(log, fs.Cluster(2), record=True))
     >>> ax.get_ylabel()
     'node'
     """

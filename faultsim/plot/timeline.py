@@ -76,8 +76,9 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import faultsim as fs
+    >>> from faultsim.plot import plot_utilization
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> fs.plot.plot_utilization(fs.simulate(log, fs.Cluster(2))).get_ylabel()
+    >>> plot_utilization(fs.simulate(log, fs.Cluster(2))).get_ylabel()
     'nodes in use (%)'
     """
     ax = axes(ax)
@@ -120,8 +121,9 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import faultsim as fs
+    >>> from faultsim.plot import plot_queue
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> fs.plot.plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
+    >>> plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
     'nodes asked for by waiting jobs'
     """
     ax = axes(ax)

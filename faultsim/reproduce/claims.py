@@ -114,7 +114,7 @@ def text(rows: Sequence[Row], width: int = 100) -> str:
         for label, value in (("paper", claim.paper), ("ours", finding.ours), ("note", finding.note),
                              ("settings", claim.settings)):
             if value:
-                lines += textwrap.wrap(value, width, initial_indent=f"{'':8}{label:<10}", subsequent_indent=" " * 18)
+                lines += textwrap.wrap(value, width, initial_indent=f"{label:>16}  ", subsequent_indent=" " * 18)
     return "\n".join(lines)
 
 

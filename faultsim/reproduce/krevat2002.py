@@ -5,17 +5,18 @@ Runs Table 1 and Figures 2-8 again and judges the claims K1-K26. How long anythi
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from faultsim.errors import OptionError
 from faultsim.plot import require_matplotlib
+from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce import krevat_claims, krevat_claims_migration
 from faultsim.reproduce.claims import Claim, Row, Verdict
 from faultsim.reproduce.krevat_checks import checks
+from faultsim.reproduce.krevat_claims import SETTINGS
 from faultsim.reproduce.krevat_figures import FIGURES, draw, write_csv
 from faultsim.reproduce.krevat_inputs import load
 from faultsim.reproduce.krevat_runs import COLUMNS, Evidence, Plan, collect, plan
@@ -51,7 +52,8 @@ class Reproduction:
         lines = [TITLE, *self.logs()]
         if self.evidence.quick:
             lines.append("quick run: fewer jobs and points, so numbers are rough; leave --quick out for all of it")
-        lines += ["", table.text(self.rows), "", f"{len(self.rows)} claims: {table.counts(self.rows)}",
+        lines += ["", *(f"{letter}  {words}" for letter, words in SETTINGS.items()), "", table.text(self.rows), "",
+                  f"{len(self.rows)} claims: {table.counts(self.rows)}",
                   f"{self.runs} runs in {self.seconds:.1f} s; figures, their data, CLAIMS.md, claims.json: {self.out}"]
         return "\n".join(lines)
 
@@ -60,6 +62,7 @@ class Reproduction:
         sources = self.evidence.sources.values()
         return {"paper": TITLE, "quick": self.evidence.quick, "runs": self.runs, "seconds": round(self.seconds, 3),
                 "logs": [{"name": s.name, "real": s.real, "source": s.text, "jobs": len(s.log)} for s in sources],
+                "settings": SETTINGS,
                 "claims": table.document(self.rows), "out": str(self.out), "files": [path.name for path in self.files]}
 
     def page(self, figures: str = "") -> str:
@@ -70,7 +73,9 @@ class Reproduction:
                  f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.", "",
                  "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "
                  "on NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the "
-                 "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the runs.", "",
+                 "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the "
+                 "runs.", "",
+                 "Settings:", "", *(f"- **{letter}**: {words}" for letter, words in SETTINGS.items()), "",
                  table.markdown(self.rows), "", "## Figures", ""]
         lines += [f"![{name}]({figures}{name}.png)\n" for name in FIGURES]
         return "\n".join(lines)
@@ -78,7 +83,7 @@ class Reproduction:
 
 def reproduce(*, data: str | Path | None = None, quick: bool = False, out: str | Path = "krevat2002-out",
               workers: int = 1, seed: int = 0, page: str | Path | None = None, what: Plan | None = None,
-              progress: Callable[[float, float], None] | None = None) -> Reproduction:
+              progress: Progress | None = None) -> Reproduction:
     """Run the paper's experiments, draw its figures, judge its claims, and write all of it.
 
     Parameters
@@ -98,7 +103,7 @@ def reproduce(*, data: str | Path | None = None, quick: bool = False, out: str |
     what : Plan, optional
         What to run, instead of the full or the quick plan.
     progress : callable, optional
-        Called with (done, total).
+        Called with (runs done, runs in all, seconds since the beginning).
 
     Raises
     ------
@@ -112,7 +117,7 @@ def reproduce(*, data: str | Path | None = None, quick: bool = False, out: str |
     folder = _folder(out)
     chosen = plan(quick) if what is None else what
     sources = load(data, jobs=chosen.jobs, seed=seed)
-    curves = collect(sources, chosen, workers=workers, progress=progress or (lambda done, total: None))
+    curves = collect(sources, chosen, workers=workers, progress=progress)
     evidence = Evidence(sources, curves, checks(quick), quick)
     rows = table.judge(CLAIMS, evidence)
     files = [*draw(evidence, folder), folder / "runs.csv", folder / "CLAIMS.md", folder / "claims.json"]

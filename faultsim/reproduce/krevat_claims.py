@@ -18,12 +18,20 @@ from faultsim.reproduce.krevat_measures import (
 )
 from faultsim.reproduce.krevat_runs import SCHEDULERS, Curve, Evidence
 
-__all__ = ["CLAIMS", "FLAT", "TORUS"]
+__all__ = ["CLAIMS", "SETTINGS"]
 
-TORUS = ("Torus 4x4x8; Fcfs / EasyBackfill (any, I = 1); MaxFreePartition (extents-descending); "
-         "Defragment (0.1, 0.7, waiting); start delay 1 s; actual estimates; c = 0.7-1.4")
-NASA_TORUS = TORUS + " (with backfilling to 1.75)"
-FLAT = TORUS + "; flat: Cluster 128, FirstFit"
+#: What the letters in the claims' settings stand for.
+SETTINGS = {
+    "T": 'Torus(4, 4, 8); FCFS = Fcfs(), Backfill = EasyBackfill(reservation="any", max_growth=1); '
+         'MaxFreePartition("extents-descending"); Migration, B+M: Defragment(min_free=0.1, max_concentration=0.7, '
+         'cost=0, when="waiting"); start_delay=1; estimates="actual"',
+    "F": "Cluster(128), FirstFit(); the rest as T",
+    "A": 'T with Defragment(when="always")',
+    "M": 'T with the full policy: Defragment(min_free=0, max_concentration=1, when="always")',
+}
+TORUS = "T; c = 0.7-1.4"
+NASA_TORUS = "T; c = 0.7-1.4, on NASA with backfilling to 1.75"
+FLAT = "T and F; c = 0.7-1.4"
 BOTH = ("nasa", "sdsc")
 
 
@@ -204,8 +212,9 @@ def _k13(e: Evidence) -> Finding:
         waits = curve.at_utilization("mean_wait", (0.75, 0.80, 0.85))
         factors = waits[1:] / waits[:-1]
         good += [top > 85, bool(np.all(factors >= 1.5))]
-        ours.append(f"{series} reaches {top:.1f} %, its wait grows {factors[0]:.1f}x from 75 to 80 % and "
-                    f"{factors[1]:.1f}x from 80 to 85 %")
+        ends = zip(factors, (75, 80), (80, 85), strict=True)
+        steps = [f"{factor:.1f}-fold from {a} to {b} %" for factor, a, b in ends if not np.isnan(factor)]
+        ours.append(f"{series} reaches {top:.1f} %" + (f", its wait grows {', '.join(steps)}" if steps else ""))
     return Finding("; ".join(ours), combine(*good))
 
 
@@ -253,12 +262,13 @@ def _k17(e: Evidence) -> Finding:
 
 CLAIMS: list[Claim[Evidence]] = [
     Claim("K1", "A job of 3 on a 4x4 torus with a single free 2x2 becomes one of 4", "section 2", "unit", "3 -> 4",
-          "Exact: no free box of 3, the job starts on 4 nodes as it arrives.", "Torus 4x4x1, Fcfs, FirstFit", _k1),
+          "Exact: no free box of 3, the job starts on 4 nodes as it arrives.", "Torus(4, 4, 1), Fcfs(), FirstFit()",
+          _k1),
     Claim("K2", "POP's example: the box from base (1, 2) grows 3, 4, 6, then stops", "Fig. 9", "unit",
-          "3 -> 4 -> 6 -> stop", "Exact.", "find_partitions(algorithm='pop'), 6x6 mesh", _k2),
+          "3 -> 4 -> 6 -> stop", "Exact.", 'find_partitions(algorithm="pop", wrap=False), 6x6', _k2),
     Claim("K3", "POP takes O(M^5), the exhaustive search O(M^9)", "appendix A", "order", "exponents 5 and 9 (bounds)",
           "Fitted exponents: pop at most 5.5, exhaustive at most 9.5 and at least 2 above pop's.",
-          "max_free_partition, M x M x M torus with one busy node, least CPU time of several", _k3),
+          "max_free_partition(); M x M x M torus, one node busy; least CPU time of several", _k3),
     Claim("K4", "Job sizes: NASA mean 6.3, sd 14.4, powers of 2 only; SDSC 9.7, sd 14.8, any", "Table 1", "number",
           "6.3 (14.4), 9.7 (14.8)", "Equal to the printed digits (a look-alike: within 5 %).",
           "the 10,000-job spans", _k4),

@@ -10,15 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from faultsim.reproduce.claims import Claim, Finding, Verdict, combine
-from faultsim.reproduce.krevat_claims import BOTH, TORUS
+from faultsim.reproduce.krevat_claims import BOTH
 from faultsim.reproduce.krevat_measures import Floats, all_of, change, nearness, relative_reduction
 from faultsim.reproduce.krevat_runs import BOX_ORDERS, Curve, Evidence
 
 __all__ = ["CLAIMS"]
 
-ALWAYS = TORUS.replace("waiting", 'when="always"')
-FULL = ALWAYS + '; full policy: Defragment (0, 1, when="always")'
-AT_ONE = TORUS.replace("c = 0.7-1.4", "c = 1.0")
+ALWAYS, FULL, AT_ONE = "A; c = 0.7-1.4", "A and M; c = 0.7-1.4", "T; c = 1.0"
 PAIR = ("Migration", "B+M")
 
 

@@ -42,7 +42,12 @@ def _panel(evidence: Evidence, log: str, letter: str) -> str:
 
 def _legend(figure: "Figure", ax: Any, columns: int) -> None:
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    # A legend fills its columns downwards; put the entries so that they read along the rows.
+    rows = -(-len(labels) // columns)
+    order = [row * columns + column for column in range(columns) for row in range(rows)
+             if row * columns + column < len(labels)]
+    figure.legend([handles[i] for i in order], [labels[i] for i in order],
+                  loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
 
 
 def _title(figure: "Figure", text: str, evidence: Evidence) -> None:

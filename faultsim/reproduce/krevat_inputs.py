@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
-from faultsim.readers import krevat_span, read_swf
+from faultsim.readers.krevat import krevat_span
+from faultsim.readers.swf import read_swf
 from faultsim.synthetic import nasa_like, sdsc_like
 from faultsim.workload import Workload
 

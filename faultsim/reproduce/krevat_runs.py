@@ -1,5 +1,6 @@
 """The runs behind the figures of Krevat 2002: which schedulers, which loads, and their metrics as curves."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from faultsim.machine import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
+from faultsim.progress import Progress
 from faultsim.reproduce.krevat_inputs import NODES, Source
 from faultsim.simulate import Run, simulate_many
 
@@ -44,7 +46,7 @@ class Series:
     def expense(self) -> float:
         """Roughly how long a run takes, relative to FCFS: long runs go first."""
         full = self.migration is not None and self.migration.max_concentration == 1.0
-        return 1.0 + self.backfill + 4.0 * (self.migration is not None) + 40.0 * full
+        return 1.0 + 0.3 * self.backfill + 3.0 * (self.migration is not None) + 16.0 * full - 0.99 * self.flat
 
 
 _WAITING, _ALWAYS = Defragment(), Defragment(when="always")
@@ -145,7 +147,7 @@ class Evidence:
 
 
 def collect(sources: Mapping[str, Source], what: Plan, *, workers: int,
-            progress: Callable[[float, float], None]) -> dict[tuple[str, str], Curve]:
+            progress: Progress | None = None) -> dict[tuple[str, str], Curve]:
     """Run the plan on `workers` threads and gather the curves.
 
     Runs go in batches, the long ones first, so that neither all results are in memory at once nor a thread idles long.
@@ -156,8 +158,7 @@ def collect(sources: Mapping[str, Source], what: Plan, *, workers: int,
             scaled[name, c] = source.log.scale_runtime(c)
     tasks = [(name, series, c) for name in sources for series, c in what.points(name)]
     tasks.sort(key=lambda task: -task[1].expense * task[2])
-    total = sum(task[1].expense for task in tasks)
-    done = 0.0
+    began = time.perf_counter()
     rows: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}
     batch = 12 * workers
     for begin in range(0, len(tasks), batch):
@@ -166,8 +167,8 @@ def collect(sources: Mapping[str, Source], what: Plan, *, workers: int,
         for (name, series, c), result in zip(part, results, strict=True):
             values = [float(column(result)) for column in COLUMNS.values()]
             rows.setdefault((name, series.name), []).append((c, values))
-        done += sum(task[1].expense for task in part)
-        progress(done, total)
+        if progress is not None:
+            progress(min(begin + batch, len(tasks)), len(tasks), time.perf_counter() - began)
     return {key: _curve(points) for key, points in rows.items()}
 
 

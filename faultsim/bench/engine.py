@@ -1,0 +1,92 @@
+"""How many jobs and events a second the engine simulates, by machine and scheduler."""
+
+import time
+from typing import Any
+
+from faultsim.bench.clock import least
+from faultsim.machine import Cluster, Torus
+from faultsim.policies import ConservativeBackfill, Defragment, EasyBackfill, Fcfs, FirstFit
+from faultsim.progress import Progress
+from faultsim.simulate import Run, simulate
+from faultsim.workload import Workload
+
+__all__ = ["cases", "measure"]
+
+
+def cases(log: Workload) -> list[tuple[str, Run]]:
+    """What is measured, with a name each; the torus cases need a log that fits 128 nodes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> [name for name, run in cases(log)][:3]
+    ['FCFS', 'EASY', 'conservative']
+    """
+    largest = int(log.size.max())
+    flat, torus = Cluster(max(largest, log.max_nodes or 0, 128)), Torus.bluegene_l()
+    found = [
+        ("FCFS", Run(log, flat, scheduler=Fcfs())),
+        ("EASY", Run(log, flat, scheduler=EasyBackfill())),
+        ("conservative", Run(log, flat, scheduler=ConservativeBackfill())),
+    ]
+    if largest <= torus.nodes:
+        krevat: dict[str, Any] = {"start_delay": 1.0, "estimates": "actual"}
+        found += [
+            ("FCFS", Run(log, torus, scheduler=Fcfs(), **krevat)),
+            ("FCFS, first fit", Run(log, torus, scheduler=Fcfs(), placement=FirstFit(), **krevat)),
+            ("EASY", Run(log, torus, scheduler=EasyBackfill(), **krevat)),
+            ("EASY, migration", Run(log, torus, scheduler=EasyBackfill(), migration=Defragment(), **krevat)),
+        ]
+    return found
+
+
+def measure(log: Workload, *, repeat: int = 3, reference_jobs: int = 300,
+            progress: Progress | None = None) -> list[dict[str, Any]]:
+    """Run every case; CPU seconds are the least of `repeat` and include all of `simulate`.
+
+    Parameters
+    ----------
+    log : Workload
+        The jobs.
+    repeat : int
+        Runs of each case.
+    reference_jobs : int
+        Jobs of the log that the plain reference engine runs too, for its rate beside ours; 0 leaves it out.
+    progress : callable(done, total, seconds), optional
+        Called after each case.
+
+    Returns
+    -------
+    list of dict
+        One row a case: machine, scheduler, jobs, events, cpu_s, jobs_per_s, events_per_s, reference_jobs_per_s.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> rows = measure(log, repeat=1, reference_jobs=0)
+    >>> rows[0]["machine"], rows[0]["jobs"], rows[0]["events"] > 0
+    ('cluster:128', 2, True)
+    """
+    began, rows, todo = time.perf_counter(), [], cases(log)
+    for done, (name, run) in enumerate(todo, 1):
+        result = run.simulate()  # also warms up
+        seconds = least(run.simulate, repeat=repeat)
+        events = result.counters["events"]
+        row: dict[str, Any] = {
+            "machine": str(run.machine), "scheduler": name, "jobs": len(result), "events": events,
+            "cpu_s": seconds, "jobs_per_s": len(result) / seconds, "events_per_s": events / seconds}
+        if reference_jobs:
+            few = run.with_options(log=log.head(reference_jobs))
+            plain = least(lambda few=few: _reference(few), repeat=1)  # type: ignore[misc]
+            row["reference_jobs_per_s"] = min(reference_jobs, len(log)) / plain
+        rows.append(row)
+        if progress is not None:
+            progress(done, len(todo), time.perf_counter() - began)
+    return rows
+
+
+def _reference(run: Run) -> object:
+    return simulate(run.log, run.machine, scheduler=run.scheduler, placement=run.placement, migration=run.migration,
+                    estimates=run.estimates, start_delay=run.start_delay, engine="reference")
