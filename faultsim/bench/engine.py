@@ -41,8 +41,9 @@ def cases(log: Workload) -> list[tuple[str, Run]]:
     return found
 
 
-def measure(log: Workload, *, repeat: int = 3, reference_jobs: int = 300,
-            progress: Progress | None = None) -> list[dict[str, Any]]:
+def measure(
+    log: Workload, *, repeat: int = 3, reference_jobs: int = 300, progress: Progress | None = None
+) -> list[dict[str, Any]]:
     """Run every case; CPU seconds are the least of `repeat` and include all of `simulate`.
 
     Parameters
@@ -75,8 +76,14 @@ def measure(log: Workload, *, repeat: int = 3, reference_jobs: int = 300,
         seconds = least(run.simulate, repeat=repeat)
         events = result.counters["events"]
         row: dict[str, Any] = {
-            "machine": str(run.machine), "scheduler": name, "jobs": len(result), "events": events,
-            "cpu_s": seconds, "jobs_per_s": len(result) / seconds, "events_per_s": events / seconds}
+            "machine": str(run.machine),
+            "scheduler": name,
+            "jobs": len(result),
+            "events": events,
+            "cpu_s": seconds,
+            "jobs_per_s": len(result) / seconds,
+            "events_per_s": events / seconds,
+        }
         if reference_jobs:
             few = run.with_options(log=log.head(reference_jobs))
             plain = least(lambda few=few: _reference(few), repeat=1)  # type: ignore[misc]
@@ -88,5 +95,13 @@ def measure(log: Workload, *, repeat: int = 3, reference_jobs: int = 300,
 
 
 def _reference(run: Run) -> object:
-    return simulate(run.log, run.machine, scheduler=run.scheduler, placement=run.placement, migration=run.migration,
-                    estimates=run.estimates, start_delay=run.start_delay, engine="reference")
+    return simulate(
+        run.log,
+        run.machine,
+        scheduler=run.scheduler,
+        placement=run.placement,
+        migration=run.migration,
+        estimates=run.estimates,
+        start_delay=run.start_delay,
+        engine="reference",
+    )

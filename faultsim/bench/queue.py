@@ -43,6 +43,12 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
                 heapq.heappop(heap)
 
         seconds = [least(task, repeat=3, budget=0.0 if quick else 0.2) for task in (ours, plain)]
-        rows.append({"events": n, "push_pop_per_s": n / seconds[0], "heapq_push_pop_per_s": n / seconds[1],
-                     "ratio": seconds[1] / seconds[0]})
+        rows.append(
+            {
+                "events": n,
+                "push_pop_per_s": n / seconds[0],
+                "heapq_push_pop_per_s": n / seconds[1],
+                "ratio": seconds[1] / seconds[0],
+            }
+        )
     return rows

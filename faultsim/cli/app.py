@@ -6,37 +6,61 @@ Exit status: 0 done; 1 a claim of a reproduction failed under ``--strict`` (or f
 
 import argparse
 import contextlib
-import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from faultsim.cli.parser import Parser, hint, one_line
+from faultsim.cli.parser import Action, Parser, hint, one_line
 from faultsim.errors import EngineError, FaultsimError, NotAvailableError
 
 __all__ = ["main"]
 
 
 class _Command(NamedTuple):
-    module: str | None  # None: designed, named, and not there yet
     summary: str
+    load: Callable[[], Action] | None  # None: designed, named, and not there yet
+
+
+# A command's module is imported when the command is used, so that --help and wrong use answer at once.
+def _run() -> Action:
+    from faultsim.cli import run
+
+    return run.main
+
+
+def _log() -> Action:
+    from faultsim.cli import log
+
+    return log.main
+
+
+def _reproduce() -> Action:
+    from faultsim.cli import reproduce
+
+    return reproduce.main
+
+
+def _bench() -> Action:
+    from faultsim.cli import bench
+
+    return bench.main
 
 
 COMMANDS = {
-    "run": _Command("faultsim.cli.run", "simulate a job log on a machine"),
-    "log": _Command("faultsim.cli.log", "summary, head, convert, generate: work with job logs"),
-    "reproduce": _Command("faultsim.cli.reproduce", "run a paper's experiments again and judge its claims"),
-    "bench": _Command("faultsim.cli.bench", "partitions, engine, queue, knapsack: measure on this machine"),
-    "failures": _Command(None, "failure traces"),
-    "sweep": _Command(None, "grids of runs from a file"),
-    "status": _Command(None, "how far a sweep is"),
+    "run": _Command("simulate a job log on a machine", _run),
+    "log": _Command("summary, head, convert, generate: work with job logs", _log),
+    "reproduce": _Command("run a paper's experiments again and judge its claims", _reproduce),
+    "bench": _Command("partitions, engine, queue, knapsack: measure on this machine", _bench),
+    "failures": _Command("failure traces", None),
+    "sweep": _Command("grids of runs from a file", None),
+    "status": _Command("how far a sweep is", None),
 }
 
 
 def _top_parser() -> Parser:
-    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items() if command.module]
-    later = ", ".join(name for name, command in COMMANDS.items() if not command.module)
+    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items() if command.load]
+    later = ", ".join(name for name, command in COMMANDS.items() if not command.load)
     parser = Parser(
         prog="faultsim",
         usage="faultsim [--version] COMMAND ...",
@@ -63,15 +87,16 @@ def _dispatch(argv: Sequence[str]) -> int:
         return 0
     command = COMMANDS.get(args.command)
     if command is None:
-        known = ", ".join(name for name, c in COMMANDS.items() if c.module)
-        top.error(" ".join(filter(None, [f"unknown command {args.command!r};", hint(args.command, COMMANDS)]))
-                  + f" known: {known}")
-    if command.module is None:
+        known = ", ".join(name for name, c in COMMANDS.items() if c.load)
+        top.error(
+            " ".join(filter(None, [f"unknown command {args.command!r};", hint(args.command, COMMANDS)]))
+            + f" known: {known}"
+        )
+    if command.load is None:
         raise NotAvailableError(f"'faultsim {args.command}' ({command.summary}) is not in this version yet")
-    module = importlib.import_module(command.module)
-    parser = Parser(prog=f"faultsim {args.command}", description=module.__doc__)
-    run: Callable[[Parser, Sequence[str]], int] = module.main
-    return run(parser, args.rest)
+    action = command.load()
+    description = sys.modules[action.__module__].__doc__
+    return action(Parser(prog=f"faultsim {args.command}", description=description), args.rest)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

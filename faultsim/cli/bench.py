@@ -1,9 +1,9 @@
 """Measure on this machine and print a table.
 
-  faultsim bench partitions     finds/s of every partition finder, by machine and occupancy
-  faultsim bench engine         jobs/s and events/s by machine and scheduler
-  faultsim bench queue          pushes and pops/s of the event queue
-  faultsim bench knapsack       items x capacity/s of the knapsack
+faultsim bench partitions     finds/s of every partition finder, by machine and occupancy
+faultsim bench engine         jobs/s and events/s by machine and scheduler
+faultsim bench queue          pushes and pops/s of the event queue
+faultsim bench knapsack       items x capacity/s of the knapsack
 """
 
 import argparse

@@ -28,12 +28,19 @@ class Source(NamedTuple):
 def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = True) -> None:
     """The arguments that say which log: LOG, ``--synthetic``, ``--jobs``, ``--seed``."""
     if positional:
-        parser.add_argument("log", nargs="?", metavar="LOG",
-                            help="job log in Standard Workload Format: .swf, .swf.gz, .xz, .bz2, or - for standard "
-                                 "input; without it a built-in synthetic log is used")
+        parser.add_argument(
+            "log",
+            nargs="?",
+            metavar="LOG",
+            help="job log in Standard Workload Format: .swf, .swf.gz, .xz, .bz2, or - for standard "
+            "input; without it a built-in synthetic log is used",
+        )
     group = parser.add_argument_group("built-in log (when LOG is not given)")
-    group.add_argument("--synthetic", metavar="KIND", help="; ".join(f"{k}: {v}" for k, v in KINDS.items())
-                       + f" (default {DEFAULT_KIND})")
+    group.add_argument(
+        "--synthetic",
+        metavar="KIND",
+        help="; ".join(f"{k}: {v}" for k, v in KINDS.items()) + f" (default {DEFAULT_KIND})",
+    )
     group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
     group.add_argument("--seed", type=int, default=0, metavar="S", help="its seed (default 0)")
 

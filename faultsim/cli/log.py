@@ -1,9 +1,9 @@
 """Work with job logs.
 
-  faultsim log summary [LOG]            counts, span, offered load, sizes and work (with --nodes: Krevat's Table 1)
-  faultsim log head [LOG] [-n 10]       the first jobs
-  faultsim log convert LOG OUT          to .swf (.gz, .xz, .bz2) or .csv, on the way cut, scaled or loaded
-  faultsim log generate KIND OUT        a synthetic log
+faultsim log summary [LOG]            counts, span, offered load, sizes and work (with --nodes: Krevat's Table 1)
+faultsim log head [LOG] [-n 10]       the first jobs
+faultsim log convert LOG OUT          to .swf (.gz, .xz, .bz2) or .csv, on the way cut, scaled or loaded
+faultsim log generate KIND OUT        a synthetic log
 """
 
 import argparse
@@ -121,7 +121,10 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
 
 
 ACTIONS: dict[str, Action] = {
-    "summary": _summary, "head": _head, "convert": _convert, "generate": _generate,
+    "summary": _summary,
+    "head": _head,
+    "convert": _convert,
+    "generate": _generate,
 }
 
 

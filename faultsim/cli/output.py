@@ -43,8 +43,10 @@ def table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
     """
     cells = [[_cell(item) for item in row] for row in rows]
     widths = [max([len(title)] + [len(row[i]) for row in cells]) for i, title in enumerate(header)]
-    right = [bool(rows) and all(isinstance(row[i], (int, float)) or row[i] is None for row in rows)
-             for i in range(len(header))]
+    right = [
+        bool(rows) and all(isinstance(row[i], (int, float)) or row[i] is None for row in rows)
+        for i in range(len(header))
+    ]
 
     def line(items: Sequence[str]) -> str:
         parts = [item.rjust(w) if r else item.ljust(w) for item, w, r in zip(items, widths, right, strict=True)]

@@ -56,8 +56,7 @@ class Parser(argparse.ArgumentParser):
 Action = Callable[[Parser, Sequence[str]], int]
 
 
-def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action],
-           noun: str) -> int:
+def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action], noun: str) -> int:
     """Run the action that the first argument names."""
     if not argv or argv[0] in ("-h", "--help"):
         print(parser.description)

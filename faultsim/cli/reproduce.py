@@ -22,8 +22,12 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
     parser.description = "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims."
     parser.add_argument("--data", metavar="DIR", help="folder with the real logs (default: FAULTSIM_DATA, else none)")
     parser.add_argument("--quick", action="store_true", help="fewer jobs and points: under ten seconds")
-    parser.add_argument("--out", default="krevat2002-out", metavar="DIR",
-                        help="folder for figures, data and claims (default krevat2002-out)")
+    parser.add_argument(
+        "--out",
+        default="krevat2002-out",
+        metavar="DIR",
+        help="folder for figures, data and claims (default krevat2002-out)",
+    )
     parser.add_argument("--workers", type=int, metavar="N", help="threads (default: one a processor)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the look-alikes (default 0)")
     parser.add_argument("--page", metavar="FILE", help="also write the claims as a page of the documentation")
@@ -37,8 +41,14 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
 
     with reporting(True, "runs") as report:
         done = krevat2002.reproduce(
-            data=args.data or os.environ.get("FAULTSIM_DATA"), quick=args.quick, out=args.out, workers=workers,
-            seed=args.seed, page=args.page, progress=report)
+            data=args.data or os.environ.get("FAULTSIM_DATA"),
+            quick=args.quick,
+            out=args.out,
+            workers=workers,
+            seed=args.seed,
+            page=args.page,
+            progress=report,
+        )
     if args.json:
         print_json({"faultsim": fs.__version__, **done.document()})
     else:

@@ -32,17 +32,32 @@ def _add_arguments(parser: Parser) -> None:
     job = parser.add_argument_group("jobs")
     job.add_argument("--head", type=int, metavar="N", help="only the first N jobs")
     job.add_argument("--runtime-factor", type=float, metavar="C", help="multiply run times and estimates by C")
-    job.add_argument("--estimates", default="requested", metavar="WHAT",
-                     help="requested (default), actual, or a factor of the run time")
-    job.add_argument("--overrun", default="extend", metavar="WHAT",
-                     help="a job past its estimate: extend (default) or kill")
-    job.add_argument("--oversized", choices=("error", "drop"), default="error",
-                     help="jobs larger than the machine: error (default) or drop")
-    job.add_argument("--start-delay", type=float, default=0.0, metavar="S",
-                     help="seconds between the decision and the start of a job (default 0)")
+    job.add_argument(
+        "--estimates",
+        default="requested",
+        metavar="WHAT",
+        help="requested (default), actual, or a factor of the run time",
+    )
+    job.add_argument(
+        "--overrun", default="extend", metavar="WHAT", help="a job past its estimate: extend (default) or kill"
+    )
+    job.add_argument(
+        "--oversized",
+        choices=("error", "drop"),
+        default="error",
+        help="jobs larger than the machine: error (default) or drop",
+    )
+    job.add_argument(
+        "--start-delay",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="seconds between the decision and the start of a job (default 0)",
+    )
     machine = parser.add_argument_group("machine and policies")
-    machine.add_argument("--machine", metavar="M", help=f"see above (default: a cluster of the log's size, "
-                                                        f"else cluster:{DEFAULT_NODES})")
+    machine.add_argument(
+        "--machine", metavar="M", help=f"see above (default: a cluster of the log's size, else cluster:{DEFAULT_NODES})"
+    )
     machine.add_argument("--scheduler", default="easy", metavar="P", help="see above (default easy)")
     machine.add_argument("--order", metavar="O", help="queue order: arrival (default), shortest, largest, wfp3, unicef")
     machine.add_argument("--reservation", metavar="R", help="easy on a torus: any (default) or fixed")
@@ -96,18 +111,33 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         log = log.scale_runtime(args.runtime_factor)
     machine = _default_machine(log) if args.machine is None else parse_machine(args.machine)
     result = fs.simulate(
-        log, machine,
-        scheduler=specs.scheduler(args.scheduler, order=args.order, reservation=args.reservation,
-                                  max_growth=args.max_growth),
+        log,
+        machine,
+        scheduler=specs.scheduler(
+            args.scheduler, order=args.order, reservation=args.reservation, max_growth=args.max_growth
+        ),
         placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
         migration=specs.migration(args.migration),
-        estimates=specs.estimates(args.estimates), overrun=args.overrun, oversized=args.oversized,
-        start_delay=args.start_delay, record=bool(args.gantt), progress=True)
+        estimates=specs.estimates(args.estimates),
+        overrun=args.overrun,
+        oversized=args.oversized,
+        start_delay=args.start_delay,
+        record=bool(args.gantt),
+        progress=True,
+    )
     written = _write(result, args)
     if args.json:
-        print_json({"faultsim": fs.__version__, "log": {"source": source.text, "built_in": source.built_in},
-                    "settings": plain(result.settings), "jobs": len(result), "metrics": dict(result.metrics),
-                    "ledger": dict(result.ledger), "files": written})
+        print_json(
+            {
+                "faultsim": fs.__version__,
+                "log": {"source": source.text, "built_in": source.built_in},
+                "settings": plain(result.settings),
+                "jobs": len(result),
+                "metrics": dict(result.metrics),
+                "ledger": dict(result.ledger),
+                "files": written,
+            }
+        )
     else:
         print(f"log      {source.text}")
         print(result)

@@ -17,13 +17,16 @@ def _with(policy: Any, **given: Any) -> Any:
     allowed = [field.name for field in fields(policy)]
     for key in values:
         if key not in allowed:
-            raise OptionError(f"--{key.replace('_', '-')}: {policy.kind} {policy.name!r} has no such option; "
-                              f"it has: {', '.join(allowed) or 'none'}")
+            raise OptionError(
+                f"--{key.replace('_', '-')}: {policy.kind} {policy.name!r} has no such option; "
+                f"it has: {', '.join(allowed) or 'none'}"
+            )
     return replace(policy, **values) if values else policy
 
 
-def scheduler(text: str, *, order: str | None = None, reservation: str | None = None,
-              max_growth: int | None = None) -> Any:
+def scheduler(
+    text: str, *, order: str | None = None, reservation: str | None = None, max_growth: int | None = None
+) -> Any:
     """The scheduler that `text` names.
 
     Examples
@@ -75,5 +78,7 @@ def estimates(text: str) -> str | float:
         return float(text)
     except ValueError:
         near = hint(text, ("requested", "actual"))
-        raise OptionError(f"--estimates: got {text!r}; {near + ' ' if near else ''}"
-                          "known: requested, actual, or a factor of the run time such as 2.0") from None
+        raise OptionError(
+            f"--estimates: got {text!r}; {near + ' ' if near else ''}"
+            "known: requested, actual, or a factor of the run time such as 2.0"
+        ) from None

@@ -18,7 +18,10 @@ GREY = "#5F6368"
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")
 #: Unit of a time axis -> seconds, by the span from which it is used.
 _UNITS = (
-    (4 * 86400.0, "days", 86400.0), (4 * 3600.0, "hours", 3600.0), (600.0, "minutes", 60.0), (0.0, "seconds", 1.0),
+    (4 * 86400.0, "days", 86400.0),
+    (4 * 3600.0, "hours", 3600.0),
+    (600.0, "minutes", 60.0),
+    (0.0, "seconds", 1.0),
 )
 
 

@@ -1,26 +1,31 @@
 """Comparisons of many runs: one metric against another, capacity as bars, and the sizes of a log's jobs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim.plot.base import PALETTE, axes, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from faultsim.workload import Workload
-
 __all__ = ["MARKERS", "plot_capacity", "plot_curves", "plot_job_sizes"]
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
-def plot_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes | None" = None, x: str = "",
-                y: str = "", title: str = "", log: bool = False,
-                styles: Mapping[str, Mapping[str, Any]] | None = None) -> "Axes":
+def plot_curves(
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    *,
+    ax: "Axes | None" = None,
+    x: str = "",
+    y: str = "",
+    title: str = "",
+    log: bool = False,
+    styles: Mapping[str, Mapping[str, Any]] | None = None,
+) -> "Axes":
     """Draw curves of one metric against another, each with its own colour and marker.
 
     Parameters
@@ -49,9 +54,14 @@ def plot_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, ax: "Axes 
     """
     ax = axes(ax)
     for i, (label, (across, up)) in enumerate(curves.items()):
-        style: dict[str, Any] = {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[i % len(MARKERS)],
-                                 "markersize": 4.5, "linewidth": 1.4, "markeredgecolor": "white",
-                                 "markeredgewidth": 0.5} | dict((styles or {}).get(label, {}))
+        style: dict[str, Any] = {
+            "color": PALETTE[i % len(PALETTE)],
+            "marker": MARKERS[i % len(MARKERS)],
+            "markersize": 4.5,
+            "linewidth": 1.4,
+            "markeredgecolor": "white",
+            "markeredgewidth": 0.5,
+        } | dict((styles or {}).get(label, {}))
         ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
     if log:
         _plain_log(ax)
@@ -72,8 +82,9 @@ def _plain_log(ax: "Axes") -> None:
     ax.tick_params(axis="y", which="minor", labelsize=8)
 
 
-def plot_capacity(shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None,
-                  title: str = "") -> "Axes":
+def plot_capacity(
+    shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None, title: str = ""
+) -> "Axes":
     """Draw utilized, unused and lost capacity as stacked bars (Krevat 2002, Figure 8).
 
     Parameters
@@ -99,14 +110,22 @@ def plot_capacity(shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes
     labels = list(shares)
     below = np.zeros(len(labels))
     # Light enough for dark figures inside, and apart in brightness too.
-    for part, name, colour in zip(range(3), ("utilized", "unused", "lost"), ("#56B4E9", "#E8EAED", "#D55E00"),
-                                  strict=True):
+    for part, name, colour in zip(
+        range(3), ("utilized", "unused", "lost"), ("#56B4E9", "#E8EAED", "#D55E00"), strict=True
+    ):
         height = np.array([100.0 * shares[label][part] for label in labels])
         ax.bar(labels, height, bottom=below, color=colour, width=0.62, label=name, edgecolor="white", linewidth=0.8)
         for i, h in enumerate(height):
             if h >= 4.0:
-                ax.text(i, below[i] + h / 2, f"{h:.1f}", ha="center", va="center", fontsize=9,
-                        color="white" if name == "lost" else "#202124")
+                ax.text(
+                    i,
+                    below[i] + h / 2,
+                    f"{h:.1f}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color="white" if name == "lost" else "#202124",
+                )
         below += height
     ax.set_ylim(0, 100)
     ax.set_ylabel("share of the capacity (%)")
@@ -115,8 +134,21 @@ def plot_capacity(shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes
     return ax
 
 
-def plot_job_sizes(log: "Workload", *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128,
-                   title: str = "") -> "Axes":
+class _Log(Protocol):
+    """What `plot_job_sizes` needs of a `Workload`."""
+
+    @property
+    def size(self) -> NDArray[Any]:
+        """Nodes of each job."""
+
+    @property
+    def work(self) -> NDArray[Any]:
+        """Node-seconds of each job."""
+
+
+def plot_job_sizes(
+    log: _Log, *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128, title: str = ""
+) -> "Axes":
     """Draw how many jobs, or how much work, a log has of each size (Krevat 2002, Figure 2).
 
     Parameters

@@ -103,8 +103,15 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
     colours = np.array(FILLS)[np.asarray(held["job"])[row] % len(FILLS)]
     few = len(row) <= EDGES_UP_TO
-    ax.add_collection(PolyCollection(list(corners), facecolors=colours.tolist(), edgecolors="white" if few else "none",
-                                     linewidths=0.3 if few else 0.0, rasterized=True))
+    ax.add_collection(
+        PolyCollection(
+            list(corners),
+            facecolors=colours.tolist(),
+            edgecolors="white" if few else "none",
+            linewidths=0.3 if few else 0.0,
+            rasterized=True,
+        )
+    )
     ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))
     ax.set_ylim(0, machine.nodes)
     ax.set_xlabel(f"time since the first submit ({unit})")

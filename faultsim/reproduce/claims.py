@@ -111,8 +111,12 @@ def text(rows: Sequence[Row], width: int = 100) -> str:
         claim, finding = row.claim, row.finding
         head = f"{claim.id:<4}{str(finding.verdict).upper():<14}"
         lines += textwrap.wrap(claim.text + f" ({claim.where})", width, initial_indent=head, subsequent_indent=" " * 18)
-        for label, value in (("paper", claim.paper), ("ours", finding.ours), ("note", finding.note),
-                             ("settings", claim.settings)):
+        for label, value in (
+            ("paper", claim.paper),
+            ("ours", finding.ours),
+            ("note", finding.note),
+            ("settings", claim.settings),
+        ):
             if value:
                 lines += textwrap.wrap(value, width, initial_indent=f"{label:>16}  ", subsequent_indent=" " * 18)
     return "\n".join(lines)
@@ -138,8 +142,17 @@ def markdown(rows: Sequence[Row]) -> str:
 def document(rows: Sequence[Row]) -> list[dict[str, str]]:
     """The table as plain data for JSON."""
     return [
-        {"id": row.claim.id, "claim": row.claim.text, "where": row.claim.where, "kind": row.claim.kind,
-         "paper": row.claim.paper, "ours": row.finding.ours, "verdict": str(row.finding.verdict),
-         "note": row.finding.note, "rule": row.claim.rule, "settings": row.claim.settings}
+        {
+            "id": row.claim.id,
+            "claim": row.claim.text,
+            "where": row.claim.where,
+            "kind": row.claim.kind,
+            "paper": row.claim.paper,
+            "ours": row.finding.ours,
+            "verdict": str(row.finding.verdict),
+            "note": row.finding.note,
+            "rule": row.claim.rule,
+            "settings": row.claim.settings,
+        }
         for row in rows
     ]

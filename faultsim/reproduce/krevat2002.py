@@ -52,38 +52,74 @@ class Reproduction:
         lines = [TITLE, *self.logs()]
         if self.evidence.quick:
             lines.append("quick run: fewer jobs and points, so numbers are rough; leave --quick out for all of it")
-        lines += ["", *(f"{letter}  {words}" for letter, words in SETTINGS.items()), "", table.text(self.rows), "",
-                  f"{len(self.rows)} claims: {table.counts(self.rows)}",
-                  f"{self.runs} runs in {self.seconds:.1f} s; figures, their data, CLAIMS.md, claims.json: {self.out}"]
+        lines += [
+            "",
+            *(f"{letter}  {words}" for letter, words in SETTINGS.items()),
+            "",
+            table.text(self.rows),
+            "",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}",
+            f"{self.runs} runs in {self.seconds:.1f} s; figures, their data, CLAIMS.md, claims.json: {self.out}",
+        ]
         return "\n".join(lines)
 
     def document(self) -> dict[str, Any]:
         """The same as plain data for JSON."""
         sources = self.evidence.sources.values()
-        return {"paper": TITLE, "quick": self.evidence.quick, "runs": self.runs, "seconds": round(self.seconds, 3),
-                "logs": [{"name": s.name, "real": s.real, "source": s.text, "jobs": len(s.log)} for s in sources],
-                "settings": SETTINGS,
-                "claims": table.document(self.rows), "out": str(self.out), "files": [path.name for path in self.files]}
+        return {
+            "paper": TITLE,
+            "quick": self.evidence.quick,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 3),
+            "logs": [{"name": s.name, "real": s.real, "source": s.text, "jobs": len(s.log)} for s in sources],
+            "settings": SETTINGS,
+            "claims": table.document(self.rows),
+            "out": str(self.out),
+            "files": [path.name for path in self.files],
+        }
 
     def page(self, figures: str = "") -> str:
         """The claims as a Markdown page; `figures` is the way from the page to the figures."""
-        lines = [f"# {TITLE}", "",
-                 "Written by `faultsim reproduce krevat2002`" + (" `--quick`" if self.evidence.quick else "")
-                 + "; nothing here is edited by hand.", "", *(f"- {line}" for line in self.logs()), "",
-                 f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.", "",
-                 "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "
-                 "on NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the "
-                 "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the "
-                 "runs.", "",
-                 "Settings:", "", *(f"- **{letter}**: {words}" for letter, words in SETTINGS.items()), "",
-                 table.markdown(self.rows), "", "## Figures", ""]
+        lines = [
+            f"# {TITLE}",
+            "",
+            "Written by `faultsim reproduce krevat2002`"
+            + (" `--quick`" if self.evidence.quick else "")
+            + "; nothing here is edited by hand.",
+            "",
+            *(f"- {line}" for line in self.logs()),
+            "",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.",
+            "",
+            "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "
+            "on NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the "
+            "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the "
+            "runs.",
+            "",
+            "Settings:",
+            "",
+            *(f"- **{letter}**: {words}" for letter, words in SETTINGS.items()),
+            "",
+            table.markdown(self.rows),
+            "",
+            "## Figures",
+            "",
+        ]
         lines += [f"![{name}]({figures}{name}.png)\n" for name in FIGURES]
         return "\n".join(lines)
 
 
-def reproduce(*, data: str | Path | None = None, quick: bool = False, out: str | Path = "krevat2002-out",
-              workers: int = 1, seed: int = 0, page: str | Path | None = None, what: Plan | None = None,
-              progress: Progress | None = None) -> Reproduction:
+def reproduce(
+    *,
+    data: str | Path | None = None,
+    quick: bool = False,
+    out: str | Path = "krevat2002-out",
+    workers: int = 1,
+    seed: int = 0,
+    page: str | Path | None = None,
+    what: Plan | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
     """Run the paper's experiments, draw its figures, judge its claims, and write all of it.
 
     Parameters

@@ -29,9 +29,13 @@ def growth() -> dict[str, Any]:
         x, y, z, a, b, c = (int(held[name][i]) for name in "xyzabc")
         busy[np.ix_((x + np.arange(a)) % 4, (y + np.arange(b)) % 4, (z + np.arange(c)) % 1)] = True
     box = max_free_partition(busy)
-    return {"free_box": None if box is None else tuple(int(v) for v in box[3:]), "free": int((~busy).sum()),
-            "boxes_of_3": len(find_partitions(busy, 3)), "start": float(result.jobs["start"][3]),
-            "allocated": int(result.jobs["allocated"][3])}
+    return {
+        "free_box": None if box is None else tuple(int(v) for v in box[3:]),
+        "free": int((~busy).sum()),
+        "boxes_of_3": len(find_partitions(busy, 3)),
+        "start": float(result.jobs["start"][3]),
+        "allocated": int(result.jobs["allocated"][3]),
+    }
 
 
 def pop_example() -> list[int]:
@@ -80,8 +84,11 @@ def _nearly_free(m: int) -> NDArray[np.bool_]:
 
 def scaling(quick: bool) -> dict[str, Any]:
     """Appendix A: how the time to find the largest free box grows with M on an M x M x M torus with one busy node."""
-    sizes = {"naive": [4, 5, 6, 7, 8], "pop": [8, 12, 16, 20, 24]} if not quick else {
-        "naive": [3, 4, 5, 6], "pop": [6, 8, 10, 12]}
+    sizes = (
+        {"naive": [4, 5, 6, 7, 8], "pop": [8, 12, 16, 20, 24]}
+        if not quick
+        else {"naive": [3, 4, 5, 6], "pop": [6, 8, 10, 12]}
+    )
     found: dict[str, Any] = {}
     for algorithm, extents in sizes.items():
         times = []

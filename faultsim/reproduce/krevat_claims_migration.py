@@ -33,35 +33,45 @@ def _ratio(curve: Curve, over: str = "attempted") -> Floats:
 
 
 def _success(e: Evidence, log: str, which: str) -> str:
-    return " / ".join(f"{100 * np.nanmedian(_ratio(curve)):.0f} %" if curve["attempted"].any() else "no attempts"
-                      for _, curve in _curves(e, log, which))
+    return " / ".join(
+        f"{100 * np.nanmedian(_ratio(curve)):.0f} %" if curve["attempted"].any() else "no attempts"
+        for _, curve in _curves(e, log, which)
+    )
 
 
 def _k18(e: Evidence) -> Finding:
     medians = {log: [float(np.nanmedian(_ratio(curve))) for _, curve in _curves(e, log)] for log in BOTH}
-    more = [float(np.median(sdsc["attempted"] / nasa["attempted"]))
-            for (_, sdsc), (_, nasa) in zip(_curves(e, "sdsc"), _curves(e, "nasa"), strict=True)]
+    more = [
+        float(np.median(sdsc["attempted"] / nasa["attempted"]))
+        for (_, sdsc), (_, nasa) in zip(_curves(e, "sdsc"), _curves(e, "nasa"), strict=True)
+    ]
     good = (min(medians["nasa"]) >= 0.9, all(abs(value - 0.8) <= 0.1 for value in medians["sdsc"]), min(more) >= 1.5)
     return Finding(
         f"successful (medians over c, Migration / B+M): NASA {_success(e, 'nasa', ', always')}, SDSC "
         f"{_success(e, 'sdsc', ', always')}; attempts SDSC over NASA at equal c: {more[0]:.1f} / {more[1]:.1f} times",
         combine(*good),
-        f'when="waiting": NASA {_success(e, "nasa", "")}, SDSC {_success(e, "sdsc", "")}')
+        f'when="waiting": NASA {_success(e, "nasa", "")}, SDSC {_success(e, "sdsc", "")}',
+    )
 
 
 def _k19(e: Evidence) -> Finding:
-    passes = {(log, name): float(np.nanmax(_ratio(curve, "passes")))
-              for log in BOTH for name, curve in _curves(e, log, ", full")}
-    tries = {(log, name): float(np.nanmax(_ratio(curve)))
-             for log in BOTH for name, curve in _curves(e, log, ", full")}
+    passes = {
+        (log, name): float(np.nanmax(_ratio(curve, "passes")))
+        for log in BOTH
+        for name, curve in _curves(e, log, ", full")
+    }
+    tries = {(log, name): float(np.nanmax(_ratio(curve))) for log in BOTH for name, curve in _curves(e, log, ", full")}
 
     def shown(found: dict[tuple[str, str], float]) -> str:
-        return ", ".join(f"{log.upper()} {100 * found[log, PAIR[0]]:.0f} / {100 * found[log, PAIR[1]]:.0f} %"
-                         for log in BOTH)
+        return ", ".join(
+            f"{log.upper()} {100 * found[log, PAIR[0]]:.0f} / {100 * found[log, PAIR[1]]:.0f} %" for log in BOTH
+        )
 
-    return Finding(f"largest over c (Migration / B+M), of all passes: {shown(passes)}",
-                   combine(*(value <= 0.20 for value in passes.values())),
-                   f"of the attempts that the engine makes (it skips passes that changed no node): {shown(tries)}")
+    return Finding(
+        f"largest over c (Migration / B+M), of all passes: {shown(passes)}",
+        combine(*(value <= 0.20 for value in passes.values())),
+        f"of the attempts that the engine makes (it skips passes that changed no node): {shown(tries)}",
+    )
 
 
 def _between(curve: Curve, column: str = "attempted") -> Floats:
@@ -78,8 +88,9 @@ def _k20(e: Evidence) -> Finding:
         minutes = _between(curve)
         verdicts += [combine(r2 >= 0.95), nearness(float(minutes[0]), 90, 30), nearness(float(minutes[-1]), 30, 10)]
         ours.append(f"{name}: R2 of a line {r2:.2f}, {minutes[0]:.0f} to {minutes[-1]:.0f} min")
-    waiting = ", ".join(f"{name} {_between(curve)[0]:,.0f} to {_between(curve)[-1]:,.0f} min"
-                        for name, curve in _curves(e, "nasa", ""))
+    waiting = ", ".join(
+        f"{name} {_between(curve)[0]:,.0f} to {_between(curve)[-1]:,.0f} min" for name, curve in _curves(e, "nasa", "")
+    )
     return Finding("; ".join(ours), all_of(verdicts), f'when="waiting": {waiting}')
 
 
@@ -113,11 +124,14 @@ def _k23(e: Evidence) -> Finding:
                 ratios[log, name] = full["successful"] / standard["successful"]
             gains[log, name] = float(np.median(relative_reduction(standard["mean_wait"], full["mean_wait"])))
     largest = max(float(np.nanmax(value)) for value in ratios.values())
-    each = ", ".join(f"{log.upper()} {name} {np.nanmin(value):.1f}-{np.nanmax(value):.1f}"
-                     for (log, name), value in ratios.items())
+    each = ", ".join(
+        f"{log.upper()} {name} {np.nanmin(value):.1f}-{np.nanmax(value):.1f}" for (log, name), value in ratios.items()
+    )
     saved = ", ".join(f"{log.upper()} {name} {100 * value:.0f} %" for (log, name), value in gains.items())
-    return Finding(f"full over standard successes: {each}; wait saved (medians over c): {saved}",
-                   combine(1.5 <= largest <= 2.5, max(gains.values()) <= 0.10))
+    return Finding(
+        f"full over standard successes: {each}; wait saved (medians over c): {saved}",
+        combine(1.5 <= largest <= 2.5, max(gains.values()) <= 0.10),
+    )
 
 
 K24_PAPER = {"Backfill": (15, -44), "Migration": (13, -32), "B+M": (15, -54)}
@@ -127,8 +141,10 @@ def _changes(e: Evidence, log: str, suffix: str = "") -> dict[str, tuple[float, 
     """Relative changes of utilized and lost capacity against FCFS at c = 1.0, in percent."""
     base = e.curve(log, "FCFS" + suffix).at(1.0)
     points = {name: e.curve(log, name + suffix).at(1.0) for name in K24_PAPER}
-    return {name: (change(point["utilization"], base["utilization"]), change(point["lost"], base["lost"]))
-            for name, point in points.items()}
+    return {
+        name: (change(point["utilization"], base["utilization"]), change(point["lost"], base["lost"]))
+        for name, point in points.items()
+    }
 
 
 def _shown(found: dict[str, tuple[float, float]]) -> str:
@@ -137,11 +153,17 @@ def _shown(found: dict[str, tuple[float, float]]) -> str:
 
 def _k24(e: Evidence) -> Finding:
     found = _changes(e, "sdsc")
-    good = [near for name, paper in K24_PAPER.items()
-            for near in (abs(found[name][0] - paper[0]) <= 3, abs(found[name][1] - paper[1]) <= 8)]
+    good = [
+        near
+        for name, paper in K24_PAPER.items()
+        for near in (abs(found[name][0] - paper[0]) <= 3, abs(found[name][1] - paper[1]) <= 8)
+    ]
     verdict = Verdict.HOLDS if all(good) else Verdict.PARTLY if sum(good) >= 3 else Verdict.FAILS
-    orders = [f"{order}: {_shown(_changes(e, 'sdsc', ', ' + order))}" for order in BOX_ORDERS
-              if ("sdsc", f"FCFS, {order}") in e.curves]
+    orders = [
+        f"{order}: {_shown(_changes(e, 'sdsc', ', ' + order))}"
+        for order in BOX_ORDERS
+        if ("sdsc", f"FCFS, {order}") in e.curves
+    ]
     return Finding(f"{_shown(found)}; {sum(good)} of 6 numbers", verdict, "; ".join(orders))
 
 
@@ -161,30 +183,99 @@ def _k26(e: Evidence) -> Finding:
 
 
 CLAIMS: list[Claim[Evidence]] = [
-    Claim("K18", "Almost all migration attempts succeed on NASA, about 80 % on SDSC, which has many more", "Fig. 6a, b",
-          "number", "almost all; 80 %; many more", "Median over c of successful / attempted: NASA at least 90 %, SDSC "
-          "70-90 %; attempts on SDSC at least 1.5 times NASA's (median at equal c); for Migration and B+M.",
-          ALWAYS, _k18),
-    Claim("K19", "Always migrating: no more than 20 % succeed, usually much less", "section 3.4", "number", "<= 20 %",
-          "Successful / scheduling passes at most 20 % at every c, log and scheduler.", FULL, _k19),
-    Claim("K20", "NASA: migrations grow linearly with utilization, every 90 down to 30 minutes", "Fig. 6a, c",
-          "number", "linear; 90 to 30 min", "Line through (utilization, attempts) with R2 of at least 0.95; makespan / "
-          "attempts of 90 +- 30 min at c = 0.7 and 30 +- 10 min at c = 1.4 (partly: twice that).", ALWAYS, _k20),
-    Claim("K21", "SDSC: an elongated bell that falls from about 70 % (Migration) and 77 % (B+M)", "Fig. 6b", "order",
-          "70 %, 77 %", "The most attempts lie inside the range of c and at least 10 % fewer remain at c = 1.4; the "
-          "peak is within 4 points of 70 and 77 % (partly: 8).", ALWAYS, _k21),
-    Claim("K22", "SDSC has more successful migrations than NASA, yet longer times between them", "Fig. 6", "order",
-          "more; longer", "At equal c, each at 90 % of the points, for Migration and B+M.", ALWAYS, _k22),
-    Claim("K23", "The full policy has up to twice the successful migrations and hardly less wait", "Fig. 6, 7", "order",
-          "up to 2x; very small", "Largest ratio of successes over c, logs and schedulers between 1.5 and 2.5; median "
-          "saving of mean wait at most 10 % for each.", FULL, _k23),
-    Claim("K24", "SDSC, c = 1, against FCFS: utilized / lost B+M +15 / -54, Backfill +15 / -44, Migration +13 / -32 %",
-          "Fig. 8", "number", "Backfill +15 / -44, Migration +13 / -32, B+M +15 / -54 %", "Relative changes; utilized "
-          "within 3, lost within 8 percentage points; partly: at least three of the six.", AT_ONE, _k24),
-    Claim("K25", "NASA, c = 1: improvements of utilization are barely noticeable", "Fig. 8", "order",
-          "barely noticeable", "Relative change of utilized capacity against FCFS at most 2 % for all three.",
-          AT_ONE, _k25),
-    Claim("K26", "B+M turns significantly more lost into unused capacity than backfilling alone", "Fig. 8, section 5",
-          "order", "lost 56 -> 46 % of FCFS's", "c = 1: on SDSC lost at least 10 % below Backfill's and unused at "
-          "least 0.5 points of capacity above; on NASA both in the same direction.", AT_ONE, _k26),
+    Claim(
+        "K18",
+        "Almost all migration attempts succeed on NASA, about 80 % on SDSC, which has many more",
+        "Fig. 6a, b",
+        "number",
+        "almost all; 80 %; many more",
+        "Median over c of successful / attempted: NASA at least 90 %, SDSC "
+        "70-90 %; attempts on SDSC at least 1.5 times NASA's (median at equal c); for Migration and B+M.",
+        ALWAYS,
+        _k18,
+    ),
+    Claim(
+        "K19",
+        "Always migrating: no more than 20 % succeed, usually much less",
+        "section 3.4",
+        "number",
+        "<= 20 %",
+        "Successful / scheduling passes at most 20 % at every c, log and scheduler.",
+        FULL,
+        _k19,
+    ),
+    Claim(
+        "K20",
+        "NASA: migrations grow linearly with utilization, every 90 down to 30 minutes",
+        "Fig. 6a, c",
+        "number",
+        "linear; 90 to 30 min",
+        "Line through (utilization, attempts) with R2 of at least 0.95; makespan / "
+        "attempts of 90 +- 30 min at c = 0.7 and 30 +- 10 min at c = 1.4 (partly: twice that).",
+        ALWAYS,
+        _k20,
+    ),
+    Claim(
+        "K21",
+        "SDSC: an elongated bell that falls from about 70 % (Migration) and 77 % (B+M)",
+        "Fig. 6b",
+        "order",
+        "70 %, 77 %",
+        "The most attempts lie inside the range of c and at least 10 % fewer remain at c = 1.4; the "
+        "peak is within 4 points of 70 and 77 % (partly: 8).",
+        ALWAYS,
+        _k21,
+    ),
+    Claim(
+        "K22",
+        "SDSC has more successful migrations than NASA, yet longer times between them",
+        "Fig. 6",
+        "order",
+        "more; longer",
+        "At equal c, each at 90 % of the points, for Migration and B+M.",
+        ALWAYS,
+        _k22,
+    ),
+    Claim(
+        "K23",
+        "The full policy has up to twice the successful migrations and hardly less wait",
+        "Fig. 6, 7",
+        "order",
+        "up to 2x; very small",
+        "Largest ratio of successes over c, logs and schedulers between 1.5 and 2.5; median "
+        "saving of mean wait at most 10 % for each.",
+        FULL,
+        _k23,
+    ),
+    Claim(
+        "K24",
+        "SDSC, c = 1, against FCFS: utilized / lost B+M +15 / -54, Backfill +15 / -44, Migration +13 / -32 %",
+        "Fig. 8",
+        "number",
+        "Backfill +15 / -44, Migration +13 / -32, B+M +15 / -54 %",
+        "Relative changes; utilized within 3, lost within 8 percentage points; partly: at least three of the six.",
+        AT_ONE,
+        _k24,
+    ),
+    Claim(
+        "K25",
+        "NASA, c = 1: improvements of utilization are barely noticeable",
+        "Fig. 8",
+        "order",
+        "barely noticeable",
+        "Relative change of utilized capacity against FCFS at most 2 % for all three.",
+        AT_ONE,
+        _k25,
+    ),
+    Claim(
+        "K26",
+        "B+M turns significantly more lost into unused capacity than backfilling alone",
+        "Fig. 8, section 5",
+        "order",
+        "lost 56 -> 46 % of FCFS's",
+        "c = 1: on SDSC lost at least 10 % below Backfill's and unused at "
+        "least 0.5 points of capacity above; on NASA both in the same direction.",
+        AT_ONE,
+        _k26,
+    ),
 ]

@@ -24,10 +24,22 @@ _MARKERS = dict(zip(SCHEDULERS, ("o", "s", "^", "D"), strict=True))
 STYLES: dict[str, dict[str, Any]] = {
     name: {"color": _COLOURS[name], "marker": _MARKERS[name]} for name in SCHEDULERS
 } | {
-    "Flat FCFS": {"color": "#000000", "marker": "o", "linestyle": "--", "markerfacecolor": "white",
-                  "markeredgecolor": "#000000", "markeredgewidth": 0.9},
-    "Flat Backfill": {"color": "#000000", "marker": "s", "linestyle": "--", "markerfacecolor": "white",
-                      "markeredgecolor": "#000000", "markeredgewidth": 0.9},
+    "Flat FCFS": {
+        "color": "#000000",
+        "marker": "o",
+        "linestyle": "--",
+        "markerfacecolor": "white",
+        "markeredgecolor": "#000000",
+        "markeredgewidth": 0.9,
+    },
+    "Flat Backfill": {
+        "color": "#000000",
+        "marker": "s",
+        "linestyle": "--",
+        "markerfacecolor": "white",
+        "markeredgecolor": "#000000",
+        "markeredgewidth": 0.9,
+    },
 }
 UTILIZATION = "system utilization (%)"
 
@@ -44,18 +56,29 @@ def _legend(figure: "Figure", ax: Any, columns: int) -> None:
     handles, labels = ax.get_legend_handles_labels()
     # A legend fills its columns downwards; put the entries so that they read along the rows.
     rows = -(-len(labels) // columns)
-    order = [row * columns + column for column in range(columns) for row in range(rows)
-             if row * columns + column < len(labels)]
-    figure.legend([handles[i] for i in order], [labels[i] for i in order],
-                  loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+    order = [
+        row * columns + column
+        for column in range(columns)
+        for row in range(rows)
+        if row * columns + column < len(labels)
+    ]
+    figure.legend(
+        [handles[i] for i in order],
+        [labels[i] for i in order],
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+    )
 
 
 def _title(figure: "Figure", text: str, evidence: Evidence) -> None:
     figure.suptitle(text + ("  [quick run]" if evidence.quick else ""), fontsize=12)
 
 
-def _versus_utilization(evidence: Evidence, title: str, column: str, scale: float, label: str,
-                        names: Sequence[str]) -> "Figure":
+def _versus_utilization(
+    evidence: Evidence, title: str, column: str, scale: float, label: str, names: Sequence[str]
+) -> "Figure":
     """Two panels, NASA and SDSC: a metric against utilization, one curve a scheduler."""
     figure = new_figure(9.6, 4.4)
     panels = figure.subplots(1, 2)
@@ -64,8 +87,7 @@ def _versus_utilization(evidence: Evidence, title: str, column: str, scale: floa
         for name in names:
             curve = plotted(evidence, log, name)
             curves[name] = (_percent(curve), curve[column] * scale)
-        plot_curves(curves, ax=ax, x=UTILIZATION, y=label, log=True, styles=STYLES,
-                    title=_panel(evidence, log, letter))
+        plot_curves(curves, ax=ax, x=UTILIZATION, y=label, log=True, styles=STYLES, title=_panel(evidence, log, letter))
     _legend(figure, panels[0], len(names))
     _title(figure, title, evidence)
     return figure
@@ -77,26 +99,44 @@ def _fig2(evidence: Evidence) -> "Figure":
     for row, by, letters in ((0, "jobs", "ab"), (1, "work", "cd")):
         for ax, log, letter in zip(panels[row], LOGS, letters, strict=True):
             what = "job sizes" if by == "jobs" else "total work"
-            plot_job_sizes(evidence.sources[log].log, ax=ax, by=by, nodes=NODES,
-                           title=f"{_panel(evidence, log, letter)}: {what}")
+            plot_job_sizes(
+                evidence.sources[log].log, ax=ax, by=by, nodes=NODES, title=f"{_panel(evidence, log, letter)}: {what}"
+            )
     _title(figure, "Fig. 2. Job sizes and total workload", evidence)
     return figure
 
 
 def _fig3(evidence: Evidence) -> "Figure":
-    return _versus_utilization(evidence, "Fig. 3. Mean job wait time against utilization", "mean_wait", 1 / 3600.0,
-                               "mean wait (hours)", SCHEDULERS)
+    return _versus_utilization(
+        evidence,
+        "Fig. 3. Mean job wait time against utilization",
+        "mean_wait",
+        1 / 3600.0,
+        "mean wait (hours)",
+        SCHEDULERS,
+    )
 
 
 def _fig4(evidence: Evidence) -> "Figure":
-    return _versus_utilization(evidence, "Fig. 4. Mean bounded slowdown against utilization", "mean_bounded_slowdown",
-                               1.0, "mean bounded slowdown", SCHEDULERS)
+    return _versus_utilization(
+        evidence,
+        "Fig. 4. Mean bounded slowdown against utilization",
+        "mean_bounded_slowdown",
+        1.0,
+        "mean bounded slowdown",
+        SCHEDULERS,
+    )
 
 
 def _fig5(evidence: Evidence) -> "Figure":
-    return _versus_utilization(evidence, "Fig. 5. Mean bounded slowdown against utilization: torus and flat machine",
-                               "mean_bounded_slowdown", 1.0, "mean bounded slowdown",
-                               (*SCHEDULERS, "Flat FCFS", "Flat Backfill"))
+    return _versus_utilization(
+        evidence,
+        "Fig. 5. Mean bounded slowdown against utilization: torus and flat machine",
+        "mean_bounded_slowdown",
+        1.0,
+        "mean bounded slowdown",
+        (*SCHEDULERS, "Flat FCFS", "Flat Backfill"),
+    )
 
 
 def _minutes(curve: Curve, column: str) -> Any:
@@ -115,20 +155,50 @@ def _fig6(evidence: Evidence) -> "Figure":
             base = {"color": _COLOURS[name]}
             kinds: list[tuple[str, Curve, str, dict[str, Any]]] = [
                 ("total", standard, "attempted", {"marker": _MARKERS[name], "linestyle": "-"}),
-                ("successful", standard, "successful", {"marker": _MARKERS[name], "linestyle": "--",
-                                                        "markerfacecolor": "white", "markeredgewidth": 1.0,
-                                                        "markeredgecolor": _COLOURS[name]}),
-                ("max successful", full, "successful", {"marker": "x", "linestyle": ":", "markersize": 5,
-                                                        "markeredgewidth": 1.2, "markeredgecolor": _COLOURS[name]}),
+                (
+                    "successful",
+                    standard,
+                    "successful",
+                    {
+                        "marker": _MARKERS[name],
+                        "linestyle": "--",
+                        "markerfacecolor": "white",
+                        "markeredgewidth": 1.0,
+                        "markeredgecolor": _COLOURS[name],
+                    },
+                ),
+                (
+                    "max successful",
+                    full,
+                    "successful",
+                    {
+                        "marker": "x",
+                        "linestyle": ":",
+                        "markersize": 5,
+                        "markeredgewidth": 1.2,
+                        "markeredgecolor": _COLOURS[name],
+                    },
+                ),
             ]
             for label, curve, count, style in kinds:
                 key = f"{name}: {label}"
-                plot_curves({key: (_percent(curve), curve[count])}, ax=panels[0][column], x=UTILIZATION,
-                            y="migrations", styles={key: base | style},
-                            title=f"{_panel(evidence, log, 'ab'[column])}: number of migrations")
-                plot_curves({key: (_percent(curve), _minutes(curve, count))}, ax=panels[1][column], x=UTILIZATION,
-                            y="time between migrations (minutes)", log=True, styles={key: base | style},
-                            title=f"{_panel(evidence, log, 'cd'[column])}: time between migrations")
+                plot_curves(
+                    {key: (_percent(curve), curve[count])},
+                    ax=panels[0][column],
+                    x=UTILIZATION,
+                    y="migrations",
+                    styles={key: base | style},
+                    title=f"{_panel(evidence, log, 'ab'[column])}: number of migrations",
+                )
+                plot_curves(
+                    {key: (_percent(curve), _minutes(curve, count))},
+                    ax=panels[1][column],
+                    x=UTILIZATION,
+                    y="time between migrations (minutes)",
+                    log=True,
+                    styles={key: base | style},
+                    title=f"{_panel(evidence, log, 'cd'[column])}: time between migrations",
+                )
         panels[0][column].set_ylim(bottom=0)
     _legend(figure, panels[0][0], 3)
     _title(figure, "Fig. 6. Migrations against utilization", evidence)
@@ -147,10 +217,22 @@ def _fig7(evidence: Evidence) -> "Figure":
                 curves[key] = (_percent(curve), curve["mean_wait"] / 3600.0)
                 styles[key] = {"color": _COLOURS[name], "marker": _MARKERS[name]}
                 if which == ", full":
-                    styles[key] |= {"linestyle": ":", "marker": "x", "markeredgecolor": _COLOURS[name],
-                                    "markeredgewidth": 1.2, "markersize": 5}
-        plot_curves(curves, ax=ax, x=UTILIZATION, y="mean wait (hours)", log=True, styles=styles,
-                    title=_panel(evidence, log, letter))
+                    styles[key] |= {
+                        "linestyle": ":",
+                        "marker": "x",
+                        "markeredgecolor": _COLOURS[name],
+                        "markeredgewidth": 1.2,
+                        "markersize": 5,
+                    }
+        plot_curves(
+            curves,
+            ax=ax,
+            x=UTILIZATION,
+            y="mean wait (hours)",
+            log=True,
+            styles=styles,
+            title=_panel(evidence, log, letter),
+        )
     _legend(figure, panels[0], 4)
     _title(figure, "Fig. 7. Mean job wait time: standard and full migration policy", evidence)
     return figure

@@ -72,8 +72,9 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, S
             raise OptionError(f"--data {data}: no such folder")
         found = {name: path for name in FILES if (path := find_log(data, name)) is not None}
         if not found:
-            raise OptionError(f"--data {data}: holds neither {FILES['nasa']}.gz nor {FILES['sdsc']}.gz "
-                              "(nor does its folder swf)")
+            raise OptionError(
+                f"--data {data}: holds neither {FILES['nasa']}.gz nor {FILES['sdsc']}.gz (nor does its folder swf)"
+            )
     sources = {}
     for name, make in (("nasa", nasa_like), ("sdsc", sdsc_like)):
         if name in found:

@@ -39,8 +39,15 @@ class Series:
         scheduler = EasyBackfill() if self.backfill else Fcfs()
         if self.flat:
             return Run(log, Cluster(NODES), scheduler=scheduler, start_delay=1.0, estimates="actual")
-        return Run(log, Torus.bluegene_l(), scheduler=scheduler, placement=MaxFreePartition(box_order=self.box_order),
-                   migration=self.migration, start_delay=1.0, estimates="actual")
+        return Run(
+            log,
+            Torus.bluegene_l(),
+            scheduler=scheduler,
+            placement=MaxFreePartition(box_order=self.box_order),
+            migration=self.migration,
+            start_delay=1.0,
+            estimates="actual",
+        )
 
     @property
     def expense(self) -> float:
@@ -54,18 +61,29 @@ _FULL = Defragment(min_free=0.0, max_concentration=1.0, when="always")
 
 
 def _four(suffix: str = "", migration: Defragment = _WAITING, order: str = "extents-descending") -> list[Series]:
-    return [Series(name + suffix, backfill=name in ("Backfill", "B+M"),
-                   migration=migration if name in ("Migration", "B+M") else None, box_order=order)
-            for name in SCHEDULERS]
+    return [
+        Series(
+            name + suffix,
+            backfill=name in ("Backfill", "B+M"),
+            migration=migration if name in ("Migration", "B+M") else None,
+            box_order=order,
+        )
+        for name in SCHEDULERS
+    ]
 
 
 #: All series by name. "always": migration also with an empty queue; "full": no parameters either (section 3.4).
-SERIES: dict[str, Series] = {series.name: series for series in [
-    *_four(),
-    Series("Flat FCFS", flat=True), Series("Flat Backfill", flat=True, backfill=True),
-    *(s for s in _four(", always", _ALWAYS) if s.migration), *(s for s in _four(", full", _FULL) if s.migration),
-    *(s for order in BOX_ORDERS for s in _four(f", {order}", order=order)),
-]}
+SERIES: dict[str, Series] = {
+    series.name: series
+    for series in [
+        *_four(),
+        Series("Flat FCFS", flat=True),
+        Series("Flat Backfill", flat=True, backfill=True),
+        *(s for s in _four(", always", _ALWAYS) if s.migration),
+        *(s for s in _four(", full", _FULL) if s.migration),
+        *(s for order in BOX_ORDERS for s in _four(f", {order}", order=order)),
+    ]
+}
 
 #: Column of a curve -> where it comes from: a metric, a counter, or the makespan.
 COLUMNS: dict[str, Callable[[Any], float]] = {
@@ -146,8 +164,9 @@ class Evidence:
         return self.curves[log, series]
 
 
-def collect(sources: Mapping[str, Source], what: Plan, *, workers: int,
-            progress: Progress | None = None) -> dict[tuple[str, str], Curve]:
+def collect(
+    sources: Mapping[str, Source], what: Plan, *, workers: int, progress: Progress | None = None
+) -> dict[tuple[str, str], Curve]:
     """Run the plan on `workers` threads and gather the curves.
 
     Runs go in batches, the long ones first, so that neither all results are in memory at once nor a thread idles long.
