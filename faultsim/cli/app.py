@@ -78,7 +78,7 @@ def _dispatch(argv: Sequence[str]) -> int:
     top = _top_parser()
     args = top.parse_args(argv)
     if args.version:
-        from faultsim import __version__
+        from faultsim.version import __version__
 
         print(f"faultsim {__version__}")
         return 0

@@ -18,6 +18,7 @@ from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import OptionError
 from faultsim.progress import reporting
+from faultsim.version import __version__
 
 __all__ = ["main"]
 
@@ -29,7 +30,7 @@ def _common(parser: Parser) -> None:
 
 def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> int:
     if args.json:
-        print_json({"faultsim": fs.__version__, "bench": what, "rows": rows})
+        print_json({"faultsim": __version__, "bench": what, "rows": rows})
     else:
         header = list(rows[0])
         print(table([[row[name] for name in header] for row in rows], header))

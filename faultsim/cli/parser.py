@@ -4,7 +4,7 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 __all__ = ["Action", "Parser", "choose", "hint", "one_line"]
 
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {one_line(message)} (see '{self.prog} --help')\n")
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         parsed, extra = self.parse_known_args(args, namespace)
         if extra:
             options = [name for name in self._option_string_actions if name.startswith("--")]
@@ -47,7 +47,7 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {extra[0]!r}" + (f"; {near}" if near else ""))
         return parsed
 
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+    def _print_message(self, message: str, file: Any = None) -> None:
         # argparse swallows OSError here; a closed pipe is handled once, by `main`.
         if message:
             (file or sys.stderr).write(message)

@@ -9,11 +9,11 @@ NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz (or a folder swf 
 import os
 from collections.abc import Sequence
 
-import faultsim as fs
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import NotAvailableError, OptionError
 from faultsim.progress import reporting
+from faultsim.version import __version__
 
 __all__ = ["main"]
 
@@ -50,7 +50,7 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
             progress=report,
         )
     if args.json:
-        print_json({"faultsim": fs.__version__, **done.document()})
+        print_json({"faultsim": __version__, **done.document()})
     else:
         print(done.text())
     return 1 if args.strict and done.failed else 0

@@ -23,6 +23,7 @@ from faultsim.cli.parser import Parser
 from faultsim.errors import OptionError
 from faultsim.machine import parse_machine
 from faultsim.provenance import plain
+from faultsim.version import __version__
 
 __all__ = ["main"]
 
@@ -129,7 +130,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.json:
         print_json(
             {
-                "faultsim": fs.__version__,
+                "faultsim": __version__,
                 "log": {"source": source.text, "built_in": source.built_in},
                 "settings": plain(result.settings),
                 "jobs": len(result),

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ def scaling(quick: bool) -> dict[str, Any]:
         times = []
         for m in extents:
             busy = _nearly_free(m)
-            times.append(_seconds(lambda busy=busy, algorithm=algorithm: max_free_partition(busy, algorithm=algorithm)))
+            times.append(_seconds(partial(max_free_partition, busy, algorithm=algorithm)))
         found[algorithm] = {"M": extents, "seconds": times, "exponent": _exponent(extents, times)}
     return found
 

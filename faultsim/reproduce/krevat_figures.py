@@ -209,7 +209,8 @@ def _fig7(evidence: Evidence) -> "Figure":
     figure = new_figure(9.6, 4.6)
     panels = figure.subplots(1, 2)
     for ax, log, letter in zip(panels, LOGS, "ab", strict=True):
-        curves, styles = {}, {}
+        curves: dict[str, tuple[Any, Any]] = {}
+        styles: dict[str, dict[str, Any]] = {}
         for name in ("Migration", "B+M"):
             for label, which in (("standard policy", ", always"), ("full policy", ", full")):
                 curve = evidence.curve(log, name + which).upto(1.4)

@@ -75,7 +75,7 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, S
             raise OptionError(
                 f"--data {data}: holds neither {FILES['nasa']}.gz nor {FILES['sdsc']}.gz (nor does its folder swf)"
             )
-    sources = {}
+    sources: dict[str, Source] = {}
     for name, make in (("nasa", nasa_like), ("sdsc", sdsc_like)):
         if name in found:
             log = krevat_span(read_swf(found[name]), name)

@@ -1,12 +1,12 @@
 """The runs behind the figures of Krevat 2002: which schedulers, which loads, and their metrics as curves."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim.machine import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
@@ -120,11 +120,11 @@ class Curve:
         i = int(np.flatnonzero(np.abs(self.c - c) < 1e-9)[0])
         return {name: float(values[i]) for name, values in self.columns.items()}
 
-    def at_utilization(self, name: str, levels: Sequence[float]) -> NDArray[np.float64]:
+    def at_utilization(self, name: str, levels: ArrayLike) -> NDArray[np.float64]:
         """Column `name` at utilizations `levels`, along the rising part of the curve; NaN where it does not reach."""
         u = self["utilization"]
         rising = np.flatnonzero(u >= np.maximum.accumulate(u))
-        return np.interp(levels, u[rising], self[name][rising], left=np.nan, right=np.nan)
+        return np.interp(np.asarray(levels, dtype=np.float64), u[rising], self[name][rising], left=np.nan, right=np.nan)
 
 
 @dataclass(frozen=True)
