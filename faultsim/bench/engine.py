@@ -1,13 +1,13 @@
 """How many jobs and events a second the engine simulates, by machine and scheduler."""
 
 import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from faultsim.bench.clock import least
 from faultsim.machine import Cluster, Torus
 from faultsim.policies import ConservativeBackfill, Defragment, EasyBackfill, Fcfs, FirstFit
-from faultsim.progress import Progress
 from faultsim.simulate import Run, simulate
 from faultsim.workload import Workload
 
@@ -43,7 +43,11 @@ def cases(log: Workload) -> list[tuple[str, Run]]:
 
 
 def measure(
-    log: Workload, *, repeat: int = 3, reference_jobs: int = 300, progress: Progress | None = None
+    log: Workload,
+    *,
+    repeat: int = 3,
+    reference_jobs: int = 300,
+    progress: Callable[[int, int, float], object] | None = None,
 ) -> list[dict[str, Any]]:
     """Run every case; CPU seconds are the least of `repeat` and include all of `simulate`.
 
