@@ -4,12 +4,12 @@ A claim names its rule in words, and the rule is applied as it stands: it is wri
 claim that does not hold is printed as such.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Claim", "Finding", "Row", "Verdict", "combine", "document", "judge", "markdown", "text"]
+__all__ = ["Claim", "Finding", "Row", "Verdict", "all_of", "combine", "document", "judge", "markdown", "text"]
 
 Evidence = TypeVar("Evidence")
 
@@ -89,6 +89,20 @@ def combine(*parts: bool) -> Verdict:
     <Verdict.PARTLY: 'partly'>
     """
     return Verdict.HOLDS if all(parts) else Verdict.PARTLY if any(parts) else Verdict.FAILS
+
+
+def all_of(verdicts: Iterable[Verdict]) -> Verdict:
+    """Holds if all do, does not hold if none holds even partly, else partly.
+
+    Examples
+    --------
+    >>> str(all_of([Verdict.HOLDS, Verdict.FAILS]))
+    'partly'
+    """
+    found = set(verdicts)
+    if found == {Verdict.HOLDS}:
+        return Verdict.HOLDS
+    return Verdict.FAILS if found == {Verdict.FAILS} else Verdict.PARTLY
 
 
 def judge(claims: Sequence[Claim[Evidence]], evidence: Evidence) -> list[Row]:

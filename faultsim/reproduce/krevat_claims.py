@@ -5,9 +5,8 @@ Rules and tolerances were written before the runs were looked at; see `krevat_me
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, combine
+from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine
 from faultsim.reproduce.krevat_measures import (
-    all_of,
     knee,
     nearness,
     number,

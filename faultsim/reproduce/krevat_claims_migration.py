@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, combine
+from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine
 from faultsim.reproduce.krevat_claims import BOTH
-from faultsim.reproduce.krevat_measures import Floats, all_of, change, nearness, relative_reduction
+from faultsim.reproduce.krevat_measures import Floats, change, nearness, relative_reduction
 from faultsim.reproduce.krevat_runs import BOX_ORDERS, Curve, Evidence
 
 __all__ = ["CLAIMS"]

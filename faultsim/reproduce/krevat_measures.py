@@ -14,15 +14,13 @@ MODEL.md section 5: the order in which boxes are searched moves saturation by up
 (migration), so no claim about saturation is held tighter than that.
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.krevat_runs import Curve, Evidence
 
-__all__ = ["all_of", "change", "knee", "nearness", "number", "percent", "plotted", "relative_reduction", "saturation"]
+__all__ = ["change", "knee", "nearness", "number", "percent", "plotted", "relative_reduction", "saturation"]
 
 Floats = NDArray[np.float64]
 
@@ -82,20 +80,6 @@ def nearness(value: float, target: float, tolerance: float) -> Verdict:
     """
     off = abs(value - target)
     return Verdict.HOLDS if off <= tolerance else Verdict.PARTLY if off <= 2 * tolerance else Verdict.FAILS
-
-
-def all_of(verdicts: Iterable[Verdict]) -> Verdict:
-    """Holds if all do, does not hold if none holds even partly, else partly.
-
-    Examples
-    --------
-    >>> str(all_of([Verdict.HOLDS, Verdict.FAILS]))
-    'partly'
-    """
-    found = set(verdicts)
-    if found == {Verdict.HOLDS}:
-        return Verdict.HOLDS
-    return Verdict.FAILS if found == {Verdict.FAILS} else Verdict.PARTLY
 
 
 def percent(value: float, digits: int = 1) -> str:
