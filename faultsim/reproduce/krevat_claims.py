@@ -7,7 +7,10 @@ import numpy as np
 
 from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine
 from faultsim.reproduce.krevat_measures import (
+    correlation,
+    judged,
     knee,
+    middle,
     nearness,
     number,
     percent,
@@ -118,9 +121,7 @@ def _k6(e: Evidence) -> Finding:
     for log in BOTH:
         for series in SCHEDULERS:
             curve = plotted(e, log, series)
-            found[log, series] = float(
-                np.corrcoef(np.log(curve["mean_wait"]), np.log(curve["mean_bounded_slowdown"]))[0, 1]
-            )
+            found[log, series] = float(correlation(np.log(curve["mean_wait"]), np.log(curve["mean_bounded_slowdown"])))
     least = min(found, key=lambda key: found[key])
     return Finding(
         f"correlation of log(wait) and log(slowdown) along the curves: {found[least]:.3f} "
@@ -191,7 +192,7 @@ def _k9(e: Evidence) -> Finding:
 def _k10(e: Evidence) -> Finding:
     fcfs, migration = (e.curve("nasa", series).upto(1.4) for series in ("FCFS", "Migration"))
     low = fcfs["utilization"] <= 0.75
-    reduction = float(np.median(relative_reduction(fcfs["mean_wait"][low], migration["mean_wait"][low])))
+    reduction = middle(relative_reduction(fcfs["mean_wait"][low], migration["mean_wait"][low]))
     backfill, both = e.curve("nasa", "Backfill"), e.curve("nasa", "B+M")
     near = backfill["utilization"] >= 0.80
     alone = f"Migration waits {100 * reduction:.0f} % less than FCFS (median up to 75 %)"
@@ -221,8 +222,7 @@ def _gain(e: Evidence, log: str, worse: str, better: str, low: float, high: floa
     levels = np.arange(low, high + 1e-9, 0.01)
     waits = [plotted(e, log, series).at_utilization("mean_wait", levels) for series in (worse, better)]
     reduction = relative_reduction(*waits)
-    reduction = reduction[~np.isnan(reduction)]
-    return float(np.median(reduction)) if len(reduction) else float("nan")
+    return middle(reduction)
 
 
 def _k12(e: Evidence) -> Finding:

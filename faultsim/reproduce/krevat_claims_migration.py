@@ -11,7 +11,17 @@ import numpy as np
 
 from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine
 from faultsim.reproduce.krevat_claims import BOTH
-from faultsim.reproduce.krevat_measures import Floats, change, nearness, relative_reduction
+from faultsim.reproduce.krevat_measures import (
+    Floats,
+    change,
+    correlation,
+    judged,
+    largest,
+    middle,
+    nearness,
+    over,
+    relative_reduction,
+)
 from faultsim.reproduce.krevat_runs import BOX_ORDERS, Curve, Evidence
 
 __all__ = ["CLAIMS"]
@@ -25,42 +35,38 @@ def _curves(e: Evidence, log: str, which: str = ", always") -> Iterator[tuple[st
         yield name, e.curve(log, name + which).upto(1.4)
 
 
-def _ratio(curve: Curve, over: str = "attempted") -> Floats:
+def _ratio(curve: Curve, of: str = "attempted") -> Floats:
     """Successful migrations over attempts (or passes); NaN without any."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio: Floats = curve["successful"] / curve[over]
-    return ratio
+    return over(curve["successful"], curve[of])
 
 
 def _success(e: Evidence, log: str, which: str) -> str:
     return " / ".join(
-        f"{100 * np.nanmedian(_ratio(curve)):.0f} %" if curve["attempted"].any() else "no attempts"
+        f"{100 * middle(_ratio(curve)):.0f} %" if curve["attempted"].any() else "no attempts"
         for _, curve in _curves(e, log, which)
     )
 
 
 def _k18(e: Evidence) -> Finding:
-    medians = {log: [float(np.nanmedian(_ratio(curve))) for _, curve in _curves(e, log)] for log in BOTH}
+    medians = {log: [middle(_ratio(curve)) for _, curve in _curves(e, log)] for log in BOTH}
     more = [
-        float(np.median(sdsc["attempted"] / nasa["attempted"]))
+        middle(over(sdsc["attempted"], nasa["attempted"]))
         for (_, sdsc), (_, nasa) in zip(_curves(e, "sdsc"), _curves(e, "nasa"), strict=True)
     ]
     good = (min(medians["nasa"]) >= 0.9, all(abs(value - 0.8) <= 0.1 for value in medians["sdsc"]), min(more) >= 1.5)
     return Finding(
         f"successful (medians over c, Migration / B+M): NASA {_success(e, 'nasa', ', always')}, SDSC "
         f"{_success(e, 'sdsc', ', always')}; attempts SDSC over NASA at equal c: {more[0]:.1f} / {more[1]:.1f} times",
-        combine(*good),
+        judged(combine(*good), *medians["nasa"], *medians["sdsc"], *more),
         f'when="waiting": NASA {_success(e, "nasa", "")}, SDSC {_success(e, "sdsc", "")}',
     )
 
 
 def _k19(e: Evidence) -> Finding:
     passes = {
-        (log, name): float(np.nanmax(_ratio(curve, "passes")))
-        for log in BOTH
-        for name, curve in _curves(e, log, ", full")
+        (log, name): largest(_ratio(curve, "passes")) for log in BOTH for name, curve in _curves(e, log, ", full")
     }
-    tries = {(log, name): float(np.nanmax(_ratio(curve))) for log in BOTH for name, curve in _curves(e, log, ", full")}
+    tries = {(log, name): largest(_ratio(curve)) for log in BOTH for name, curve in _curves(e, log, ", full")}
 
     def shown(found: dict[tuple[str, str], float]) -> str:
         return ", ".join(
@@ -76,22 +82,23 @@ def _k19(e: Evidence) -> Finding:
 
 def _between(curve: Curve, column: str = "attempted") -> Floats:
     """Mean minutes between migrations."""
-    with np.errstate(divide="ignore"):
-        minutes: Floats = curve["makespan"] / curve[column] / 60.0
-    return minutes
+    return over(curve["makespan"] / 60.0, curve[column])
 
 
 def _k20(e: Evidence) -> Finding:
-    ours, verdicts = [], []
+    ours: list[str] = []
+    verdicts: list[Verdict] = []
+    numbers: list[float] = []
     for name, curve in _curves(e, "nasa"):
-        r2 = float(np.corrcoef(curve["utilization"], curve["attempted"])[0, 1] ** 2)
+        r2 = correlation(curve["utilization"], curve["attempted"]) ** 2
         minutes = _between(curve)
-        verdicts += [combine(r2 >= 0.95), nearness(float(minutes[0]), 90, 30), nearness(float(minutes[-1]), 30, 10)]
+        numbers += [r2, float(minutes[0]), float(minutes[-1])]
+        verdicts += [combine(r2 >= 0.95), nearness(numbers[-2], 90, 30), nearness(numbers[-1], 30, 10)]
         ours.append(f"{name}: R2 of a line {r2:.2f}, {minutes[0]:.0f} to {minutes[-1]:.0f} min")
     waiting = ", ".join(
         f"{name} {_between(curve)[0]:,.0f} to {_between(curve)[-1]:,.0f} min" for name, curve in _curves(e, "nasa", "")
     )
-    return Finding("; ".join(ours), all_of(verdicts), f'when="waiting": {waiting}')
+    return Finding("; ".join(ours), judged(all_of(verdicts), *numbers), f'when="waiting": {waiting}')
 
 
 def _k21(e: Evidence) -> Finding:
@@ -99,7 +106,7 @@ def _k21(e: Evidence) -> Finding:
     for (name, curve), target in zip(_curves(e, "sdsc"), (70, 77), strict=True):
         attempted, u = curve["attempted"], curve["utilization"]
         top = int(np.argmax(attempted))
-        falls = float(attempted[-1] / attempted[top])
+        falls = float(attempted[-1] / max(attempted[top], 1.0))
         peak = 100 * float(u[top])
         verdicts += [combine(0 < top < len(u) - 1 and falls <= 0.9), nearness(peak, target, 4)]
         ours.append(f"{name}: most attempts at {peak:.0f} %, {100 * falls:.0f} % of them left at c = 1.4")
@@ -120,17 +127,16 @@ def _k23(e: Evidence) -> Finding:
     ratios, gains = {}, {}
     for log in BOTH:
         for (name, full), (_, standard) in zip(_curves(e, log, ", full"), _curves(e, log), strict=True):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratios[log, name] = full["successful"] / standard["successful"]
-            gains[log, name] = float(np.median(relative_reduction(standard["mean_wait"], full["mean_wait"])))
-    largest = max(float(np.nanmax(value)) for value in ratios.values())
+            ratios[log, name] = over(full["successful"], standard["successful"])
+            gains[log, name] = middle(relative_reduction(standard["mean_wait"], full["mean_wait"]))
+    top = largest(np.array([largest(value) for value in ratios.values()]))
     each = ", ".join(
-        f"{log.upper()} {name} {np.nanmin(value):.1f}-{np.nanmax(value):.1f}" for (log, name), value in ratios.items()
+        f"{log.upper()} {name} {-largest(-value):.1f}-{largest(value):.1f}" for (log, name), value in ratios.items()
     )
     saved = ", ".join(f"{log.upper()} {name} {100 * value:.0f} %" for (log, name), value in gains.items())
     return Finding(
         f"full over standard successes: {each}; wait saved (medians over c): {saved}",
-        combine(1.5 <= largest <= 2.5, max(gains.values()) <= 0.10),
+        judged(combine(1.5 <= top <= 2.5, max(gains.values()) <= 0.10), top, *gains.values()),
     )
 
 

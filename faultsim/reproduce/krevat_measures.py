@@ -20,7 +20,21 @@ from numpy.typing import NDArray
 from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.krevat_runs import Curve, Evidence
 
-__all__ = ["change", "knee", "nearness", "number", "percent", "plotted", "relative_reduction", "saturation"]
+__all__ = [
+    "change",
+    "correlation",
+    "judged",
+    "knee",
+    "largest",
+    "middle",
+    "nearness",
+    "number",
+    "over",
+    "percent",
+    "plotted",
+    "relative_reduction",
+    "saturation",
+]
 
 Floats = NDArray[np.float64]
 
@@ -54,9 +68,47 @@ def knee(evidence: Evidence, log: str, series: str) -> float:
 
 def relative_reduction(worse: Floats, better: Floats) -> Floats:
     """By which share `better` is below `worse` (negative: above); NaN where either is missing."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        reduction: Floats = 1.0 - better / worse
-    return reduction
+    return 1.0 - over(better, worse)
+
+
+def over(upper: Floats, lower: Floats) -> Floats:
+    """`upper` / `lower`, NaN where `lower` is 0.
+
+    Examples
+    --------
+    >>> over(np.array([1.0, 2.0]), np.array([2.0, 0.0])).tolist()
+    [0.5, nan]
+    """
+    return np.divide(upper, lower, out=np.full(len(upper), np.nan), where=lower != 0)
+
+
+def middle(values: Floats) -> float:
+    """The median of what is not NaN; NaN if all is."""
+    kept = values[~np.isnan(values)]
+    return float(np.median(kept)) if len(kept) else float("nan")
+
+
+def largest(values: Floats) -> float:
+    """The largest of what is not NaN; NaN if all is."""
+    return float(np.fmax.reduce(values, initial=np.nan))
+
+
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's correlation; NaN where one of the two does not vary."""
+    if len(x) < 2 or not x.std() or not y.std():
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def judged(verdict: Verdict, *numbers: float) -> Verdict:
+    """`verdict`, or "not judged" if one of the numbers that it rests on is missing.
+
+    Examples
+    --------
+    >>> str(judged(Verdict.HOLDS, 1.0, float("nan")))
+    'not judged'
+    """
+    return Verdict.NOT_JUDGED if any(np.isnan(number) for number in numbers) else verdict
 
 
 def change(value: float, base: float) -> float:
