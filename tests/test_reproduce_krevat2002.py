@@ -17,7 +17,7 @@ from faultsim.reproduce.krevat_inputs import load
 from faultsim.reproduce.krevat_measures import knee, nearness, plotted, saturation
 from faultsim.reproduce.krevat_runs import COLUMNS, PAPER_GRID, SERIES, Curve, Evidence, Plan, plan
 
-TINY = Plan(jobs=120, grid={"nasa": (0.7, 1.0, 1.4, 1.7), "sdsc": (0.7, 1.0, 1.4)}, box_order_grid=(1.0,))
+TINY = Plan(jobs=80, grid={"nasa": (0.7, 1.0, 1.4, 1.7), "sdsc": (0.7, 1.0, 1.4)}, box_order_grid=(1.0,))
 RULES = {claim.id: claim for claim in krevat2002.CLAIMS}
 
 

@@ -121,12 +121,12 @@ def _k6(e: Evidence) -> Finding:
     for log in BOTH:
         for series in SCHEDULERS:
             curve = plotted(e, log, series)
-            found[log, series] = float(correlation(np.log(curve["mean_wait"]), np.log(curve["mean_bounded_slowdown"])))
+            found[log, series] = correlation(np.log(curve["mean_wait"]), np.log(curve["mean_bounded_slowdown"]))
     least = min(found, key=lambda key: found[key])
     return Finding(
         f"correlation of log(wait) and log(slowdown) along the curves: {found[least]:.3f} "
         f"({e.sources[least[0]].label} {least[1]}) to {max(found.values()):.3f}",
-        combine(*(value >= 0.95 for value in found.values())),
+        judged(combine(*(value >= 0.95 for value in found.values())), *found.values()),
     )
 
 
