@@ -79,7 +79,8 @@ def over(upper: Floats, lower: Floats) -> Floats:
     >>> over(np.array([1.0, 2.0]), np.array([2.0, 0.0])).tolist()
     [0.5, nan]
     """
-    return np.divide(upper, lower, out=np.full(len(upper), np.nan), where=lower != 0)
+    ratio: Floats = np.divide(upper, lower, out=np.full(len(upper), np.nan), where=lower != 0)
+    return ratio
 
 
 def middle(values: Floats) -> float:
