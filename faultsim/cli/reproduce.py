@@ -21,7 +21,7 @@ __all__ = ["main"]
 def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
     parser.description = "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims."
     parser.add_argument("--data", metavar="DIR", help="folder with the real logs (default: FAULTSIM_DATA, else none)")
-    parser.add_argument("--quick", action="store_true", help="fewer jobs and points: under ten seconds")
+    parser.add_argument("--quick", action="store_true", help="half of the load coefficients: under ten seconds")
     parser.add_argument(
         "--out",
         default="krevat2002-out",
@@ -30,7 +30,7 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
     )
     parser.add_argument("--workers", type=int, metavar="N", help="threads (default: one a processor)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the look-alikes (default 0)")
-    parser.add_argument("--page", metavar="FILE", help="also write the claims as a page of the documentation")
+    parser.add_argument("--page", metavar="FILE", help="write the claims there instead of DIR/CLAIMS.md")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a claim does not hold")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     args = parser.parse_args(argv)

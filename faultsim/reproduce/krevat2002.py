@@ -51,7 +51,7 @@ class Reproduction:
         """The claims as a table for the terminal."""
         lines = [TITLE, *self.logs()]
         if self.evidence.quick:
-            lines.append("quick run: fewer jobs and points, so numbers are rough; leave --quick out for all of it")
+            lines.append("quick run: half of the load coefficients, one box order; leave --quick out for all of it")
         lines += [
             "",
             *(f"{letter}  {words}" for letter, words in SETTINGS.items()),
@@ -59,7 +59,7 @@ class Reproduction:
             table.text(self.rows),
             "",
             f"{len(self.rows)} claims: {table.counts(self.rows)}",
-            f"{self.runs} runs in {self.seconds:.1f} s; figures, their data, CLAIMS.md, claims.json: {self.out}",
+            f"{self.runs} runs in {self.seconds:.1f} s; figures, their data and the claims are in {self.out}",
         ]
         return "\n".join(lines)
 
@@ -127,7 +127,7 @@ def reproduce(
     data : path, optional
         Folder with the real logs (see `krevat_inputs.find_log`); a log that is not there is replaced by its look-alike.
     quick : bool
-        Fewer jobs and load coefficients.
+        Half of the load coefficients, and one box order.
     out : path
         Folder for figures (PNG), their numbers (CSV), CLAIMS.md and claims.json; made if needed.
     workers : int
@@ -135,7 +135,7 @@ def reproduce(
     seed : int
         Seed of the look-alikes.
     page : path, optional
-        Also write CLAIMS.md there, as a page of the documentation with links to the figures in `out`.
+        Where the claims go as Markdown, with links to the figures in `out`, instead of CLAIMS.md in `out`.
     what : Plan, optional
         What to run, instead of the full or the quick plan.
     progress : callable, optional
@@ -156,14 +156,13 @@ def reproduce(
     curves = collect(sources, chosen, workers=workers, progress=progress)
     evidence = Evidence(sources, curves, checks(quick), quick)
     rows = table.judge(CLAIMS, evidence)
-    files = [*draw(evidence, folder), folder / "runs.csv", folder / "CLAIMS.md", folder / "claims.json"]
+    target = folder / "CLAIMS.md" if page is None else Path(page)
+    files = [*draw(evidence, folder), folder / "runs.csv", target, folder / "claims.json"]
     write_csv(_all_runs(evidence), folder / "runs.csv")
     runs = sum(len(curve.c) for curve in curves.values())
     done = Reproduction(evidence, rows, folder, files, runs, time.perf_counter() - begin)
-    (folder / "CLAIMS.md").write_text(done.page())
-    if page is not None:
-        relative = os.path.relpath(folder, Path(page).parent).replace(os.sep, "/")
-        Path(page).write_text(done.page(f"{relative}/"))
+    relative = os.path.relpath(folder, target.parent).replace(os.sep, "/")
+    target.write_text(done.page("" if relative == "." else f"{relative}/"))
     _write_json(done.document(), folder / "claims.json")
     return done
 

@@ -195,11 +195,11 @@ def _fig6(evidence: Evidence) -> "Figure":
                     ax=panels[1][column],
                     x=UTILIZATION,
                     y="time between migrations (minutes)",
-                    log=True,
                     styles={key: base | style},
                     title=f"{_panel(evidence, log, 'cd'[column])}: time between migrations",
                 )
-        panels[0][column].set_ylim(bottom=0)
+        for row in panels:
+            row[column].set_ylim(bottom=0)
     _legend(figure, panels[0][0], 3)
     _title(figure, "Fig. 6. Migrations against utilization", evidence)
     return figure
