@@ -179,7 +179,7 @@ def plot_job_sizes(
     ax = axes(ax)
     weights = None if by == "jobs" else log.work
     total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1] / (1 if by == "jobs" else 1e6)
-    ax.bar(np.arange(1, nodes + 1), total, width=1.0, color=PALETTE[0 if by == "jobs" else 1], linewidth=0)
+    ax.stairs(total, np.arange(nodes + 1) + 0.5, fill=True, color=PALETTE[0 if by == "jobs" else 1], linewidth=0)
     ax.set_xlim(0, nodes + 1)
     ax.set_xticks(_ticks(nodes))
     ax.set_xlabel("job size (nodes)", fontsize=10)
