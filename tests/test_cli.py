@@ -304,7 +304,7 @@ def test_log_load(capsys, swf, tmp_path):
 # -- bench
 
 
-@pytest.mark.parametrize("what", ["queue", "knapsack", "engine", "partitions"])
+@pytest.mark.parametrize("what", ["queue", "knapsack", "engine"])
 def test_bench_prints_a_table_and_json(capsys, swf, what):
     argv = ["bench", what, "--quick"] + (["--log", swf] if what == "engine" else [])
     status, out, err = run(capsys, *argv, "--json")

@@ -4,8 +4,9 @@ A claim names its rule in words, and the rule is applied as it stands: it is wri
 claim that does not hold is printed as such.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
@@ -107,7 +108,12 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
 
 def judge(claims: Sequence[Claim[Evidence]], evidence: Evidence) -> list[Row]:
     """Apply every claim's rule to the evidence."""
-    return [Row(claim, claim.judge(evidence)) for claim in claims]
+    return [Row(claim, _readable(claim.judge(evidence))) for claim in claims]
+
+
+def _readable(finding: Finding) -> Finding:
+    """A number that the runs did not give prints as "n/a"."""
+    return replace(finding, ours=re.sub(r"\bnan\b", "n/a", finding.ours), note=re.sub(r"\bnan\b", "n/a", finding.note))
 
 
 def counts(rows: Sequence[Row]) -> str:
