@@ -5,12 +5,16 @@ the package's own tables.
 """
 
 import ast
+import importlib
 import inspect
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import faultsim
+
+# Public modules that `import faultsim` leaves to those who want them.
+OPTIONAL = ("faultsim.plot",)
 
 
 def groups() -> dict[str, list[str]]:
@@ -62,7 +66,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 
 
 def api_page() -> list[str]:
-    lines = ["# Names", "", "`import faultsim as fs`; every name with an example that the tests run.", ""]
+    lines = ["# Names", "", "`import faultsim as fs`; every name has an example that the tests run.", ""]
     for heading, names in groups().items():
         here = documented(faultsim, names)
         modules = [name for name in names if inspect.ismodule(getattr(faultsim, name))]
@@ -71,12 +75,16 @@ def api_page() -> list[str]:
         if here:
             lines += summary("faultsim", here)
         for name in modules:
-            module = getattr(faultsim, name)
-            first = (inspect.getdoc(module) or "").splitlines()[0]
-            inner = documented(module, module.__all__)
-            lines += [f"### faultsim.{name}", "", first, ""]
-            lines += summary(f"faultsim.{name}", inner) if inner else []
+            lines += module_section(f"faultsim.{name}", "###")
+    for name in OPTIONAL:
+        lines += module_section(name, "##")
     return lines
+
+
+def module_section(name: str, level: str) -> list[str]:
+    module = importlib.import_module(name)
+    first = (inspect.getdoc(module) or "").split("\n\n")[0]
+    return [f"{level} {name}", "", first, "", *summary(name, documented(module, module.__all__))]
 
 
 def metrics_page() -> list[str]:

@@ -1,6 +1,7 @@
 """Every public name has an example, and every example runs."""
 
 import doctest
+import importlib
 import inspect
 from types import ModuleType
 
@@ -25,7 +26,12 @@ def public_names(module: ModuleType, prefix: str) -> list[tuple[str, object]]:
     return found
 
 
+# Imported by those who want them, since they need an extra.
+OPTIONAL = ("faultsim.plot",)
+
 NAMES = dict(public_names(faultsim, "faultsim"))
+for _module in OPTIONAL:
+    NAMES.update(public_names(importlib.import_module(_module), _module))
 FINDER = doctest.DocTestFinder(exclude_empty=True)
 
 
