@@ -30,6 +30,7 @@ def require_matplotlib() -> None:
 
     Examples
     --------
+    >>> from faultsim.plot import require_matplotlib
     >>> require_matplotlib()
     """
     if find_spec("matplotlib") is None:
