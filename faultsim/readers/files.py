@@ -65,7 +65,7 @@ class Lines:
     [b'one\\n', b'two']
     """
 
-    def __init__(self, path: str | os.PathLike[str], block_size: int = 1 << 19) -> None:
+    def __init__(self, path: str | os.PathLike[str], block_size: int = 1 << 18) -> None:
         self.name = display_name(path)
         self._path = os.fspath(path)
         self._block_size = block_size

@@ -88,10 +88,14 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str
     for block in lines:
         if line_number == 0:
             _refuse_other_formats(block, lines.name)
-        table = _read_block(block, comments, lines.name, line_number, bool(tables))
+        table = _parse(block) if b";" not in block else None
+        if table is not None:
+            line_number += len(table["id"])  # nothing but job lines
+        else:
+            table = _read_block(block, comments, lines.name, line_number, bool(tables))
+            line_number += block.count(b"\n")
         if table is not None:
             tables.append(table)
-        line_number += block.count(b"\n")
     if not tables:
         raise InputError(f"{lines.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
     table = {key: np.concatenate([part[key] for part in tables]) for key in _WANTED}
@@ -124,26 +128,29 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
         raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
 
 
+def _parse(block: bytes) -> _Table | None:
+    """The fast way: every line a job line as it should be, or None."""
+    columns = parse_block(PAD + block, _POSITIONS, _WIDTH)
+    if columns is None:
+        return None
+    table = dict(zip(_WANTED, columns, strict=True))
+    whole = all((table[key] == np.floor(table[key])).all() for key in _WHOLE if table[key].dtype.kind == "f")
+    return table if whole else None
+
+
 def _read_block(block: bytes, comments: list[str], name: str, first_line: int, begun: bool) -> _Table | None:
-    """The job lines of a block, by the fast way if they are as they should be; comments go to `comments`."""
-    data = block
-    if b";" in block or b"\n\n" in block or block[:1] in b"\r\n":
-        rows = []
-        for line in block.split(b"\n"):
-            text = line.strip()
-            if text[:1] == b";":
-                comments.append(text.decode("utf-8", "replace"))
-            elif text:
-                rows.append(line)
-        if not rows:
-            return None
-        data = b"\n".join(rows)
-    columns = parse_block(PAD + data, _POSITIONS, _WIDTH)
-    if columns is not None:
-        table = dict(zip(_WANTED, columns, strict=True))
-        if all((table[key] == np.floor(table[key])).all() for key in _WHOLE if table[key].dtype.kind == "f"):
-            return table
-    return _read_lines(block, name, first_line, begun)
+    """The job lines of a block in which there are others, or something wrong; comments go to `comments`."""
+    rows = []
+    for line in block.split(b"\n"):
+        text = line.strip()
+        if text[:1] == b";":
+            comments.append(text.decode("utf-8", "replace"))
+        elif text:
+            rows.append(line)
+    if not rows:
+        return None
+    table = _parse(b"\n".join(rows))
+    return _read_lines(block, name, first_line, begun) if table is None else table
 
 
 def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table | None:

@@ -23,8 +23,9 @@ PAD = b" " * 16
 _MAX_DIGITS = 16
 _PLAIN = b"0123456789-. \t\r\n"
 _ZEROS = np.uint64(0x3030303030303030)
-_ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
-# Adding 0x76 to a byte of 0..9 leaves its top bit clear, to one of 10..127 sets it.
+# Masks of the highest k bytes, k = 0..8.
+_USED = np.array([(0xFFFFFFFFFFFFFFFF << (8 * (8 - k))) & 0xFFFFFFFFFFFFFFFF for k in range(9)], dtype=np.uint64)
+# Adding 0x76 to a byte of 0..9 leaves its top bit clear, to one of 10..63 sets it; none is larger in a plain block.
 _OVER_NINE = np.uint64(0x7676767676767676)
 _TOP_BITS = np.uint64(0x8080808080808080)
 _PAIRS, _QUADS, _EIGHT = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF), np.uint64(0xFFFFFFFF)
@@ -71,22 +72,19 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
     fields = len(begins) // rows
     if (ends[fields - 1 :: fields] > newlines).any() or (begins[fields::fields] < newlines[:-1]).any():
         return None
-    if not _signs_and_points_fit(block, text, begins, ends):
+    if not _signs_and_points_fit(block, text, begins):
         return None
-    columns: list[NDArray[Any]] = []
-    for field in wanted:
-        spans = begins[field::fields], ends[field::fields]
-        whole = _whole_numbers(block, text, *spans)
-        columns.append(_any_numbers(block, *spans) if whole is None else whole)
-    return columns
+    chosen = list(wanted)
+    first = np.ascontiguousarray(begins.reshape(rows, fields)[:, chosen].T)
+    after = np.ascontiguousarray(ends.reshape(rows, fields)[:, chosen].T)
+    values, whole = _whole_numbers(block, text, first, after)
+    return [values[i] if whole[i] else _any_numbers(block, first[i], after[i]) for i in range(len(chosen))]
 
 
-def _signs_and_points_fit(
-    block: bytes, text: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
-) -> bool:
+def _signs_and_points_fit(block: bytes, text: NDArray[np.uint8], begins: NDArray[np.int64]) -> bool:
     """Whether every minus sign begins a number and no number has two points, or no digit."""
-    signed = text[begins] == 45
-    if block.count(b"-") != int(signed.sum()) or (signed & (ends - begins == 1)).any():
+    signs = np.flatnonzero(text == 45)
+    if (text[signs - 1] > 32).any() or (text[signs + 1] - 46 > 11).any():  # uint8: 46..57 are the point and the digits
         return False
     if b"." in block:
         points = np.flatnonzero(text == 46)
@@ -100,39 +98,35 @@ def _signs_and_points_fit(
 
 def _whole_numbers(
     block: bytes, text: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Integers, a row of the result a column of the table; and which rows are right, all being whole numbers."""
     negative = text[begins] == 45
     digits = ends - begins - negative
-    longest = int(digits.max())
-    if longest > _MAX_DIGITS:
-        return None
     # The block as overlapping little-endian words, one at every byte.
     words: NDArray[np.uint64] = np.ndarray((len(block) - 7,), "<u8", buffer=block, strides=(1,))
-    values = _eight_digits(words[ends - 8], np.minimum(digits, 8))
-    if values is None:
-        return None
-    if longest > 8:
-        upper = _eight_digits(words[ends - 16], np.maximum(digits - 8, 0))
-        if upper is None:
-            return None
-        values += upper * np.uint64(100_000_000)
+    values, bad = _eight_digits(words[ends - 8], np.minimum(digits, 8))
+    longest = digits.max(axis=1)
+    for column in np.flatnonzero(longest > 8):
+        upper, worse = _eight_digits(words[ends[column] - 16], np.clip(digits[column] - 8, 0, 8))
+        values[column] += upper * np.uint64(100_000_000)
+        bad[column] |= worse
     result = values.astype(np.int64)
-    return np.where(negative, -result, result) if negative.any() else result
+    np.negative(result, out=result, where=negative)
+    return result, ~bad.any(axis=1) & (longest <= _MAX_DIGITS)
 
 
-def _eight_digits(word: NDArray[np.uint64], digits: NDArray[np.int64]) -> NDArray[np.uint64] | None:
-    """The last `digits` characters of each word as a number; None if one of them is no digit.
+def _eight_digits(
+    word: NDArray[np.uint64], digits: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """The last `digits` characters of each word as a number, and where one of them is no digit.
 
-    The last character is the highest byte.  A shift by all 64 bits is undefined, so 0 digits go by a mask of their own.
+    The last character is the highest byte, so what is not used are the lowest bytes.
     """
-    unused = ((8 - digits) * 8).astype(np.uint64)
-    keep = np.where(digits > 0, _ONES << np.minimum(unused, np.uint64(56)), np.uint64(0))
-    word = (word ^ _ZEROS) & keep  # a digit becomes its value, a sign or a point something above nine
-    if ((((word + _OVER_NINE) | word) & _TOP_BITS) != 0).any():
-        return None
+    word = (word ^ _ZEROS) & _USED[digits]  # a digit becomes its value, a sign or a point something above nine
+    bad = ((word + _OVER_NINE) & _TOP_BITS) != 0
     word = (word * np.uint64(10) + (word >> np.uint64(8))) & _PAIRS
     word = (word * np.uint64(100) + (word >> np.uint64(16))) & _QUADS
-    return (word * np.uint64(10_000) + (word >> np.uint64(32))) & _EIGHT
+    return (word * np.uint64(10_000) + (word >> np.uint64(32))) & _EIGHT, bad
 
 
 def _any_numbers(block: bytes, begins: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.float64]:
