@@ -6,6 +6,7 @@ from libc.stdlib cimport calloc, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from faultsim._core.choose cimport permit_t
+from faultsim._core.placing cimport same_box
 from faultsim._core.sim cimport NO_MEMORY, OK, JOB_RUNNING, plan_t, promise_start, sim_t, start_job, wait_t
 from faultsim._core.torus cimport box_size, box_t, next_feasible, occ_fill, occ_meets
 
@@ -29,6 +30,8 @@ cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
     for i in range(s.n):
         p.begin[i] = INFINITY
     p.last_pass = -INFINITY
+    p.gained = -INFINITY
+    p.head = -1
     return OK
 
 
@@ -97,39 +100,61 @@ cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noe
             join(p.window, mask_of(s, other), words)
 
 
-cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, int32_t *size_out) noexcept nogil:
-    """Earliest time from now on, then smallest size, with a box that is free all along; 1, or a status code."""
+cdef int try_at(sim_t *s, int32_t job, bint head, double t, bint real, box_t *box) noexcept nogil:
+    """The size of a box that `job` can have from t on, the smallest first; 0: none; < 0: a status code."""
     cdef plan_t *p = &s.plan
-    cdef int32_t n = release_times(s), i, size, limit
-    cdef double t = s.now, end
+    cdef int32_t size = s.need[job], limit = s.nodes if head else size + s.policy.max_growth
     cdef permit_t permit
     cdef int code
-    limit = s.nodes if head else s.need[job] + s.policy.max_growth
+    taken_over(s, job, t, (t + s.policy.start_delay) + s.estimate[job], real)
     memset(&permit, 0, sizeof(permit))
     permit.forbidden = p.window
-    for i in range(-1, n):
-        if i >= 0:
-            t = p.times[i]
-        end = (t + s.policy.start_delay) + s.estimate[job]
-        taken_over(s, job, t, end, i < 0)
-        size = s.need[job]
-        while size != 0 and size <= limit:
-            code = s.policy.place(s, job, p.instant, size, &permit, box)
-            if code < 0:
-                return code
-            if code:
-                begin[0] = t
-                size_out[0] = size
-                # A hole at now that counts on nodes of an overrun job is not one to start in.
-                return 2 if i < 0 else 1
-            size = next_feasible(&s.torus, size + 1)
-    begin[0] = INFINITY
-    return 1
+    while size != 0 and size <= limit:
+        code = s.policy.place(s, job, p.instant, size, &permit, box)
+        if code != 0:
+            return size if code > 0 else code
+        size = next_feasible(&s.torus, size + 1)
+    return 0
+
+
+cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, bint *starts) noexcept nogil:
+    """Earliest time from now on, then smallest size, with a box that is free all along; the size, or a status code.
+
+    A job that has a reservation finds none better from plan.gained on, unless as the new head of the queue it may take
+    any size; and none later than its own is looked for (0).
+    """
+    cdef plan_t *p = &s.plan
+    cdef double old = p.begin[job], stop = old
+    cdef int32_t n, i
+    cdef int size
+    if old != INFINITY and p.gained < stop and (not head or p.head == job):
+        stop = p.gained
+    starts[0] = True
+    begin[0] = s.now
+    if s.now < stop or old == s.now:
+        size = try_at(s, job, head, s.now, True, box)
+        if size != 0:
+            return size
+    # A hole at now that counts on nodes of an overrun job is not one to start in.
+    starts[0] = False
+    if s.now < stop:
+        n = release_times(s)
+        for i in range(n):
+            if p.times[i] >= stop:
+                break
+            size = try_at(s, job, head, p.times[i], False, box)
+            if size != 0:
+                begin[0] = p.times[i]
+                return size
+    begin[0] = old
+    return try_at(s, job, head, old, False, box) if old != INFINITY else 0
 
 
 cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
     if s.expected[job] < s.now:
         s.plan.rebuild = True    # it outlived its estimate: a disturbance
+    elif s.expected[job] > s.plan.gained:
+        s.plan.gained = s.expected[job]
 
 
 cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
@@ -180,45 +205,54 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
     """One reservation after another, in queue order, out of the plan and into its earliest hole."""
     cdef plan_t *p = &s.plan
     cdef wait_t *w = &s.wait
-    cdef int32_t i, keep, job, size
-    cdef double begin = INFINITY
-    cdef bint waits = False
+    cdef int32_t i, keep, job, head = -1
+    cdef double begin = INFINITY, vacated = -INFINITY
+    cdef bint starts = False
     cdef box_t box
-    cdef int code
+    cdef int size, code
     if disturbed:
+        p.gained = -INFINITY
         for i in range(w.head, w.end):
             p.begin[w.job[i]] = INFINITY
     for i in range(w.head, w.end):
         job = w.job[i]
-        size = 0
-        code = find_hole(s, job, not waits, &begin, &box, &size)
-        if code < 0:
-            return code
-        if p.begin[job] < begin:
+        size = find_hole(s, job, head < 0, &begin, &box, &starts)
+        if size < 0:
+            return size
+        if size == 0:
             # It keeps its reservation.  Nothing as good is found only where a reservation without length stood beside
             # another one, or after a change of the queue order.
             begin = p.begin[job]
+            if begin == INFINITY:
+                head = job if head < 0 else head
+                continue
             box = p.box[job]
             size = box_size(&box)
-            code = 2 if begin == s.now and not occ_meets(&s.torus, s.occ, &box) else 1
-        if code == 2:
+            starts = begin == s.now and not occ_meets(&s.torus, s.occ, &box)
+        if p.begin[job] != INFINITY and (begin != p.begin[job] or not same_box(&box, &p.box[job])):
+            # What it leaves may serve those behind it now and those before it in the next pass.
+            if p.end[job] > p.gained:
+                p.gained = p.end[job]
+            if p.end[job] > vacated:
+                vacated = p.end[job]
+        promise_start(s, job, begin)
+        remask(s, job, &box)
+        if starts:
             p.begin[job] = INFINITY
-            remask(s, job, &box)
-            promise_start(s, job, begin)
-            code = start_job(s, job, size, &box, waits)
+            code = start_job(s, job, size, &box, head >= 0)
             if code < 0:
                 return code
             continue
-        waits = True
+        head = job if head < 0 else head
         p.begin[job] = begin
         p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
         p.box[job] = box
-        remask(s, job, &box)
-        promise_start(s, job, begin)
     keep = w.head
     for i in range(w.head, w.end):
         if s.state[w.job[i]] != JOB_RUNNING:
             w.job[keep] = w.job[i]
             keep += 1
     w.end = keep
+    p.head = head
+    p.gained = vacated
     return OK

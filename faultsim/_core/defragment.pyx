@@ -5,7 +5,7 @@ from libc.stdlib cimport free as c_free, malloc, qsort
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.finder_bitmap cimport largest_free
-from faultsim._core.placing cimport current_mfp
+from faultsim._core.placing cimport current_mfp, same_box
 from faultsim._core.releases cimport release_t
 from faultsim._core.schedule_torus cimport torus_shadow
 from faultsim._core.sim cimport NO_MEMORY, OK, move_job, mover_t
@@ -34,10 +34,6 @@ cdef int by_end(const void *a, const void *b) noexcept nogil:
     if p.end != q.end:
         return -1 if p.end < q.end else 1
     return (p.job > q.job) - (p.job < q.job)
-
-
-cdef inline bint same_box(const box_t *p, const box_t *q) noexcept nogil:
-    return p.x == q.x and p.y == q.y and p.z == q.z and p.a == q.a and p.b == q.b and p.c == q.c
 
 
 cdef bint worth_trying(sim_t *s) noexcept nogil:

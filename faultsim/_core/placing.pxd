@@ -17,3 +17,7 @@ cdef int place_python(
 
 # Size of the largest free box of the machine as it is now; kept in s.mfp until the occupancy changes.
 cdef int32_t current_mfp(sim_t *s) noexcept nogil
+
+
+cdef inline bint same_box(const box_t *p, const box_t *q) noexcept nogil:
+    return p.x == q.x and p.y == q.y and p.z == q.z and p.a == q.a and p.b == q.b and p.c == q.c

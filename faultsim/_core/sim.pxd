@@ -136,7 +136,8 @@ cdef struct plan_t:
     double *begin            # inf: none yet
     double *end
     box_t *box               # torus
-    double gained            # cluster: the plan has become freer up to here since no job could move
+    double gained            # the plan has become freer up to here since no job could move
+    int32_t head             # torus: the first job in the queue that still waited after the last sweep
     bint rebuild             # a disturbance since the last pass
     double last_pass
     # cluster: step function of free nodes, level[i] from at[i] until at[i + 1]
