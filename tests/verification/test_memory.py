@@ -1,0 +1,125 @@
+"""Many small simulations, of every kind and ended in every way, leave no memory behind."""
+
+import gc
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+
+STATM = Path("/proc/self/statm")
+
+
+def resident():
+    gc.collect()
+    return int(STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Breaks(Exception):
+    pass
+
+
+class BreakingOrder(fs.QueueOrder):
+    def __init__(self, asked):
+        self.asked = asked
+
+    def keys(self, queue, now):
+        self.asked -= 1
+        if self.asked < 0:
+            raise Breaks
+        return queue.size
+
+
+class BreakingPlacement(fs.Placement):
+    def __init__(self, asked):
+        self.asked = asked
+
+    def choose(self, job, candidates, state):
+        self.asked -= 1
+        if self.asked < 0:
+            raise Breaks
+        return len(candidates) - 1
+
+
+def some_kind(i, rng):
+    n = 30
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 60, n)), runtime=rng.integers(0, 40, n), estimate=rng.integers(0, 60, n),
+        size=rng.integers(1, 33, n),
+    )  # fmt: skip
+    orders = [fs.ArrivalOrder(), fs.ShortestFirst(), fs.Wfp3(), BreakingOrder(i % 31)]
+    schedulers = [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill]
+    options = {
+        "scheduler": schedulers[i % 3](order=orders[i // 3 % 4]),
+        "record": i % 5 < 2,
+        "start_delay": i % 2 * 2.0,
+    }
+    if i // 12 % 2:
+        return log, fs.Cluster(32), options
+    placements = [fs.FirstFit(), fs.MaxFreePartition(), BreakingPlacement(i % 23)]
+    options |= {"placement": placements[i // 24 % 3], "migration": fs.Defragment(cost=1.0) if i % 7 < 3 else None}
+    return log, fs.Torus(4, 4, 2), options
+
+
+def simulate_some(first, last):
+    broken = 0
+    for i in range(first, last):
+        log, machine, options = some_kind(i, np.random.default_rng(i))
+        sim = fs.Simulation(log, machine, **options)
+        try:
+            for _ in range(i % 13):
+                sim.step()
+            fork = sim.copy()
+            fork.copy().step()  # let go of half way
+            fork.run()
+            fork.result()
+        except Breaks:
+            broken += 1
+    return broken
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not STATM.exists(), reason="the resident size is read from /proc")
+def test_many_simulations_leave_nothing_behind():
+    simulate_some(0, 1500)  # the allocators reach their working size
+    before = resident()
+    broken = simulate_some(1500, 9000)
+    assert broken > 500
+    assert resident() - before < 3_000_000  # a leak of 400 bytes a simulation would show
+
+
+@pytest.mark.parametrize("policy", ["order", "placement"])
+def test_what_an_exception_broke_off_cannot_go_on(policy):
+    log = fs.Workload(submit=[0, 1, 2], runtime=[5, 5, 5], size=[2, 2, 2])
+    rule = BreakingOrder(1) if policy == "order" else BreakingPlacement(1)
+    options = {"scheduler": fs.EasyBackfill(order=rule)} if policy == "order" else {"placement": rule}
+    sim = fs.Simulation(log, fs.Torus(1, 1, 4), **options)
+    fork = sim.copy()
+    with pytest.raises(Breaks):
+        sim.run()
+    for on in (sim.run, sim.step, sim.copy):
+        with pytest.raises(fs.errors.EngineError, match="cannot go on"):
+            on()
+    rule.asked = 100
+    fork.run()
+    assert fork.done
+
+
+def test_a_policy_cannot_drive_the_simulation_that_asks_it():
+    class Meddler(fs.QueueOrder):
+        def keys(self, queue, now):
+            with pytest.raises(fs.errors.EngineError, match="in the middle of a step"):
+                self.sim.step()
+            with pytest.raises(fs.errors.EngineError, match="in the middle of a step"):
+                self.sim.copy()
+            self.seen = self.sim.free, len(self.sim.running)
+            return queue.size
+
+    order = Meddler()
+    log = fs.Workload(submit=[0, 1, 2], runtime=[5, 5, 5], size=[2, 2, 2])
+    order.sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.Fcfs(order=order))
+    order.sim.run()
+    assert order.sim.result().metrics["n_jobs"] == 3
+    assert order.seen[0] in (0, 2, 4)
