@@ -314,6 +314,14 @@ def test_command_prints_the_table_or_json(tiny_plan, capsys, tmp_path):
     assert len(json.loads(out)["claims"]) == 26
 
 
+def test_environment_names_the_folder_of_logs(tiny_plan, capsys, tmp_path, monkeypatch, data_dir):
+    for folder, real in ((data_dir, True), (tmp_path, False)):
+        monkeypatch.setenv("FAULTSIM_DATA", str(folder))
+        assert main(["reproduce", "krevat2002", "--quick", "--json", "--out", str(tmp_path / "out")]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert [log["real"] for log in document["logs"]] == [real, real]
+
+
 @pytest.mark.parametrize(("found", "status"), [(Verdict.HOLDS, 0), (Verdict.PARTLY, 0), (Verdict.FAILS, 1)])
 def test_strict_fails_only_when_a_claim_does(tiny_plan, capsys, tmp_path, monkeypatch, found, status):
     claim = Claim("K1", "a", "b", "order", "c", "d", "e", lambda evidence: Finding("x", found))

@@ -18,6 +18,14 @@ from faultsim.version import __version__
 __all__ = ["main"]
 
 
+def _ambient() -> str | None:
+    """The folder that FAULTSIM_DATA names, if it holds one of the logs; unlike --data it may be meant for others."""
+    from faultsim.reproduce.krevat_inputs import FILES, find_log
+
+    folder = os.environ.get("FAULTSIM_DATA")
+    return folder if folder and any(find_log(folder, name) for name in FILES) else None
+
+
 def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
     parser.description = "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims."
     parser.add_argument("--data", metavar="DIR", help="folder with the real logs (default: FAULTSIM_DATA, else none)")
@@ -41,7 +49,7 @@ def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
 
     with reporting(True, "runs") as report:
         done = krevat2002.reproduce(
-            data=args.data or os.environ.get("FAULTSIM_DATA"),
+            data=args.data or _ambient(),
             quick=args.quick,
             out=args.out,
             workers=workers,
