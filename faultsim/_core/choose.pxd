@@ -10,18 +10,21 @@ from faultsim._core.torus cimport box_t
 
 
 cdef struct permit_t:               # which free boxes are candidates at all; all-zero allows every one
-    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch (fixed reservations, conservative holes)
-    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff a free box of
-    int need                        #   at least `need` nodes remains in (later | B).  need < 1 asks for nothing
-    box_t witness                   # a box that is free in `later` and has >= need nodes, if has_witness: only a hint; a
-    bint has_witness                #   choose function may set it
+    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
+    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
+    int need                        # a free box of at least `need` nodes remains in (later | B); need < 1 asks nothing
+    box_t witness                   # a box of >= need nodes that is free in `later`, if has_witness: no more than a
+    bint has_witness                # hint, which nothing depends on today
 
 
 # Each: False = no candidate.  permit may be NULL.
-cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil
+cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           box_t *out) noexcept nogil
 
-# The candidate that leaves the largest free box in (occ | B), forbidden nodes counted as they are in occ; ties to the first.
-cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil
+# The candidate that leaves the largest free box in (occ | B), forbidden nodes counted as they are in occ; ties to the
+# first.
+cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                          box_t *out) noexcept nogil
 
 # All candidates in order, into a growing buffer as all_free does.  How many, or -1: no memory.
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,

@@ -1,9 +1,9 @@
 """Placement rules on a torus; see choose.pxd.
 
-Nothing here looks at a candidate by itself.  A level is a size of free box that may be left; the boxes of that size and
-the candidates of one shape are maps, and which candidates keep clear of such a box follows from their projections on the
-axes (ring.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one search finds
-the highest level that some candidate leaves.
+Nothing here looks at a candidate by itself.  A level is a size of free box that may be left; the boxes of that size
+and the candidates of one shape are maps, and which candidates keep clear of such a box follows from their projections
+on the axes (ring.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one
+search finds the highest level that some candidate leaves.
 """
 
 from libc.stdint cimport uint64_t
@@ -11,9 +11,9 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport (
-    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_free, finder_init, finder_largest, finder_load,
-    finder_note_absent, finder_rooms, finder_search, finder_t, first_free, has_free, largest_free, map_canonical,
-    map_filter, map_next, map_pick, map_project, map_shape,
+    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_forget, finder_free, finder_init, finder_largest,
+    finder_load, finder_note_absent, finder_rooms, finder_search, finder_t, first_free, has_free, largest_free,
+    map_canonical, map_filter, map_next, map_pick, map_project, map_shape,
 )
 from faultsim._core.ring cimport family_add, family_apart, family_clear, family_t
 from faultsim._core.torus cimport (
@@ -40,7 +40,8 @@ cdef inline void _clear(family_t *three) noexcept nogil:
 
 cdef void _add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
     map_project(f, map, f.set)
-    if family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1]) or family_add(&three[2], s.c, f.set[2]):
+    if (family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1])
+            or family_add(&three[2], s.c, f.set[2])):
         f.out_of_memory = True
 
 
@@ -51,7 +52,7 @@ cdef inline void _apart(finder_t *f, const family_t *three, const shape_t *s) no
     family_apart(&three[2], s.c, f.set[2])
 
 
-# -- candidates -----------------------------------------------------------------------------------------------------------
+# -- candidates ------------------------------------------------------------------------------------------------------
 
 cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
     """Make f.guard the boxes of at least permit.need nodes in permit.later; what was blocked stays so while it must."""
@@ -68,9 +69,9 @@ cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
             if f.guard_later[i] & ~permit.later[i]:
                 stays = False
                 break
-    if not (stays and which == f.blocked_which and (f.is_small or f.blocked_view == f.view[which].stamp)):
+    if not (stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life)):
         f.blocked_which = which
-        f.blocked_view = f.view[which].stamp
+        f.blocked_life = f.view[which].life
         f.blocked_stamp += 1
         if f.blocked_stamp == 0:
             memset(f.blocked, 0, (t.nodes + 1) * sizeof(unsigned short))
@@ -165,9 +166,10 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
     return list.n
 
 
-# -- the rules ------------------------------------------------------------------------------------------------------------
+# -- the rules -------------------------------------------------------------------------------------------------------
 
-cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
+cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           box_t *out) noexcept nogil:
     cdef bint guarded, found = False
     cdef int k, which = _open(f, occ, size, permit, &guarded)
     cdef const shape_t *s
@@ -200,7 +202,8 @@ cdef void _level(finder_t *f, int size) noexcept nogil:
             _add(f, f.room, s, f.map)
 
 
-cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint any, bint found, box_t *out) noexcept nogil:
+cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint any, bint found,
+                     box_t *out) noexcept nogil:
     """The first candidate of this shape that leaves a box of f.room, if it comes before `out` (by base)."""
     cdef box_t base
     if not any:
@@ -262,7 +265,8 @@ cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int orde
     return &f.memo[(h >> 40) & (MEMO - 1)]
 
 
-cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
+cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                          box_t *out) noexcept nogil:
     cdef choice_t *slot = NULL
     cdef uint64_t second = occ[1] if f.is_small and f.torus.words > 1 else 0
     cdef bint found
@@ -271,19 +275,21 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
             f.memo = <choice_t *> calloc(MEMO, sizeof(choice_t))
         if f.memo != NULL:
             slot = _slot(f, occ, size, order)
-            if slot.found and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size and slot.order == order:
-                if slot.found == 2:
+            if (slot.epoch == f.epoch and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size
+                    and slot.order == order):
+                if slot.found:
                     out[0] = slot.out
-                return slot.found == 2
+                return slot.found
     found = _max_free(f, occ, size, order, permit, out)
     if slot != NULL:
-        slot.occ[0], slot.occ[1], slot.size, slot.order, slot.found = occ[0], second, size, order, 1 + found
+        slot.occ[0], slot.occ[1], slot.size, slot.order = occ[0], second, size, order
+        slot.epoch, slot.found = f.epoch, found
         if found:
             slot.out = out[0]
     return found
 
 
-# -- Python's border: for tests, and for placements tried by hand ----------------------------------------------------------
+# -- Python's border: for tests, and for placements tried by hand ----------------------------------------------------
 
 cdef tuple _row(const box_t *b):
     return (b.x, b.y, b.z, b.a, b.b, b.c)
@@ -366,3 +372,28 @@ cdef class Chooser:
             return _row(&out) if found else None
         finally:
             free(buf)
+
+    def repeat(self, bint max_free, const unsigned char[:, :, :, ::1] busy, int size, int times=1):
+        """Place a job on each of many occupancies, from scratch each time and without the GIL; how often it fitted."""
+        cdef const torus_t *t = &self.torus.t
+        cdef int n = busy.shape[0], i, _k
+        cdef long fitted = 0
+        cdef box_t out
+        cdef uint64_t *occ
+        if busy.shape[1] != t.x or busy.shape[2] != t.y or busy.shape[3] != t.z or not 1 <= size <= t.nodes:
+            raise ValueError("the occupancies or the size are not of this torus")
+        occ = <uint64_t *> calloc(n * <size_t> t.words, sizeof(uint64_t))
+        if occ == NULL:
+            raise MemoryError
+        with nogil:
+            for i in range(n):
+                occ_pack(t, &busy[i, 0, 0, 0], &occ[i * <size_t> t.words])
+            for _k in range(times):
+                for i in range(n):
+                    finder_forget(&self.finder)
+                    if max_free:
+                        fitted += choose_max_free(&self.finder, &occ[i * <size_t> t.words], size, 0, NULL, &out)
+                    else:
+                        fitted += choose_first_fit(&self.finder, &occ[i * <size_t> t.words], size, 0, NULL, &out)
+        free(occ)
+        return fitted

@@ -1,8 +1,8 @@
 """The bitmap finder (ours, the default): the contract.
 
-A finder answers questions about free boxes of one occupancy; ``order`` is a box_order_t of torus.pxd.  It owns its scratch
-memory, so one finder serves one thread.  It remembers the last occupancies and what it found out about them; that never
-changes an answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
+A finder answers questions about free boxes of one occupancy; ``order`` is a box_order_t of torus.pxd.  It owns its
+scratch memory, so one finder serves one thread.  It remembers the last occupancies and what it found out about them;
+that never changes an answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
 """
 
 from libc.stdint cimport uint64_t
@@ -22,7 +22,8 @@ cdef enum which_t:                  # the occupancies that a finder keeps in vie
 cdef struct choice_t:               # a remembered choose_max_free on a small torus
     uint64_t occ[2]
     int size, order
-    int found                       # 0: empty slot, 1: no candidate, 2: out
+    unsigned int epoch              # that of the finder, else the slot is empty
+    bint found
     box_t out
 
 
@@ -35,6 +36,7 @@ cdef struct finder_t:
     view_t view[3]
     int map_words                   # uint64 words a map
     int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a
+    int *cap                        # scratch of the search: as in view_t
     uint64_t *scratch               # [torus.words] for callers
     # scratch of choose.pyx
     uint64_t *map                   # one map
@@ -48,10 +50,12 @@ cdef struct finder_t:
     bint guard_valid
     uint64_t *guard_later           # what `guard` was made of: [torus.words]
     int guard_need
-    int blocked_which, blocked_need # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
-    unsigned short blocked_view, blocked_stamp
-    unsigned short *blocked
-    choice_t *memo
+    int blocked_which               # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
+    uint64_t blocked_life
+    unsigned short blocked_stamp
+    unsigned short *blocked         # [nodes + 1]
+    choice_t *memo                  # a direct-mapped table
+    unsigned int epoch              # never 0
     bint out_of_memory              # set when a growing list could not grow: what was answered since then may be wrong
 
 
@@ -68,21 +72,23 @@ cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witnes
 # The first free box of exactly `size` nodes.
 cdef bint first_free(finder_t *f, const uint64_t *occ, int size, int order, box_t *out) noexcept nogil
 
-# All free boxes of exactly `size` nodes, in order, into a buffer that grows (`*buf` may be NULL, with *cap 0; the caller
-# frees it with free()).  How many, or -1: no memory.
+# All free boxes of exactly `size` nodes, in order, into a buffer that grows (`*buf` may be NULL, with *cap 0; the
+# caller frees it with free()).  How many, or -1: no memory.
 cdef long all_free(finder_t *f, const uint64_t *occ, int size, int order, box_t **buf, long *cap) noexcept nogil
 
-# -- for choose.pyx: maps (lines.pxd) whatever their kind ------------------------------------------------------------------
+# -- for choose.pyx: maps (lines.pxd) whatever their kind ------------------------------------------------------------
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil
 cdef int finder_largest(finder_t *f, int which) noexcept nogil
 cdef bint finder_absent(const finder_t *f, int which, int size) noexcept nogil  # known to have no free box of this size
 cdef void finder_note_absent(finder_t *f, int which, int size) noexcept nogil
 
-# The size of the largest free box above `best` that keeps clear of some box of `mine` (NULL: any), else `best`.  A box of
-# `enough` nodes ends the search.
-cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine, box_t *witness) noexcept nogil
-cdef bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil     # False = empty, map undefined
+# The size of the largest free box above `best` that keeps clear of some box of `mine` (NULL: any), else `best`.  A
+# box of `enough` nodes ends the search.
+cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine,
+                       box_t *witness) noexcept nogil
+# False = empty, map undefined
+cdef bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil
 cdef void map_canonical(finder_t *f, const shape_t *s, uint64_t *map) noexcept nogil
 cdef void map_project(finder_t *f, const uint64_t *map, uint64_t **sets) noexcept nogil
 cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *base) noexcept nogil       # sets NULL: any

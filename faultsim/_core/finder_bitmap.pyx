@@ -1,16 +1,18 @@
 """The bitmap finder; see finder_bitmap.pxd.
 
-The largest free box is looked for column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a box
-that beats the best so far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider
-column either, and all columns whose area cannot make up for it are left out (Krevat's question in about M^4 / 64 steps).
+The largest free box is looked for column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a
+box that beats the best so far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any
+wider column either, and all columns whose area cannot make up for it are left out (Krevat's question in about M^4 /
+64 steps).
 """
 
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from faultsim._core.lines cimport (
-    lines_any_run, lines_canonical, lines_column, lines_filter, lines_free, lines_init, lines_next, lines_next_column,
-    lines_next_layer, lines_pick, lines_project, lines_runs, lines_shape, view_free, view_init, view_load,
+    lines_any_run, lines_canonical, lines_column, lines_filter, lines_free, lines_init, lines_layer, lines_next,
+    lines_next_column, lines_next_column_run, lines_pick, lines_project, lines_runs, lines_shape,
+    lines_widen, view_free, view_init, view_load,
 )
 from faultsim._core.ring cimport family_add, family_apart, family_free, family_init
 from faultsim._core.small cimport (
@@ -46,6 +48,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
         shapes = max(shapes, torus.first_shape[i + 1] - torus.first_shape[i])
     f.held = <uint64_t *> calloc(<size_t> shapes * f.map_words, sizeof(uint64_t))
     f.reach = <int *> malloc((torus.x + 1) * sizeof(int))
+    f.cap = <int *> malloc(<size_t> (torus.x + 1) * (torus.y + 1) * sizeof(int))
     f.scratch = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
     f.joined = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
     f.guard_later = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
@@ -53,7 +56,9 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.reach_x = <uint64_t *> calloc(<size_t> (torus.x + 1) * ((torus.x + 63) // 64), sizeof(uint64_t))
     f.blocked = <unsigned short *> calloc(torus.nodes + 1, sizeof(unsigned short))
     f.blocked_stamp = 1
-    if (bad or f.held == NULL or f.reach == NULL or f.scratch == NULL or f.joined == NULL or f.guard_later == NULL or f.map == NULL
+    f.epoch = 1
+    if (bad or f.held == NULL or f.reach == NULL or f.cap == NULL or f.scratch == NULL or f.joined == NULL
+            or f.guard_later == NULL or f.map == NULL
             or f.reach_x == NULL or f.blocked == NULL):
         finder_free(f)
         return -1
@@ -73,6 +78,7 @@ cdef void finder_free(finder_t *f) noexcept nogil:
         family_free(&f.guard[i])
     free(f.small_free)
     free(f.reach)
+    free(f.cap)
     free(f.scratch)
     free(f.joined)
     free(f.guard_later)
@@ -89,11 +95,14 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
     for i in range(3):
         f.view[i].valid = False
     f.guard_valid = False
-    free(f.memo)
-    f.memo = NULL
+    f.epoch += 1
+    if f.epoch == 0:                                    # all numbers used up: begin again with an empty table
+        free(f.memo)
+        f.memo = NULL
+        f.epoch = 1
 
 
-# -- maps of either kind --------------------------------------------------------------------------------------------------
+# -- maps of either kind ---------------------------------------------------------------------------------------------
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil:
     if f.is_small:
@@ -179,7 +188,26 @@ cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noex
     return lines_next(&f.lines, map, at, base)
 
 
-# -- the search -----------------------------------------------------------------------------------------------------------
+# -- the search ------------------------------------------------------------------------------------------------------
+
+cdef struct hunt_t:                 # a search over columns
+    const family_t *mine            # NULL, or what a box must keep clear of
+    int best, enough                # nodes; the search ends at `enough`
+    box_t *witness                  # NULL, or the best box
+    int *cap                        # bounds, as in view_t
+
+
+cdef inline int _coarse_extent(int row, int n) noexcept nogil:
+    """1, 2, 4, ... and n."""
+    return min(1 << row, n)
+
+
+cdef inline int _coarse_rows(int n) noexcept nogil:
+    cdef int row = 0
+    while _coarse_extent(row, n) < n:
+        row += 1
+    return row + 1
+
 
 cdef inline bint _everywhere(const family_t *f, const uint64_t *set, int extent) noexcept nogil:
     """Does the set hold every base of this extent?"""
@@ -191,18 +219,19 @@ cdef inline bint _everywhere(const family_t *f, const uint64_t *set, int extent)
     return set[0] & full == full
 
 
-cdef int _search_small(finder_t *f, u128 free, int best, int enough, const family_t *mine, box_t *witness) noexcept nogil:
+cdef int _search_small(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
+                       box_t *witness) noexcept nogil:
     cdef const small_t *s = &f.small
     cdef int *reach = f.reach
     cdef int nx = s.x.n, ny = s.y.n, nz = s.z.n
     cdef int a, b, c, size
-    cdef u128 layer = free, column, run, longer, near = 0
+    cdef u128 layer = vacant, column, run, longer, near = 0
     cdef uint64_t set[2]
     for a in range(nx + 1):
         reach[a] = nz
     for b in range(1, ny + 1):
         if b > 1:
-            layer &= small_turn(&s.y, free, b - 1)
+            layer &= small_turn(&s.y, vacant, b - 1)
         if layer == 0 or nx * ny * reach[1] <= best:
             break
         column = layer
@@ -252,78 +281,154 @@ cdef int _search_small(finder_t *f, u128 free, int best, int enough, const famil
     return best
 
 
-cdef bint _fits(finder_t *f, int a, int b, int c, const family_t *mine, const uint64_t *sx, uint64_t **set) noexcept nogil:
-    """Has the column map a run of c, one that keeps clear of some box of mine?  set[1] is that of b."""
+cdef bint _fits(finder_t *f, const hunt_t *h, const uint64_t *column, int a, int b, int c) noexcept nogil:
+    """Has the column map a run of c, one that keeps clear of some box of h.mine?  f.set[1] is that of b."""
+    cdef lines_t *lines = &f.lines
+    cdef const uint64_t *sx = &f.reach_x[a * ((f.torus.x + 63) // 64)]
     cdef box_t base
-    if mine == NULL or _everywhere(&mine[0], sx, a) or _everywhere(&mine[1], set[1], b):
-        return lines_any_run(&f.lines, f.lines.column, c)
-    family_apart(&mine[2], c, set[2])
-    if _everywhere(&mine[2], set[2], c):
-        return lines_any_run(&f.lines, f.lines.column, c)
-    if not lines_runs(&f.lines, f.lines.column, c, f.lines.run):
-        return False
-    return lines_pick(&f.lines, f.lines.run, sx, set[1], set[2], &base)
+    if h.mine == NULL or _everywhere(&h.mine[0], sx, a) or _everywhere(&h.mine[1], f.set[1], b):
+        return lines_any_run(lines, column, c)
+    family_apart(&h.mine[2], c, f.set[2])
+    if _everywhere(&h.mine[2], f.set[2], c):
+        return lines_any_run(lines, column, c)
+    return lines_runs(lines, column, c, lines.run) and lines_pick(lines, lines.run, sx, f.set[1], f.set[2], &base)
 
 
-cdef int _search_lines(finder_t *f, const view_t *v, int best, int enough, const family_t *mine, box_t *witness) noexcept nogil:
-    cdef lines_t *l = &f.lines
+cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b, int c, int high) noexcept nogil:
+    """The column has a run of c, enough to be the best: how far does the longest go?  At most `high`."""
+    cdef lines_t *lines = &f.lines
+    cdef int middle = high                              # an axis that is free throughout is common: try all of it first
+    while c < high:
+        if _fits(f, h, column, a, b, middle):
+            c = middle
+        else:
+            high = middle - 1
+        middle = (c + high + 1) // 2
+    h.best = a * b * c
+    if h.witness != NULL:
+        lines_runs(lines, column, c, lines.run)
+        lines_pick(lines, lines.run, NULL, NULL, NULL, h.witness)
+        h.witness.a, h.witness.b, h.witness.c = a, b, c
+    return c
+
+
+cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
+    """Columns of 1, 2, 4, ..., X by 1, 2, 4, ..., Y: a good box to begin with, and bounds for all wider columns."""
     cdef const torus_t *t = f.torus
+    cdef lines_t *lines = &f.lines
+    cdef const uint64_t *column
+    cdef uint64_t *target
+    cdef int row, i, a, b, c, have, level
+    for row in range(_coarse_rows(t.y) - 1, -1, -1):
+        b = _coarse_extent(row, t.y)
+        if h.best >= h.enough:
+            return
+        if <long> t.x * b * t.z <= h.best:
+            continue
+        if h.mine != NULL:
+            family_apart(&h.mine[1], b, f.set[1])
+        level, column, target, have = t.z, NULL, lines.column, 1
+        for i in range(_coarse_rows(t.x)):
+            a = _coarse_extent(i, t.x)
+            level = min(level, h.cap[b * (t.x + 1) + a])
+            if <long> t.x * b * level <= h.best:
+                break
+            if column == NULL:
+                column = lines_layer(lines, v, b)
+                if column == NULL:
+                    level = 0
+            if level and a > have:
+                if not lines_widen(lines, column, a - have, target):
+                    level = 0
+                column, target, have = target, lines.spare if target == lines.column else lines.column, a
+            c = h.best // (a * b) + 1
+            if c <= level:
+                if _fits(f, h, column, a, b, c):
+                    level = _lengthen(f, h, column, a, b, c, min(level, v.ceiling // (a * b)))
+                else:
+                    level = c - 1
+            h.cap[b * (t.x + 1) + a] = level
+            if level == 0:
+                break
+
+
+cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
+    """All columns that may hold a larger box than the best."""
+    cdef const torus_t *t = f.torus
+    cdef lines_t *lines = &f.lines
     cdef int *reach = f.reach
-    cdef int a, b, c, high, middle, first, wx = (t.x + 63) // 64
-    cdef bint any
-    if enough > v.ceiling:
-        enough = v.ceiling
+    cdef int *cap
+    cdef const uint64_t *layer
+    cdef int a, b, c, first, code
     for a in range(t.x + 1):
         reach[a] = t.z
-        if mine != NULL and a > 0:
-            family_apart(&mine[0], a, &f.reach_x[a * wx])
     for b in range(1, t.y + 1):
-        if best >= enough or <long> t.x * t.y * reach[1] <= best or not lines_next_layer(l, v, b, l.layer):
-            break
+        if h.best >= h.enough or <long> t.x * t.y * reach[1] <= h.best:
+            return
+        cap = &h.cap[b * (t.x + 1)]
         first = 0                                       # the narrowest column that can hold a larger box
         for a in range(1, t.x + 1):
-            reach[a] = min(reach[a], reach[a - 1])
-            if first == 0 and <long> a * b * reach[a] > best:
+            reach[a] = min(min(reach[a], cap[a]), reach[a - 1])
+            if first == 0 and <long> a * b * reach[a] > h.best:
                 first = a
         if first == 0:
             continue
-        if mine != NULL:
-            family_apart(&mine[1], b, f.set[1])
-        any = lines_column(l, l.layer, first, l.column)
+        if h.mine != NULL:
+            family_apart(&h.mine[1], b, f.set[1])
+        layer = lines_layer(lines, v, b)
+        if layer == NULL or not lines_column(lines, layer, first, lines.column):
+            for a in range(first, t.x + 1):
+                reach[a] = cap[a] = 0
+            continue
         for a in range(first, t.x + 1):
-            if a > first:
-                any = lines_next_column(l, l.layer, a, l.column)
-                reach[a] = min(reach[a], reach[a - 1])
-            if not any:
-                reach[a] = 0
+            reach[a] = min(reach[a], reach[a - 1])
+            if <long> t.x * b * reach[a] <= h.best:
                 break
-            if <long> t.x * b * reach[a] <= best:
-                break
-            c = best // (a * b) + 1
+            c = h.best // (a * b) + 1
             if c > reach[a]:
+                if a > first and not lines_next_column(lines, layer, a, lines.column):
+                    reach[a] = cap[a] = 0
+                    break
                 continue
-            if not _fits(f, a, b, c, mine, &f.reach_x[a * wx], f.set):
-                reach[a] = c - 1
-                continue
-            high = min(reach[a], v.ceiling // (a * b))
-            while c < high:
-                middle = (c + high + 1) // 2
-                if _fits(f, a, b, middle, mine, &f.reach_x[a * wx], f.set):
-                    c = middle
-                else:
-                    high = middle - 1
-            reach[a] = c
-            best = a * b * c
-            if witness != NULL:
-                lines_runs(l, l.column, c, l.run)
-                lines_pick(l, l.run, NULL, NULL, NULL, witness)
-                witness.a, witness.b, witness.c = a, b, c
-            if best >= enough:
-                return best
-    return best
+            if h.mine == NULL:
+                code = lines_next_column_run(lines, layer, a, a > first, c, lines.column)
+            else:
+                code = 1
+                if a > first:
+                    code = lines_next_column(lines, layer, a, lines.column)
+                if code and _fits(f, h, lines.column, a, b, c):
+                    code = 2
+            if code == 2:
+                reach[a] = _lengthen(f, h, lines.column, a, b, c, min(reach[a], v.ceiling // (a * b)))
+            else:
+                reach[a] = c - 1 if code else 0
+            cap[a] = reach[a]
+            if code == 0:
+                break
+            if h.best >= h.enough:
+                return
 
 
-cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine, box_t *witness) noexcept nogil:
+cdef int _search_lines(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
+                       box_t *witness) noexcept nogil:
+    cdef const torus_t *t = f.torus
+    cdef hunt_t h
+    cdef int a
+    h.mine, h.best, h.enough, h.witness, h.cap = mine, best, min(enough, v.ceiling), witness, v.cap
+    if h.best >= h.enough:
+        return best
+    if mine != NULL:                                    # what is found out holds for these candidates only
+        h.cap = f.cap
+        memcpy(f.cap, v.cap, <size_t> (t.x + 1) * (t.y + 1) * sizeof(int))
+        for a in range(1, t.x + 1):
+            family_apart(&mine[0], a, &f.reach_x[a * ((t.x + 63) // 64)])
+    _coarse(f, v, &h)
+    _fine(f, v, &h)
+    return h.best
+
+
+cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine,
+                       box_t *witness) noexcept nogil:
     if f.is_small:
         return _search_small(f, f.small_free[which], best, enough, mine, witness)
     return _search_lines(f, &f.view[which], best, enough, mine, witness)
@@ -352,7 +457,7 @@ cdef int finder_rooms(finder_t *f, int which, int need, family_t *rooms) noexcep
     return 0
 
 
-# -- the questions --------------------------------------------------------------------------------------------------------
+# -- the questions ---------------------------------------------------------------------------------------------------
 
 cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     cdef view_t *v = &f.view[which]

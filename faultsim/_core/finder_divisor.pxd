@@ -1,9 +1,9 @@
 """Oliner's finder (O, appendix 9): the shapes of a size follow from its divisors.  A row of finders.pxd.
 
-Bases are taken in increasing order of x, y, z and the nodes of a box likewise; the first busy node ends the look at a base,
-and all further bases along z whose box would hold the same node are passed over ("no need to search in any of the
-dimensions further").  The largest free box is found by asking for one size after the other, from the number of free nodes
-downwards.
+Bases are taken in increasing order of x, y, z and the nodes of a box likewise; the first busy node ends the look at a
+base, and all further bases along z whose box would hold the same node are passed over ("no need to search in any of
+the dimensions further").  The largest free box is found by asking for one size after the other, from the number of
+free nodes downwards.
 """
 
 from libc.stdint cimport uint64_t

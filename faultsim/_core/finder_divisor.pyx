@@ -30,10 +30,10 @@ cdef inline int _first_busy(const divisor_t *s, const box_t *box) noexcept nogil
     """How far along z the first busy node found is from the base; -1 = the box is free."""
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
-    cdef int i, j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
-    for i in range(box.a):
+    cdef int _i, _j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
+    for _i in range(box.a):
         y = box.y
-        for j in range(box.b):
+        for _j in range(box.b):
             line = &s.busy[(x * t.y + y) * t.z]
             for k in range(rest):
                 if line[box.z + k]:

@@ -29,13 +29,13 @@ cdef void naive_close(void *state) noexcept nogil:
 cdef bint _is_free(const naive_t *s, const box_t *box) noexcept nogil:
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
-    cdef int i, j, k, x = box.x, y, z
-    for i in range(box.a):
+    cdef int _i, _j, _k, x = box.x, y, z
+    for _i in range(box.a):
         y = box.y
-        for j in range(box.b):
+        for _j in range(box.b):
             line = &s.busy[(x * t.y + y) * t.z]
             z = box.z
-            for k in range(box.c):
+            for _k in range(box.c):
                 if line[z]:
                     return False
                 z = z + 1 if z + 1 < t.z else 0

@@ -3,13 +3,13 @@
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
-from faultsim._core.torus cimport EXTENTS_DESCENDING, axis_bases, boxes_push, boxes_sort, occ_unpack, shape_t
+from faultsim._core.torus cimport axis_bases, boxes_push, boxes_sort, occ_unpack, shape_t
 
 
 cdef struct pop_t:
     const torus_t *torus
     unsigned char *busy             # [x][y][z]
-    int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros), to save a modulo
+    int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros)
     int32_t *run_z                  # [y][z][x]
     int32_t *least                  # [x]
 
@@ -74,8 +74,8 @@ cdef void _tables(pop_t *s, const uint64_t *occ) noexcept nogil:
 cdef bint _box_free(const pop_t *s, const box_t *box) noexcept nogil:
     cdef const torus_t *t = s.torus
     cdef const int32_t *row
-    cdef int x, i, z = box.z
-    for i in range(box.c):
+    cdef int x, _i, z = box.z
+    for _i in range(box.c):
         row = &s.run_y[2 * (box.y * t.z + z) * t.x + box.x]
         for x in range(box.a):
             if row[x] < box.b:

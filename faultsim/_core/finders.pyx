@@ -11,7 +11,7 @@ from faultsim._core.finder_pop cimport pop_all, pop_close, pop_largest, pop_open
 from faultsim._core.torus cimport Torus, boxes_free, occ_pack
 
 
-# -- the bitmap finder as a row -------------------------------------------------------------------------------------------
+# -- the bitmap finder as a row --------------------------------------------------------------------------------------
 
 cdef void *_bitmap_open(const torus_t *torus) noexcept nogil:
     cdef finder_t *f = <finder_t *> malloc(sizeof(finder_t))
@@ -55,7 +55,7 @@ cdef const finder_row_t *finder_row(int number) noexcept nogil:
     return &FINDERS[number] if 0 <= number < 4 else NULL
 
 
-# -- Python's border ------------------------------------------------------------------------------------------------------
+# -- Python's border -------------------------------------------------------------------------------------------------
 
 def table():
     """(name, complexity, source) of each finder, in the order of their numbers."""
@@ -63,7 +63,7 @@ def table():
 
 
 cdef class Finder:
-    """Many occupancies of one torus, asked with one finder in one call without the GIL; each question is a fresh one."""
+    """Many occupancies of one torus, asked in one call without the GIL; each question is answered afresh."""
     cdef Torus torus
     cdef const finder_row_t *row
     cdef void *state
@@ -96,12 +96,12 @@ cdef class Finder:
 
     def largest(self, int32_t[:, ::1] out, int times=1):
         """The largest free box of each occupancy into a row (x, y, z, a, b, c), zeros where there is none."""
-        cdef int i, k, size
+        cdef int i, _k, size
         cdef box_t box
         if out.shape[0] != self.n or out.shape[1] != 6:
             raise ValueError("out has a row of 6 for each occupancy")
         with nogil:
-            for k in range(times):
+            for _k in range(times):
                 for i in range(self.n):
                     size = self.row.largest(self.state, &self.occ[i * <size_t> self.torus.t.words], &box)
                     if size == 0:
@@ -110,11 +110,11 @@ cdef class Finder:
 
     def count(self, int size, int order=0, int times=1):
         """How many free boxes of a size there are in all occupancies together; each list is made and dropped."""
-        cdef int i, k, bad = 0
+        cdef int i, _k, bad = 0
         cdef long total = 0
         self._check(size, order)
         with nogil:
-            for k in range(times):
+            for _k in range(times):
                 for i in range(self.n):
                     self.list.n = 0
                     bad |= self.row.all(self.state, &self.occ[i * <size_t> self.torus.t.words], size, order, &self.list)

@@ -12,6 +12,7 @@
 /* How to find runs of a given length: r = r & (r turned by k) for each k in turn, the sum of the k being length - 1. */
 typedef struct {
     int n;                    /* steps, at most 6 */
+    int whole;                /* a line is all of a word and a ring: no masks are needed */
     int k[6], back[6];        /* turn by k = shift right by k, or left by back = Z - k */
     uint64_t lo[6], hi[6];    /* bits that come from the right shift, from the left shift (none on a mesh) */
 } fs_steps;
@@ -21,8 +22,7 @@ typedef struct {
     uint64_t (*into)(uint64_t *FS_RESTRICT, const void *FS_RESTRICT, long);
     int (*any_run)(const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
     uint64_t (*runs)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
-    int (*both_run)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long,
-                    const fs_steps *FS_RESTRICT);
+    int (*into_run)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
     uint64_t (*fold)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long);
     int (*within)(const uint64_t *, const uint64_t *, long);
 } fs_kernels;

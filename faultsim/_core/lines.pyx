@@ -4,13 +4,18 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from faultsim._core.torus cimport occ_count, occ_meets
+from faultsim._core.torus cimport Torus, occ_count, occ_meets
 
 cdef extern from "bits.h" nogil:
     int fs_lowest(uint64_t w)
 
 cdef extern from "lines_kernels.h" nogil:
     const fs_kernels *fs_best_kernels()
+    const fs_kernels *fs_kernels_at(int i)
+
+
+cdef enum:
+    MAX_LAYERS = 4 << 20            # bytes that a view may spend on layers
 
 
 cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
@@ -33,6 +38,7 @@ cdef uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
 cdef void _steps(fs_steps *s, const torus_t *t, int c) noexcept nogil:
     cdef int have = 1, k
     s.n = 0
+    s.whole = t.wrap and t.z == 64
     while have < c:
         k = min(have, c - have)
         s.k[s.n] = k
@@ -93,7 +99,7 @@ cdef void lines_free(lines_t *l) noexcept nogil:
     memset(l, 0, sizeof(lines_t))
 
 
-# -- views --------------------------------------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------------------------------------
 
 cdef int view_init(view_t *v, const lines_t *l) noexcept nogil:
     memset(v, 0, sizeof(view_t))
@@ -102,7 +108,11 @@ cdef int view_init(view_t *v, const lines_t *l) noexcept nogil:
     v.free = <uint64_t *> calloc(l.size, sizeof(uint64_t))
     v.wide = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
     v.absent = <uint16_t *> calloc(l.torus.nodes + 1, sizeof(uint16_t))
-    if v.occ == NULL or v.free == NULL or v.wide == NULL or v.absent == NULL:
+    v.cap = <int *> malloc(<size_t> (l.torus.x + 1) * (l.torus.y + 1) * sizeof(int))
+    v.layer_state = <unsigned char *> calloc(l.torus.y + 1, 1)
+    if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= MAX_LAYERS:
+        v.layers = <uint64_t *> malloc(<size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t))    # NULL does no harm
+    if v.cap == NULL or v.layer_state == NULL or v.occ == NULL or v.free == NULL or v.wide == NULL or v.absent == NULL:
         view_free(v)
         return -1
     return 0
@@ -113,6 +123,9 @@ cdef void view_free(view_t *v) noexcept nogil:
     free(v.free)
     free(v.wide)
     free(v.absent)
+    free(v.cap)
+    free(v.layers)
+    free(v.layer_state)
     memset(v, 0, sizeof(view_t))
 
 
@@ -127,10 +140,14 @@ cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept n
         v.floor = 0
     if not (v.valid and l.kernels.within(v.occ, occ, t.words)):
         v.ceiling = t.nodes
+        for i in range((t.x + 1) * (t.y + 1)):
+            v.cap[i] = t.z
+        v.life += 1
         v.stamp += 1
         if v.stamp == 0:
             memset(v.absent, 0, (t.nodes + 1) * sizeof(uint16_t))
             v.stamp = 1
+    memset(v.layer_state, 0, t.y + 1)
     memcpy(v.occ, occ, t.words * sizeof(uint64_t))
     v.valid = True
     v.largest = -1
@@ -149,14 +166,18 @@ cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept n
             memcpy(wide + row_bytes, row, row_bytes)
 
 
-# -- maps of shapes -----------------------------------------------------------------------------------------------------
+# -- maps of shapes --------------------------------------------------------------------------------------------------
 
-cdef bint _layers(lines_t *l, const view_t *v, int b, uint64_t *out) noexcept nogil:
-    """out = bases of (1, b, 1), b > 1."""
+cdef bint _make_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
     cdef const uint64_t *src = v.wide
     cdef uint64_t *dst = l.ping
     cdef int have = 1, k, ix
     cdef uint64_t any = 0
+    if v.layers != NULL and v.layer_state[b - 1] == 1:      # one step from the layer below
+        for ix in range(l.torus.x):
+            any |= l.kernels.both(&layer[ix * l.row], &v.layers[(b - 1) * l.size + ix * l.row],
+                                  <const char *> &src[ix * l.wide_row] + (b - 1) * l.line_bytes, l.row)
+        return any != 0
     while 2 * have < b:
         l.kernels.both(dst, src, <const char *> src + have * l.line_bytes, l.wide_size - l.row - 1)
         have *= 2
@@ -164,10 +185,22 @@ cdef bint _layers(lines_t *l, const view_t *v, int b, uint64_t *out) noexcept no
         dst = l.pong if src == l.ping else l.ping
     k = b - have
     for ix in range(l.torus.x):
-        any |= l.kernels.both(&out[ix * l.row], &src[ix * l.wide_row],
+        any |= l.kernels.both(&layer[ix * l.row], &src[ix * l.wide_row],
                               <const char *> &src[ix * l.wide_row] + k * l.line_bytes, l.row)
-        out[ix * l.row + l.row - 1] &= l.row_tail
+        layer[ix * l.row + l.row - 1] &= l.row_tail
     return any != 0
+
+
+cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil:
+    cdef uint64_t *layer
+    if b == 1:
+        return v.free
+    if v.layers == NULL:
+        return l.layer if _make_layer(l, v, b, l.layer) else NULL
+    layer = &v.layers[b * l.size]
+    if v.layer_state[b] == 0:
+        v.layer_state[b] = 1 if _make_layer(l, v, b, layer) else 2
+    return layer if v.layer_state[b] == 1 else NULL
 
 
 cdef bint _turn_x(const lines_t *l, const uint64_t *a, const uint64_t *b, int k, uint64_t *dst) noexcept nogil:
@@ -178,18 +211,6 @@ cdef bint _turn_x(const lines_t *l, const uint64_t *a, const uint64_t *b, int k,
         any |= l.kernels.both(&dst[head], &a[head], b, k * <long> l.row)
     else:
         memset(&dst[head], 0, k * <size_t> l.row * sizeof(uint64_t))
-    return any != 0
-
-
-cdef bint lines_next_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
-    cdef int ix
-    cdef uint64_t any = 0
-    if b == 1:
-        memcpy(layer, v.free, l.size * sizeof(uint64_t))
-        return True
-    for ix in range(l.torus.x):
-        any |= l.kernels.into(&layer[ix * l.row],
-                              <const char *> &v.wide[ix * l.wide_row] + (b - 1) * l.line_bytes, l.row)
     return any != 0
 
 
@@ -205,6 +226,26 @@ cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint
     else:
         memset(&column[head], 0, (l.size - head) * sizeof(uint64_t))
     return any != 0
+
+
+cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint step, int c,
+                               uint64_t *column) noexcept nogil:
+    cdef long head = (l.torus.x - a + 1) * <long> l.row
+    cdef int code, tail = 0
+    if not step or l.words > 1:
+        if step and not lines_next_column(l, layer, a, column):
+            return 0
+        return 2 if lines_any_run(l, column, c) else 1
+    code = l.kernels.into_run(column, &layer[l.size - head], head, &l.steps[c])
+    if l.torus.wrap:
+        tail = l.kernels.into_run(&column[head], layer, l.size - head, &l.steps[c])
+    else:
+        memset(&column[head], 0, (l.size - head) * sizeof(uint64_t))
+    return max(code, tail)
+
+
+cdef bint lines_widen(const lines_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil:
+    return _turn_x(l, column, column, more, wider)
 
 
 cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
@@ -290,22 +331,26 @@ cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogi
     return False
 
 
-cdef bint lines_shape(lines_t *l, const view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil:
-    cdef const uint64_t *map = v.free
-    if b > 1:
-        if not _layers(l, v, b, l.layer):
-            return False
-        map = l.layer
-    if a > 1:
-        if not lines_column(l, map, a, l.column):
-            return False
-        map = l.column
-    return lines_runs(l, map, c, out)
+cdef bint lines_shape(lines_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil:
+    cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
+    cdef const uint64_t *map
+    if c > cap[0]:
+        return False
+    map = lines_layer(l, v, b)
+    if map != NULL and a > 1:
+        map = l.column if lines_column(l, map, a, l.column) else NULL
+    if map == NULL:
+        cap[0] = 0
+        return False
+    if not lines_runs(l, map, c, out):
+        cap[0] = c - 1
+        return False
+    return True
 
 
 cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil:
     cdef const torus_t *t = l.torus
-    cdef int ix, i, j, rows = t.x
+    cdef int ix, i, rows = t.x
     if a == t.x:
         rows = 1
         memset(&map[l.row], 0, (l.size - l.row) * sizeof(uint64_t))
@@ -325,7 +370,7 @@ cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) 
                 map[i] &= 1
 
 
-# -- what a map says ----------------------------------------------------------------------------------------------------
+# -- what a map says -------------------------------------------------------------------------------------------------
 
 cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
     cdef const torus_t *t = l.torus
@@ -402,7 +447,8 @@ cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, 
     return False
 
 
-cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz) noexcept nogil:
+cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                       const uint64_t *uz) noexcept nogil:
     cdef uint64_t *sieve = l.pong
     cdef uint64_t any = 0
     cdef int ix, j
@@ -430,3 +476,43 @@ cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *bas
     _base(l, i, fs_lowest(w), base)
     at[0] += 1
     return True
+
+
+# -- for tests -------------------------------------------------------------------------------------------------------
+
+def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
+    """How many tables of word loops this machine can run; they must agree on the words of a and b.
+
+    Raises an AssertionError that names the loop where one does not.
+    """
+    cdef fs_steps steps
+    cdef const fs_kernels *table
+    cdef long n = min(a.shape[0], b.shape[0]) - 1
+    cdef uint64_t[:, ::1] got
+    cdef int i, c
+    from array import array
+    if n < 1 or torus.t.field > 64:
+        raise ValueError("two words at least, and a torus of lines that fit into one")
+    got = memoryview(array("Q", bytes(16 * (n + 1)))).cast("B").cast("Q", (2, n + 1))
+    for c in range(1, torus.t.z + 1):
+        _steps(&steps, &torus.t, c)
+        results = []
+        i = 0
+        while fs_kernels_at(i) != NULL:
+            table = fs_kernels_at(i)
+            got[:] = 0
+            found = [("both", table.both(&got[0, 0], &a[0], <const char *> &b[0] + 3, n) != 0, bytes(got[0]))]
+            got[0, :] = a[:n + 1]
+            found.append(("into", table.into(&got[0, 0], <const char *> &b[0] + 5, n) != 0, bytes(got[0])))
+            found.append(("any_run", table.any_run(&a[0], n, &steps) != 0, b""))
+            found.append(("runs", table.runs(&got[1, 0], &a[0], n, &steps) != 0, bytes(got[1])))
+            got[0, :] = a[:n + 1]
+            found.append(("into_run", table.into_run(&got[0, 0], &b[0], n, &steps), bytes(got[0])))
+            found.append(("fold", table.fold(&got[0, 0], &a[0], n) != 0, bytes(got[0])))
+            found.append(("within", table.within(&got[1, 0], &got[0, 0], n) != 0, b""))
+            results.append(found)
+            i += 1
+        for found in results[1:]:
+            for one, other in zip(results[0], found):
+                assert one == other, f"{one[0]} of table {results.index(found)}, runs of {c}"
+    return i

@@ -19,10 +19,10 @@ FS_TARGET static uint64_t FS_NAME(fs_into)(uint64_t *FS_RESTRICT dst, const void
 
 /* is there a run of the length that the steps stand for? */
 FS_TARGET static int FS_NAME(fs_any_run)(const uint64_t *FS_RESTRICT q, long n, const fs_steps *FS_RESTRICT s) {
-#define FS_LOOP(N) for (long i = 0; i < n; i += 64) { \
+#define FS_LOOP(N, W) for (long i = 0; i < n; i += 64) { \
         long end = i + 64 < n ? i + 64 : n; \
         uint64_t any = 0; \
-        for (long j = i; j < end; j++) any |= fs_run(q[j], s, N); \
+        for (long j = i; j < end; j++) any |= fs_run(q[j], s, N, W); \
         if (any) return 1; }
     FS_BY_STEPS(FS_LOOP)
 #undef FS_LOOP
@@ -33,18 +33,18 @@ FS_TARGET static int FS_NAME(fs_any_run)(const uint64_t *FS_RESTRICT q, long n, 
 FS_TARGET static uint64_t FS_NAME(fs_runs)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT q, long n,
                                            const fs_steps *FS_RESTRICT s) {
     uint64_t any = 0;
-#define FS_LOOP(N) for (long i = 0; i < n; i++) { uint64_t w = fs_run(q[i], s, N); dst[i] = w; any |= w; }
+#define FS_LOOP(N, W) for (long i = 0; i < n; i++) { uint64_t w = fs_run(q[i], s, N, W); dst[i] = w; any |= w; }
     FS_BY_STEPS(FS_LOOP)
 #undef FS_LOOP
     return any;
 }
 
-/* dst = a & b, and is there a run in it?  0 = dst is empty, 1 = it is not, 2 = it has a run */
-FS_TARGET static int FS_NAME(fs_both_run)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a,
-                                          const uint64_t *FS_RESTRICT b, long n, const fs_steps *FS_RESTRICT s) {
+/* dst &= b, and is there a run in it?  0 = nothing is left, 1 = something is, 2 = a run */
+FS_TARGET static int FS_NAME(fs_into_run)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT b, long n,
+                                          const fs_steps *FS_RESTRICT s) {
     uint64_t any = 0, run = 0;
-#define FS_LOOP(N) for (long i = 0; i < n; i++) { \
-        uint64_t w = a[i] & b[i]; dst[i] = w; any |= w; run |= fs_run(w, s, N); }
+#define FS_LOOP(N, W) for (long i = 0; i < n; i++) { \
+        uint64_t w = dst[i] & b[i]; dst[i] = w; any |= w; run |= fs_run(w, s, N, W); }
     FS_BY_STEPS(FS_LOOP)
 #undef FS_LOOP
     return run ? 2 : any != 0;
@@ -69,5 +69,5 @@ FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, lo
 }
 
 static const fs_kernels FS_NAME(fs_table) = {
-    FS_NAME(fs_both), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_both_run), FS_NAME(fs_fold), FS_NAME(fs_within),
+    FS_NAME(fs_both), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
 };

@@ -1,16 +1,16 @@
 """Sets of coordinates on one axis, and which intervals keep clear of which: the contract.
 
-What makes placement cheap is that boxes separate by axis.  Two boxes are disjoint iff they are disjoint on some axis, so
-for a set C of bases of one shape and a set G of bases of another, whether some pair of them is disjoint depends on the
-projections of C and G on the axes alone; and the bases p of C that keep clear of some box of G are those with
-p.x in K_x or p.y in K_y or p.z in K_z, where K_x = {p : [p, p+a) misses [q, q+m) for some q of G's projection on x}.
-A family keeps such projections, one set an extent.
+What makes placement cheap is that boxes separate by axis.  Two boxes are disjoint iff they are disjoint on some axis,
+so for a set C of bases of one shape and a set G of bases of another, whether some pair of them is disjoint depends on
+the projections of C and G on the axes alone; and the bases p of C that keep clear of some box of G are those with p.x
+in K_x or p.y in K_y or p.z in K_z, where K_x = {p : [p, p+a) misses [q, q+m) for some q of G's projection on x}. A
+family keeps such projections, one set an extent.
 """
 
 from libc.stdint cimport int32_t, uint64_t
 
 
-cdef struct family_t:               # sets of coordinates of one axis, at most one for each extent; OR of all that was added
+cdef struct family_t:               # sets of coordinates of one axis, one for each extent at most
     int n                           # length of the axis
     int words                       # uint64 words a set
     bint wrap

@@ -14,6 +14,7 @@ cdef bint small_fits(const torus_t *torus) noexcept nogil:
 cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t, u128 all) noexcept nogil:
     cdef int i, k, node
     axis.n, axis.stride = n, stride
+    axis.halves = t.nodes <= 64 or 64 % (n * stride) == 0
     axis.at = memory[0]
     axis.lo = axis.at + n
     axis.hi = axis.lo + n + 1
@@ -95,7 +96,7 @@ cdef int small_lowest(u128 map) noexcept nogil:
     cdef uint64_t low = <uint64_t> map
     if low or FS_SMALL_NODES == 64:
         return fs_lowest(low)
-    return 64 + fs_lowest(<uint64_t> (map >> 64))
+    return 64 + fs_lowest(FS_HIGH(map))
 
 
 cdef void small_base(const small_t *s, int node, box_t *base) noexcept nogil:

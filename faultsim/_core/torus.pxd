@@ -1,11 +1,12 @@
 """The torus and its occupancy bitmap: the contract.
 
-A torus (or mesh, ``wrap`` false) has ``x * y * z`` nodes; node number = (ix*Y + iy)*Z + iz (MODEL.md 1).  A box is a base
-and extents; it may run over the rim if ``wrap``.  A full extent has the one base 0, so every set of nodes has one name.
+A torus (or mesh, ``wrap`` false) has ``x * y * z`` nodes; node number = (ix*Y + iy)*Z + iz (MODEL.md 1).  A box is a
+base and extents; it may run over the rim if ``wrap``.  A full extent has the one base 0, so every set of nodes has
+one name.
 
-An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*field + iz`` with ``line = ix*Y + iy`` is set
-iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with memcpy,
-compared with memcmp and joined word by word.  ``field`` is the length of a line in bits:
+An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*field + iz`` with ``line = ix*Y + iy`` is
+set iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with
+memcpy, compared with memcmp and joined word by word.  ``field`` is the length of a line in bits:
 
 * Z itself where all nodes fit into one integer of 128 bits (small.pxd): a bit is then a node number,
 * else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (lines.pxd).
@@ -29,7 +30,7 @@ cdef struct boxes_t:                # a growing list of boxes
 
 
 cdef enum box_order_t:              # MODEL.md 5; a reading of "first"
-    EXTENTS_DESCENDING = 0          # (a, b, c) lexicographically descending, then (x, y, z) ascending: the contract order
+    EXTENTS_DESCENDING = 0          # (a, b, c) lexicographically descending, then (x, y, z) ascending
     EXTENTS_ASCENDING = 1           # (a, b, c) ascending, then (x, y, z) ascending
     BASES = 2                       # (x, y, z) ascending, then (a, b, c) ascending
 
@@ -115,7 +116,8 @@ cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept n
 cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil  # any busy node in the box?
 cdef int occ_count(const torus_t *t, const uint64_t *occ) noexcept nogil                     # busy nodes
 cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noexcept nogil
-cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil   # a byte a node, 0 or 1
+# a byte a node, 0 or 1
+cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil
 cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil     # and back
 
 cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil                          # 0; -1 no memory

@@ -70,7 +70,7 @@ cdef void torus_free(torus_t *t) noexcept nogil:
     memset(t, 0, sizeof(torus_t))
 
 
-# -- bit ranges ---------------------------------------------------------------------------------------------------------
+# -- bit ranges ------------------------------------------------------------------------------------------------------
 
 cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 1 <= n <= 64
     return (~<uint64_t> 0) >> (64 - n)
@@ -161,29 +161,29 @@ cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noex
 
 
 cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil:
-    cdef int line, z, node = 0
+    cdef int line, _z, node = 0
     cdef int64_t bit
     memset(occ, 0, t.words * sizeof(uint64_t))
     for line in range(t.lines):
         bit = <int64_t> line * t.field
-        for z in range(t.z):
+        for _z in range(t.z):
             occ[bit >> 6] |= <uint64_t> (busy[node] != 0) << (bit & 63)
             bit += 1
             node += 1
 
 
 cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil:
-    cdef int line, z, node = 0
+    cdef int line, _z, node = 0
     cdef int64_t bit
     for line in range(t.lines):
         bit = <int64_t> line * t.field
-        for z in range(t.z):
+        for _z in range(t.z):
             busy[node] = (occ[bit >> 6] >> (bit & 63)) & 1
             bit += 1
             node += 1
 
 
-# -- lists of boxes -----------------------------------------------------------------------------------------------------
+# -- lists of boxes --------------------------------------------------------------------------------------------------
 
 cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil:
     cdef long cap
@@ -249,7 +249,7 @@ cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:
         qsort(list.at, list.n, sizeof(box_t), _bases)
 
 
-# -- Python's handle ----------------------------------------------------------------------------------------------------
+# -- Python's handle -------------------------------------------------------------------------------------------------
 
 cdef class Torus:
     def __cinit__(self, int x, int y, int z, bint wrap=True):

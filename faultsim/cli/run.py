@@ -96,10 +96,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     _add_arguments(parser)
     args = parser.parse_args(argv)
     if args.gantt:
-        from faultsim.plot import picture_kind, require_matplotlib
+        from faultsim.plot import require_matplotlib
 
         require_matplotlib()  # before the run, not after it
-        picture_kind(args.gantt)
     for path in filter(None, (args.save, args.csv, args.gantt)):
         if not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")

@@ -4,14 +4,13 @@ matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn
 `matplotlib.figure.Figure` objects on the Agg canvas, so nothing global is touched and threads may draw.
 """
 
-from faultsim.plot.base import PALETTE, picture_kind, require_matplotlib, save
+from faultsim.plot.base import PALETTE, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.timeline import plot_queue, plot_utilization
 
 __all__ = [
     "PALETTE",
-    "picture_kind",
     "plot_capacity",
     "plot_curves",
     "plot_gantt",

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "axes", "new_figure", "picture_kind", "require_matplotlib", "save", "tidy", "time_unit"]
+__all__ = ["PALETTE", "axes", "new_figure", "require_matplotlib", "save", "tidy", "time_unit"]
 
 #: Colours that people with any common colour blindness tell apart (Okabe and Ito 2008), darkest-first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -78,20 +78,6 @@ def time_unit(span: float) -> tuple[str, float]:
     return _UNITS[-1][1:]
 
 
-def picture_kind(path: str | os.PathLike[str]) -> str:
-    """The end of a picture's name, checked: ``.png``, ``.pdf``, ``.svg`` and so on.
-
-    Examples
-    --------
-    >>> picture_kind("gantt.PNG")
-    '.png'
-    """
-    end = os.path.splitext(os.fspath(path))[1].lower()
-    if end not in FORMATS:
-        raise OptionError(f"{os.fspath(path)}: unknown kind of picture {end!r}; known: {', '.join(FORMATS[:3])}")
-    return end
-
-
 def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     """Save a figure, or the figure of an Axes, as .png, .pdf, .svg and so on by the name's end.
 
@@ -115,7 +101,10 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     >>> ax = plot_queue(fs.simulate(log, fs.Cluster(2)))
     >>> save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
     """
-    name, end = os.fspath(path), picture_kind(path)
+    name = os.fspath(path)
+    end = os.path.splitext(name)[1].lower()
+    if end not in FORMATS:
+        raise OptionError(f"{name}: unknown kind of picture {end!r}; known: {', '.join(FORMATS[:3])}")
     whole: Any = figure if hasattr(figure, "savefig") else figure.figure
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)

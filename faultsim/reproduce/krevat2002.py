@@ -150,21 +150,19 @@ def reproduce(
     """
     begin = time.perf_counter()
     require_matplotlib()
-    if page is not None and not Path(page).absolute().parent.is_dir():
-        raise OptionError(f"--page {page}: its folder does not exist")
+    folder = _folder(out)
     chosen = plan(quick) if what is None else what
     sources = load(data, jobs=chosen.jobs, seed=seed)
-    folder = _folder(out)
-    target = folder / "CLAIMS.md" if page is None else Path(page)
     curves = collect(sources, chosen, workers=workers, progress=progress)
     evidence = Evidence(sources, curves, checks(quick), quick)
     rows = table.judge(CLAIMS, evidence)
+    target = folder / "CLAIMS.md" if page is None else Path(page)
     files = [*draw(evidence, folder), folder / "runs.csv", target, folder / "claims.json"]
     write_csv(_all_runs(evidence), folder / "runs.csv")
     runs = sum(len(curve.c) for curve in curves.values())
     done = Reproduction(evidence, rows, folder, files, runs, time.perf_counter() - begin)
     relative = os.path.relpath(folder, target.parent).replace(os.sep, "/")
-    target.write_text(done.page("" if relative == "." else f"{relative}/"), encoding="utf-8")
+    target.write_text(done.page("" if relative == "." else f"{relative}/"))
     _write_json(done.document(), folder / "claims.json")
     return done
 
@@ -181,7 +179,7 @@ def _folder(out: str | Path) -> Path:
 def _write_json(document: dict[str, Any], path: Path) -> None:
     import json
 
-    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def _all_runs(evidence: Evidence) -> Any:
