@@ -114,6 +114,7 @@ def test_overrun_extends():
     """ "its expected end is max(now, start + estimate), and nodes expected "now" are not free in this pass"."""
     jobs = [(0, 10, 2, 5), (0, 1, 3), (7, 1, 1)]
     assert starts(cluster(3), EASY, jobs) == [0, 10, 11]  # at 7, T is 7: job 2 would end at 8
+    assert starts(cluster(3), EASY, [*jobs[:2], (7, 1, 1, 0)]) == [0, 10, 7]  # and here at 7
 
 
 def test_overrun_kills():
@@ -250,8 +251,8 @@ def test_fixed_box_for_the_head():
 
 def test_backfilled_jobs_that_end_later_are_held_for_the_head():
     """ "and those of jobs backfilled earlier in this pass that end after T"."""
-    line = torus(1, 1, 8, wrap=False)
-    jobs = [(0, 1, 2), (0, 10, 6), (2, 5, 7), (2, 100, 1), (2, 100, 1), (2, 6, 1)]
+    line = torus(1, 1, 8, wrap=False)  # at 2, nodes 0 and 7 are free; the head needs 0-6 or 1-7
+    jobs = [(0, 1, 1), (0, 10, 6), (2, 5, 7), (2, 100, 1), (2, 100, 1), (2, 8, 1)]
     assert starts(line, EASY, jobs) == [0, 0, 10, 2, 15, 2]
 
 
@@ -321,6 +322,14 @@ def test_conservative_rebuilds_after_an_overrun():
     assert starts(cluster(3), CONSERVATIVE, jobs) == [0, 8, 13, 18]
 
 
+def test_an_overrun_disturbs_while_it_lasts():
+    """R5: "or is present": job 2 (all nodes, 9 s) is promised 9, so job 3 (8 s) is promised 18.  At 6 job 0 is late, and
+    in the new plan the shorter job 3 goes first: it starts at once.
+    """
+    shortest = {**CONSERVATIVE, "order": {"name": "shortest"}}
+    assert starts(cluster(5), shortest, [(0, 7, 1, 5), (0, 9, 2), (1, 9, 5), (2, 8, 1), (6, 1, 1)]) == [0, 0, 14, 6, 6]
+
+
 def test_an_overrun_that_has_ended_did_disturb():
     """R5: "if a disturbance happened since the last pass or is present".
 
@@ -336,6 +345,18 @@ def test_an_overrun_that_has_ended_did_disturb():
 def test_reservations_of_no_length():
     """ "A zero-length reservation needs room at its instant": job 2 waits for the end of job 1's promise."""
     assert starts(cluster(4), CONSERVATIVE, [(0, 10, 3), (0, 5, 4), (0, 0, 2), (0, 10, 1)]) == [0, 10, 15, 0]
+
+
+@pytest.mark.parametrize("machine", [cluster(4), torus(1, 1, 4)])
+def test_reservations_of_no_length_take_nothing(machine):
+    """[t, t) is empty: job 3 runs across job 2's promise, which is for all nodes at 20, and so is missed."""
+    assert starts(machine, CONSERVATIVE, [(0, 10, 4), (0, 10, 3), (0, 0, 4), (2, 15, 1)]) == [0, 10, 25, 10]
+
+
+@pytest.mark.parametrize("machine", [cluster(11), torus(1, 1, 11)])
+def test_a_sweep_makes_no_promise_later(machine):
+    """R5: "(never later than it was)": jobs 1 and 2 are promised 1, where job 2's would leave no room for job 1's."""
+    assert starts(machine, CONSERVATIVE, [(0, 1, 10), (0, 0, 6), (0, 2, 8)]) == [0, 1, 1]
 
 
 def test_conservative_growth_is_for_the_first_job():
@@ -455,6 +476,14 @@ def test_defragment():
     moved = result["events_table"]["kind"] == MOVE
     assert result["events_table"]["job"][moved].tolist() == [2]
     assert result["finish"][2] == 100
+
+
+def test_the_largest_is_placed_first():
+    """ "largest allocated size first": job 2 (nodes 3-5) to 0-2, then job 0 (node 0) to 3."""
+    result = run(LINE, FCFS, [(0, 100, 1), (0, 5, 2), (0, 100, 3), (0, 6, 2), (0, 1, 4)], migration=DEFRAGMENT)
+    assert result["start"][4] == 6
+    assert places(result)[2][1] == (0, 0, 0, 1, 1, 3)
+    assert places(result)[0][1] == (0, 0, 3, 1, 1, 1)
 
 
 @pytest.mark.parametrize(
