@@ -10,71 +10,26 @@ from faultsim.reference.boxes import BoxTable
 from faultsim.reference.engine import make_jobs, simulate
 from faultsim.reference.state import State
 from faultsim.reference.verify import check_instant
+from tests.by_hand import (
+    ARRIVAL,
+    ARRIVES,
+    CONSERVATIVE,
+    CORNER,
+    DEFRAGMENT,
+    EASY,
+    FCFS,
+    FINISH,
+    MAX_FREE,
+    START,
+    cluster,
+    config,
+    places,
+    run,
+    starts,
+    torus,
+    wanted,
+)
 from tests.strategies import engine_cases, job_columns
-
-ARRIVAL = {"name": "arrival"}
-FCFS = {"name": "fcfs", "order": ARRIVAL}
-EASY = {"name": "easy", "order": ARRIVAL, "reservation": "any", "max_growth": 1, "repairs": "known"}
-CONSERVATIVE = {"name": "conservative", "order": ARRIVAL, "max_growth": 1, "repairs": "known"}
-FIRST_FIT = {"name": "first_fit", "box_order": "extents-descending"}
-MAX_FREE = {"name": "max_free_partition", "box_order": "extents-descending"}
-DEFRAGMENT = {
-    "name": "defragment", "min_free": 0.1, "max_concentration": 0.7, "cost": 0.0, "when": "waiting",
-    "keep_promise": False,
-}  # fmt: skip
-FINISH, ARRIVES, START, MOVE = 0, 5, 6, 7
-
-
-# A mesh where job 0, of 12 nodes, leaves a corner of 2x2x2.
-CORNER = {"name": "torus", "x": 2, "y": 2, "z": 5, "wrap": False}
-
-
-def cluster(nodes):
-    return {"name": "cluster", "nodes": nodes}
-
-
-def torus(x, y, z, wrap=True):
-    return {"name": "torus", "x": x, "y": y, "z": z, "wrap": wrap}
-
-
-def config(machine, scheduler=FCFS, **options):
-    rest = {"placement": FIRST_FIT, "migration": None, "overrun": "extend", "start_delay": 0.0, "record": True}
-    return {"machine": machine, "scheduler": scheduler, "verify": True, **rest, **options}
-
-
-def run(machine, scheduler, jobs, **options):
-    """Jobs are (submit, runtime, size) or (submit, runtime, size, estimate)."""
-    rows = [(*job, job[1]) if len(job) == 3 else job for job in jobs]
-    submit, runtime, size, estimate = zip(*rows, strict=True)
-    return simulate(config(machine, scheduler, **options), submit, runtime, estimate, size)
-
-
-def starts(machine, scheduler, jobs, **options):
-    return run(machine, scheduler, jobs, **options)["start"].tolist()
-
-
-def places(result):
-    """job -> its boxes, in turn."""
-    rows = result["allocations"]
-    found = {}
-    for i, job in enumerate(rows["job"].tolist()):
-        found.setdefault(job, []).append(tuple(int(rows[axis][i]) for axis in "xyzabc"))
-    return found
-
-
-class Wanted:
-    """A placement that gives each job the box named for it, or the first."""
-
-    def __init__(self, **boxes):
-        self.boxes = {int(name[1:]): box for name, box in boxes.items()}
-
-    def choose(self, job, candidates, state):
-        return candidates.tolist().index(list(self.boxes.get(job.index, candidates[0].tolist())))
-
-
-def wanted(**boxes):
-    return {"name": "python", "box_order": "extents-descending", "object": Wanted(**boxes)}
-
 
 # -- section 2: events
 
@@ -175,7 +130,7 @@ def test_boxes_wrap_on_a_torus_and_not_on_a_mesh():
     assert starts(torus(1, 1, 9, wrap=False), FCFS, jobs) == [0, 0, 0, 9]
 
 
-# -- section 6: FCFS, EASY
+# -- section 6: FCFS, EASY (conservative backfilling and migration have files of their own)
 
 
 def test_fcfs_stops_at_the_first_job_that_cannot_start():
@@ -278,95 +233,6 @@ def test_the_head_grows_as_far_as_it_must():
         assert result["allocated"][2] == (8 if growth == 3 else 5)
 
 
-# -- section 6: conservative
-
-
-def test_every_queued_job_has_a_reservation():
-    """ "every queued job has a reservation and keeps it": job 3 may not delay job 2 (compare EASY above)."""
-    jobs = [(0, 10, 3), (0, 10, 3), (0, 10, 4), (0, 30, 1)]
-    result = run(cluster(4), CONSERVATIVE, jobs)
-    assert result["start"].tolist() == [0, 10, 20, 30]
-    assert not result["backfilled"].any()
-
-
-@pytest.mark.parametrize("machine", [cluster(4), torus(1, 1, 4)])
-def test_a_job_starts_in_a_hole(machine):
-    """Jobs 2 and 3 fit before job 1's reservation at 10, one to the second; job 4 only after it."""
-    result = run(machine, CONSERVATIVE, [(0, 10, 2), (0, 10, 4), (0, 10, 1), (0, 4, 1), (0, 10.5, 1)])
-    assert result["start"].tolist() == [0, 10, 0, 0, 20]
-    assert result["backfilled"].tolist() == [False, False, True, True, False]
-
-
-@pytest.mark.parametrize("machine", [cluster(4), torus(1, 1, 4)])
-def test_compress_in_queue_order(machine):
-    """ "each pass compresses in queue order": at 4 both move up; job 2 was promised 15."""
-    assert starts(machine, CONSERVATIVE, [(0, 4, 4, 10), (0, 5, 4), (0, 5, 4)]) == [0, 4, 9]
-
-
-def test_compress_takes_one_reservation_out_at_a_time():
-    """ "take one job's reservation out, put it at the earliest hole given all others".
-
-    At 0: job 1 is promised 10, jobs 2 and 3 (2 nodes, 10 s) 15.  Job 0 ends early, at 4: job 1 starts, jobs 2 and 3
-    move to 9 together.
-    """
-    assert starts(cluster(4), CONSERVATIVE, [(0, 4, 4, 10), (0, 5, 3), (0, 10, 2), (0, 10, 2)]) == [0, 4, 9, 9]
-
-
-def test_conservative_rebuilds_after_an_overrun():
-    """ "After a disturbance ([...] overrun [...]) all are rebuilt in queue order".
-
-    Jobs 1 and 2 (whole machine) are promised 5 and 10.  Job 0 runs until 8; at 6 job 1 is promised "now", so job 3, for
-    which a node is free, has to wait.
-    """
-    jobs = [(0, 8, 2, 5), (0, 5, 3), (0, 5, 3), (6, 2, 1)]
-    assert starts(cluster(3), CONSERVATIVE, jobs) == [0, 8, 13, 18]
-
-
-def test_an_overrun_disturbs_while_it_lasts():
-    """R5: "or is present": job 2 (all nodes, 9 s) is promised 9, so job 3 (8 s) is promised 18.  At 6 job 0 is late, and
-    in the new plan the shorter job 3 goes first: it starts at once.
-    """
-    shortest = {**CONSERVATIVE, "order": {"name": "shortest"}}
-    assert starts(cluster(5), shortest, [(0, 7, 1, 5), (0, 9, 2), (1, 9, 5), (2, 8, 1), (6, 1, 1)]) == [0, 0, 14, 6, 6]
-
-
-def test_an_overrun_that_has_ended_did_disturb():
-    """R5: "if a disturbance happened since the last pass or is present".
-
-    Job 0 holds 1 of 7 nodes until 9, as expected; job 1 is expected at 4 and ends at 5 with no pass in between.  Job 3
-    (shorter, promised a place after job 2's) goes first in the new plan.
-    """
-    shortest = {**CONSERVATIVE, "order": {"name": "shortest"}}
-    jobs = [(0, 9, 1), (0, 5, 2, 4), (1, 4, 7), (2, 3, 7)]
-    assert starts(cluster(7), shortest, jobs) == [0, 0, 12, 9]
-    assert starts(cluster(7), shortest, [(0, 9, 1), (0, 5, 2), *jobs[2:]]) == [0, 0, 9, 13]
-
-
-def test_reservations_of_no_length():
-    """ "A zero-length reservation needs room at its instant": job 2 waits for the end of job 1's promise."""
-    assert starts(cluster(4), CONSERVATIVE, [(0, 10, 3), (0, 5, 4), (0, 0, 2), (0, 10, 1)]) == [0, 10, 15, 0]
-
-
-@pytest.mark.parametrize("machine", [cluster(4), torus(1, 1, 4)])
-def test_reservations_of_no_length_take_nothing(machine):
-    """[t, t) is empty: job 3 runs across job 2's promise, which is for all nodes at 20, and so is missed."""
-    assert starts(machine, CONSERVATIVE, [(0, 10, 4), (0, 10, 3), (0, 0, 4), (2, 15, 1)]) == [0, 10, 25, 10]
-
-
-@pytest.mark.parametrize("machine", [cluster(11), torus(1, 1, 11)])
-def test_a_sweep_makes_no_promise_later(machine):
-    """R5: "(never later than it was)": jobs 1 and 2 are promised 1, where job 2's would leave no room for job 1's."""
-    assert starts(machine, CONSERVATIVE, [(0, 1, 10), (0, 0, 6), (0, 2, 8)]) == [0, 1, 1]
-
-
-def test_conservative_growth_is_for_the_first_job():
-    """ "first job in queue order: [...] any larger feasible q [...]; all others: s .. s + max_growth"."""
-    assert run(CORNER, CONSERVATIVE, [(0, 9, 12), (0, 1, 5)])["allocated"].tolist() == [12, 8]
-    for growth, start in [(2, 10), (3, 1)]:
-        scheduler = {**CONSERVATIVE, "max_growth": growth}
-        assert starts(CORNER, scheduler, [(0, 9, 12), (1, 1, 20), (1, 1, 5)]) == [0, 9, start]
-
-
 # -- section 6: queue orders, start delay
 
 
@@ -453,94 +319,6 @@ def test_a_placement_in_python_is_checked():
 
     with pytest.raises(InputError, match="candidates"):
         run(torus(1, 1, 4), FCFS, [(0, 1, 1)], placement={"name": "python", "object": Beyond()})
-
-
-# -- section 8: migration
-
-# A line of 8; jobs 1 (nodes 2-3) and 3 (6-7) end at 5 and 6.  Then 4 nodes are free, but no box of more than 2.
-SCATTERED = [(0, 100, 2), (0, 5, 2), (0, 100, 2), (0, 6, 2)]
-LINE = torus(1, 1, 8, wrap=False)
-
-
-def scattered(*more, scheduler=FCFS, **options):
-    return run(LINE, scheduler, [*SCATTERED, *more], migration={**DEFRAGMENT, **options})
-
-
-def test_defragment():
-    """ "re-place the running jobs [...] adopt only if the MFP grows; then FCFS again"."""
-    result = scattered((0, 1, 4))
-    assert result["start"][4] == 6
-    assert result["moves"].tolist() == [0, 0, 1, 0, 0]
-    assert (result["migrations_attempted"], result["migrations_successful"]) == (1, 1)
-    assert places(result)[2] == [(0, 0, 4, 1, 1, 2), (0, 0, 2, 1, 1, 2)]
-    moved = result["events_table"]["kind"] == MOVE
-    assert result["events_table"]["job"][moved].tolist() == [2]
-    assert result["finish"][2] == 100
-
-
-def test_the_largest_is_placed_first():
-    """ "largest allocated size first": job 2 (nodes 3-5) to 0-2, then job 0 (node 0) to 3."""
-    result = run(LINE, FCFS, [(0, 100, 1), (0, 5, 2), (0, 100, 3), (0, 6, 2), (0, 1, 4)], migration=DEFRAGMENT)
-    assert result["start"][4] == 6
-    assert places(result)[2][1] == (0, 0, 0, 1, 1, 3)
-    assert places(result)[0][1] == (0, 0, 3, 1, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "moves"),
-    [("min_free", 0.5, 1), ("min_free", 0.51, 0), ("max_concentration", 0.5, 1), ("max_concentration", 0.49, 0)],
-)
-def test_conditions_are_inclusive(option, value, moves):
-    """ "free >= min_free*N and MFP <= max_concentration*free (inclusive)": 4 of 8 are free, 2 of these in one box."""
-    assert scattered((0, 1, 4), **{option: value})["moves"].sum() == moves
-
-
-def test_migration_costs_a_phase():
-    """Reading R3: "its finish and expected end move by c"; "migration = size*cost per move"."""
-    result = scattered((0, 1, 4), cost=3.0)
-    assert result["finish"].tolist() == [100, 5, 103, 6, 7]
-    assert result["ledger"]["migration"] == 6
-
-
-def test_migration_with_an_empty_queue():
-    """ "`when="always"` also attempts with an empty queue"."""
-    assert scattered()["migrations_attempted"] == 0
-    assert scattered(when="always")["migrations_successful"] == 1
-
-
-def test_no_second_attempt_while_nothing_changes():
-    """ "the occupancy differs from that after the last attempt": job 4's arrival changes nothing, nor does job 5's."""
-    result = scattered((0, 1, 8), (7, 1, 8), (8, 1, 8), max_concentration=0.6)
-    assert result["migrations_attempted"] == 1  # at 6; then all free nodes are in one box
-    everything = scattered((0, 1, 8), (7, 1, 8), (8, 1, 8), max_concentration=1.0)
-    assert everything["migrations_attempted"] == 2  # at 5 and 6, not at 0 (none free), 7, 8 or 100
-
-
-def test_keep_promise():
-    """ "`keep_promise=True` refuses an arrangement that would make the head's reservation later".
-
-    The head wants 6 nodes; the move at 6 would have job 2 end at 103, not 100.
-    """
-    options = {"cost": 3.0, "max_concentration": 0.6}
-    assert scattered((0, 1, 6), **options)["start"][4] == 103
-    result = scattered((0, 1, 6), **options, keep_promise=True)
-    assert result["start"][4] == 100
-    assert result["moves"].sum() == 0
-    assert result["migrations_attempted"] == 1
-
-
-def test_migration_comes_before_backfilling():
-    """Krevat's B+M: FCFS, migrate, FCFS, backfill; job 4 is no backfilled job."""
-    result = scattered((0, 1, 4), (0, 1, 4), scheduler=EASY)
-    assert result["start"][4:].tolist() == [6, 7]
-    assert not result["backfilled"].any()
-
-
-def test_conservative_rebuilds_after_a_migration():
-    """R5: "after the sweep [...] attempt; if adopted, rebuild, which may start jobs"."""
-    result = scattered((0, 1, 4), scheduler=CONSERVATIVE)
-    assert result["start"][4] == 6
-    assert result["migrations_successful"] == 1
 
 
 # -- section 14: the ledger

@@ -1,0 +1,66 @@
+"""What the cases worked by hand share: settings in few words, jobs as rows, and where they went."""
+
+from faultsim.reference.engine import simulate
+
+ARRIVAL = {"name": "arrival"}
+FCFS = {"name": "fcfs", "order": ARRIVAL}
+EASY = {"name": "easy", "order": ARRIVAL, "reservation": "any", "max_growth": 1, "repairs": "known"}
+CONSERVATIVE = {"name": "conservative", "order": ARRIVAL, "max_growth": 1, "repairs": "known"}
+FIRST_FIT = {"name": "first_fit", "box_order": "extents-descending"}
+MAX_FREE = {"name": "max_free_partition", "box_order": "extents-descending"}
+DEFRAGMENT = {
+    "name": "defragment", "min_free": 0.1, "max_concentration": 0.7, "cost": 0.0, "when": "waiting",
+    "keep_promise": False,
+}  # fmt: skip
+FINISH, ARRIVES, START, MOVE = 0, 5, 6, 7
+
+
+# A mesh where job 0, of 12 nodes, leaves a corner of 2x2x2.
+CORNER = {"name": "torus", "x": 2, "y": 2, "z": 5, "wrap": False}
+
+
+def cluster(nodes):
+    return {"name": "cluster", "nodes": nodes}
+
+
+def torus(x, y, z, wrap=True):
+    return {"name": "torus", "x": x, "y": y, "z": z, "wrap": wrap}
+
+
+def config(machine, scheduler=FCFS, **options):
+    rest = {"placement": FIRST_FIT, "migration": None, "overrun": "extend", "start_delay": 0.0, "record": True}
+    return {"machine": machine, "scheduler": scheduler, "verify": True, **rest, **options}
+
+
+def run(machine, scheduler, jobs, **options):
+    """Jobs are (submit, runtime, size) or (submit, runtime, size, estimate)."""
+    rows = [(*job, job[1]) if len(job) == 3 else job for job in jobs]
+    submit, runtime, size, estimate = zip(*rows, strict=True)
+    return simulate(config(machine, scheduler, **options), submit, runtime, estimate, size)
+
+
+def starts(machine, scheduler, jobs, **options):
+    return run(machine, scheduler, jobs, **options)["start"].tolist()
+
+
+def places(result):
+    """job -> its boxes, in turn."""
+    rows = result["allocations"]
+    found = {}
+    for i, job in enumerate(rows["job"].tolist()):
+        found.setdefault(job, []).append(tuple(int(rows[axis][i]) for axis in "xyzabc"))
+    return found
+
+
+class Wanted:
+    """A placement that gives each job the box named for it, or the first."""
+
+    def __init__(self, **boxes):
+        self.boxes = {int(name[1:]): box for name, box in boxes.items()}
+
+    def choose(self, job, candidates, state):
+        return candidates.tolist().index(list(self.boxes.get(job.index, candidates[0].tolist())))
+
+
+def wanted(**boxes):
+    return {"name": "python", "box_order": "extents-descending", "object": Wanted(**boxes)}
