@@ -115,9 +115,7 @@ def _whole_numbers(
     return result, ~bad.any(axis=1) & (longest <= _MAX_DIGITS)
 
 
-def _eight_digits(
-    word: NDArray[np.uint64], digits: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def _eight_digits(word: NDArray[np.uint64], digits: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """The last `digits` characters of each word as a number, and where one of them is no digit.
 
     The last character is the highest byte, so what is not used are the lowest bytes.

@@ -114,9 +114,7 @@ _LEVELS = (0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1)
 _NASA = _Site(
     mix=_NASA_MIX,
     hours=(25, 16, 22, 11, 5, 40, 89, 110, 141, 186, 259, 388, 379, 341, 322, 338, 309, 294, 180, 164, 86, 91, 45, 24),
-    gaps=tuple(
-        zip(_LEVELS, (0, 0.024, 0.045, 0.08, 0.13, 0.18, 0.25, 0.35, 0.49, 0.75, 1.5, 3.1, 6, 10), strict=True)
-    ),
+    gaps=tuple(zip(_LEVELS, (0, 0.024, 0.045, 0.08, 0.13, 0.18, 0.25, 0.35, 0.49, 0.75, 1.5, 3.1, 6, 10), strict=True)),
     span=17.08 * _DAY,
     begin=11 * 3600.0,
     length=6,
@@ -135,9 +133,7 @@ _SDSC = _Site(
         *(427, 318, 245, 176, 195, 286, 153, 118, 119, 124, 143, 255),
         *(345, 516, 617, 668, 718, 789, 693, 760, 681, 729, 526, 399),
     ),
-    gaps=tuple(
-        zip(_LEVELS, (0, 0.003, 0.012, 0.042, 0.1, 0.16, 0.21, 0.35, 0.57, 1, 2.2, 4.3, 9.5, 40), strict=True)
-    ),
+    gaps=tuple(zip(_LEVELS, (0, 0.003, 0.012, 0.042, 0.1, 0.16, 0.21, 0.35, 0.57, 1, 2.2, 4.3, 9.5, 40), strict=True)),
     span=110.6 * _DAY,
     begin=13 * 3600.0,
     length=3.5,
@@ -264,9 +260,7 @@ def _ordered(site: _Site, n: int, span: float, rng: np.random.Generator) -> tupl
     )
     activity = 1.0 / np.arange(1, site.users + 1)  # a few users do most of it
     user = rng.choice(site.users, size=int(series.max()) + 1, p=activity / activity.sum())[series] + 1
-    submit = daily_arrivals(
-        n, rng, span=span, hours=site.hours, gaps=site.gaps, memory=site.memory, begin=site.begin
-    )
+    submit = daily_arrivals(n, rng, span=span, hours=site.hours, gaps=site.gaps, memory=site.memory, begin=site.begin)
     return size, runtime, user, submit
 
 
