@@ -24,6 +24,7 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
+    "bitmap_search",
     "choose",
     "conservative",
     "conservative_torus",

@@ -1,0 +1,148 @@
+"""How fast the partition finders and the placement rules are, by machine and occupancy.
+
+Every question is answered afresh: nothing that a finder remembers from an earlier one helps it.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim._core.choose import Chooser
+from faultsim._core.finders import Finder
+from faultsim._core.torus import Torus
+from faultsim.bench.clock import least
+from faultsim.partition import ALGORITHMS, find_partitions
+
+__all__ = ["MACHINES", "OCCUPANCIES", "measure", "measure_placement", "occupancies"]
+
+# Shape of the machine -> how many occupancies a case has, and the size of box that is looked for.
+MACHINES: dict[tuple[int, int, int], tuple[int, int]] = {
+    (4, 4, 8): (32, 8),
+    (8, 8, 8): (16, 32),
+    (8, 8, 16): (16, 64),
+    (16, 16, 16): (8, 256),
+    (32, 32, 64): (4, 4096),
+}
+OCCUPANCIES = ("empty", "1 %", "10 %", "50 %", "jobs")
+
+# Nodes up to which a finder is measured: beyond, one answer can take it minutes.
+_LIMIT = {"largest": {"naive": 512, "divisor": 1024}, "all": {"naive": 512}}
+
+
+def _with_jobs(shape: tuple[int, int, int], rng: np.random.Generator, share: float) -> NDArray[np.bool_]:
+    """Boxes at random free places, of sizes that are powers of two, until a share of the nodes is busy."""
+    busy = np.zeros(shape, np.bool_)
+    top = int(np.log2(busy.size)) - 2
+    for _ in range(1000):
+        if busy.mean() >= share:
+            break
+        boxes = find_partitions(busy, 2 ** int(rng.integers(max(0, top - 6), top)))
+        if len(boxes):
+            x, y, z, a, b, c = boxes[rng.integers(len(boxes))]
+            axes = ((x, a, shape[0]), (y, b, shape[1]), (z, c, shape[2]))
+            busy[np.ix_(*((base + np.arange(extent)) % length for base, extent, length in axes))] = True
+    return busy
+
+
+def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1) -> NDArray[np.bool_]:
+    """`n` occupancies of one of the kinds of `OCCUPANCIES`: random nodes, or boxes that hold 70 % ("jobs").
+
+    Returns
+    -------
+    bool array of shape (n, X, Y, Z)
+
+    Examples
+    --------
+    >>> occupancies((4, 4, 8), "10 %", 3).shape
+    (3, 4, 4, 8)
+    """
+    rng = np.random.default_rng(seed)
+    if kind == "jobs":
+        return np.array([_with_jobs(shape, rng, 0.7) for _ in range(n)])
+    share = 0.0 if kind == "empty" else float(kind.split()[0]) / 100
+    return rng.random((n, *shape)) < share
+
+
+def _seconds(ask: Callable[[int], object], quick: bool) -> float:
+    """Seconds for one round of `ask`, which asks as often as it is told without coming back to Python."""
+    ask(1)
+    once = least(partial(ask, 1), repeat=1)
+    times = max(1, int((0.002 if quick else 0.02) / once))
+    return least(partial(ask, times), repeat=1 if once > 0.2 else 3) / times
+
+
+def measure(*, quick: bool = False) -> list[dict[str, Any]]:
+    """Ask every finder both questions.
+
+    Returns
+    -------
+    list of dict
+        One row a question, machine and occupancy: microseconds of each finder (None: it would take too long), and
+        how many times as long as bitmap pop takes.
+
+    Examples
+    --------
+    >>> rows = measure(quick=True)
+    >>> rows[0]["question"], rows[0]["machine"], rows[0]["busy"]
+    ('largest', '4x4x8', 'empty')
+    """
+    rows = []
+    for question in ("largest", "all"):
+        for shape, (n, size) in MACHINES.items():
+            if quick and np.prod(shape) > 1024:
+                continue
+            for kind in OCCUPANCIES:
+                busy = occupancies(shape, kind, 2 if quick else n).view(np.uint8)
+                row: dict[str, Any] = {
+                    "question": question if question == "largest" else f"all of {size}",
+                    "machine": "x".join(map(str, shape)),
+                    "busy": kind,
+                }
+                for name, algorithm in ALGORITHMS.items():
+                    row[f"{name}_us"] = None
+                    if np.prod(shape) > _LIMIT[question].get(name, 2**31):
+                        continue
+                    finder = Finder(Torus(*shape), algorithm.number, busy)
+                    if question == "largest":
+                        out = np.empty((len(busy), 6), np.int32)
+                        ask: Callable[[int], object] = partial(finder.largest, out)
+                    else:
+                        ask = partial(finder.count, size, 0)
+                    row[f"{name}_us"] = 1e6 * _seconds(ask, quick) / len(busy)
+                row["pop_per_bitmap"] = row["pop_us"] / row["bitmap_us"]
+                rows.append(row)
+    return rows
+
+
+def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
+    """Place one job on occupancies left by jobs.
+
+    Returns
+    -------
+    list of dict
+        One row a machine and size: microseconds of a placement by either rule, and the share of occupancies that
+        had room.
+
+    Examples
+    --------
+    >>> measure_placement(quick=True)[0]["machine"]
+    '4x4x8'
+    """
+    rows = []
+    for shape, (n, _) in MACHINES.items():
+        nodes = int(np.prod(shape))
+        if quick and nodes > 1024:
+            continue
+        busy = occupancies(shape, "jobs", 2 if quick else max(8, n)).view(np.uint8)
+        chooser = Chooser(Torus(*shape))
+        for size in (nodes // 128, nodes // 32, nodes // 8):
+            row: dict[str, Any] = {"machine": "x".join(map(str, shape)), "size": size}
+            row["fits"] = chooser.repeat(False, busy, size) / len(busy)
+            for name, rule in (("first_fit_us", False), ("max_free_partition_us", True)):
+                ask = partial(chooser.repeat, rule, busy, size)
+                row[name] = 1e6 * least(partial(ask, 20), repeat=1 if quick else 3) / len(busy) / 20
+            rows.append(row)
+    return rows
