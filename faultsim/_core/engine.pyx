@@ -76,15 +76,17 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until"}
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
     """Run until all is done, `budget` events were handled, or the next event is later than `until`."""
     cdef int64_t limit = s.n_events + budget, look = s.n_events + FS_VERIFY_EVERY
+    cdef double t
     cdef int code
     while s.n_events < limit:
         if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.n):
             look = s.n_events + FS_VERIFY_EVERY
             if broken_invariant(s) != NULL:
                 return BROKEN
-        if next_time(s) > until:
+        t = next_time(s)
+        if t > until:
             return R_DONE if s.n_done == s.n else R_UNTIL
-        code = run_instant(s)
+        code = run_instant(s, t)
         if code < 0:
             return code
         if code == DONE:
@@ -280,7 +282,7 @@ cdef class Engine:
         self.refuse_if_unusable()
         self.busy = True
         with nogil:
-            code = run_instant(&self.s)
+            code = run_instant(&self.s, next_time(&self.s))
         self.busy = False
         self.translate(code)
         return code != DONE

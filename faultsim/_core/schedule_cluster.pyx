@@ -10,32 +10,35 @@ from faultsim._core.sim cimport CHANGED_ALL, OK, end_if_started, promise_start, 
 cdef int backfill(sim_t *s) noexcept nogil:
     """One scan of the queue behind the head, from the first job not yet refused under this shadow."""
     cdef wait_t *w = &s.wait
-    cdef int32_t at = s.examined, keep = s.examined, job, need
+    cdef int32_t *waiting = w.job
+    cdef const int32_t *need_of = s.need
+    cdef int32_t at = s.examined, keep = s.examined, end = w.end, free = s.free, job, need
+    cdef bint outlives
     cdef int64_t extra
     cdef int code
-    while at < w.end and s.free > 0:
-        job = w.job[at]
-        need = s.need[job]
-        if need <= s.free:
+    while at < end and free > 0:
+        job = waiting[at]
+        need = need_of[job]
+        at += 1
+        if need <= free:
             if not s.shadow.valid:
                 s.shadow.valid = True
-                s.shadow.time = releases_shadow(&s.releases, s.now, s.free, s.need[w.job[w.head]], &extra)
+                s.shadow.time = releases_shadow(&s.releases, s.now, free, need_of[waiting[w.head]], &extra)
                 s.shadow.extra = extra
-                promise_start(s, w.job[w.head], s.shadow.time)
-            if end_if_started(s, job) <= s.shadow.time or need <= s.shadow.extra:
-                if end_if_started(s, job) > s.shadow.time:
+                promise_start(s, waiting[w.head], s.shadow.time)
+            outlives = end_if_started(s, job) > s.shadow.time
+            if not outlives or need <= s.shadow.extra:
+                if outlives:
                     s.shadow.extra -= need
                 code = start_job(s, job, need, NULL, True)
                 if code < 0:
                     return code
-                at += 1
+                free = s.free
                 continue
-        if keep != at:
-            w.job[keep] = job
+        waiting[keep] = job
         keep += 1
-        at += 1
     if keep != at:
-        memmove(&w.job[keep], &w.job[at], <size_t>(w.end - at) * sizeof(int32_t))
+        memmove(&waiting[keep], &waiting[at], <size_t>(end - at) * sizeof(int32_t))
         w.end -= at - keep
     s.examined = w.end
     return OK

@@ -235,7 +235,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
 cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil
 cdef void promise_start(sim_t *s, int32_t job, double t) noexcept nogil
-cdef int run_instant(sim_t *s) noexcept nogil
+cdef int run_instant(sim_t *s, double t) noexcept nogil
 cdef double next_time(sim_t *s) noexcept nogil
 
 

@@ -458,14 +458,12 @@ cdef double next_time(sim_t *s) noexcept nogil:
     return t
 
 
-cdef int run_instant(sim_t *s) noexcept nogil:
-    """All events of the next instant, in the order of MODEL 2, and the scheduling passes they ask for."""
+cdef int run_instant(sim_t *s, double t) noexcept nogil:
+    """All events of the instant `t` = next_time(s), in the order of MODEL 2, and the passes they ask for."""
     cdef event_t e
-    cdef double t
     cdef bint wanted
     cdef int code
     cdef int32_t job
-    t = next_time(s)
     if t == INFINITY:
         return DONE if s.n_done == s.n else STUCK
     fs_require(t >= s.now)
