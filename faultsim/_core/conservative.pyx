@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, malloc, realloc
 from libc.string cimport memmove
 
-from faultsim._core.sim cimport NO_MEMORY, OK, JOB_QUEUED, end_if_started, plan_t, promise_start, sim_t, start_job, wait_t
+from faultsim._core.sim cimport NO_MEMORY, OK, plan_t, promise_start, sim_t, start_job, wait_t
 
 
 cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:

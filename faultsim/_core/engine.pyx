@@ -25,7 +25,7 @@ from faultsim._core.placing cimport place_first_fit, place_max_free, place_pytho
 from faultsim._core.schedule_cluster cimport schedule_cluster
 from faultsim._core.schedule_torus cimport schedule_torus
 from faultsim._core.sim cimport (
-    BROKEN, DONE, JOB_RUNNING, NO_MEMORY, OK, PYTHON_ERROR, STUCK, next_time, run_instant, sim_alloc, sim_copy,
+    BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK, next_time, run_instant, sim_alloc, sim_copy,
     sim_free, sim_t,
 )
 from faultsim._core.torus cimport torus_init
@@ -451,7 +451,8 @@ cdef class Engine:
         busy = bits[:lines * field].reshape(lines, field)[:, :self.s.torus.z].astype(bool).reshape(
             self.s.torus.x, self.s.torus.y, self.s.torus.z)
         index = rule.choose(
-            SimpleNamespace(index=int(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job])),
+            SimpleNamespace(
+                index=int(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job])),
             boxes, SimpleNamespace(now=now, busy=busy))
         if not isinstance(index, (int, np.integer)) or not 0 <= index < len(boxes):
             raise _errors[1](f"placement: choose() gave {index!r} for {len(boxes)} candidates")

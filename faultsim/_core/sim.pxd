@@ -95,8 +95,10 @@ cdef struct record_t:
     int64_t *open_stay       # per job: index of its stay that has not ended
 
 ctypedef int (*pass_fn)(sim_t *s) noexcept nogil
-# Picks a box for `job` among the free boxes of exactly `size` in `occ` that `permit` permits: 1 found, 0 none, < 0 status.
-ctypedef int (*place_fn)(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+# Picks a box for `job` among the free boxes of exactly `size` in `occ` that `permit` permits: 1 found, 0 none, or a
+# status < 0.
+ctypedef int (*place_fn)(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
 # Brings the queue into the order of this instant (dynamic orders only; NULL otherwise).
 ctypedef int (*order_fn)(sim_t *s) noexcept nogil
 # Told of every job that gives its nodes back, after it left `releases` (conservative backfilling; NULL otherwise).

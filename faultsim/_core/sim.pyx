@@ -144,8 +144,8 @@ cdef inline void *twin(const void *source, size_t bytes, int *bad) noexcept nogi
 
 
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
-    """Fork: `to` becomes an independent twin.  Result columns (the caller's arrays) are set by the caller afterwards."""
-    cdef size_t n = source.n, bytes = occ_bytes(source), words = bytes // sizeof(uint64_t)
+    """Fork: `to` becomes an independent twin.  The caller sets the result columns, its own arrays, afterwards."""
+    cdef size_t n = source.n, bytes = occ_bytes(source)
     cdef int bad = 0
     cdef int32_t i
     to[0] = source[0]
