@@ -19,6 +19,7 @@ typedef struct {
 
 typedef struct {
     uint64_t (*both)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, const void *FS_RESTRICT, long);
+    uint64_t (*rows)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const void *FS_RESTRICT, long, long, long);
     uint64_t (*into)(uint64_t *FS_RESTRICT, const void *FS_RESTRICT, long);
     int (*any_run)(const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
     uint64_t (*runs)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);

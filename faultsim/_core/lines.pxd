@@ -21,6 +21,8 @@ cdef extern from "lines.h" nogil:
         uint64_t hi[6]
     ctypedef struct fs_kernels:         # n words each; see lines_loops.h
         uint64_t (*both)(uint64_t *dst, const uint64_t *a, const void *b, long n) noexcept nogil
+        uint64_t (*rows)(uint64_t *dst, const uint64_t *a, long step_a, const void *b, long step_b, long n,
+                         long row) noexcept nogil
         uint64_t (*into)(uint64_t *dst, const void *b, long n) noexcept nogil
         int (*any_run)(const uint64_t *q, long n, const fs_steps *s) noexcept nogil
         uint64_t (*runs)(uint64_t *dst, const uint64_t *q, long n, const fs_steps *s) noexcept nogil

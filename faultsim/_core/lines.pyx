@@ -174,20 +174,19 @@ cdef bint _make_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexc
     cdef int have = 1, k, ix
     cdef uint64_t any = 0
     if v.layers != NULL and v.layer_state[b - 1] == 1:      # one step from the layer below
-        for ix in range(l.torus.x):
-            any |= l.kernels.both(&layer[ix * l.row], &v.layers[(b - 1) * l.size + ix * l.row],
-                                  <const char *> &src[ix * l.wide_row] + (b - 1) * l.line_bytes, l.row)
-        return any != 0
+        return l.kernels.rows(layer, &v.layers[(b - 1) * l.size], l.row, <const char *> src + (b - 1) * l.line_bytes,
+                              l.wide_row, l.torus.x, l.row) != 0
     while 2 * have < b:
         l.kernels.both(dst, src, <const char *> src + have * l.line_bytes, l.wide_size - l.row - 1)
         have *= 2
         src = dst
         dst = l.pong if src == l.ping else l.ping
     k = b - have
+    l.kernels.rows(layer, src, l.wide_row, <const char *> src + k * l.line_bytes, l.wide_row, l.torus.x, l.row)
     for ix in range(l.torus.x):
-        any |= l.kernels.both(&layer[ix * l.row], &src[ix * l.wide_row],
-                              <const char *> &src[ix * l.wide_row] + k * l.line_bytes, l.row)
-        layer[ix * l.row + l.row - 1] &= l.row_tail
+        layer[(ix + 1) * l.row - 1] &= l.row_tail
+    for ix in range(l.size):
+        any |= layer[ix]
     return any != 0
 
 
@@ -502,6 +501,8 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
             table = fs_kernels_at(i)
             got[:] = 0
             found = [("both", table.both(&got[0, 0], &a[0], <const char *> &b[0] + 3, n) != 0, bytes(got[0]))]
+            found.append(("rows 1", table.rows(&got[0, 0], &a[0], 2, &b[0], 1, n // 2, 1) != 0, bytes(got[0])))
+            found.append(("rows 2", table.rows(&got[0, 0], &a[0], 2, &b[0], 2, n // 2, 2) != 0, bytes(got[0])))
             got[0, :] = a[:n + 1]
             found.append(("into", table.into(&got[0, 0], <const char *> &b[0] + 5, n) != 0, bytes(got[0])))
             found.append(("any_run", table.any_run(&a[0], n, &steps) != 0, b""))

@@ -9,6 +9,20 @@ FS_TARGET static uint64_t FS_NAME(fs_both)(uint64_t *FS_RESTRICT dst, const uint
     return any;
 }
 
+/* the same for n rows of `row` words, which begin `step_a` and `step_b` words apart in a and b */
+FS_TARGET static uint64_t FS_NAME(fs_rows)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a, long step_a,
+                                           const void *FS_RESTRICT b, long step_b, long n, long row) {
+    const fs_word *p = (const fs_word *)b;
+    uint64_t any = 0;
+    if (row == 1) {
+        for (long i = 0; i < n; i++) { uint64_t w = a[i * step_a] & p[i * step_b]; dst[i] = w; any |= w; }
+        return any;
+    }
+    for (long i = 0; i < n; i++, dst += row, a += step_a, p += step_b)
+        for (long j = 0; j < row; j++) { uint64_t w = a[j] & p[j]; dst[j] = w; any |= w; }
+    return any;
+}
+
 /* dst &= b, b at any byte */
 FS_TARGET static uint64_t FS_NAME(fs_into)(uint64_t *FS_RESTRICT dst, const void *FS_RESTRICT b, long n) {
     const fs_word *p = (const fs_word *)b;
@@ -69,5 +83,5 @@ FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, lo
 }
 
 static const fs_kernels FS_NAME(fs_table) = {
-    FS_NAME(fs_both), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
+    FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
 };
