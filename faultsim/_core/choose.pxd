@@ -13,8 +13,6 @@ cdef struct permit_t:               # which free boxes are candidates at all; al
     const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
     const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
     int need                        # a free box of at least `need` nodes remains in (later | B); need < 1 asks nothing
-    box_t witness                   # a box of >= need nodes that is free in `later`, if has_witness: no more than a
-    bint has_witness                # hint, which nothing depends on today
 
 
 # Each: False = no candidate.  permit may be NULL.

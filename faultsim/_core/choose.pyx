@@ -354,7 +354,7 @@ cdef class Chooser:
         cdef bint found = False
         cdef int which = ("first_fit", "max_free_partition", "list").index(rule)
         cdef uint64_t *occ = self._load(busy, 0)
-        permit.need, permit.has_witness = need, False
+        permit.need = need
         permit.forbidden = NULL if forbidden is None else self._load(forbidden, 1)
         permit.later = NULL if later is None else self._load(later, 2)
         with nogil:

@@ -10,12 +10,14 @@ from faultsim._core.sim cimport NO_MEMORY, PYTHON_ERROR
 
 cdef int place_first_fit(
         sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
-    return choose_first_fit(&s.finder, occ, size, s.policy.box_order, permit, out)
+    cdef int found = choose_first_fit(&s.finder, occ, size, s.policy.box_order, permit, out)
+    return NO_MEMORY if s.finder.out_of_memory else found
 
 
 cdef int place_max_free(
         sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
-    return choose_max_free(&s.finder, occ, size, s.policy.box_order, permit, out)
+    cdef int found = choose_max_free(&s.finder, occ, size, s.policy.box_order, permit, out)
+    return NO_MEMORY if s.finder.out_of_memory else found
 
 
 cdef int place_python(

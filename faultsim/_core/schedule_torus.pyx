@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.finder_bitmap cimport has_free
 from faultsim._core.placing cimport current_mfp
 from faultsim._core.sim cimport CHANGED_ALL, OK, end_if_started, promise_start, shadow_t, start_job, wait_t
-from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_fill, occ_meets
+from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_fill
 
 
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
@@ -125,8 +125,6 @@ cdef int try_backfill(sim_t *s, int32_t job) noexcept nogil:
                 if outlives:
                     h.took_long = True
                     occ_fill(&s.torus, h.occ, &box)
-                    if h.permit.has_witness and occ_meets(&s.torus, h.occ, &h.permit.witness):
-                        h.permit.has_witness = False
                 return 1
             refused[size] = s.fit_epoch
         size = next_feasible(&s.torus, size + 1)
