@@ -337,3 +337,12 @@ def test_ctrl_c_stops_many_runs():
         child.kill()
         child.wait()
         child.stdout.close()
+
+
+def test_growth_without_a_bound():
+    log = fs.Workload(submit=[0, 0, 0], runtime=[10, 10, 5], size=[5, 8, 2])
+    for scheduler in (fs.EasyBackfill, fs.ConservativeBackfill):
+        most, enough = (
+            fs.simulate(log, fs.Torus(2, 2, 2), scheduler=scheduler(max_growth=growth)) for growth in (10**30, 8)
+        )
+        assert most.jobs["allocated"].tolist() == enough.jobs["allocated"].tolist()

@@ -191,7 +191,7 @@ cdef class Engine:
         else:
             raise ValueError(f"unknown scheduler {name!r}")
         s.policy.fixed = scheduler.get("reservation") == "fixed"
-        s.policy.max_growth = min(<int64_t>scheduler.get("max_growth", 0), s.nodes)
+        s.policy.max_growth = min(scheduler.get("max_growth", 0), <object>s.nodes)
         if s.is_torus:
             s.policy.box_order = _BOX_ORDERS[placement["box_order"]]
             if placement["name"] == "first_fit":
