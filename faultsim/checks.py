@@ -32,11 +32,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def _bounds(low: float | None, high: float | None, above: float | None) -> str:
     words = []
     if low is not None:
-        words.append(f"at least {low:g}")
+        words.append(f"at least {low if isinstance(low, int) else format(low, 'g')}")
     if above is not None:
         words.append(f"above {above:g}")
     if high is not None:
-        words.append(f"at most {high:g}")
+        words.append(f"at most {high if isinstance(high, int) else format(high, 'g')}")
     return " and ".join(words)
 
 

@@ -180,7 +180,10 @@ def _plain(values: Any, column: Column) -> NDArray[Any]:
         for row, value in enumerate(values if isinstance(values, list | tuple) else array.tolist()):
             if not isinstance(value, int | float):
                 raise InputError(f"{column.name}, row {row}: {value!r} is not a number")
-        array = array.astype("f8")  # Python integers that fit no NumPy integer, or an object array of plain numbers
+        try:
+            array = array.astype("f8")  # Python integers that fit no NumPy integer, or an object array of plain numbers
+        except OverflowError:
+            raise InputError(f"{column.name}: a whole number is too large for any column") from None
     return array
 
 

@@ -77,7 +77,7 @@ class RunSpec:
         for keyword in ("failures", "recovery", "rescheduling"):
             if getattr(self, keyword) is not None:
                 planned.refuse_keyword(keyword, getattr(self, keyword))
-        if self.estimates not in _ESTIMATES:
+        if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
                 hint = checks.did_you_mean(self.estimates, _ESTIMATES)
                 raise OptionError(
@@ -151,11 +151,26 @@ class RunSpec:
 
     def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
         """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
-        if self.estimates == "actual":
-            return log.runtime
+        estimate = log.runtime
         if self.estimates == "requested":
-            return log.estimate if log.estimate.min() >= 0 else log.requested
-        return log.runtime * float(self.estimates)
+            estimate = log.estimate if log.estimate.min() >= 0 else log.requested
+        elif self.estimates != "actual":
+            with np.errstate(over="ignore"):  # infinite ones are refused below
+                estimate = log.runtime * float(self.estimates)
+        self._refuse_endless(log, estimate)
+        return estimate
+
+    def _refuse_endless(self, log: Workload, estimate: NDArray[np.float64]) -> None:
+        """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
+        pauses = self.start_delay + getattr(self.migration, "cost", 0.0)
+        with np.errstate(over="ignore"):
+            seconds = log.submit[-1] + log.runtime.sum() + estimate.sum() + len(log) * pauses
+            if np.isfinite(seconds * self.machine.nodes):
+                return
+        raise InputError(
+            f"the times of this run add up to more than a float64 holds: submit up to {log.submit[-1]:g} s, run times "
+            f"up to {log.runtime.max():g} s, estimates up to {estimate.max():g} s, start_delay {self.start_delay:g} s"
+        )
 
 
 _FIRST_FIT = FirstFit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from faultsim import checks
 from faultsim.columns import WORKLOAD, as_column, by_name, check_order, read_only
-from faultsim.errors import InputError, MissingExtraError, OptionError
+from faultsim.errors import InputError, MissingExtraError
 from faultsim.summary import Summary, offered_load, summarize
 from faultsim.swf_text import header_fields, leading_integer, write_rows
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Workload", "concat"]
 
 _COLUMNS = by_name(WORKLOAD)
+MAX_NODES = 2**31 - 1  # sizes are int32
 
 
 class Workload:
@@ -303,9 +305,10 @@ class Workload:
         >>> len(fs.Workload(submit=[0, 1, 2], runtime=[1, 1, 1], size=[1, 1, 1]).head(2))
         2
         """
-        if n < 1:
+        count = checks.whole("n of head()", n)
+        if count < 1:
             raise InputError(f"head({n}): a workload has at least one job")
-        return self._rows(slice(0, n))
+        return self._rows(slice(0, count))
 
     def drop(self, which: ArrayLike, reason: str) -> Workload:
         """Leave jobs out and count them in `dropped`.
@@ -359,9 +362,9 @@ class Workload:
         """
         factor = _factor("scale_runtime", c)
         estimate = self.estimate
-        return self._derived(
-            runtime=self.runtime * factor, estimate=np.where(estimate < 0, estimate, estimate * factor)
-        )
+        with np.errstate(over="ignore"):  # an infinite time is refused by name
+            runtime, longer = self.runtime * factor, estimate * factor
+        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, longer))
 
     def scale_gaps(self, f: float) -> Workload:
         """Gaps between arrivals times `f`; the first arrival stays.
@@ -372,8 +375,10 @@ class Workload:
         >>> fs.Workload(submit=[10, 20, 40], runtime=[1, 1, 1], size=[1, 1, 1]).scale_gaps(0.5).submit
         array([10., 15., 25.])
         """
-        first = self.submit[0]
-        return self._derived(submit=first + (self.submit - first) * _factor("scale_gaps", f))
+        first, factor = self.submit[0], _factor("scale_gaps", f)
+        with np.errstate(over="ignore"):  # an infinite time is refused by name
+            submit = first + (self.submit - first) * factor
+        return self._derived(submit=submit)
 
     def scale_size(self, f: int) -> Workload:
         """Sizes times a whole number: a log of supernodes as a log of nodes (512 on BlueGene/L).
@@ -384,9 +389,8 @@ class Workload:
         >>> fs.Workload(submit=[0], runtime=[1], size=[3]).scale_size(512).size
         array([1536], dtype=int32)
         """
-        if not float(f).is_integer() or f < 1:
-            raise OptionError(f"scale_size: expected a whole number of at least 1, got {f!r}")
-        return self._derived(size=self.size.astype(np.int64) * int(f))
+        factor = checks.whole("scale_size", f, low=1, high=MAX_NODES)
+        return self._derived(size=self.size.astype(np.int64) * factor)
 
     def with_load(self, target: float, *, nodes: int) -> Workload:
         """Stretch or squeeze the gaps between arrivals so that the offered load becomes `target`.
@@ -538,24 +542,19 @@ def _refuse_empty(n: int, rest: str) -> None:
 
 
 def _factor(what: str, value: float) -> float:
-    factor = float(value)
-    if not (math.isfinite(factor) and factor > 0):
-        raise OptionError(f"{what}: expected a positive number, got {value!r}")
-    return factor
+    return checks.number(f"the factor of {what}", value, above=0.0)
 
 
 def _nodes(nodes: int) -> int:
-    if not float(nodes).is_integer() or nodes < 1:
-        raise OptionError(f"nodes: expected a whole number of at least 1, got {nodes!r}")
-    return int(nodes)
+    return checks.whole("nodes", nodes, low=1, high=MAX_NODES)
 
 
-def concat(logs: Sequence[Workload], *, name: str = "") -> Workload:
+def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     """Several workloads as one, merged by submit time; equal times keep the order in which the logs are given.
 
     Parameters
     ----------
-    logs : sequence of Workload
+    logs : iterable of Workload
         At least one.  Job numbers are kept, so they may repeat.
     name : str
         What to call the result; the names joined with "+" by default.
@@ -573,6 +572,9 @@ def concat(logs: Sequence[Workload], *, name: str = "") -> Workload:
     >>> fs.concat([a, b]).submit
     array([ 0.,  5., 10.])
     """
+    if isinstance(logs, Workload):
+        raise InputError("concat: one workload given; expected several, in a list")
+    logs = list(logs)
     if not logs:
         raise InputError("concat: no workload given; expected at least one")
     for position, log in enumerate(logs):

@@ -250,6 +250,7 @@ def test_a_picture_is_no_log(capsys, tmp_path):
         (["--synthetic", "nasa_like"], ["one of the two"]),
         (["--gantt", "x.doc"], ["x.doc", ".png"]),
         (["--csv", "/nowhere/at/all.csv"], ["/nowhere/at/all.csv", "folder"]),
+        (["--save", "/"], ["/ is a folder"]),
     ],
 )  # fmt: skip
 def test_bad_options(capsys, swf, argv, says):
@@ -278,6 +279,7 @@ def test_log_summary_and_head(capsys, swf):
     assert jobs["submit"] == [10.0, 20.0, 30.0]
     assert len(run(capsys, "log", "head", swf, "-n", "3")[1].splitlines()) == 5
     assert "-n" in refused(capsys, "log", "head", swf, "-n", "0")
+    assert "nodes must be at least 1" in refused(capsys, "log", "summary", swf, "--nodes", "0")
 
 
 def test_log_convert_and_generate(capsys, swf, tmp_path):
@@ -291,7 +293,7 @@ def test_log_convert_and_generate(capsys, swf, tmp_path):
     assert run(capsys, "log", "generate", "lublin", made, "--jobs", "25")[0] == 0
     assert len(fs.read_swf(made)) == 25
     assert ".swf" in refused(capsys, "log", "convert", swf, tmp_path / "jobs.doc")
-    assert "did you mean" in refused(capsys, "log", "generate", "lublim", made)
+    assert "KIND: unknown kind 'lublim'; did you mean" in refused(capsys, "log", "generate", "lublim", made)
 
 
 def test_log_load(capsys, swf, tmp_path):

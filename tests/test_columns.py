@@ -34,6 +34,7 @@ def test_every_column_is_fully_described(table: str) -> None:
         ([5, -2], ESTIMATE, "estimate, row 1: -2 is negative; expected at least 0, or -1 where it is missing"),
         ([4, 2.5], SIZE, "size, row 1: 2.5 is not a whole number"),
         ([4, 0], SIZE, "size, row 1: 0 is less than 1; expected at least 1"),
+        ([4, 10**400], SIZE, "size: a whole number is too large for any column"),
         ([4, 2**31], SIZE, "size, row 1: 2147483648 does not fit into int32"),
         ([4, 2.0**31], SIZE, "size, row 1: 2147483648 does not fit into int32"),
         ([4, 2**70], SIZE, "size, row 1: 1.1805916207174113e[+]21 does not fit into int32"),

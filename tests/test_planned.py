@@ -14,6 +14,14 @@ def test_planned_names(name):
         getattr(fs, name)
 
 
+@pytest.mark.parametrize("name", ["weibull_failures", "random_dag"])
+def test_planned_synthetic_names(name):
+    with pytest.raises(NotAvailableError, match=f"faultsim.synthetic.{name} is part of the design and comes with "):
+        getattr(fs.synthetic, name)
+    with pytest.raises(AttributeError, match="no attribute 'zebra'"):
+        _ = fs.synthetic.zebra
+
+
 def test_importing_a_planned_name():
     with pytest.raises(NotAvailableError, match=r"comes with failures; .* FirstFit, MaxFreePartition"):
         from faultsim import Balancing  # noqa: F401

@@ -69,6 +69,7 @@ def test_what_has_no_meaning_on_a_cluster(options, said):
         ({"estimates": 0}, "estimates, as a factor of the run time, must be above 0, got 0"),
         ({"estimates": math.nan}, "estimates.* got nan"),
         ({"estimates": None}, "estimates.* must be a number, got None"),
+        ({"estimates": np.array([1.0, 2.0])}, "estimates.* must be a number, got array"),
         ({"overrun": "stop"}, "unknown overrun 'stop'; known: 'extend', 'kill'"),
         ({"start_delay": -1}, "start_delay must be at least 0 seconds, got -1"),
         ({"start_delay": math.inf}, "start_delay must be at least 0 seconds, got inf"),
@@ -107,6 +108,23 @@ def test_what_is_no_log_and_no_machine():
         fs.Run(LOG, 128)
     with pytest.raises(OptionError, match=r"got 'cluster:4'; write Cluster\(nodes=4\)"):
         fs.Run(LOG, "cluster:4")
+
+
+@pytest.mark.parametrize(
+    ("columns", "options"),
+    [
+        ({"runtime": [1.7e308, 1.7e308]}, {}),
+        ({"estimate": [1.7e308, 1.7e308]}, {}),
+        ({"submit": [0, 1.7e308]}, {}),
+        ({}, {"estimates": 1.7e308}),
+        ({}, {"start_delay": 1.7e308}),
+        ({}, {"migration": fs.Defragment(cost=1.7e308)}),
+    ],
+)
+def test_times_that_add_up_to_infinity(columns, options):
+    log = fs.Workload(**{"submit": [0, 0], "runtime": [10, 10], "size": [1, 1], **columns})
+    with pytest.raises(InputError, match="the times of this run add up to more than a float64 holds"):
+        fs.simulate(log, TORUS, **options)
 
 
 def test_jobs_larger_than_the_machine():

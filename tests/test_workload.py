@@ -87,6 +87,9 @@ def test_parts() -> None:
             log[bad]
     with pytest.raises(fs.InputError, match="at least one job"):
         log.head(0)
+    for bad in (2.5, "2"):
+        with pytest.raises(fs.OptionError, match="must be a whole number"):
+            log.head(bad)
 
 
 def test_drop_counts() -> None:
@@ -113,15 +116,18 @@ def test_load() -> None:
     load = log.summary(nodes=8)["offered_load"]
     assert load == (400 + 30 + 10) / (8 * 80)
     assert log.with_load(1.25, nodes=8).summary(nodes=8)["offered_load"] == pytest.approx(1.25, rel=1e-12)
-    for bad in (0, -1, float("nan"), float("inf")):
+    for bad in (0, -1, float("nan"), float("inf"), "x", None):
         for call in (log.scale_runtime, log.scale_gaps, lambda x: log.with_load(x, nodes=8)):
-            with pytest.raises(fs.OptionError, match="expected a positive number"):
+            with pytest.raises(fs.OptionError, match=r"must be (above 0|a number), got"):
                 call(bad)
-    for bad in (0, -1, 1.5):
-        with pytest.raises(fs.OptionError, match="whole number of at least 1"):
+    for bad in (0, -1, 1.5, "x", 2**31):
+        with pytest.raises(fs.OptionError, match=r"must be (a whole number|at least 1)"):
             log.scale_size(bad)
-        with pytest.raises(fs.OptionError, match="whole number of at least 1"):
+        with pytest.raises(fs.OptionError, match=r"must be (a whole number|at least 1)"):
             log.summary(nodes=bad)
+    for call in (log.scale_runtime, log.scale_gaps):
+        with pytest.raises(fs.InputError, match="inf is not a finite number"):
+            call(1.7e308)
     with pytest.raises(fs.InputError, match="does not fit into int32"):
         log.scale_size(2**30)
     with pytest.raises(fs.InputError, match="span of time"):
@@ -142,6 +148,9 @@ def test_concat() -> None:
         fs.concat([])
     with pytest.raises(fs.InputError, match="item 1 is a list"):
         fs.concat([a, [1]])
+    assert len(fs.concat(log for log in (a, b))) == 4
+    with pytest.raises(fs.InputError, match="one workload given; expected several, in a list"):
+        fs.concat(a)
 
 
 def test_equality_and_digest_are_about_the_jobs() -> None:

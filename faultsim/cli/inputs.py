@@ -45,8 +45,8 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
     group.add_argument("--seed", type=int, default=0, metavar="S", help="its seed (default 0)")
 
 
-def builtin(kind: str, jobs: int, seed: int) -> Any:
-    """The synthetic log named `kind`.
+def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Any:
+    """The synthetic log named `kind`, which came from the argument `option`.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def builtin(kind: str, jobs: int, seed: int) -> Any:
     word = kind.strip().lower().replace("-", "_")
     if word not in KINDS:
         near = hint(word, KINDS)
-        raise OptionError(f"--synthetic: unknown kind {kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
+        raise OptionError(f"{option}: unknown kind {kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
     if jobs < 1:
         raise OptionError(f"--jobs: got {jobs}, at least 1 is needed")
     if seed < 0:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import faultsim as fs
-from faultsim.cli.inputs import DEFAULT_JOBS, KINDS, add_log_arguments, builtin, open_log
+from faultsim.cli.inputs import DEFAULT_JOBS, DEFAULT_NODES, KINDS, add_log_arguments, builtin, open_log
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import OptionError
@@ -40,7 +40,7 @@ def _changed(log: Any, args: argparse.Namespace) -> Any:
     if args.gap_factor is not None:
         log = log.scale_gaps(args.gap_factor)
     if args.load is not None:
-        nodes = args.nodes or log.max_nodes
+        nodes = log.max_nodes if args.nodes is None else args.nodes
         if nodes is None:
             raise OptionError("--load needs --nodes N: the log's header does not name the machine's size")
         log = log.with_load(args.load, nodes=nodes)
@@ -54,7 +54,10 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     source = open_log(args)
     log = _changed(source.log, args)
-    summary = log.summary(nodes=args.nodes or log.max_nodes or (128 if source.built_in else None))
+    nodes = args.nodes
+    if nodes is None:
+        nodes = log.max_nodes or (DEFAULT_NODES if source.built_in else None)
+    summary = log.summary(nodes=nodes)
     if args.json:
         print_json({"log": source.text, "built_in": source.built_in, "dropped": dict(log.dropped), **summary})
     else:
@@ -114,7 +117,7 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help=f"default {DEFAULT_JOBS:,}")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
     args = parser.parse_args(argv)
-    log = builtin(args.kind, args.jobs, args.seed)
+    log = builtin(args.kind, args.jobs, args.seed, option="KIND")
     _write(log, args.out)
     print(f"{args.out}: {len(log):,} jobs")
     return 0

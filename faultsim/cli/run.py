@@ -102,6 +102,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     for path in filter(None, (args.save, args.csv, args.gantt)):
         if not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")
+        if Path(path).is_dir():
+            raise OptionError(f"{path} is a folder; a file is needed")
     source = open_log(args)
     log = source.log
     if args.head is not None:

@@ -23,3 +23,11 @@ __all__ = [
     "nasa_like",
     "sdsc_like",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Names of the design that are not here yet are refused by name."""
+    from faultsim.planned import refuse_synthetic
+
+    refuse_synthetic(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
