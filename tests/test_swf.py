@@ -117,10 +117,16 @@ def test_header(tmp_path: Path) -> None:
     ],
     ids=["19 fields", "18 and 19", "tabs", "blank lines", "decimals", "signs and zeros", "remark", "odd comments"],
 )
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_odd_lines_are_read_all_the_same(tmp_path: Path, lines: list[str], end: str) -> None:
     log = read(tmp_path, *lines, end=end)
     assert log == fs.Workload(submit=[0, 3], runtime=[10, 10], size=[4, 4])
+
+
+@pytest.mark.parametrize("first", ["; Version: 2.2", row(9, submit=0)])
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path, first: str) -> None:
+    log = read(tmp_path, "\ufeff" + first, row(1, submit=5))
+    assert log == read(tmp_path, first, row(1, submit=5))
 
 
 def test_no_newline_at_the_end(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import os
 from typing import Any
@@ -64,7 +65,7 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str
     -----
     Fields after the 18th are left aside.  Header lines are kept in `Workload.comments`, wherever in the file they are.
     Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
-    semicolon, unsorted lines, decimals and carriage returns; all are understood.
+    semicolon, unsorted lines, decimals, carriage returns (alone, too) and a byte order mark; all are understood.
 
     Source: Parallel Workloads Archive, the Standard Workload Format, version 2.2.
 
@@ -87,7 +88,10 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str
     line_number = 0
     for block in lines:
         if line_number == 0:
+            block = block.removeprefix(codecs.BOM_UTF8)
             _refuse_other_formats(block, lines.name)
+        if b"\r" in block and b"\n" not in block:
+            block = block.replace(b"\r", b"\n")  # else the whole file would be one line, and its first job the only one
         table = _parse(block) if b";" not in block else None
         if table is not None:
             line_number += len(table["id"])  # nothing but job lines
