@@ -95,7 +95,7 @@ def simulate(
     oversized : {"error", "drop"}, default "error"
         Whether jobs larger than the machine are an error, or left out and counted in `Result.dropped`.
     engine : {"core", "reference"}, default "core"
-        The compiled engine, or its plain Python twin, which is hundreds of times slower and meant for reading.
+        The compiled engine, or its plain Python twin, which is about a hundred times slower and meant for reading.
 
     Returns
     -------
