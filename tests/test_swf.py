@@ -35,18 +35,18 @@ def test_every_field_goes_to_its_column(tmp_path: Path) -> None:
         "submit": [5.0],
         "runtime": [10.0],
         "estimate": [60.0],
-        "size": [4],
+        "size": [8],
         "user": [3],
     }
     assert log.name == "log"
 
 
-def test_size_is_allocated_else_requested(tmp_path: Path) -> None:
+def test_size_is_requested_else_allocated(tmp_path: Path) -> None:
     lines = row(1, alloc=4, req=8), row(2, alloc=-1, req=8), row(3, alloc=4, req=-1), row(4, alloc=0, req=0)
-    assert read(tmp_path, *lines).size.tolist() == [4, 8, 4]
-    assert read(tmp_path, *lines, size="requested").size.tolist() == [8, 8, 4]
+    assert read(tmp_path, *lines).size.tolist() == [8, 8, 4]
+    assert read(tmp_path, *lines, size="allocated").size.tolist() == [4, 8, 4]
     assert read(tmp_path, *lines).dropped == {"size missing": 1}
-    with pytest.raises(fs.OptionError, match="expected one of 'allocated', 'requested', got 'cpus'"):
+    with pytest.raises(fs.OptionError, match="expected one of 'requested', 'allocated', got 'cpus'"):
         read(tmp_path, *lines, size="cpus")
 
 
@@ -60,13 +60,8 @@ def test_records_left_out_are_counted_by_reason(tmp_path: Path) -> None:
         row(5, run=1, alloc=-1, req=16),
         row(6, submit=-1),
     )
-    assert log.id.tolist() == [3, 5]
-    assert log.dropped == {"run time missing": 2, "never started": 1, "submit time missing": 1}
-
-
-def test_run_time_0_is_valid_where_no_log_says_who_got_processors(tmp_path: Path) -> None:
-    log = read(tmp_path, row(1, run=0, alloc=-1, req=16), row(2, run=5, alloc=-1, req=16))
-    assert log.id.tolist() == [1, 2]
+    assert log.id.tolist() == [3, 4, 5]  # MODEL.md 3: run time 0 is valid
+    assert log.dropped == {"run time missing": 2, "submit time missing": 1}
 
 
 def test_missing_estimates_and_users(tmp_path: Path) -> None:
@@ -267,7 +262,7 @@ PUBLIC = {
     "SDSC-SP2-1998-4.2-cln": (59_715, 54_044, 10, None, None, 128, 128),
     "CTC-SP2-1996-3.1-cln": (77_222, 77_222, 17, 7_174, 6, 338, 336),
     "KTH-SP2-1996-2.1-cln": (28_476, 28_475, 8, 475, 0, 100, 100),
-    "CEA-Curie-2011-2.1-cln": (312_826, 301_914, 6_374, None, None, 93_312, 79_808),
+    "CEA-Curie-2011-2.1-cln": (312_826, 312_807, 17_267, None, None, 93_312, 79_920),
     "mira_walltime": (22_508, 22_508, 0, 4_261, 0, 49_152, 49_152),
     "lublin_256": (10_000, 10_000, 0, 0, 10_000, 256, 256),
     "normalised-kth": (28_489, 28_489, 0, 0, 0, 100, 100),
@@ -299,7 +294,7 @@ def test_public_logs_in_detail(data_dir: Path) -> None:
     assert "The JOBLOG data is Copyright 2000 The Regents of the University of" in sdsc.header["Copyright"]
     curie = fs.read_swf(data_dir / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz")
     assert curie.submit[0] == 31_656_837
-    assert curie.dropped == {"size missing": 19, "never started": 10_893}
+    assert curie.dropped == {"size missing": 19}
     assert int((curie.runtime > 0).sum()) == 295_540
     assert curie.estimate.max() < 2147483647
     nasa = fs.read_swf(data_dir / "swf" / "NASA-iPSC-1993-3.1-cln.swf.gz")
@@ -307,7 +302,7 @@ def test_public_logs_in_detail(data_dir: Path) -> None:
     mira = fs.read_swf(data_dir / "swf" / "mira_walltime.swf.gz")
     assert mira.summary()["power_of_two_share"] == pytest.approx(0.994, abs=5e-4)
     kth = data_dir / "swf" / "KTH-SP2-1996-2.1-cln.swf.gz"
-    assert int((fs.read_swf(kth).size != fs.read_swf(kth, size="requested").size).sum()) == 219
+    assert int((fs.read_swf(kth).size != fs.read_swf(kth, size="allocated").size).sum()) == 219
 
 
 def test_public_log_round_trip(data_dir: Path, tmp_path: Path) -> None:

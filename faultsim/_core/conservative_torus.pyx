@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport calloc, malloc, qsort
+from libc.stdlib cimport calloc, free as c_free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from faultsim._core.choose cimport permit_t
@@ -18,7 +18,7 @@ cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
     p.begin = <double *>malloc(n * sizeof(double))
     p.end = <double *>calloc(n, sizeof(double))
     p.box = <box_t *>calloc(n, sizeof(box_t))
-    p.mask = <uint64_t *>calloc(n * words, sizeof(uint64_t))
+    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
     p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
     p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
     # Ends of reservations and of running jobs (at most a job a node).
@@ -33,10 +33,6 @@ cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
     p.gained = -INFINITY
     p.head = -1
     return OK
-
-
-cdef inline uint64_t *mask_of(const sim_t *s, int32_t job) noexcept nogil:
-    return &s.plan.mask[<size_t>job * s.torus.words]
 
 
 cdef inline void join(uint64_t *into, const uint64_t *more, int words) noexcept nogil:
@@ -86,7 +82,7 @@ cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noe
     else:
         for i in range(s.releases.n):
             if s.releases.items[i].end > t:
-                join(p.window, mask_of(s, s.releases.items[i].job), words)
+                join(p.window, p.mask[s.releases.items[i].job], words)
     memcpy(p.instant, p.window, bytes)
     for i in range(s.wait.head, s.wait.end):
         other = s.wait.job[i]
@@ -94,10 +90,10 @@ cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noe
         if other == job or s.state[other] == JOB_RUNNING or not p.begin[other] < p.end[other]:
             continue
         if p.begin[other] <= t and t < p.end[other]:
-            join(p.instant, mask_of(s, other), words)
-            join(p.window, mask_of(s, other), words)
+            join(p.instant, p.mask[other], words)
+            join(p.window, p.mask[other], words)
         elif t < p.begin[other] and p.begin[other] < end:
-            join(p.window, mask_of(s, other), words)
+            join(p.window, p.mask[other], words)
 
 
 cdef int try_at(sim_t *s, int32_t job, bint head, double t, bint real, box_t *box) noexcept nogil:
@@ -151,6 +147,8 @@ cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, 
 
 
 cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
+    c_free(s.plan.mask[job])
+    s.plan.mask[job] = NULL
     if s.expected[job] < s.now:
         s.plan.rebuild = True    # it outlived its estimate: a disturbance
     elif s.expected[job] > s.plan.gained:
@@ -184,7 +182,8 @@ cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
             return code
         if s.adopted:
             for i in range(s.releases.n):
-                remask(s, s.releases.items[i].job, &s.box[s.releases.items[i].job])
+                if remask(s, s.releases.items[i].job, &s.box[s.releases.items[i].job]) < 0:
+                    return NO_MEMORY
             code = sweep(s, True)
             if code < 0:
                 return code
@@ -195,10 +194,17 @@ cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
     return OK
 
 
-cdef void remask(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
-    cdef uint64_t *mask = mask_of(s, job)
-    memset(mask, 0, <size_t>s.torus.words * sizeof(uint64_t))
+cdef int remask(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
+    cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
+    cdef uint64_t *mask = s.plan.mask[job]
+    if mask == NULL:
+        mask = <uint64_t *>malloc(bytes)
+        if mask == NULL:
+            return NO_MEMORY
+        s.plan.mask[job] = mask
+    memset(mask, 0, bytes)
     occ_fill(&s.torus, mask, box)
+    return OK
 
 
 cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
@@ -236,7 +242,8 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
             if p.end[job] > vacated:
                 vacated = p.end[job]
         promise_start(s, job, begin)
-        remask(s, job, &box)
+        if remask(s, job, &box) < 0:
+            return NO_MEMORY
         if starts:
             p.begin[job] = INFINITY
             code = start_job(s, job, size, &box, head >= 0)

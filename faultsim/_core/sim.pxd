@@ -146,8 +146,8 @@ cdef struct plan_t:
     double *at
     int64_t *level
     int32_t n, capacity
-    # torus: one occupancy mask a job (words each) and scratch
-    uint64_t *mask
+    # torus: an occupancy mask of each job that waits or runs (NULL else), and scratch
+    uint64_t **mask
     uint64_t *window
     uint64_t *instant
     double *times

@@ -125,7 +125,10 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.plan.box)
     c_free(s.plan.at)
     c_free(s.plan.level)
-    c_free(s.plan.mask)
+    if s.plan.mask != NULL:
+        for i in range(s.n):
+            c_free(s.plan.mask[i])
+        c_free(s.plan.mask)
     c_free(s.plan.window)
     c_free(s.plan.instant)
     c_free(s.plan.times)
@@ -194,10 +197,17 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     to.plan.box = <box_t *>twin(source.plan.box, n * sizeof(box_t), &bad)
     to.plan.at = <double *>twin(source.plan.at, <size_t>source.plan.capacity * sizeof(double), &bad)
     to.plan.level = <int64_t *>twin(source.plan.level, <size_t>source.plan.capacity * sizeof(int64_t), &bad)
-    to.plan.mask = <uint64_t *>twin(source.plan.mask, n * bytes, &bad)
     to.plan.window = <uint64_t *>twin(source.plan.window, bytes, &bad)
     to.plan.instant = <uint64_t *>twin(source.plan.instant, bytes, &bad)
     to.plan.times = <double *>twin(source.plan.times, (n + <size_t>source.nodes + 1) * sizeof(double), &bad)
+    to.plan.mask = NULL
+    if source.plan.mask != NULL:
+        to.plan.mask = <uint64_t **>fresh(n, sizeof(uint64_t *))
+        if to.plan.mask == NULL:
+            bad = 1
+        else:
+            for i in range(source.n):
+                to.plan.mask[i] = <uint64_t *>twin(source.plan.mask[i], bytes, &bad)
     to.held = NULL
     if source.held != NULL:
         to.held = <int32_t **>fresh(n, sizeof(int32_t *))
@@ -397,8 +407,9 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     s.state[job] = JOB_DONE
     s.n_done += 1
     s.free += s.allocated[job]
-    s.ledger[<int>ACC_USEFUL] += size * s.run[job]
-    s.ledger[<int>ACC_START_DELAY] += size * s.policy.start_delay
+    # By the clock, so that the accounts sum to N*T to its last bit however short the job and late the time.
+    s.ledger[<int>ACC_USEFUL] += size * ((s.now - s.start[job]) - s.policy.move_cost * s.moves[job])
+    s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
     s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
     releases_remove(&s.releases, s.expected[job], job)
     if s.is_torus:

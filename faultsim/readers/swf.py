@@ -21,7 +21,7 @@ __all__ = ["read_swf"]
 _WIDTH = len(FIELDS)
 _WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
 _POSITIONS = tuple(FIELDS.index(name) for name in _WANTED)
-_SIZES = ("allocated", "requested")
+_SIZES = ("requested", "allocated")
 _WHOLE = ("id", *_SIZES, "user")
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
@@ -30,15 +30,15 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
 _Table = dict[str, NDArray[Any]]
 
 
-def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str | None = None) -> Workload:
+def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str | None = None) -> Workload:
     """Read a job log in the Standard Workload Format.
 
     Parameters
     ----------
     path : path
         Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
-    size : {"allocated", "requested"}
-        Which field is the size of a job: the processors it was given (field 5) or those it asked for (field 8).
+    size : {"requested", "allocated"}
+        Which field is the size of a job: the processors it asked for (field 8) or those it was given (field 5).
         Where the chosen one is missing, the other is taken.
     name : str, optional
         Name of the workload; that of the file, without its suffixes, by default.
@@ -50,7 +50,6 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "allocated", name: str
 
         - ``"run time missing"``: negative run time, a job cancelled before it started;
         - ``"size missing"``: neither size field is 1 or more;
-        - ``"never started"``: run time 0 and no processors given, in a log that says which were given;
         - ``"submit time missing"``: negative submit time.
 
         A run time of 0 is valid.  Requested times that are negative, or the sentinel 2147483647, are missing (-1).
@@ -208,11 +207,9 @@ def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
     chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
     sizes = np.where(chosen >= 1, chosen, other)
     runtime, submit, estimate = table["runtime"], table["submit"], table["requested_time"]
-    given = table["allocated"] >= 1
     reasons = {
         "run time missing": runtime < 0,
         "size missing": sizes < 1,
-        "never started": (runtime == 0) & ~given & bool(given.any()),
         "submit time missing": submit < 0,
     }
     keep = np.ones(len(submit), dtype=bool)
