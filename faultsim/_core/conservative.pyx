@@ -94,41 +94,20 @@ cdef int add(plan_t *p, double begin, double end, int64_t nodes) noexcept nogil:
     return OK
 
 
-cdef double hole(const sim_t *s, int32_t job) noexcept nogil:
-    """Earliest time from now on at which `job` fits for all of its expected duration."""
-    cdef const plan_t *p = &s.plan
-    cdef int64_t need = s.need[job]
-    cdef int32_t i = step_at(p, s.now), k
-    cdef double t = s.now, end
-    while True:
-        # Nodes of a job that outlives its estimate count from now on in the plan, yet cannot be had now (MODEL 3):
-        # such a hole is at `now` and waits.
-        end = (t + s.policy.start_delay) + s.estimate[job]
-        k = i
-        while k < p.n and (k == i or p.at[k] < end) and p.level[k] >= need:
-            k += 1
-        if k == p.n or (k > i and p.at[k] >= end):
-            return t
-        i = k + 1
-        while i < p.n and p.level[i] < need:
-            i += 1
-        if i >= p.n:
-            return INFINITY
-        t = p.at[i]
+cdef double hole(const sim_t *s, int32_t job, double stop) noexcept nogil:
+    """Earliest time from now on and before `stop` at which `job` fits for all of its expected duration; inf: none.
 
-
-cdef double better_hole(const sim_t *s, int32_t job) noexcept nogil:
-    """Earliest time from now on, before its own reservation, to which `job` could move; inf: none.
-
-    The plan is left as it is: what `job` itself has reserved is as good as free for it.  Only [now, plan.gained) has
-    become any freer since no job could move, so a better hole begins there.
+    What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
+    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (MODEL 3): such a hole is at `now`
+    and waits.
     """
     cdef const plan_t *p = &s.plan
     cdef int64_t need = s.need[job]
-    cdef double own = p.begin[job], t = s.now, end, stop = own if own < p.gained else p.gained
-    cdef int32_t i = step_at(p, s.now), k
+    cdef double own = p.begin[job], t = s.now, end
+    cdef int32_t i, k
     if not t < stop:
         return INFINITY
+    i = step_at(p, t)
     while True:
         end = (t + s.policy.start_delay) + s.estimate[job]
         if end > own:
@@ -218,11 +197,8 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
     for i in range(w.head, w.end):
         job = w.job[i]
         old = p.begin[job]
-        begin = old
-        if old == INFINITY:
-            begin = hole(s, job)
-        elif p.gained > s.now:
-            begin = better_hole(s, job)
+        # Only [now, plan.gained) has become freer since no job could move: a better hole begins there.
+        begin = hole(s, job, old if old == INFINITY or old < p.gained else p.gained)
         if begin < old:
             if old != INFINITY:
                 if add(p, old, p.end[job], s.need[job]) < 0:
