@@ -11,7 +11,7 @@ from faultsim.reference import partition as reference
 
 ORDERS = list(reference.BOX_ORDERS)
 SHAPES = [(4, 4, 8), (3, 4, 5), (2, 3, 7), (1, 1, 24), (5, 5, 2), (1, 6, 9), (4, 4, 4), (5, 5, 6)]
-SHAPES += [(2, 2, 40), (3, 3, 17), (1, 2, 70)]
+SHAPES += [(2, 2, 40), (3, 3, 17), (1, 2, 70), (3, 4, 13), (7, 5, 4)]
 
 
 @st.composite

@@ -7,7 +7,9 @@ from faultsim._core.lines import kernels_agree
 from faultsim._core.torus import Torus
 
 
-@pytest.mark.parametrize("shape", [(8, 8, 16), (4, 16, 8), (16, 2, 5), (8, 8, 29), (4, 4, 64), (4, 4, 63)])
+@pytest.mark.parametrize(
+    "shape", [(8, 8, 16), (4, 16, 8), (16, 2, 5), (8, 8, 29), (4, 4, 64), (4, 4, 63), (8, 8, 8), (7, 3, 13)]
+)
 @pytest.mark.parametrize("wrap", [True, False])
 def test_variants_agree(shape, wrap):
     rng = np.random.default_rng(shape[2])

@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim._core.choose import Chooser
+from faultsim._core.torus import Torus
 from faultsim.errors import InputError, OptionError
 from faultsim.partition import ALGORITHMS, BOX_ORDERS, feasible_sizes, find_partitions, max_free_partition
 from faultsim.reference import partition as reference
@@ -19,9 +21,17 @@ SHAPES = [
 ]  # fmt: skip
 
 
+# More than 128 nodes and one word an x; where x is at most 8 there is a search of its own.
+SLABS = [
+    (8, 8, 8), (7, 8, 8), (8, 7, 8), (8, 8, 7), (3, 8, 8), (6, 6, 6), (5, 5, 6), (8, 4, 16), (8, 3, 16), (5, 4, 13),
+    (8, 2, 32), (5, 2, 27), (8, 1, 64), (7, 1, 64), (8, 1, 33), (3, 1, 50), (9, 8, 8), (33, 8, 8), (33, 1, 7),
+    (9, 3, 16),
+]  # fmt: skip
+
+
 @st.composite
-def occupancies(draw):
-    shape = draw(st.sampled_from(SHAPES))
+def occupancies(draw, shapes=SHAPES):
+    shape = draw(st.sampled_from(shapes))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind = draw(st.sampled_from(["random", "jobs"]))
     if kind == "jobs":
@@ -47,6 +57,25 @@ def test_every_finder_equals_naive(busy, wrap, box_order, data):
     for algorithm in ALGORITHMS:
         assert max_free_partition(busy, algorithm, wrap) == largest, algorithm
         assert np.array_equal(find_partitions(busy, size, algorithm, wrap, box_order), boxes), algorithm
+
+
+@settings(max_examples=300)
+@given(occupancies(SLABS), st.booleans(), st.integers(0, 2**32 - 1))
+def test_slabs_of_one_word_equal_pop(busy, wrap, seed):
+    largest = max_free_partition(busy, "pop", wrap)
+    assert max_free_partition(busy, "bitmap", wrap) == largest
+    if busy.size <= 200:
+        assert max_free_partition(busy, "naive", wrap) == largest
+    most = largest.size if largest else 0
+    chooser = Chooser(Torus(*busy.shape, wrap))
+    for at_least in (1, most // 2, most, most + 1):  # what it remembers from one to the next changes no answer
+        box = chooser.has_free(busy, at_least)
+        assert (box is not None) == (most >= max(at_least, 1))
+        assert box is None or (np.prod(box[3:]) >= at_least and reference.is_free(busy, box))
+        assert chooser.largest(busy) == (most, largest)
+    fuller = busy | (np.random.default_rng(seed).random(busy.shape) < 0.03)
+    less = max_free_partition(fuller, "pop", wrap)
+    assert chooser.largest(fuller) == (less.size if less else 0, less)
 
 
 def test_the_reference_counts_node_by_node():

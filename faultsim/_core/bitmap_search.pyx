@@ -4,12 +4,12 @@ from libc.string cimport memcpy
 
 from faultsim._core.finder_bitmap cimport finder_t
 from faultsim._core.lines cimport (
-    lines_any_run, lines_column, lines_layer, lines_next_column, lines_next_column_run, lines_pick, lines_runs, lines_t,
-    lines_widen, view_t,
+    lines_any_run, lines_column, lines_hunt, lines_layer, lines_next_column, lines_next_column_run, lines_pick,
+    lines_runs, lines_t, lines_widen, view_t,
 )
 from faultsim._core.ring cimport family_apart
 from faultsim._core.small cimport small_base, small_lowest, small_members, small_runs, small_t, small_turn, u128
-from faultsim._core.torus cimport torus_t
+from faultsim._core.torus cimport box_t, torus_t
 
 
 cdef struct hunt_t:                 # a search over columns
@@ -235,10 +235,16 @@ cdef int search_lines(finder_t *f, view_t *v, int best, int enough, const family
                       box_t *witness) noexcept nogil:
     cdef const torus_t *t = f.torus
     cdef hunt_t h
+    cdef box_t box
     cdef int a
     h.mine, h.best, h.enough, h.witness, h.cap = mine, best, min(enough, v.ceiling), witness, v.cap
     if h.best >= h.enough:
         return best
+    if mine == NULL and f.lines.is_octet:
+        a = lines_hunt(&f.lines, v, best + 1, h.enough, &box)
+        if a > 0 and witness != NULL:
+            witness[0] = box
+        return max(a, best)
     if mine != NULL:                                    # what is found out holds for these candidates only
         h.cap = f.cap
         memcpy(f.cap, v.cap, <size_t> (t.x + 1) * (t.y + 1) * sizeof(int))

@@ -5,8 +5,8 @@ from libc.string cimport memset
 
 from faultsim._core.bitmap_search cimport search_lines, search_small
 from faultsim._core.lines cimport (
-    lines_canonical, lines_filter, lines_free, lines_init, lines_next, lines_pick, lines_project, lines_shape,
-    view_free, view_init, view_load,
+    lines_canonical, lines_filter, lines_free, lines_hunt, lines_init, lines_next, lines_pick, lines_project,
+    lines_shape, view_free, view_init, view_load,
 )
 from faultsim._core.ring cimport family_add, family_free, family_init
 from faultsim._core.small cimport (
@@ -220,6 +220,9 @@ cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     cdef view_t *v = &f.view[which]
     if f.is_small:
         return search_small(f, f.small_free[which], 0, f.torus.nodes, NULL, NULL)
+    if v.largest < 0 and f.lines.is_octet:              # the witness is then the first box
+        v.floor = v.largest = lines_hunt(&f.lines, v, max(v.floor, 1), f.torus.nodes, &v.witness)
+        v.ceiling = v.largest
     if v.largest < 0:
         v.floor = v.largest = search_lines(f, v, v.floor, f.torus.nodes, NULL, &v.witness)
         v.ceiling = v.largest
@@ -255,7 +258,9 @@ cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nog
     cdef int size
     finder_load(f, PLAIN, occ)
     size = finder_largest(f, PLAIN)
-    if out != NULL and size > 0:
+    if out != NULL and size > 0 and f.lines.is_octet:
+        out[0] = f.view[<int> PLAIN].witness
+    elif out != NULL and size > 0:
         _first(f, PLAIN, size, EXTENTS_DESCENDING, out)
     return size
 

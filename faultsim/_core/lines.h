@@ -17,6 +17,15 @@ typedef struct {
     uint64_t lo[6], hi[6];    /* bits that come from the right shift, from the left shift (none on a mesh) */
 } fs_steps;
 
+/* A machine of at most 8 words, in which each x has one word. */
+typedef struct {
+    int x, y, z, field;
+    uint64_t all;             /* the bits of a word that belong to nodes */
+    uint64_t ring;            /* every bit; none on a mesh */
+    uint64_t lo, hi;          /* as in fs_steps, for a turn by 1 */
+    const fs_steps *steps;    /* [z + 1] */
+} fs_octet;
+
 typedef struct {
     uint64_t (*both)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, const void *FS_RESTRICT, long);
     uint64_t (*rows)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const void *FS_RESTRICT, long, long, long);
@@ -26,6 +35,7 @@ typedef struct {
     int (*into_run)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
     uint64_t (*fold)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long);
     int (*within)(const uint64_t *, const uint64_t *, long);
+    int (*hunt)(const uint64_t *, const fs_octet *, int, int, int *);
 } fs_kernels;
 
 #endif

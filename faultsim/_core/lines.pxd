@@ -19,6 +19,13 @@ cdef extern from "lines.h" nogil:
         int back[6]
         uint64_t lo[6]
         uint64_t hi[6]
+    ctypedef struct fs_octet:
+        int x, y, z, field
+        uint64_t all
+        uint64_t ring
+        uint64_t lo
+        uint64_t hi
+        const fs_steps *steps
     ctypedef struct fs_kernels:         # n words each; see lines_loops.h
         uint64_t (*both)(uint64_t *dst, const uint64_t *a, const void *b, long n) noexcept nogil
         uint64_t (*rows)(uint64_t *dst, const uint64_t *a, long step_a, const void *b, long step_b, long n,
@@ -29,6 +36,7 @@ cdef extern from "lines.h" nogil:
         int (*into_run)(uint64_t *dst, const uint64_t *b, long n, const fs_steps *s) noexcept nogil
         uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
+        int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
 
 
 cdef struct view_t:                 # one occupancy, ready to be asked; remembers what it has been asked
@@ -58,6 +66,8 @@ cdef struct lines_t:
     long wide_size
     uint64_t row_tail               # bits of a row's last word that belong to nodes
     fs_steps *steps                 # [z + 1] where words == 1
+    bint is_octet                   # x <= 8 and a row is one word: `lines_hunt` may be asked
+    fs_octet octet
     uint64_t *row_mask              # [row]: bits that belong to nodes
     uint64_t *ping                  # scratch of wide_size
     uint64_t *pong
@@ -93,6 +103,10 @@ cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint st
 # Runs (a, b, c): where they begin; whether there is one.
 cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil
 cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil
+
+# Where is_octet: the size of the largest free box, 0 = none of `least` >= 1 nodes.  `box` is the first of that size in
+# contract order (a, then b, then c falling, then the base); but a box of `enough` nodes ends the search, and is any.
+cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil
 
 # The projections of a map on the axes; the sets are overwritten.
 cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil

@@ -83,6 +83,14 @@ cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil:
             bit = <int64_t> iy * torus.field + i
             l.row_mask[bit >> 6] |= <uint64_t> 1 << (bit & 63)
     l.row_tail = l.row_mask[l.row - 1]
+    l.is_octet = torus.x <= 8 and l.row == 1
+    if l.is_octet:
+        l.octet.x, l.octet.y, l.octet.z, l.octet.field = torus.x, torus.y, torus.z, torus.field
+        l.octet.all = l.row_tail
+        l.octet.ring = ~<uint64_t> 0 if torus.wrap else 0
+        l.octet.lo = _repeat(_ones(torus.z - 1), torus.field)
+        l.octet.hi = _repeat(_ones(torus.z) & ~_ones(torus.z - 1), torus.field) if torus.wrap else 0
+        l.octet.steps = l.steps
     return 0
 
 
@@ -154,6 +162,11 @@ cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept n
     if v.floor and occ_meets(t, occ, &v.witness):
         v.floor = 0
     v.ceiling = min(v.ceiling, t.nodes - occ_count(t, occ))
+    if row_bytes == 8:                                  # a loop of its own, as memcpy of so little is mostly calls
+        for ix in range(t.x):
+            v.free[ix] = v.wide[2 * ix] = ~occ[ix] & l.row_tail
+            v.wide[2 * ix + 1] = v.free[ix] if t.wrap else 0
+        return
     for ix in range(t.x):
         row = &v.free[ix * l.row]
         row[l.row - 1] = 0
@@ -369,6 +382,10 @@ cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) 
                 map[i] &= 1
 
 
+cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil:
+    return l.kernels.hunt(v.free, &l.octet, least, enough, <int *> box)
+
+
 # -- what a map says -------------------------------------------------------------------------------------------------
 
 cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
@@ -485,6 +502,8 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
     Raises an AssertionError that names the loop where one does not.
     """
     cdef fs_steps steps
+    cdef lines_t lines
+    cdef box_t box
     cdef const fs_kernels *table
     cdef long n = min(a.shape[0], b.shape[0]) - 1
     cdef uint64_t[:, ::1] got
@@ -513,7 +532,31 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
             found.append(("within", table.within(&got[1, 0], &got[0, 0], n) != 0, b""))
             results.append(found)
             i += 1
-        for found in results[1:]:
-            for one, other in zip(results[0], found):
-                assert one == other, f"{one[0]} of table {results.index(found)}, runs of {c}"
+        _same(results, f"runs of {c}")
+    if lines_init(&lines, &torus.t):
+        raise MemoryError
+    try:
+        for c in range(n - 8 if lines.is_octet else 0):             # eight words here and there as a machine
+            for i in range(torus.t.x):
+                got[0, i] = a[c + i] & lines.octet.all
+            for least in (1, 2, torus.t.nodes // 8 + 1):
+                results = []
+                i = 0
+                while fs_kernels_at(i) != NULL:
+                    memset(&box, 0, sizeof(box))
+                    size = fs_kernels_at(i).hunt(&got[0, 0], &lines.octet, least, torus.t.nodes, <int *> &box)
+                    results.append([("hunt", size, (<char *> &box)[:sizeof(box)])])
+                    i += 1
+                _same(results, f"at least {least}")
+    finally:
+        lines_free(&lines)
+    i = 0
+    while fs_kernels_at(i) != NULL:
+        i += 1
     return i
+
+
+def _same(results, what):
+    for table, found in enumerate(results):
+        for one, other in zip(results[0], found):
+            assert one == other, f"{one[0]} of table {table}, {what}"

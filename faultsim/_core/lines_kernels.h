@@ -26,6 +26,8 @@ FS_ALWAYS uint64_t fs_run(uint64_t r, const fs_steps *s, int n, int whole) {
                     default: LOOP(6, WHOLE) }
 #define FS_BY_STEPS(LOOP) if (s->whole) { FS_CASES(LOOP, 1) } else { FS_CASES(LOOP, 0) }
 
+#include "lines_octet.h"
+
 #define FS_NAME(name) name##_any
 #define FS_TARGET
 #include "lines_loops.h"

@@ -82,6 +82,12 @@ FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, lo
     return 1;
 }
 
+/* the largest box of a machine of 8 words; see lines_octet.h */
+FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) {
+    return fs_octet_hunt(vacant, g, least, enough, box);
+}
+
 static const fs_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
+    FS_NAME(fs_hunt),
 };
