@@ -98,8 +98,8 @@ cdef double hole(const sim_t *s, int32_t job, double stop) noexcept nogil:
     """Earliest time from now on and before `stop` at which `job` fits for all of its expected duration; inf: none.
 
     What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
-    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (MODEL 3): such a hole is at `now`
-    and waits.
+    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (MODEL 3): such a hole is at
+    `now` and waits.
     """
     cdef const plan_t *p = &s.plan
     cdef int64_t need = s.need[job]

@@ -1,10 +1,9 @@
 """FCFS and EASY on a cluster (MODEL 6)."""
 
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memmove
 
 from faultsim._core.releases cimport releases_shadow
-from faultsim._core.sim cimport CHANGED_ALL, OK, end_if_started, promise_start, sim_t, start_job, wait_t
+from faultsim._core.sim cimport CHANGED_ALL, OK, close_gap, end_if_started, promise_start, sim_t, start_job, wait_t
 
 
 cdef int backfill(sim_t *s) noexcept nogil:
@@ -37,9 +36,7 @@ cdef int backfill(sim_t *s) noexcept nogil:
                 continue
         waiting[keep] = job
         keep += 1
-    if keep != at:
-        memmove(&waiting[keep], &waiting[at], <size_t>(end - at) * sizeof(int32_t))
-        w.end -= at - keep
+    close_gap(w, keep, at)
     s.examined = w.end
     return OK
 

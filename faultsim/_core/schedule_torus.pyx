@@ -1,11 +1,11 @@
 """FCFS and EASY on a torus (MODEL 6)."""
 
 from libc.math cimport INFINITY
-from libc.string cimport memcpy, memmove, memset
+from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport has_free
 from faultsim._core.placing cimport current_mfp
-from faultsim._core.sim cimport CHANGED_ALL, OK, end_if_started, promise_start, shadow_t, start_job, wait_t
+from faultsim._core.sim cimport CHANGED_ALL, OK, close_gap, end_if_started, promise_start, shadow_t, start_job, wait_t
 from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_fill
 
 
@@ -153,9 +153,7 @@ cdef int backfill(sim_t *s) noexcept nogil:
             w.job[keep] = job
         keep += 1
         at += 1
-    if keep != at:
-        memmove(&w.job[keep], &w.job[at], <size_t>(w.end - at) * sizeof(int32_t))
-        w.end -= at - keep
+    close_gap(w, keep, at)
     s.examined = w.end
     return OK
 

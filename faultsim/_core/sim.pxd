@@ -9,6 +9,7 @@
 # - Policies are function pointers in `sim_t.policy`, set once before the loop.  Nothing below reads a name.
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memmove
 
 from faultsim._core.choose cimport permit_t
 from faultsim._core.event_queue cimport heap_t
@@ -244,3 +245,10 @@ cdef double next_time(sim_t *s) noexcept nogil
 # The end that a job would have if it were started now, in exactly the arithmetic of start_job (MODEL 6).
 cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
     return (s.now + s.policy.start_delay) + s.estimate[job]
+
+
+# Takes the started jobs, those at [keep, at), out of the queue.
+cdef inline void close_gap(wait_t *w, int32_t keep, int32_t at) noexcept nogil:
+    if keep != at:
+        memmove(&w.job[keep], &w.job[at], <size_t>(w.end - at) * sizeof(int32_t))
+        w.end -= at - keep
