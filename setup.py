@@ -40,6 +40,7 @@ EXTENSIONS: list[str] = [
     "lines",
     "orders",
     "placing",
+    "recording",
     "releases",
     "ring",
     "schedule_cluster",

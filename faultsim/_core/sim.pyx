@@ -1,11 +1,12 @@
 """State of one simulation and what happens at an instant; the contract is in sim.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free as c_free, malloc, realloc
+from libc.stdlib cimport calloc, free as c_free, malloc
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.event_queue cimport event_t, heap_copy, heap_free, heap_init, heap_pop, heap_push
 from faultsim._core.finder_bitmap cimport finder_free, finder_init
+from faultsim._core.recording cimport close_stay, open_stay, record_event, record_free
 from faultsim._core.releases cimport releases_add, releases_copy, releases_free, releases_init, releases_remove
 from faultsim._core.torus cimport box_size, next_feasible, occ_drop, occ_fill, occ_meets, torus_free, torus_init
 
@@ -116,10 +117,7 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.fit_epoch_any)
     c_free(s.fit_epoch_long)
     c_free(s.moving)
-    c_free(s.record.event)
-    c_free(s.record.stay)
-    c_free(s.record.node)
-    c_free(s.record.open_stay)
+    record_free(&s.record)
     c_free(s.plan.begin)
     c_free(s.plan.end)
     c_free(s.plan.box)
@@ -219,59 +217,6 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
                     to.held[i] = <int32_t *>twin(
                         source.held[i], <size_t>source.allocated[i] * sizeof(int32_t), &bad)
     return NO_MEMORY if bad else OK
-
-
-# ---------------------------------------------------------------------------------------------- records
-
-cdef int record_event(sim_t *s, int kind, int32_t job) noexcept nogil:
-    cdef record_t *r = &s.record
-    cdef int64_t cap
-    cdef void *bigger
-    if r.n_events == r.cap_events:
-        cap = 2 * r.cap_events + 1024
-        bigger = realloc(r.event, <size_t>cap * sizeof(record_event_t))
-        if bigger == NULL:
-            return NO_MEMORY
-        r.event = <record_event_t *>bigger
-        r.cap_events = cap
-    r.event[r.n_events].time = s.now
-    r.event[r.n_events].job = job
-    r.event[r.n_events].kind = <int8_t>kind
-    r.n_events += 1
-    return OK
-
-
-cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
-    cdef record_t *r = &s.record
-    cdef int64_t cap
-    cdef int32_t nodes = s.allocated[job]
-    cdef void *bigger
-    if r.n_stays == r.cap_stays:
-        cap = 2 * r.cap_stays + 1024
-        bigger = realloc(r.stay, <size_t>cap * sizeof(record_stay_t))
-        if bigger == NULL:
-            return NO_MEMORY
-        r.stay = <record_stay_t *>bigger
-        r.cap_stays = cap
-    r.stay[r.n_stays].begin = s.now
-    r.stay[r.n_stays].end = INFINITY
-    r.stay[r.n_stays].job = job
-    if s.is_torus:
-        r.stay[r.n_stays].box = s.box[job]
-    else:
-        if r.n_nodes + nodes > r.cap_nodes:
-            cap = 2 * r.cap_nodes + nodes + 1024
-            bigger = realloc(r.node, <size_t>cap * sizeof(int32_t))
-            if bigger == NULL:
-                return NO_MEMORY
-            r.node = <int32_t *>bigger
-            r.cap_nodes = cap
-        r.stay[r.n_stays].first = r.n_nodes
-        memcpy(&r.node[r.n_nodes], s.held[job], <size_t>nodes * sizeof(int32_t))
-        r.n_nodes += nodes
-    r.open_stay[job] = r.n_stays
-    r.n_stays += 1
-    return OK
 
 
 # ---------------------------------------------------------------------------------------------- cluster nodes
@@ -423,7 +368,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     if s.policy.released != NULL:
         s.policy.released(s, job)
     if s.record.on:
-        s.record.stay[s.record.open_stay[job]].end = s.now
+        close_stay(s, job)
         return record_event(s, EV_FINISH, job)
     return OK
 
@@ -444,7 +389,7 @@ cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
         if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:      # the earlier event is stale now
             return NO_MEMORY
     if s.record.on:
-        s.record.stay[s.record.open_stay[job]].end = s.now
+        close_stay(s, job)
         if record_event(s, EV_MOVE, job) < 0 or open_stay(s, job) < 0:
             return NO_MEMORY
     return OK
