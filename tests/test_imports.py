@@ -56,7 +56,13 @@ ARROWS["faultsim"] = set(ARROWS)
 ARROWS["cli"] = set(ARROWS)
 
 # A module that is a part of the room named.
-MEMBERS: dict[str, str] = {"__main__": "cli", "summary": "workload", "result_files": "result", "run": "simulate"}
+MEMBERS: dict[str, str] = {
+    "__main__": "cli",
+    "job_table": "workload",
+    "summary": "workload",
+    "result_files": "result",
+    "run": "simulate",
+}
 
 
 def module_name(path: Path) -> str:
