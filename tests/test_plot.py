@@ -124,6 +124,22 @@ def test_timelines_name_their_axes(cluster_run):
     assert "waiting" in plot_queue(cluster_run).get_ylabel()
 
 
+def test_the_timelines_areas_are_the_metrics_also_with_a_start_delay():
+    log = fs.Workload(submit=[0, 1, 4], runtime=[10, 5, 3], size=[2, 2, 1])
+    result = fs.simulate(log, fs.Cluster(3), start_delay=2.0)
+
+    def area(ax):
+        x, y = ax.lines[0].get_data()  # minutes or hours: only shares are compared
+        return float((y[:-1] * np.diff(x)).sum() / (x[-1] - x[0]))
+
+    ax = plot_utilization(result)
+    assert area(ax) == pytest.approx(100.0 * result.metrics["utilization"])
+    assert f"{area(ax):.1f}" in ax.get_legend().get_texts()[0].get_text()
+    decisions = result.jobs["start"] - 2.0
+    asked = (log.size * (decisions - log.submit)).sum() / result.metrics["makespan"]
+    assert area(plot_queue(result)) == pytest.approx(asked)
+
+
 def test_functions_draw_on_the_axes_they_are_given(torus_run):
     from matplotlib.figure import Figure
 

@@ -126,7 +126,6 @@ cdef struct policy_t:
 # A shadow: what EASY promised the head, kept between passes while it stays true.
 cdef struct shadow_t:
     bint valid
-    int32_t head
     double time
     int64_t extra            # cluster
     uint64_t *occ            # torus: the occupancy at `time`, later backfilled jobs included
@@ -215,7 +214,6 @@ cdef struct sim_t:
     int32_t fit_epoch
     int32_t epoch            # of promises: raised by whatever excuses a missed one
     int64_t missed           # promises missed without an excuse (must stay 0)
-    int32_t placing          # the job that a placement is asked for (Python policies)
     # migration
     bint adopted
     bint attempted_before

@@ -26,6 +26,12 @@ def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[n
     return at, np.cumsum(np.bincount(where, weights=change, minlength=len(at)))
 
 
+def _decisions(result: "Result") -> NDArray[np.float64]:
+    """When the jobs got their nodes: a start delay before they started."""
+    decisions: NDArray[np.float64] = result.jobs["start"] - result.settings["start_delay"]
+    return decisions
+
+
 def _thinned(at: NDArray[np.float64], value: NDArray[np.float64], end: float) -> Steps:
     """Time averages over equal bins when there are more steps than a figure can show."""
     if len(at) <= MAX_STEPS or end <= at[0]:
@@ -54,8 +60,9 @@ def _draw(ax: "Axes", result: "Result", at: NDArray[np.float64], value: NDArray[
 def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the share of the nodes that jobs hold, over time, with its mean.
 
-    Nodes count from the start of a job to its end, with the nodes it was given (grown or rounded up).  Where there are
-    more steps than a figure shows, means over equal spans are drawn.
+    Nodes count from the decision to start a job to its end, with the nodes it was given (grown or rounded up), so the
+    mean is the metric ``utilization``.  Where there are more steps than a figure shows, means over equal spans are
+    drawn.
 
     Parameters
     ----------
@@ -84,11 +91,11 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     ax = axes(ax)
     jobs, nodes = result.jobs, result.machine.nodes
     share = 100.0 * jobs["allocated"] / nodes
-    at, value = _steps(jobs["start"], jobs["finish"], share)
+    at, value = _steps(_decisions(result), jobs["finish"], share)
     origin, end = result.span
     _draw(ax, result, np.append(origin, at), np.append(0.0, value), PALETTE[0])
     if end > origin:
-        mean = float((share * (jobs["finish"] - jobs["start"])).sum() / (end - origin))
+        mean = 100.0 * result.metrics["utilization"]
         ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
         ax.legend(fontsize=9, loc="lower right")
     ax.set_ylim(0, 105)
@@ -100,7 +107,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the nodes that waiting jobs ask for, over time.
 
-    A job waits from its submit to its (last) start.
+    A job waits from its submit to the decision to start it (a start delay later it starts).
 
     Parameters
     ----------
@@ -128,7 +135,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """
     ax = axes(ax)
     jobs = result.jobs
-    at, value = _steps(jobs["submit"], jobs["start"], jobs["size"].astype(np.float64))
+    at, value = _steps(jobs["submit"], _decisions(result), jobs["size"].astype(np.float64))
     _draw(ax, result, at, value, PALETTE[1])
     ax.set_ylabel("nodes asked for by waiting jobs")
     ax.set_title(f"Queue of {result.machine}", fontsize=11)
