@@ -8,10 +8,9 @@ free nodes downwards.
 
 from libc.stdint cimport uint64_t
 
-from faultsim._core.torus cimport box_t, boxes_t, torus_t
+from faultsim._core.torus cimport box_t, boxes_t
 
 
-cdef void *divisor_open(const torus_t *torus) noexcept nogil
-cdef void divisor_close(void *state) noexcept nogil
+# The state is bytes_open's of finder_naive.pxd.
 cdef int divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil
 cdef int divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil

@@ -1,32 +1,12 @@
 """Oliner's finder; see finder_divisor.pxd."""
 
-from libc.stdlib cimport free, malloc
-
-from faultsim._core.torus cimport EXTENTS_DESCENDING, axis_bases, boxes_push, boxes_sort, occ_count, occ_unpack
-
-
-cdef struct divisor_t:
-    const torus_t *torus
-    unsigned char *busy             # [nodes]
+from faultsim._core.finder_naive cimport bytes_t
+from faultsim._core.torus cimport (
+    EXTENTS_DESCENDING, axis_bases, boxes_push, boxes_sort, occ_count, occ_unpack, torus_t,
+)
 
 
-cdef void *divisor_open(const torus_t *torus) noexcept nogil:
-    cdef divisor_t *s = <divisor_t *> malloc(sizeof(divisor_t))
-    if s != NULL:
-        s.torus = torus
-        s.busy = <unsigned char *> malloc(torus.nodes)
-        if s.busy == NULL:
-            free(s)
-            s = NULL
-    return s
-
-
-cdef void divisor_close(void *state) noexcept nogil:
-    free((<divisor_t *> state).busy)
-    free(state)
-
-
-cdef inline int _first_busy(const divisor_t *s, const box_t *box) noexcept nogil:
+cdef inline int _first_busy(const bytes_t *s, const box_t *box) noexcept nogil:
     """How far along z the first busy node found is from the base; -1 = the box is free."""
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
@@ -46,7 +26,7 @@ cdef inline int _first_busy(const divisor_t *s, const box_t *box) noexcept nogil
     return -1
 
 
-cdef int _scan(divisor_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
+cdef int _scan(bytes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
     """Free boxes of a size in contract order, or the first of them.  0; -1 no memory"""
     cdef const torus_t *t = s.torus
     cdef box_t box
@@ -78,7 +58,7 @@ cdef int _scan(divisor_t *s, int size, bint only_first, boxes_t *list) noexcept 
 
 
 cdef int divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef divisor_t *s = <divisor_t *> state
+    cdef bytes_t *s = <bytes_t *> state
     cdef const torus_t *t = s.torus
     cdef boxes_t list
     cdef int size = t.nodes - occ_count(t, occ)
@@ -94,7 +74,7 @@ cdef int divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept 
 
 
 cdef int divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    cdef divisor_t *s = <divisor_t *> state
+    cdef bytes_t *s = <bytes_t *> state
     occ_unpack(s.torus, occ, s.busy)
     if _scan(s, size, False, list):
         return -1

@@ -5,13 +5,8 @@ from libc.stdlib cimport free, malloc
 from faultsim._core.torus cimport EXTENTS_DESCENDING, axis_bases, boxes_push, boxes_sort, occ_unpack
 
 
-cdef struct naive_t:
-    const torus_t *torus
-    unsigned char *busy             # [nodes]
-
-
-cdef void *naive_open(const torus_t *torus) noexcept nogil:
-    cdef naive_t *s = <naive_t *> malloc(sizeof(naive_t))
+cdef void *bytes_open(const torus_t *torus) noexcept nogil:
+    cdef bytes_t *s = <bytes_t *> malloc(sizeof(bytes_t))
     if s != NULL:
         s.torus = torus
         s.busy = <unsigned char *> malloc(torus.nodes)
@@ -21,12 +16,12 @@ cdef void *naive_open(const torus_t *torus) noexcept nogil:
     return s
 
 
-cdef void naive_close(void *state) noexcept nogil:
-    free((<naive_t *> state).busy)
+cdef void bytes_close(void *state) noexcept nogil:
+    free((<bytes_t *> state).busy)
     free(state)
 
 
-cdef bint _is_free(const naive_t *s, const box_t *box) noexcept nogil:
+cdef bint _is_free(const bytes_t *s, const box_t *box) noexcept nogil:
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
     cdef int _i, _j, _k, x = box.x, y, z
@@ -44,7 +39,7 @@ cdef bint _is_free(const naive_t *s, const box_t *box) noexcept nogil:
     return True
 
 
-cdef int _scan(naive_t *s, const uint64_t *occ, int size, box_t *largest, boxes_t *list) noexcept nogil:
+cdef int _scan(bytes_t *s, const uint64_t *occ, int size, box_t *largest, boxes_t *list) noexcept nogil:
     """All boxes, shapes in contract order: the largest free one (the size is returned), or those of a size."""
     cdef const torus_t *t = s.torus
     cdef box_t box
@@ -74,11 +69,11 @@ cdef int _scan(naive_t *s, const uint64_t *occ, int size, box_t *largest, boxes_
 
 
 cdef int naive_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    return _scan(<naive_t *> state, occ, 0, out, NULL)
+    return _scan(<bytes_t *> state, occ, 0, out, NULL)
 
 
 cdef int naive_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    if _scan(<naive_t *> state, occ, size, NULL, list):
+    if _scan(<bytes_t *> state, occ, size, NULL, list):
         return -1
     if order != EXTENTS_DESCENDING:
         boxes_sort(list, order)

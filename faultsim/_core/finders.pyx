@@ -5,8 +5,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport all_free, finder_forget, finder_free, finder_init, finder_t, largest_free
-from faultsim._core.finder_divisor cimport divisor_all, divisor_close, divisor_largest, divisor_open
-from faultsim._core.finder_naive cimport naive_all, naive_close, naive_largest, naive_open
+from faultsim._core.finder_divisor cimport divisor_all, divisor_largest
+from faultsim._core.finder_naive cimport bytes_close, bytes_open, naive_all, naive_largest
 from faultsim._core.finder_pop cimport pop_all, pop_close, pop_largest, pop_open
 from faultsim._core.torus cimport Torus, boxes_free, occ_pack
 
@@ -44,11 +44,11 @@ cdef finder_row_t[4] FINDERS
 FINDERS[0] = finder_row_t(b"bitmap", b"O(M^5 / 64), about", b"faultsim: a bit a node, shift and AND, an area bound",
                           _bitmap_open, _bitmap_close, _bitmap_largest, _bitmap_all)
 FINDERS[1] = finder_row_t(b"divisor", b"O(M^3 s f(s)^2) a size s", b"Oliner et al. 2004, appendix 9",
-                          divisor_open, divisor_close, divisor_largest, divisor_all)
+                          bytes_open, bytes_close, divisor_largest, divisor_all)
 FINDERS[2] = finder_row_t(b"pop", b"O(M^5)", b"Krevat et al. 2002, appendix A",
                           pop_open, pop_close, pop_largest, pop_all)
 FINDERS[3] = finder_row_t(b"naive", b"O(M^9)", b"Krevat et al. 2002, section 2",
-                          naive_open, naive_close, naive_largest, naive_all)
+                          bytes_open, bytes_close, naive_largest, naive_all)
 
 
 cdef const finder_row_t *finder_row(int number) noexcept nogil:
