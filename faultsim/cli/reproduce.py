@@ -6,8 +6,11 @@ The real logs are used when --data (or the environment variable FAULTSIM_DATA) n
 NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz (or a folder swf with them); else built-in look-alikes.
 """
 
+import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
@@ -18,62 +21,102 @@ from faultsim.version import __version__
 __all__ = ["main"]
 
 
-def _ambient() -> str | None:
+@dataclass(frozen=True)
+class Paper:
+    """A row of `PAPERS`.
+
+    Parameters
+    ----------
+    description : str
+        For --help.
+    quick : str
+        What --quick leaves out, and how long it takes then.
+    load : callable
+        Imports it: its ``reproduce``, and the names of its logs and traces (a folder that FAULTSIM_DATA names counts if
+        it has one of them).
+    options : mapping
+        Options of its own: flag -> keywords of `add_argument`; they go to ``reproduce`` by their names.
+    """
+
+    description: str
+    quick: str
+    load: Callable[[], tuple[Callable[..., Any], Sequence[str]]]
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def _krevat2002() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import krevat2002, krevat_inputs
+
+    return krevat2002.reproduce, tuple(krevat_inputs.FILES.values())
+
+
+#: Module of `faultsim.reproduce` -> its row.
+PAPERS = {
+    "krevat2002": Paper(
+        "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims.",
+        "half of the load coefficients: under ten seconds",
+        _krevat2002,
+    ),
+}
+
+
+def _ambient(files: Sequence[str]) -> str | None:
     """The folder that FAULTSIM_DATA names, if it holds one of the logs; unlike --data it may be meant for others."""
-    from faultsim.reproduce.krevat_inputs import FILES, find_log
+    from faultsim.reproduce.inputs import find_file
 
     folder = os.environ.get("FAULTSIM_DATA")
-    return folder if folder and any(find_log(folder, name) for name in FILES) else None
+    return folder if folder and find_file(folder, files) else None
 
 
-def _krevat2002(parser: Parser, argv: Sequence[str]) -> int:
-    parser.description = "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims."
+def _reproduce(name: str, paper: Paper, parser: Parser, argv: Sequence[str]) -> int:
+    parser.description = paper.description
+    out = f"{name}-out"
     parser.add_argument("--data", metavar="DIR", help="folder with the real logs (default: FAULTSIM_DATA, else none)")
-    parser.add_argument("--quick", action="store_true", help="half of the load coefficients: under ten seconds")
+    parser.add_argument("--quick", action="store_true", help=paper.quick)
     parser.add_argument(
-        "--out",
-        default="krevat2002-out",
-        metavar="DIR",
-        help="folder for figures, data and claims (default krevat2002-out)",
+        "--out", default=out, metavar="DIR", help=f"folder for figures, data and claims (default {out})"
     )
     parser.add_argument("--workers", type=int, metavar="N", help="threads (default: one a processor)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of the look-alikes (default 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="seed of all that is drawn, look-alikes too (default 0)"
+    )
     parser.add_argument("--page", metavar="FILE", help="write the claims there instead of DIR/CLAIMS.md")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a claim does not hold")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    args = parser.parse_args(argv)
-    workers = args.workers if args.workers is not None else os.cpu_count() or 1
+    for flag, keywords in paper.options.items():
+        parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
+    given = vars(parser.parse_args(argv))
+    strict, as_json = given.pop("strict"), given.pop("json")
+    workers = given["workers"] if given["workers"] is not None else os.cpu_count() or 1
     if workers < 1:
         raise OptionError(f"--workers: got {workers}, at least 1 is needed")
-    from faultsim.reproduce import krevat2002
-
+    reproduce, files = paper.load()
+    given |= {"workers": workers, "data": given["data"] or _ambient(files)}
     with reporting(True, "runs") as report:
-        done = krevat2002.reproduce(
-            data=args.data or _ambient(),
-            quick=args.quick,
-            out=args.out,
-            workers=workers,
-            seed=args.seed,
-            page=args.page,
-            progress=report,
-        )
-    if args.json:
+        done = reproduce(**given, progress=report)
+    if as_json:
         print_json({"faultsim": __version__, **done.document()})
     else:
         print(done.text())
-    return 1 if args.strict and done.failed else 0
+    return 1 if strict and done.failed else 0
+
+
+def _action(name: str, paper: Paper) -> Action:
+    return lambda parser, argv: _reproduce(name, paper, parser, argv)
 
 
 def _later(paper: str) -> Action:
     def refuse(parser: Parser, argv: Sequence[str]) -> int:
-        raise NotAvailableError(f"'faultsim reproduce {paper}' is not in this version yet; there is: krevat2002")
+        raise NotAvailableError(
+            f"'faultsim reproduce {paper}' is not in this version yet; there is: {', '.join(PAPERS)}"
+        )
 
     return refuse
 
 
-ACTIONS: dict[str, Action] = {"krevat2002": _krevat2002} | {
-    name: _later(name) for name in ("oliner2004", "zhang2004", "li2009", "yu2010", "all")
-}
+_LATER = [name for name in ("oliner2004", "zhang2004", "li2009", "yu2010", "all") if name not in PAPERS]
+ACTIONS: dict[str, Action] = {name: _action(name, paper) for name, paper in PAPERS.items()}
+ACTIONS |= {name: _later(name) for name in _LATER}
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:

@@ -1,6 +1,5 @@
 """Figures 2 to 8 of Krevat 2002 in the paper's arrangement, and the numbers behind each as CSV."""
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from faultsim.plot.base import new_figure
 from faultsim.reproduce.krevat_inputs import NODES
 from faultsim.reproduce.krevat_measures import plotted
 from faultsim.reproduce.krevat_runs import SCHEDULERS, Curve, Evidence
+from faultsim.reproduce.report import write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -299,12 +299,6 @@ FIGURES: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence],
     "fig7": (_fig7, _curve_rows(_MIGRATIONS, ("utilization", "mean_wait"))),
     "fig8": (_fig8, _fig8_rows),
 }
-
-
-def write_csv(rows: Rows, path: Path) -> None:
-    """Write rows (the first is the header) as CSV."""
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows(rows)
 
 
 def draw(evidence: Evidence, folder: Path) -> list[Path]:

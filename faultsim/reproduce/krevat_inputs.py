@@ -8,6 +8,7 @@ import numpy as np
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
+from faultsim.reproduce.inputs import find_file
 from faultsim.synthetic import nasa_like, sdsc_like
 from faultsim.workload import Workload
 
@@ -41,12 +42,7 @@ def find_log(folder: str | Path, name: str) -> Path | None:
     >>> find_log("/nowhere", "nasa") is None
     True
     """
-    for place in (Path(folder), Path(folder) / "swf"):
-        for end in (".gz", "", ".xz", ".bz2"):
-            path = place / (FILES[name] + end)
-            if path.is_file():
-                return path
-    return None
+    return find_file(folder, FILES[name])
 
 
 def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, Source]:

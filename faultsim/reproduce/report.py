@@ -1,0 +1,172 @@
+"""What a reproduction gives back and writes: its judged claims for a terminal, as a page, and as JSON."""
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from faultsim.errors import OptionError
+from faultsim.reproduce import claims as table
+from faultsim.reproduce.claims import Row, Verdict
+
+__all__ = ["Input", "Report", "folder", "write_csv"]
+
+Evidence = TypeVar("Evidence")
+
+
+@dataclass(frozen=True)
+class Input:
+    """A log or trace that the runs used: its name, how the text calls it, where it comes from, how long it is."""
+
+    name: str
+    label: str
+    text: str
+    real: bool
+    count: int
+    what: str = "jobs"
+
+    def document(self) -> dict[str, Any]:
+        """As plain data for JSON."""
+        return {"name": self.name, "real": self.real, "source": self.text, self.what: self.count}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Generic[Evidence]):
+    """What a reproduction gave: the evidence, the judged claims, the files written, the seconds it took.
+
+    Parameters
+    ----------
+    title : str
+        Authors, title, venue and year.
+    command : str
+        Its name for ``faultsim reproduce``.
+    evidence : object
+        What the claims were judged on.
+    rows : list of Row
+        The judged claims.
+    inputs : sequence of Input
+        Logs and traces.
+    settings : mapping
+        What the letters in the claims' settings stand for.
+    quick, quick_note
+        Whether it was a quick run, and what that left out.
+    remarks : sequence of str
+        Paragraphs for the page, before the table.
+    figures : sequence of str
+        Names of the figures, without ending.
+    out, files
+        The folder, and every file written.
+    runs, seconds
+        Number of simulations, and how long all of it took.
+    """
+
+    title: str
+    command: str
+    evidence: Evidence
+    rows: list[Row]
+    inputs: Sequence[Input]
+    settings: Mapping[str, str]
+    quick: bool
+    quick_note: str
+    remarks: Sequence[str] = ()
+    figures: Sequence[str] = ()
+    out: Path
+    files: list[Path]
+    runs: int
+    seconds: float
+
+    @property
+    def failed(self) -> list[str]:
+        """Labels of the claims that do not hold."""
+        return [row.claim.id for row in self.rows if row.finding.verdict is Verdict.FAILS]
+
+    def logs(self) -> list[str]:
+        """One line an input: which, and where it comes from."""
+        return [f"{source.label}: {source.text}" for source in self.inputs]
+
+    def text(self) -> str:
+        """The claims as a table for the terminal."""
+        lines = [self.title, *self.logs()]
+        if self.quick:
+            lines.append(f"quick run: {self.quick_note}; leave --quick out for all of it")
+        lines += [
+            "",
+            *(f"{letter}  {words}" for letter, words in self.settings.items()),
+            "",
+            table.text(self.rows),
+            "",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}",
+            f"{self.runs} runs in {self.seconds:.1f} s; figures, their data and the claims are in {self.out}",
+        ]
+        return "\n".join(lines)
+
+    def document(self) -> dict[str, Any]:
+        """The same as plain data for JSON."""
+        return {
+            "paper": self.title,
+            "quick": self.quick,
+            "runs": self.runs,
+            "seconds": round(self.seconds, 3),
+            "logs": [source.document() for source in self.inputs],
+            "settings": dict(self.settings),
+            "claims": table.document(self.rows),
+            "out": str(self.out),
+            "files": [path.name for path in self.files],
+        }
+
+    def page(self, figures: str = "") -> str:
+        """The claims as a Markdown page; `figures` is the way from the page to the figures."""
+        lines = [
+            f"# {self.title}",
+            "",
+            f"Written by `faultsim reproduce {self.command}`"
+            + (" `--quick`" if self.quick else "")
+            + "; nothing here is edited by hand.",
+            "",
+            *(f"- {line}" for line in self.logs()),
+            "",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.",
+            "",
+            *(line for remark in self.remarks for line in (remark, "")),
+            "Settings:",
+            "",
+            *(f"- **{letter}**: {words}" for letter, words in self.settings.items()),
+            "",
+            table.markdown(self.rows),
+            "",
+            "## Figures",
+            "",
+        ]
+        lines += [f"![{name}]({figures}{name}.png)\n" for name in self.figures]
+        return "\n".join(lines)
+
+    def write(self, page: Path) -> None:
+        """Write the page, with links to the figures, and claims.json."""
+        relative = os.path.relpath(self.out, page.parent).replace(os.sep, "/")
+        page.write_text(self.page("" if relative == "." else f"{relative}/"))
+        (self.out / "claims.json").write_text(json.dumps(self.document(), indent=1) + "\n")
+
+
+def folder(out: str | Path) -> Path:
+    """The folder `out`, made if needed.
+
+    Raises
+    ------
+    OptionError
+        If it cannot be one.
+    """
+    path = Path(out)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"--out {out}: cannot be made a folder ({error.strerror})") from None
+    return path
+
+
+def write_csv(rows: Iterable[Sequence[object]], path: Path) -> None:
+    """Write rows (the first is the header) as CSV."""
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
