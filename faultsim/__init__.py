@@ -3,6 +3,7 @@
 
 # Inputs
 from faultsim import synthetic
+from faultsim.failures import FailureTrace
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.workload import Workload, concat
@@ -66,6 +67,7 @@ __all__ = [
     "EasyBackfill",
     "EngineError",
     "EventQueue",
+    "FailureTrace",
     "FaultsimError",
     "Fcfs",
     "FirstFit",

@@ -1,8 +1,7 @@
 """The data dictionary: every column of every table, and the one place where values are checked.
 
 A table is a tuple of `Column`, in the order in which files and frames show it.  Documentation, file headers and tests
-walk these tables; a fact about a column is written here and nowhere else.  Columns of failure traces join when
-failures do.
+walk these tables; a fact about a column is written here and nowhere else.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ __all__ = [
     "ALLOCATIONS",
     "CLUSTER_NODES",
     "EVENTS",
+    "FAILURES",
     "JOBS",
     "TABLES",
     "WORKLOAD",
@@ -81,6 +81,14 @@ WORKLOAD: tuple[Column, ...] = (
     Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
 )
 
+#: What a `FailureTrace` holds, one row a failure, sorted by `time`.
+FAILURES: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When the node fails; never decreases.", "Zhang 2004, section 3", 0.0),
+    Column("node", "i4", "1", None, "Number of the node, from 0.", "Zhang 2004, section 3", 0.0),
+    Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "Zhang 2004, section 3", 0.0),
+    Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "Oliner 2004, section 4.2", 0.0),
+)
+
 #: What `Result.jobs` holds, one row a job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
@@ -135,6 +143,7 @@ EVENTS: tuple[Column, ...] = (
 #: Every table, by name.
 TABLES: dict[str, tuple[Column, ...]] = {
     "workload": WORKLOAD,
+    "failures": FAILURES,
     "jobs": JOBS,
     "allocations": ALLOCATIONS,
     "cluster allocations": CLUSTER_NODES,

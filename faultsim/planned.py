@@ -24,9 +24,7 @@ _ONE_RUN = "here: simulate, simulate_many"
 PLANNED: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("Balancing", "TieBreaking", "LeastFailuresFirst", "SafestFirst"), (_FAILURES, _PLACEMENTS)),
     "LeastFailuresMigration": (_FAILURES, _MIGRATIONS),
-    **dict.fromkeys(
-        ("FailureTrace", "Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"), (_FAILURES, _NO_FAILURES)
-    ),
+    **dict.fromkeys(("Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"), (_FAILURES, _NO_FAILURES)),
     **dict.fromkeys(
         ("Confidence", "Accuracy", "IntervalPredictor", "PredictionTrace", "Buckets", "Perfect"),
         (_FAILURES, _PREDICTORS),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from faultsim.summary_table import SummaryTable
 
 __all__ = ["Summary", "bin_workload", "offered_load", "summarize"]
 
@@ -38,7 +40,7 @@ ROWS: dict[str, tuple[str, str]] = {
 }
 
 
-class Summary(Mapping[str, float]):
+class Summary(SummaryTable):
     """Statistics of a job log: a read-only mapping from name to number, readable when printed.
 
     Krevat's Table 1 is `size_mean`, `size_sd`, `bin_work_mean` and `bin_work_sd`: "workload" there is the work of all
@@ -58,39 +60,10 @@ class Summary(Mapping[str, float]):
     ...
     """
 
-    __slots__ = ("_dropped", "_name", "_values")
+    __slots__ = ()
 
-    def __init__(self, values: dict[str, float], name: str = "", dropped: dict[str, int] | None = None) -> None:
-        self._values = values
-        self._name = name
-        self._dropped = dropped or {}
-
-    def __getitem__(self, key: str) -> float:
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __repr__(self) -> str:
-        return f"Summary({self._name!r}, {self._values!r})"
-
-    def __str__(self) -> str:
-        lines = [self._name] if self._name else []
-        for key, value in self._values.items():
-            unit, meaning = ROWS[key]
-            lines.append(f"{key:<20} {_show(value):>13} {unit:<7} {meaning}")
-            if key == "n_dropped":
-                lines += [f"{'':<20} {count:>13} {'':<7}   {reason}" for reason, count in self._dropped.items()]
-        return "\n".join(lines)
-
-
-def _show(value: float) -> str:
-    if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e7):
-        return f"{int(value)}"
-    return f"{value:.4g}" if abs(value) < 1e4 or abs(value) >= 1e7 else f"{value:.0f}"
+    def __init__(self, values: dict[str, float], name: str = "", dropped: Mapping[str, int] | None = None) -> None:
+        super().__init__(ROWS, values, name, dropped)
 
 
 def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
@@ -172,4 +145,4 @@ def summarize(
             "bin_work_mean": float(bins.mean()),
             "bin_work_sd": _sd(bins),
         }
-    return Summary(values, name, dict(dropped or {}))
+    return Summary(values, name, dropped)

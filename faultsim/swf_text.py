@@ -6,18 +6,15 @@ in version 2.2 by the Parallel Workloads Archive.  Reading is in `faultsim.reade
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 import re
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from faultsim.errors import InputError
+from faultsim.text_out import shortest, write_text
 
 __all__ = ["FIELDS", "MISSING", "header_fields", "leading_integer", "write_rows"]
 
@@ -49,13 +46,6 @@ MISSING = -1
 # Header keys begin near the semicolon, some logs without a space; continuation lines are indented deeper.
 _KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
 _LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)")
-
-# No time stamp in a .gz: the same jobs give the same bytes.
-_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda data: gzip.compress(data, 6, mtime=0),
-    ".xz": lzma.compress,
-    ".bz2": bz2.compress,
-}
 
 
 def header_fields(comments: Sequence[str]) -> dict[str, str]:
@@ -92,14 +82,6 @@ def leading_integer(text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _numbers(values: NDArray[Any]) -> list[str]:
-    """Shortest text that reads back as the same number; whole numbers without a point."""
-    if values.dtype.kind != "f":
-        return [str(value) for value in values.tolist()]
-    # Beyond 2**53 a float64 says more with its exponent than with its digits.
-    return [str(int(v)) if v.is_integer() and abs(v) < 2.0**53 else repr(v) for v in values.tolist()]
-
-
 def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
     """Write an SWF file: header lines, then a row a job with `MISSING` in every field that is not given.
 
@@ -132,14 +114,6 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
         raise InputError(f"{unknown[0]}: no field of an SWF file; the fields are {', '.join(FIELDS)}")
     rows = len(next(iter(fields.values())))
     missing = [str(MISSING)] * rows
-    columns = [_numbers(fields[name]) if name in fields else missing for name in FIELDS]
+    columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]
     lines = [*comments, *map(" ".join, zip(*columns, strict=True)), ""]
-    text = "\n".join(lines)
-    name = os.fspath(path)
-    if name == "-":
-        sys.stdout.write(text)
-        return
-    data = text.encode("utf-8", "surrogateescape")
-    compress = _COMPRESS.get(os.path.splitext(name)[1].lower())
-    with open(name, "wb") as file:
-        file.write(compress(data) if compress else data)
+    write_text(path, "\n".join(lines))

@@ -15,7 +15,7 @@ import faultsim
 PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
-BASE = {"errors", "columns", "checks", "planned", "version", "box"}
+BASE = {"errors", "columns", "checks", "planned", "version", "box", "summary_table", "text_out"}
 DATA = {"workload", "failures"}
 FACES = {"partition", "knapsack", "event_queue"}
 MODEL = {"machine", "policies", "simulate", "metrics", "result"}
@@ -31,7 +31,9 @@ ARROWS: dict[str, set[str]] = {
     "checks": {"errors"},
     "planned": {"errors"},
     "progress": {"errors"},
-    "swf_text": {"errors"},
+    "summary_table": set(),
+    "text_out": set(),
+    "swf_text": {"errors", "text_out"},
     "_core": set(),
     "reference": BASE,
     "machine": BASE | {"_core"},
@@ -58,6 +60,8 @@ ARROWS["cli"] = set(ARROWS)
 # A module that is a part of the room named.
 MEMBERS: dict[str, str] = {
     "__main__": "cli",
+    "failure_summary": "failures",
+    "failure_table": "failures",
     "job_table": "workload",
     "summary": "workload",
     "result_files": "result",
