@@ -102,9 +102,13 @@ JOBS: tuple[Column, ...] = (
     Column("wait", "f8", "s", None, "start - submit.", "Krevat 2002, section 3.2; Oliner 2004, section 6.1", 0.0),
     Column("response", "f8", "s", None, "finish - submit.", "Krevat 2002, section 3.2", 0.0),
     Column("bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "Krevat 2002, sec. 3.2", 0.0),
-    Column("restarts", "i4", "1", None, "Number of starts after the first.", "Zhang 2004, section 3", 0.0),
+    Column("restarts", "i4", "1", None, "Number of times that a failure killed it.", "Zhang 2004, section 3", 0.0),
     Column("lost_work", "f8", "node-s", None, "Node-seconds rolled back.", "Zhang 2004, section 3", 0.0),
     Column("checkpoint_time", "f8", "s", None, "Time spent in checkpoints.", "Zhang 2004, section 5", 0.0),
+    Column("restart_time", "f8", "s", None, "Time spent restarting after failures.", "Zhang 2004, section 5", 0.0),
+    Column(
+        "failure_wait", "f8", "s", None, "From kills to the next start, or to the end of the hold.", "Li 2009, 5.3", 0.0
+    ),
     Column("moves", "i4", "1", None, "Number of times the job changed its place while running.", "Krevat 2002", 0.0),
     Column("backfilled", "?", "1", None, "Started ahead of a job before it in the queue.", "Krevat 2002, section 2"),
 )
@@ -138,6 +142,7 @@ EVENTS: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
     Column("kind", "i1", "1", None, "Kind of event, in the order of an instant.", "faultsim", 0.0),
     Column("job", "i4", "1", -1.0, "Row of the job in the workload.", "faultsim", 0.0),
+    Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
 )
 
 #: Every table, by name.
@@ -158,7 +163,7 @@ def by_name(table: tuple[Column, ...]) -> dict[str, Column]:
     --------
     >>> from faultsim.columns import EVENTS, by_name
     >>> list(by_name(EVENTS))
-    ['time', 'kind', 'job']
+    ['time', 'kind', 'job', 'node']
     """
     return {column.name: column for column in table}
 
@@ -314,8 +319,8 @@ def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]
     Examples
     --------
     >>> from faultsim.columns import EVENTS, check_columns
-    >>> list(check_columns({"time": [0.0], "kind": [5], "job": [0]}, EVENTS))
-    ['time', 'kind', 'job']
+    >>> list(check_columns({"time": [0.0], "kind": [5], "job": [0], "node": [-1]}, EVENTS))
+    ['time', 'kind', 'job', 'node']
     """
     checked: dict[str, NDArray[Any]] = {}
     length: int | None = None

@@ -8,43 +8,20 @@ from faultsim.errors import NotAvailableError
 __all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy", "refuse_synthetic"]
 
 _FAILURES = "comes with failures"
-_CHECKPOINTS = "comes with failures and checkpoints"
+_READERS = "comes with readers of failure traces"
+_TRACES = "here: FailureTrace(time, node, downtime)"
 _FARS = "comes with proactive rescheduling (FARS)"
 _WORKFLOWS = "comes with workflows"
 _SWEEPS = "comes with sweeps"
 
-_PLACEMENTS = "placements here: FirstFit, MaxFreePartition, or a subclass of Placement"
-_MIGRATIONS = "migration here: Defragment"
-_NO_FAILURES = "here nothing fails"
-_NO_CHECKPOINTS = "checkpointing here: NoCheckpoint"
-_PREDICTORS = "predictors here: Blind"
+_NO_MOVES = "here: Balancing, LeastFailuresMigration, RiskBased"
 _ONE_RUN = "here: simulate, simulate_many"
 
 #: Public name -> (with which part it comes, what there is instead).
 PLANNED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("Balancing", "TieBreaking", "LeastFailuresFirst", "SafestFirst"), (_FAILURES, _PLACEMENTS)),
-    "LeastFailuresMigration": (_FAILURES, _MIGRATIONS),
-    **dict.fromkeys(("Requeue", "Hold", "read_lanl", "read_fta", "read_bluegene_ras"), (_FAILURES, _NO_FAILURES)),
+    **dict.fromkeys(("read_lanl", "read_fta", "read_bluegene_ras"), (_READERS, _TRACES)),
     **dict.fromkeys(
-        ("Confidence", "Accuracy", "IntervalPredictor", "PredictionTrace", "Buckets", "Perfect"),
-        (_FAILURES, _PREDICTORS),
-    ),
-    **dict.fromkeys(
-        (
-            "Periodic",
-            "Young",
-            "Daly",
-            "BeforeFailure",
-            "PredictedWindows",
-            "AllJobs",
-            "LongJobs",
-            "BigJobs",
-            "RiskBased",
-        ),
-        (_CHECKPOINTS, _NO_CHECKPOINTS),
-    ),
-    **dict.fromkeys(
-        ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_FAILURES)
+        ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_MOVES)
     ),
     **dict.fromkeys(
         (
@@ -68,13 +45,7 @@ PLANNED: dict[str, tuple[str, str]] = {
 _SYNTHETIC: dict[str, str] = {"weibull_failures": _FAILURES, "random_dag": _WORKFLOWS}
 
 #: Keyword of `simulate` -> with which part anything but None comes.
-_KEYWORDS = {
-    "failures": _FAILURES,
-    "recovery": _FAILURES,
-    "predictor": _FAILURES,
-    "checkpointing": _CHECKPOINTS,
-    "rescheduling": _FARS,
-}
+_KEYWORDS = {"rescheduling": _FARS}
 
 
 def refuse_name(name: str) -> None:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.columns import WORKLOAD
+from faultsim.failures import FailureTrace
 from faultsim.version import __version__
 
 __all__ = ["SCHEMA", "Record", "digest", "environment", "provenance"]
 
 #: Version of the layout of provenance and of saved results.
-SCHEMA = 1
+SCHEMA = 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Record:
         Where the workload came from.
     dropped : dict of str to int
         Reason -> number of jobs left out, by the reader and by ``oversized="drop"``.
+    failures : FailureTrace or None
+        The failures that the run met.
+    arrays : mapping of str to mapping of str to array
+        Kind of policy -> columns that its lowered form only counts.
     started : float
         Unix time of the start.
     elapsed : float
@@ -47,6 +52,8 @@ class Record:
     columns: Mapping[str, NDArray[Any]]
     source: str = ""
     dropped: Mapping[str, int] = field(default_factory=dict)
+    failures: FailureTrace | None = None
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
     started: float = 0.0
     elapsed: float = 0.0
     saved: dict[str, Any] | None = None
@@ -110,7 +117,8 @@ def provenance(record: Record) -> dict[str, Any]:
     -------
     dict
         ``schema``, the `environment`, ``settings`` (the lowered run), ``seed``, ``input`` (digest, source, jobs,
-        dropped), ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
+        dropped), ``failures`` (None, or count, span, digest, name, dropped), ``started`` (UTC, ISO 8601) and
+        ``elapsed`` (s).
     """
     if record.saved is not None:
         return record.saved
@@ -126,6 +134,20 @@ def provenance(record: Record) -> dict[str, Any]:
             "jobs": len(record.columns["submit"]),
             "dropped": dict(record.dropped),
         },
+        "failures": _identity(record.failures),
         "started": started.isoformat(timespec="microseconds"),
         "elapsed": record.elapsed,
+    }
+
+
+def _identity(trace: FailureTrace | None) -> dict[str, Any] | None:
+    """What tells a failure trace from all others."""
+    if trace is None:
+        return None
+    return {
+        "count": len(trace),
+        "span": trace.span,
+        "digest": trace.digest(),
+        "name": trace.name,
+        "dropped": dict(trace.dropped),
     }

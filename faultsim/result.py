@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.columns import JOBS, WORKLOAD
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import InputError, MissingExtraError, OptionError
+from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, machine_from_lowered
 from faultsim.provenance import Record, plain, provenance
 from faultsim.result_files import load_arrays, save_arrays, write_jobs_csv, write_schedule
@@ -35,7 +36,15 @@ LEDGER_ACCOUNTS = (
     "idle_demand",
 )
 
-_COUNTERS = ("migrations_attempted", "migrations_successful", "events", "passes")
+_COUNTERS = (
+    "migrations_attempted",
+    "migrations_successful",
+    "failures",
+    "failures_hit",
+    "checkpoints",
+    "events",
+    "passes",
+)
 _FROM_ENGINE = (
     "first_start",
     "start",
@@ -45,11 +54,12 @@ _FROM_ENGINE = (
     "restarts",
     "lost_work",
     "checkpoint_time",
+    "restart_time",
+    "failure_wait",
     "moves",
     "backfilled",
 )
 _FROM_LOG = ("id", "submit", "size")
-_EVENTS = ("time", "kind", "job")
 #: Kinds of `Result.events`, by number, in the order in which an instant handles them (MODEL.md section 2).
 EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
 
@@ -205,7 +215,11 @@ class Result:
 
     @property
     def counters(self) -> Mapping[str, int]:
-        """What the engine counted: migrations attempted and successful, events, scheduling passes."""
+        """What the engine counted.
+
+        Migrations attempted and successful; failures handled between the first submit and the last finish, and those
+        that killed a job; requested checkpoints begun; events; scheduling passes.
+        """
         return {name: int(self._output[name]) for name in _COUNTERS}
 
     @property
@@ -215,7 +229,9 @@ class Result:
 
     @property
     def events(self) -> Mapping[str, NDArray[Any]]:
-        """Columns time (s), kind (see `EVENT_KINDS`), job (row), in the order in which things happened.
+        """Columns time (s), kind (see `EVENT_KINDS`), job (row) and node, in the order in which things happened.
+
+        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.
 
         Raises
         ------
@@ -275,6 +291,11 @@ class Result:
         return self._record
 
     @property
+    def failures(self) -> FailureTrace | None:
+        """The failures that the run met, as they were given."""
+        return self._record.failures
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """Versions, settings, input digest and source, seed, time; plain values that JSON can hold."""
         return provenance(self._record)
@@ -291,6 +312,11 @@ class Result:
             missing = int((self._record.columns["estimate"] < 0).sum())
             if missing:
                 said.append(f"{missing:,} of {len(self):,} jobs have no requested time; their run time stands for it")
+        trace, end = self._record.failures, self.span[1]
+        if trace is not None and trace.span < end:
+            said.append(
+                f"the failure trace ends at {trace.span:,.0f} s, the last job at {end:,.0f} s: nothing fails in between"
+            )
         return tuple(said)
 
     def __len__(self) -> int:
@@ -346,12 +372,18 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything in one file (NumPy's .npz with the provenance as JSON), for `load_result`.
 
-        The workload travels inside, so `rerun` works on a loaded result.  The file appears complete or not at all.
+        The workload, failures and predictions travel inside, so `rerun` works on a loaded result.  The file appears
+        complete or not at all.
         """
         arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in _FROM_ENGINE}
         arrays |= {f"workload/{column.name}": self._record.columns[column.name] for column in WORKLOAD}
         for key in ("events_table", "allocations"):
             arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
+        trace = self._record.failures
+        if trace is not None:
+            arrays |= {f"failures/{name}": column for name, column in trace.columns.items()}
+        for kind, columns in self._record.arrays.items():
+            arrays |= {f"policy/{kind}/{name}": column for name, column in columns.items()}
         facts = {
             "provenance": self.provenance,
             "ledger": dict(self.ledger),
@@ -372,6 +404,12 @@ class Result:
         parts.append(s["placement"]["name"])
         if s["migration"] is not None:
             parts.append(s["migration"]["name"])
+        if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
+            parts.append(f"{s['checkpointing']['name']} checkpoints")
+        if s["failures"] is not None:
+            parts.append(f"{s['failures']['count']:,} failures, {s['recovery']['name']}")
+            if s["predictor"] is not None:
+                parts.append(f"{s['predictor']['name']} predictor")
         return f"{len(self):,} jobs on {self.machine} ({self.machine.nodes:,} nodes): {', '.join(parts)}"
 
     def __repr__(self) -> str:
@@ -428,7 +466,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     arrays, facts = load_arrays(path, needed)
     output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in _FROM_ENGINE}
     for key in ("events_table", "allocations"):
-        table = {name.partition("/")[2]: column for name, column in arrays.items() if name.startswith(key + "/")}
+        table = _under(arrays, key)
         if table:
             output[key] = table
     output |= facts["counters"]
@@ -438,12 +476,35 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     for values in columns.values():
         values.setflags(write=False)
     saved = facts["provenance"]
+    policies = {kind: _under(arrays, f"policy/{kind}") for kind in ("predictor",)}
     record = Record(
         settings=saved["settings"],
         columns=columns,
         source=saved["input"]["source"],
         dropped=facts["dropped"],
+        failures=_failures(path, _under(arrays, "failures"), saved["failures"]),
+        arrays={kind: columns for kind, columns in policies.items() if columns},
         elapsed=saved["elapsed"],
         saved=saved,
     )
     return Result(output, record)
+
+
+def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The columns whose names begin with ``prefix/``, without it."""
+    return {name[len(prefix) + 1 :]: column for name, column in arrays.items() if name.startswith(prefix + "/")}
+
+
+def _failures(
+    path: str | os.PathLike[str], columns: dict[str, NDArray[Any]], saved: dict[str, Any] | None
+) -> FailureTrace | None:
+    """The failure trace of a saved result, checked against what is said of it."""
+    if saved is None:
+        return None
+    try:
+        trace = FailureTrace(**columns, span=saved["span"], name=saved["name"], dropped=saved["dropped"])
+    except (TypeError, KeyError, InputError) as error:
+        raise InputError(f"{os.fspath(path)}: the failures of this saved result are broken ({error})") from None
+    if trace.digest() != saved["digest"]:
+        raise InputError(f"{os.fspath(path)}: the failures of this saved result are not those of its run")
+    return trace

@@ -8,18 +8,24 @@ from numpy.typing import NDArray
 
 from faultsim import checks, planned
 from faultsim.errors import InputError, OptionError
+from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, parse_machine
 from faultsim.policies import (
     BOX_ORDERS,
+    BeforeFailure,
     Checkpointing,
     Defragment,
     EasyBackfill,
     FirstFit,
+    LeastFailuresMigration,
     MaxFreePartition,
     Migration,
     Placement,
     Policy,
     Predictor,
+    Recovery,
+    Requeue,
+    RiskBased,
     Scheduler,
     known_policies,
     parse_policy,
@@ -34,6 +40,10 @@ DEFAULT_SCHEDULER = EasyBackfill()
 LARGER = "larger than the machine"
 
 _ESTIMATES = ("requested", "actual")
+#: Checkpoints that a job may plan: more are a slip of the units, and would not count exactly.
+MOST_CHECKPOINTS = 1e9
+#: Least seconds of work between two checkpoints.
+LEAST_INTERVAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -46,8 +56,8 @@ class RunSpec:
     scheduler: Scheduler = DEFAULT_SCHEDULER
     placement: Placement | None = None
     migration: Migration | None = None
-    failures: None = None
-    recovery: None = None
+    failures: FailureTrace | None = None
+    recovery: Recovery | None = None
     predictor: Predictor | None = None
     checkpointing: Checkpointing | None = None
     rescheduling: None = None
@@ -68,15 +78,15 @@ class RunSpec:
             put(self, "placement", _FIRST_FIT if isinstance(self.machine, Cluster) else _MAX_FREE_PARTITION)
         else:
             put(self, "placement", _policy("placement", Placement, self.placement))
-        if self.migration is not None:
-            put(self, "migration", _policy("migration", Migration, self.migration))
-        if self.predictor is not None:
-            put(self, "predictor", _policy("predictor", Predictor, self.predictor))
-        if self.checkpointing is not None:
-            put(self, "checkpointing", _policy("checkpointing", Checkpointing, self.checkpointing))
-        for keyword in ("failures", "recovery", "rescheduling"):
-            if getattr(self, keyword) is not None:
-                planned.refuse_keyword(keyword, getattr(self, keyword))
+        if self.failures is not None and not isinstance(self.failures, FailureTrace):
+            raise InputError(f"failures must be a FailureTrace, got {self.failures!r:.60}")
+        for kind, base in _OPTIONAL.items():
+            if getattr(self, kind) is not None:
+                put(self, kind, _policy(kind, base, getattr(self, kind)))
+        if self.failures is not None and self.recovery is None:
+            put(self, "recovery", Requeue())
+        if self.rescheduling is not None:
+            planned.refuse_keyword("rescheduling", self.rescheduling)
         if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
                 hint = checks.did_you_mean(self.estimates, _ESTIMATES)
@@ -116,8 +126,8 @@ class RunSpec:
             "scheduler": self.scheduler.lower(),
             "placement": _placement(self).lower(),
             "migration": self.migration and self.migration.lower(),
-            "failures": None,
-            "recovery": None,
+            "failures": None if self.failures is None else {"count": len(self.failures), "span": self.failures.span},
+            "recovery": self.recovery and self.recovery.lower(),
             "predictor": self.predictor and self.predictor.lower(),
             "checkpointing": self.checkpointing and self.checkpointing.lower(),
             "rescheduling": None,
@@ -157,14 +167,40 @@ class RunSpec:
         elif self.estimates != "actual":
             with np.errstate(over="ignore"):  # infinite ones are refused below
                 estimate = log.runtime * float(self.estimates)
-        self._refuse_endless(log, estimate)
+        self._refuse_endless(log, estimate, self._refuse_many_checkpoints(log, estimate))
         return estimate
 
-    def _refuse_endless(self, log: Workload, estimate: NDArray[np.float64]) -> None:
+    def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
+        """Refuse intervals that are nothing against the run times; seconds that planned checkpoints may take else."""
+        policy = self.checkpointing
+        between = None if policy is None else policy.work_between(log.size)
+        if policy is None or between is None:
+            return 0.0
+        if between.min() < LEAST_INTERVAL:
+            row = int(np.argmin(between))
+            raise OptionError(
+                f"{policy!r} gives job {log.id[row]} ({log.size[row]} nodes) {between[row]:.3g} s of work between two "
+                f"checkpoints; at least {LEAST_INTERVAL:g} s are needed"
+            )
+        count = np.maximum(log.runtime, estimate) / between
+        if count.max() > MOST_CHECKPOINTS:
+            row = int(np.argmax(count))
+            raise OptionError(
+                f"{policy!r} gives job {log.id[row]} ({log.runtime[row]:g} s, estimate {estimate[row]:g} s) about "
+                f"{count[row]:.2g} checkpoints; {MOST_CHECKPOINTS:g} are the most: take a longer interval"
+            )
+        return float(count.sum()) * _cost(policy) if policy.planned else 0.0
+
+    def _refuse_endless(self, log: Workload, estimate: NDArray[np.float64], planned_time: float) -> None:
         """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
-        pauses = self.start_delay + getattr(self.migration, "cost", 0.0)
-        with np.errstate(over="ignore"):
-            seconds = log.submit[-1] + log.runtime.sum() + estimate.sum() + len(log) * pauses
+        pauses = self.start_delay + _cost(self.migration) + _cost(self.checkpointing)
+        with np.errstate(over="ignore", invalid="ignore"):
+            seconds = log.submit[-1] + log.runtime.sum() + estimate.sum() + len(log) * pauses + planned_time
+            if self.failures is not None and len(self.failures):
+                # Each failure costs one job at most what it had done, and all that it pays for starting again.
+                again = log.runtime.max() + estimate.max() + pauses + planned_time
+                again += self.failures.downtime.max() + getattr(self.recovery, "restart_cost", 0.0)
+                seconds += self.failures.span + len(self.failures) * again
             if np.isfinite(seconds * self.machine.nodes):
                 return
         raise InputError(
@@ -172,6 +208,18 @@ class RunSpec:
             f"up to {log.runtime.max():g} s, estimates up to {estimate.max():g} s, start_delay {self.start_delay:g} s"
         )
 
+
+def _cost(policy: Policy | None) -> float:
+    return float(getattr(policy, "cost", 0.0))
+
+
+#: Keyword -> base of its policies, for those that may be left out.
+_OPTIONAL: dict[str, type[Policy]] = {
+    "migration": Migration,
+    "recovery": Recovery,
+    "predictor": Predictor,
+    "checkpointing": Checkpointing,
+}
 
 _FIRST_FIT = FirstFit()
 _MAX_FREE_PARTITION = MaxFreePartition()
@@ -191,24 +239,47 @@ def _machine(value: Any) -> Cluster | Torus:
 
 
 def _policy(kind: str, base: type[Policy], value: Any) -> Any:
-    if isinstance(value, base):
+    rows = known_policies(kind)
+    if isinstance(value, base) and (value.name in rows or kind in ("scheduler", "placement")):
         return value
     if isinstance(value, str):
         raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, value)!r}")
-    known = ", ".join(row.cls.__name__ for row in known_policies(kind).values())
+    known = ", ".join(row.cls.__name__ for row in rows.values())
     if isinstance(value, type) and issubclass(value, base):
         raise OptionError(f"{kind} must be an instance: write {kind}={value.__name__}(), not {kind}={value.__name__}")
     raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}")
 
 
 def check_combination(run: RunSpec) -> None:
-    """Refuse, by name, what has no meaning on the machine (MODEL.md section 15)."""
+    """Refuse, by name, what has no meaning together (MODEL.md section 15)."""
     placement = _placement(run)
     if type(placement).choose is Placement.choose and placement.name == "python":
         raise OptionError(f"{type(placement).__name__} must define choose(self, job, candidates, state)")
     if isinstance(run.machine, Torus):
-        return
-    if placement.name != "first_fit":
+        _check_torus(run, placement)
+    else:
+        _check_cluster(run, placement)
+    _check_predictor(run, placement)
+    _check_nodes(run)
+
+
+def _check_torus(run: RunSpec, placement: Placement) -> None:
+    known = known_policies("placement")
+    if placement.name in known and "torus" not in known[placement.name].machines:
+        raise OptionError(
+            f"{type(placement).__name__} chooses single nodes, and on {run.machine} jobs take boxes: use "
+            f"placement=Balancing(), TieBreaking() or another for boxes, or take a Cluster"
+        )
+    if isinstance(run.migration, LeastFailuresMigration):
+        raise OptionError(
+            f"LeastFailuresMigration moves single nodes, and on {run.machine} jobs keep boxes: use "
+            f"migration=Defragment() or None, or take a Cluster"
+        )
+
+
+def _check_cluster(run: RunSpec, placement: Placement) -> None:
+    known = known_policies("placement")
+    if placement.name not in known or "cluster" not in known[placement.name].machines:
         raise OptionError(
             f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
             f"placement=FirstFit(), or take a Torus"
@@ -233,3 +304,48 @@ def check_combination(run: RunSpec) -> None:
             f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
             f"where every size fits as it is: leave it out, or take a Torus"
         )
+
+
+def _check_predictor(run: RunSpec, placement: Placement) -> None:
+    """Who asks a predictor has one that can answer, and it has something to predict."""
+    predictor = run.predictor
+    asking: list[Policy] = [placement] if placement.needs_predictor else []
+    asking += [run.checkpointing] if isinstance(run.checkpointing, RiskBased) else []
+    for policy in asking:
+        if predictor is None:
+            raise OptionError(
+                f"{type(policy).__name__} asks a predictor, and there is none: "
+                f"give predictor=Confidence(0.1), or Blind() for none"
+            )
+    if isinstance(run.checkpointing, BeforeFailure):
+        asking.append(run.checkpointing)
+    if predictor is None:
+        return
+    for policy in asking:
+        if not predictor.says_where:
+            raise OptionError(
+                f"{type(policy).__name__} must know which node will fail, and {predictor!r} says only when: use "
+                f"another predictor, or checkpointing=PredictedWindows({predictor.hours:g})"  # type: ignore[attr-defined]
+            )
+    if predictor.needs_failures and run.failures is None:
+        raise OptionError(
+            f"{predictor!r} predicts the failures of the run, and there are none: give failures=, "
+            f"or leave the predictor out (Blind() where one is asked)"
+        )
+
+
+def _check_nodes(run: RunSpec) -> None:
+    """Failures and predictions are of nodes that the machine has."""
+    columns = {} if run.failures is None else {"failures": run.failures.node}
+    if run.predictor is not None and "node" in (arrays := run.predictor.arrays()):
+        columns["predictions"] = arrays["node"]
+    for what, node in columns.items():
+        outside = np.flatnonzero(node >= run.machine.nodes)
+        if len(outside):
+            first = ", ".join(f"row {row} (node {node[row]})" for row in outside[:5].tolist())
+            repair = f"; map_nodes({run.machine.nodes}) or drop_outside({run.machine.nodes}) helps"
+            raise InputError(
+                f"{len(outside):,} of {len(node):,} {what} are of nodes outside {run.machine} (0 to "
+                f"{run.machine.nodes - 1:,}): {first}{', ...' if len(outside) > 5 else ''}"
+                f"{repair if what == 'failures' else ''}"
+            )

@@ -18,9 +18,20 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.engine import Engine, use_errors
 from faultsim.errors import EngineError, InputError, OptionError
+from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus
-from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Scheduler, from_lowered
+from faultsim.policies import (
+    BOX_ORDERS,
+    Checkpointing,
+    Migration,
+    Placement,
+    Predictor,
+    Recovery,
+    Scheduler,
+    from_lowered,
+)
 from faultsim.policies.adapters import guarded
+from faultsim.prediction import make_world
 from faultsim.progress import Progress, reporting
 from faultsim.provenance import Record
 from faultsim.result import Result
@@ -34,7 +45,7 @@ use_errors(EngineError, InputError)  # the core imports nothing from here
 #: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
 SLICE = 0.03
 INFINITY = float("inf")
-#: What the engine needs of a lowered run.
+#: What the engine takes of a lowered run as it is.
 _ENGINE_SETTINGS = ("machine", "scheduler", "placement", "migration", "overrun", "start_delay", "record")
 
 
@@ -45,8 +56,8 @@ def simulate(
     scheduler: Scheduler = DEFAULT_SCHEDULER,
     placement: Placement | None = None,
     migration: Migration | None = None,
-    failures: None = None,
-    recovery: None = None,
+    failures: FailureTrace | None = None,
+    recovery: Recovery | None = None,
     predictor: Predictor | None = None,
     checkpointing: Checkpointing | None = None,
     rescheduling: None = None,
@@ -72,13 +83,19 @@ def simulate(
     placement : Placement, optional
         Which free nodes a job gets.  By default `MaxFreePartition` on a torus and `FirstFit` on a cluster.
     migration : Migration, optional
-        `Defragment` on a torus; None means that running jobs stay where they are.
-    failures, recovery, rescheduling : None
+        `Defragment` on a torus, `LeastFailuresMigration` on a cluster; None: running jobs stay where they are.
+    failures : FailureTrace, optional
+        When which node fails, and for how long it is down; None means that nothing fails.
+    recovery : Recovery, optional
+        What happens to a job that a failure kills: `Requeue` (the default) or `Hold`.
+    predictor : Predictor, optional
+        What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure` and `RiskBased` know of failures to come:
+        `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.
+    checkpointing : Checkpointing, optional
+        When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `BeforeFailure`,
+        `PredictedWindows`, `RiskBased`.
+    rescheduling : None
         Part of the design, not of this version.
-    predictor : Blind, optional
-        Predicts nothing, as None.
-    checkpointing : NoCheckpoint, optional
-        Does nothing, as None.
     estimates : "requested", "actual" or float, default "requested"
         What the scheduler goes by: the requested time (the run time where it is missing), the run time, or the run
         time times a factor.
@@ -87,7 +104,7 @@ def simulate(
     start_delay : float, default 0
         Seconds between the decision to start a job and its start; its nodes are held meanwhile.
     seed : int, default 0
-        Kept in the provenance; nothing in this version draws random numbers.
+        Key of the streams that `IntervalPredictor` draws its reports from; nothing else draws random numbers.
     record : bool, default False
         Keep `Result.events` and `Result.allocations`.
     progress : bool or callable(done, total, now), default False
@@ -104,7 +121,7 @@ def simulate(
     Raises
     ------
     InputError
-        If jobs are larger than the machine.
+        If jobs are larger than the machine, or failures are of nodes that it does not have.
     OptionError
         If an option has a value, or a combination of values, without a meaning.
     NotAvailableError
@@ -207,12 +224,13 @@ class Simulation:
         self._log = run.fitting_log()
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
-        settings = {key: self._lowered[key] for key in _ENGINE_SETTINGS}
+        settings = _engine_settings(self._lowered)
         if run.has_python:
             settings = guarded(settings)
-        self._engine = _ENGINES[engine](
-            settings, self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size
-        )
+        columns = (self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
+        world = make_world(run, float(self._log.submit[0]))
+        more = [world or {}] if world or settings["checkpointing"] else []
+        self._engine = _ENGINES[engine](settings, *columns, *more)
         self._budget = _first_budget(run)
 
     # -- going on
@@ -330,12 +348,14 @@ class Simulation:
             )
         log = self._log
         return Result(
-            self._engine.output(),
+            _completed(self._engine.output(), len(log)),
             Record(
                 settings=self._lowered,
                 columns=dict(log.columns),
                 source=log.name,
                 dropped=dict(log.dropped),
+                failures=self._run.failures,
+                arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
                 started=self._started,
                 elapsed=time.perf_counter() - self._clock,
             ),
@@ -473,15 +493,38 @@ def rerun(
     options = dict(record.settings)
     options.pop("machine")
     engine = options.pop("engine")
-    for kind in ("scheduler", "placement", "migration", "predictor", "checkpointing"):
+    for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing"):
         given = {"scheduler": scheduler, "placement": placement}.get(kind)
-        options[kind] = from_lowered(kind, options[kind]) if given is None else given
+        options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
+    options["failures"] = record.failures
     columns: dict[str, Any] = dict(record.columns)
     log = Workload(**columns, dropped=record.dropped, name=record.source)
     return Run(log, result.machine, **options).simulate(progress=progress, engine=engine)
 
 
 # -- engines
+
+
+def _completed(output: dict[str, Any], n: int) -> dict[str, Any]:
+    """The output of an engine that knows no failures yet, with columns and counts of zeros for them."""
+    for name in ("restart_time", "failure_wait"):
+        output.setdefault(name, np.zeros(n))
+    for name in ("failures", "failures_hit", "checkpoints"):
+        output.setdefault(name, 0)
+    if "events_table" in output:
+        events = output["events_table"]
+        events.setdefault("node", np.full(len(events["time"]), -1, np.int32))
+    return output
+
+
+def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
+    """What an engine takes of a lowered run."""
+    settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
+    settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
+    settings["recovery"] = lowered["recovery"] if lowered["failures"] else None
+    checkpointing = lowered["checkpointing"]
+    settings["checkpointing"] = checkpointing if checkpointing and checkpointing["name"] != "none" else None
+    return settings
 
 
 def _reference(*arguments: Any) -> Any:

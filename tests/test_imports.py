@@ -46,7 +46,7 @@ ARROWS: dict[str, set[str]] = {
     "knapsack": BASE | {"_core", "reference"},
     "event_queue": BASE | {"_core", "reference"},
     "provenance": BASE | DATA | {"machine", "policies"},
-    "result": BASE | {"provenance", "machine", "swf_text"},
+    "result": BASE | {"provenance", "machine", "swf_text", "failures"},
     "metrics": BASE | {"result"},
     # The reference engine is an engine too: `simulate(..., engine="reference")`.
     "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "progress", "_core", "reference"},
@@ -66,6 +66,7 @@ MEMBERS: dict[str, str] = {
     "summary": "workload",
     "result_files": "result",
     "run": "simulate",
+    "prediction": "simulate",
 }
 
 

@@ -23,8 +23,8 @@ def test_planned_synthetic_names(name):
 
 
 def test_importing_a_planned_name():
-    with pytest.raises(NotAvailableError, match=r"comes with failures; .* FirstFit, MaxFreePartition"):
-        from faultsim import Balancing  # noqa: F401
+    with pytest.raises(NotAvailableError, match=r"comes with proactive rescheduling .* LeastFailuresMigration"):
+        from faultsim import Fars  # noqa: F401
 
 
 def test_unknown_names():

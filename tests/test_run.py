@@ -59,7 +59,12 @@ def test_what_has_no_meaning_on_a_cluster(options, said):
         ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
         ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
         ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
-        ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, got 3"),
+        ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, Balancing, .*, got 3"),
+        ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
+        ({"recovery": "requeue"}, r"write recovery=Requeue\(place='arrival', restart_cost=0.0\)"),
+        ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
+        ({"checkpointing": fs.Periodic}, r"write checkpointing=Periodic\(\), not checkpointing=Periodic"),
+        ({"checkpointing": fs.Hold()}, "checkpointing must be one of NoCheckpoint, Periodic, .*, got Hold"),
         ({"placement": fs.Placement()}, r"Placement must define choose\(self, job, candidates, state\)"),
         ({"migration": fs.Defragment}, "must be an instance"),
         (
@@ -85,20 +90,128 @@ def test_bad_options(options, said):
         fs.Run(LOG, TORUS, **options)
 
 
-@pytest.mark.parametrize("keyword", ["failures", "recovery", "rescheduling"])
-def test_planned_keywords(keyword):
-    with pytest.raises(NotAvailableError, match=f"{keyword}= comes with .* this version takes None only, got object"):
-        fs.Run(LOG, TORUS, **{keyword: object()})
+def test_planned_keywords():
+    said = "rescheduling= comes with .* this version takes None only, got object"
+    with pytest.raises(NotAvailableError, match=said):
+        fs.Run(LOG, TORUS, rescheduling=object())
 
 
-def test_planned_policies():
-    with pytest.raises(NotAvailableError, match="comes with failures"):
-        fs.Run(LOG, TORUS, placement="balancing")
-    with pytest.raises(OptionError, match=r"predictor must be one of Blind, got 0.1"):
-        fs.Run(LOG, TORUS, predictor=0.1)
-    run = fs.Run(LOG, TORUS, predictor=fs.Blind(), checkpointing=fs.NoCheckpoint())
-    plain = run.with_options(predictor=None, checkpointing=None)
-    assert run.simulate().jobs["start"].tolist() == plain.simulate().jobs["start"].tolist()
+FAILURES = fs.FailureTrace([5, 15, 25], [0, 3, 0], [0, 10, 0], span=100)
+
+
+@pytest.mark.parametrize("options", [{}, {"failures": FAILURES}])
+def test_what_asks_a_predictor(options):
+    said = r"asks a predictor, and there is none: give predictor=Confidence\(0.1\), or Blind\(\) for none"
+    for machine, more in (
+        (TORUS, {"placement": fs.Balancing()}),
+        (TORUS, {"placement": fs.TieBreaking()}),
+        (FLAT, {"placement": fs.SafestFirst()}),
+        (FLAT, {"checkpointing": fs.RiskBased(60, 1)}),
+        (TORUS, {"checkpointing": fs.RiskBased(60, 1)}),
+    ):
+        with pytest.raises(OptionError, match=said):
+            fs.Run(LOG, machine, **more, **options)
+        fs.Run(LOG, machine, predictor=fs.Blind(), **more, **options)
+        fs.Run(LOG, machine, predictor=fs.PredictionTrace([3], [1]), **more, **options)
+
+
+@pytest.mark.parametrize(
+    ("machine", "options"),
+    [
+        (TORUS, {"placement": fs.Balancing()}),
+        (TORUS, {"placement": fs.TieBreaking()}),
+        (FLAT, {"placement": fs.SafestFirst()}),
+        (FLAT, {"checkpointing": fs.RiskBased(60, 1)}),
+        (FLAT, {"checkpointing": fs.BeforeFailure(1)}),
+    ],
+)
+def test_buckets_do_not_say_where(machine, options):
+    said = r"must know which node will fail, and Buckets\(hours=4.0\) says only when: .*PredictedWindows\(4\)"
+    with pytest.raises(OptionError, match=said):
+        fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), **options)
+    fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Perfect(), **options)
+    fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), checkpointing=fs.PredictedWindows(4))
+
+
+@pytest.mark.parametrize(
+    "predictor",
+    [fs.Confidence(0.1), fs.Accuracy(0.5), fs.Perfect(), fs.Buckets(4), fs.IntervalPredictor(0.5, 0.5, 60)],
+    ids=lambda predictor: predictor.name,
+)
+def test_predictors_need_failures(predictor):
+    with pytest.raises(OptionError, match="predicts the failures of the run, and there are none: give failures="):
+        fs.Run(LOG, FLAT, predictor=predictor)
+    fs.Run(LOG, FLAT, predictor=predictor, failures=FAILURES)
+
+
+def test_what_needs_no_failures():
+    pairs = fs.IntervalPredictor.from_pairs([0], [1], interval=10, precision=0.5)
+    for predictor in (fs.Blind(), fs.PredictionTrace([1], [2]), pairs):
+        fs.Run(LOG, FLAT, predictor=predictor, recovery=fs.Hold(), checkpointing=fs.PredictedWindows(4))
+
+
+def test_recovery_is_requeue_where_something_fails():
+    assert fs.Run(LOG, FLAT).recovery is None
+    assert fs.Run(LOG, FLAT, failures=FAILURES).recovery == fs.Requeue()
+    assert fs.Run(LOG, FLAT, failures=FAILURES, recovery=fs.Hold()).recovery == fs.Hold()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"placement": fs.LeastFailuresFirst()},
+            r"LeastFailuresFirst chooses single nodes, and on torus:2x2x2 jobs take boxes: use placement=Balancing\(\)",
+        ),
+        ({"placement": fs.SafestFirst(), "predictor": fs.Blind()}, "SafestFirst chooses single nodes"),
+        (
+            {"migration": fs.LeastFailuresMigration()},
+            r"LeastFailuresMigration moves single nodes, and on torus:2x2x2 jobs keep boxes: .*Defragment\(\)",
+        ),
+    ],
+)
+def test_what_has_no_meaning_on_a_torus(options, said):
+    with pytest.raises(OptionError, match=said):
+        fs.Run(LOG, TORUS, **options)
+    fs.Run(LOG, FLAT, **options)
+
+
+def test_nodes_outside_the_machine():
+    trace = fs.FailureTrace(range(8), [0, 4, 5, 1, 6, 7, 8, 9], 0)
+    said = (
+        r"6 of 8 failures are of nodes outside cluster:4 \(0 to 3\): row 1 \(node 4\), row 2 \(node 5\), "
+        r"row 4 \(node 6\), row 5 \(node 7\), row 6 \(node 8\), \.\.\.; map_nodes\(4\) or drop_outside\(4\) helps"
+    )
+    with pytest.raises(InputError, match=said):
+        fs.Run(LOG, FLAT, failures=trace)
+    fs.Run(LOG, FLAT, failures=trace.map_nodes(4))
+    with pytest.raises(
+        InputError, match=r"1 of 1 predictions are of nodes outside cluster:4 \(0 to 3\): row 0 \(node 4"
+    ):
+        fs.Run(LOG, FLAT, predictor=fs.PredictionTrace([1], [4]))
+    with pytest.raises(InputError, match="failures must be a FailureTrace, got"):
+        fs.Run(LOG, FLAT, failures=[(5, 0)])
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        (
+            fs.Periodic(1e-7, 0),
+            r"Periodic.* gives job 11 \(1 nodes\) 1e-07 s of work between two checkpoints",
+        ),
+        (fs.Young(1e-12, 1e-4), r"Young.* gives job 13 \(4 nodes\) 7.07e-09 s of work"),
+        (fs.RiskBased(1e-7, 0), "RiskBased.* gives job 11"),
+        (
+            fs.Periodic(1e-5, 0),
+            r"gives job 13 \(300000 s, estimate 250000 s\) about 3e\+10 checkpoints; 1e",
+        ),
+    ],
+)
+def test_intervals_that_are_nothing(policy, said):
+    run = fs.Run(LOG.scale_runtime(1e4), FLAT, checkpointing=policy, predictor=fs.Blind())
+    with pytest.raises(OptionError, match=said):
+        run.expected_runtimes(run.log)
 
 
 def test_what_is_no_log_and_no_machine():
@@ -119,6 +232,10 @@ def test_what_is_no_log_and_no_machine():
         ({}, {"estimates": 1.7e308}),
         ({}, {"start_delay": 1.7e308}),
         ({}, {"migration": fs.Defragment(cost=1.7e308)}),
+        ({}, {"checkpointing": fs.Periodic(5, 1.7e308)}),
+        ({}, {"checkpointing": fs.BeforeFailure(1.7e308)}),
+        ({}, {"failures": fs.FailureTrace([5], [0], 1.7e308)}),
+        ({}, {"failures": fs.FailureTrace([5], [0]), "recovery": fs.Hold(1.7e308)}),
     ],
 )
 def test_times_that_add_up_to_infinity(columns, options):

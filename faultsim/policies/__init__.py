@@ -3,16 +3,50 @@
 `POLICIES` lists them all.  A new policy is a class in one of these modules and a row here.
 """
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
+
+from numpy.typing import NDArray
 
 from faultsim import checks, planned
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
-from faultsim.policies.checkpointing import Checkpointing, NoCheckpoint
-from faultsim.policies.migration import Defragment, Migration
-from faultsim.policies.placement import BOX_ORDERS, FirstFit, MaxFreePartition, Placement
-from faultsim.policies.predictors import Blind, Predictor
+from faultsim.policies.checkpointing import (
+    AllJobs,
+    BeforeFailure,
+    BigJobs,
+    Checkpointing,
+    Daly,
+    LongJobs,
+    NoCheckpoint,
+    Periodic,
+    PredictedWindows,
+    RiskBased,
+    Victims,
+    Young,
+)
+from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
+from faultsim.policies.placement import (
+    BOX_ORDERS,
+    Balancing,
+    FirstFit,
+    LeastFailuresFirst,
+    MaxFreePartition,
+    Placement,
+    SafestFirst,
+    TieBreaking,
+)
+from faultsim.policies.predictors import (
+    Accuracy,
+    Blind,
+    Buckets,
+    Confidence,
+    IntervalPredictor,
+    Perfect,
+    PredictionTrace,
+    Predictor,
+)
 from faultsim.policies.queueing import (
     ORDERS,
     ArrivalOrder,
@@ -27,33 +61,58 @@ from faultsim.policies.queueing import (
     WaitingJobs,
     Wfp3,
 )
+from faultsim.policies.recovery import Hold, Recovery, Requeue
 
 __all__ = [
     "BOX_ORDERS",
     "ORDERS",
     "POLICIES",
+    "Accuracy",
+    "AllJobs",
     "ArrivalOrder",
+    "Balancing",
+    "BeforeFailure",
+    "BigJobs",
     "Blind",
+    "Buckets",
     "Checkpointing",
+    "Confidence",
     "ConservativeBackfill",
+    "Daly",
     "Defragment",
     "EasyBackfill",
     "Fcfs",
     "FirstFit",
+    "Hold",
+    "IntervalPredictor",
     "LargestFirst",
+    "LeastFailuresFirst",
+    "LeastFailuresMigration",
+    "LongJobs",
     "MaxFreePartition",
     "Migration",
     "NoCheckpoint",
+    "Perfect",
+    "Periodic",
     "Placement",
     "Policy",
     "PolicyRow",
+    "PredictedWindows",
+    "PredictionTrace",
     "Predictor",
     "QueueOrder",
+    "Recovery",
+    "Requeue",
+    "RiskBased",
+    "SafestFirst",
     "Scheduler",
     "ShortestFirst",
+    "TieBreaking",
     "Unicef",
+    "Victims",
     "WaitingJobs",
     "Wfp3",
+    "Young",
     "from_lowered",
     "known_policies",
     "parse_policy",
@@ -70,6 +129,8 @@ class PolicyRow:
     machines: tuple[str, ...]
     source: str
     aliases: tuple[str, ...] = ()
+    #: Text that `parse_policy` takes, for a policy whose parameters have no defaults.
+    example: str = ""
 
     @property
     def summary(self) -> str:
@@ -80,6 +141,12 @@ class PolicyRow:
 _BOTH = ("cluster", "torus")
 _KREVAT = "Krevat et al., JSSPP 2002"
 _MUALEM = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001"
+_OLINER = "Oliner et al., IPDPS 2004"
+_ZHANG = "Zhang et al., JSSPP 2004"
+_LEAST_FAILURES = f"{_ZHANG}, section 5.2.3"
+_COOPERATIVE = "Oliner and Sahoo, IPDPS 2006"
+_LI = "Li et al., IEEE TPDS 2009"
+_YU = "Yu et al., Cluster Computing 2010"
 _TANG = "Tang et al., CLUSTER 2009"
 
 #: Every policy of this version.  Documentation, the command line and tests walk this table.
@@ -94,9 +161,51 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("order", "unicef", Unicef, _BOTH, _TANG),
     PolicyRow("placement", "first_fit", FirstFit, _BOTH, "MODEL section 7", ("ff",)),
     PolicyRow("placement", "max_free_partition", MaxFreePartition, ("torus",), f"{_KREVAT}, section 2", ("mfp",)),
+    PolicyRow("placement", "balancing", Balancing, ("torus",), f"{_OLINER}, section 5.2.1"),
+    PolicyRow("placement", "tie_breaking", TieBreaking, ("torus",), f"{_OLINER}, section 5.2.2"),
+    PolicyRow("placement", "least_failures_first", LeastFailuresFirst, ("cluster",), _LEAST_FAILURES, ("lff",)),
+    PolicyRow("placement", "safest_first", SafestFirst, ("cluster",), "MODEL section 7", ("safest",)),
     PolicyRow("migration", "defragment", Defragment, ("torus",), f"{_KREVAT}, section 2"),
-    PolicyRow("predictor", "blind", Blind, _BOTH, "MODEL section 10"),
+    PolicyRow("migration", "least_failures", LeastFailuresMigration, ("cluster",), _LEAST_FAILURES, ("lfm",)),
+    PolicyRow("recovery", "requeue", Requeue, _BOTH, f"{_OLINER}, section 6; {_ZHANG}, section 3"),
+    PolicyRow("recovery", "hold", Hold, _BOTH, f"{_LI}, section 5.1"),
+    PolicyRow("predictor", "blind", Blind, _BOTH, "MODEL section 10", ("none",)),
+    PolicyRow("predictor", "perfect", Perfect, _BOTH, f"{_ZHANG}, section 5.2.1"),
+    PolicyRow("predictor", "confidence", Confidence, _BOTH, f"{_OLINER}, section 4.1", (), "confidence:0.1"),
+    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, f"{_OLINER}, section 4.2", (), "accuracy:0.1"),
+    PolicyRow(
+        "predictor",
+        "interval",
+        IntervalPredictor,
+        _BOTH,
+        f"{_LI}, section 5.1",
+        (),
+        "interval:precision=0.7,recall=0.7,interval=300",
+    ),
+    PolicyRow("predictor", "trace", PredictionTrace, _BOTH, _YU),
+    PolicyRow("predictor", "buckets", Buckets, _BOTH, f"{_ZHANG}, section 5.2.2", (), "buckets:4"),
     PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "MODEL section 11"),
+    PolicyRow("checkpointing", "periodic", Periodic, _BOTH, f"{_ZHANG}, section 5.1", (), "periodic:7200,300"),
+    PolicyRow(
+        "checkpointing", "young", Young, _BOTH, f"Young, CACM 17(9), 1974; {_LI}", (), "young:cost=30,mtbf=4838400"
+    ),
+    PolicyRow("checkpointing", "daly", Daly, _BOTH, "Daly, FGCS 22(3), 2006", (), "daly:cost=30,mtbf=4838400"),
+    PolicyRow(
+        "checkpointing", "before_failure", BeforeFailure, _BOTH, f"{_ZHANG}, section 5.2.1", (), "before_failure:300"
+    ),
+    PolicyRow(
+        "checkpointing",
+        "predicted_windows",
+        PredictedWindows,
+        _BOTH,
+        f"{_ZHANG}, section 5.2.2",
+        ("windows",),
+        "predicted_windows:bucket=4,victims=long",
+    ),
+    PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, _COOPERATIVE, (), "risk_based:3600,300"),
+    PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
 )
 
 
@@ -106,12 +215,12 @@ def known_policies(kind: str) -> dict[str, PolicyRow]:
     Examples
     --------
     >>> list(known_policies("placement"))
-    ['first_fit', 'max_free_partition']
+    ['first_fit', 'max_free_partition', 'balancing', 'tie_breaking', 'least_failures_first', 'safest_first']
     """
     return {row.name: row for row in POLICIES if row.kind == kind}
 
 
-def from_lowered(kind: str, lowered: dict[str, Any] | None) -> Any:
+def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str, NDArray[Any]] | None = None) -> Any:
     """The policy whose ``lower()`` gave this dict.
 
     Parameters
@@ -120,6 +229,8 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None) -> Any:
         Kind of policy, as in `POLICIES`.
     lowered : dict or None
         The lowered form; None stays None.
+    arrays : mapping of str to array, optional
+        Its columns, for a policy that has some (`Policy.arrays`).
 
     Raises
     ------
@@ -147,20 +258,21 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None) -> Any:
     if "order" in rest:
         rest["order"] = from_lowered("order", rest["order"])
     try:
-        return cls(**rest)
-    except TypeError as error:
+        return cls.from_parts(rest, arrays)
+    except (TypeError, KeyError) as error:
         raise OptionError(f"{kind} {name!r} cannot be made from {rest}: {error}") from None
 
 
 def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as the command line takes it: ``name`` or ``name:option=value,option=value``.
 
-    Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.
+    Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Numbers without a name are the
+    first parameters: ``periodic:7200,300``.
 
     Raises
     ------
     OptionError
-        For an unknown name or option, with the known ones.
+        For an unknown name or option, with the known ones, or one that is missing.
     NotAvailableError
         For a policy of the design that this version does not have.
 
@@ -170,6 +282,8 @@ def parse_policy(kind: str, text: str) -> Any:
     MaxFreePartition(box_order='extents-descending')
     >>> parse_policy("scheduler", "easy:order=shortest,reservation=fixed").reservation
     'fixed'
+    >>> parse_policy("checkpointing", "predicted_windows:bucket=4,victims=long:seconds=600").victims
+    LongJobs(seconds=600.0)
     """
     name, _, options = str(text).partition(":")
     rows: dict[str, PolicyRow] = {}
@@ -182,19 +296,46 @@ def parse_policy(kind: str, text: str) -> Any:
         planned.refuse_policy(name)
         known = known_policies(kind)
         raise OptionError(f"unknown {kind} {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}")
+    return _made(row, _options(row, options))
+
+
+def _options(row: PolicyRow, text: str) -> dict[str, Any]:
+    """``option=value,option=value`` or values that are numbers, by the parameters of the row's class."""
+    legal = [field.name for field in fields(row.cls) if field.name not in _COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
-    legal = {field.name: field for field in fields(row.cls)}  # type: ignore[arg-type]
-    for item in filter(None, (part.strip() for part in options.split(","))):
-        key, equals, value = item.partition("=")
-        key = key.strip().replace("-", "_")
-        if not equals or key not in legal:
+    for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
+        key, equals, given = item.partition("=")
+        key, value = key.strip().replace("-", "_"), _value(given.strip())
+        if not equals and place < len(legal) and type(_value(item)) in (int, float):
+            key, value = legal[place], _value(item)
+        elif not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
             raise OptionError(
-                f"unknown option {item!r} of {kind} {row.name!r}{hint}; known: "
+                f"unknown option {item!r} of {row.kind} {row.name!r}{hint}; known: "
                 f"{', '.join(legal) or 'none'} (write {row.name}:option=value)"
             )
-        taken[key] = _value(value.strip())
-    return row.cls(**taken)
+        if key in taken:
+            raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
+        taken[key] = parse_policy("victims", value) if key == "victims" and isinstance(value, str) else value
+    return taken
+
+
+def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
+    """The policy with these parameters; `OptionError` says which are missing."""
+    missing = [
+        field.name
+        for field in fields(row.cls)  # type: ignore[arg-type]
+        if field.init and field.default is MISSING and field.default_factory is MISSING and field.name not in taken
+    ]
+    if not missing:
+        return row.cls(**taken)
+    if set(missing) & set(_COLUMNS):
+        raise OptionError(f"{row.kind} {row.name!r} needs columns: make a {row.cls.__name__} in Python")
+    raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
+
+
+#: Parameters that are columns, which text cannot give.
+_COLUMNS = ("time", "node", "index")
 
 
 def _fold(name: str) -> str:

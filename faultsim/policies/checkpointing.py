@@ -1,17 +1,62 @@
-"""Checkpointing (MODEL.md section 11); so far only doing without."""
+"""Checkpointing: when a job saves its progress (MODEL.md section 11)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
+from faultsim.policies.predictors import Buckets
 
-__all__ = ["Checkpointing", "NoCheckpoint"]
+__all__ = [
+    "AllJobs",
+    "BeforeFailure",
+    "BigJobs",
+    "Checkpointing",
+    "Daly",
+    "LongJobs",
+    "NoCheckpoint",
+    "Periodic",
+    "PredictedWindows",
+    "RiskBased",
+    "Victims",
+    "Young",
+]
 
 
 class Checkpointing(Policy):
     """Base of checkpointing policies."""
 
     kind: ClassVar[str] = "checkpointing"
+
+    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
+        """Seconds of work between two checkpoints of a job of each size; None where no interval is kept."""
+        return None
+
+    @property
+    def planned(self) -> bool:
+        """Whether its checkpoints are known beforehand, so that they are part of what the scheduler expects."""
+        return False
+
+
+class Victims(Policy):
+    """Base of the rules that say which jobs `PredictedWindows` asks for a checkpoint."""
+
+    kind: ClassVar[str] = "victims"
+
+
+def _cost(value: Any, *, above: bool = False) -> float:
+    what = "cost of a checkpoint"
+    if above:
+        return checks.number(what, value, above=0.0, unit="seconds")
+    return checks.number(what, value, low=0.0, unit="seconds")
+
+
+def _interval(value: Any) -> float:
+    return checks.number("interval of checkpoints", value, above=0.0, unit="seconds")
 
 
 @dataclass(frozen=True)
@@ -26,3 +71,324 @@ class NoCheckpoint(Checkpointing):
     """
 
     name: ClassVar[str] = "none"
+
+
+@dataclass(frozen=True)
+class Periodic(Checkpointing):
+    """A checkpoint after each `interval` of work.
+
+    The interval counts work since the last safe point: the start, a checkpoint, or the point that a failure rolled the
+    job back to.  A checkpoint is left out when the work that remains is `cost` or less.
+
+    Parameters
+    ----------
+    interval : float
+        Seconds of work, above 0.
+    cost : float
+        Seconds that a checkpoint takes, in which no work is done.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Periodic(interval=2 * 3600, cost=300)
+    Periodic(interval=7200.0, cost=300.0)
+    """
+
+    name: ClassVar[str] = "periodic"
+    interval: float
+    cost: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", _interval(self.interval))
+        object.__setattr__(self, "cost", _cost(self.cost))
+
+    @property
+    def planned(self) -> bool:
+        """True."""
+        return True
+
+    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
+        """The interval, for every size."""
+        return np.full(len(size), self.interval)
+
+
+@dataclass(frozen=True)
+class _ByRate(Checkpointing):
+    """Planned checkpoints whose interval follows from the failure rate of a job's nodes."""
+
+    cost: float
+    mtbf: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", _cost(self.cost, above=True))
+        mtbf = checks.number("mtbf, the mean time between failures of one node,", self.mtbf, above=0.0, unit="seconds")
+        object.__setattr__(self, "mtbf", mtbf)
+
+    @property
+    def planned(self) -> bool:
+        """True."""
+        return True
+
+
+@dataclass(frozen=True)
+class Young(_ByRate):
+    """A checkpoint after each sqrt(2 * cost * mtbf / size) seconds of work.
+
+    Parameters
+    ----------
+    cost : float
+        Seconds that a checkpoint takes, above 0.
+    mtbf : float
+        Mean time between failures of one node, in seconds.
+
+    References
+    ----------
+    J. W. Young, Communications of the ACM 17(9), 1974; used by Li et al., IEEE TPDS 2009, section 5.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Young(cost=30, mtbf=56 * 86400).work_between([64])
+    array([2129.78872...])
+    """
+
+    name: ClassVar[str] = "young"
+
+    def work_between(self, size: Any) -> NDArray[np.float64]:
+        """sqrt(2 C M / size)."""
+        interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
+        return interval
+
+
+@dataclass(frozen=True)
+class Daly(_ByRate):
+    """Daly's higher-order interval, for checkpoints that are not short against the time between failures.
+
+    With m = mtbf / size and C = cost < 2 m the work between checkpoints is
+    sqrt(2 C m) (1 + sqrt(C / (2 m)) / 3 + C / (2 m) / 9) - C, and m otherwise.
+
+    Parameters
+    ----------
+    cost : float
+        Seconds that a checkpoint takes, above 0.
+    mtbf : float
+        Mean time between failures of one node, in seconds.
+
+    References
+    ----------
+    J. T. Daly, Future Generation Computer Systems 22(3), 2006, eq. (37).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Daly(cost=30, mtbf=56 * 86400).work_between([64])
+    array([2109.87...])
+    """
+
+    name: ClassVar[str] = "daly"
+
+    def work_between(self, size: Any) -> NDArray[np.float64]:
+        """The interval, operation by operation as the engines compute it."""
+        cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
+        part = cost / (2.0 * m)
+        higher = np.sqrt((2.0 * cost) * m) * ((1.0 + np.sqrt(part) / 3.0) + part / 9.0) - cost
+        interval: NDArray[np.float64] = np.where(cost < 2.0 * m, higher, m)
+        return interval
+
+
+@dataclass(frozen=True)
+class BeforeFailure(Checkpointing):
+    """A checkpoint right before each predicted failure, by the job that then works on the node.
+
+    It begins `cost` seconds before the predicted time.  Without a predictor every failure is foreseen.
+
+    Parameters
+    ----------
+    cost : float
+        Seconds that a checkpoint takes.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.2.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.BeforeFailure(cost=300)
+    BeforeFailure(cost=300.0)
+    """
+
+    name: ClassVar[str] = "before_failure"
+    cost: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", _cost(self.cost))
+
+
+@dataclass(frozen=True)
+class AllJobs(Victims):
+    """Every job that works.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.AllJobs().lower()
+    {'name': 'all'}
+    """
+
+    name: ClassVar[str] = "all"
+
+
+@dataclass(frozen=True)
+class LongJobs(Victims):
+    """Jobs whose last start was at least `seconds` ago.
+
+    Parameters
+    ----------
+    seconds : float, default 300
+        Least time since the start.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.LongJobs()
+    LongJobs(seconds=300.0)
+    """
+
+    name: ClassVar[str] = "long"
+    seconds: float = 300.0
+
+    def __post_init__(self) -> None:
+        seconds = checks.number("least time of a long job", self.seconds, low=0.0, unit="seconds")
+        object.__setattr__(self, "seconds", seconds)
+
+
+@dataclass(frozen=True)
+class BigJobs(Victims):
+    """The `k` jobs with the largest requested sizes; ties go to the earlier one.
+
+    Parameters
+    ----------
+    k : int, default 1
+        How many.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.BigJobs(2).lower()
+    {'name': 'big', 'k': 2}
+    """
+
+    name: ClassVar[str] = "big"
+    k: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", checks.whole("k, the number of big jobs,", self.k, low=1))
+
+
+_VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}
+
+
+def _victims(value: Any) -> Victims:
+    if isinstance(value, Victims) and value.name in _VICTIMS:
+        return value
+    if isinstance(value, str):
+        return _VICTIMS[checks.choice("victims", value, _VICTIMS)]()
+    if isinstance(value, type) and issubclass(value, Victims):
+        raise OptionError(f"victims must be an instance: write victims={value.__name__}(), not {value.__name__}")
+    raise OptionError(f"victims must be AllJobs(), LongJobs(...) or BigJobs(...), got {value!r:.60}")
+
+
+@dataclass(frozen=True)
+class PredictedWindows(Checkpointing):
+    """Checkpoints while a failure is near: in hours in which any node fails, at their start and every `interval`.
+
+    Parameters
+    ----------
+    bucket : Buckets or float
+        How far ahead it is known that some node fails: `Buckets`, or their length in hours (at most 24).
+    victims : Victims or str, default AllJobs()
+        Which jobs are asked: `AllJobs`, `LongJobs` or `BigJobs`, or ``"all"``, ``"long"``, ``"big"``.  Only jobs that
+        work, have unsaved progress and more than `cost` left take a checkpoint.
+    interval : float, default 7200
+        Seconds between two requests in a bucket.  The paper does not give it.
+    cost : float, default 300
+        Seconds that a checkpoint takes.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.2.2.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.PredictedWindows(4, victims="long").bucket
+    Buckets(hours=4.0)
+    """
+
+    name: ClassVar[str] = "predicted_windows"
+    bucket: Buckets
+    victims: Victims = AllJobs()
+    interval: float = 7200.0
+    cost: float = 300.0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "bucket", self.bucket if isinstance(self.bucket, Buckets) else Buckets(self.bucket))
+        put(self, "victims", _victims(self.victims))
+        put(self, "interval", _interval(self.interval))
+        put(self, "cost", _cost(self.cost))
+
+    def lower(self) -> dict[str, Any]:
+        """With the bucket in hours."""
+        return super().lower() | {"bucket": self.bucket.hours}
+
+    @classmethod
+    def from_parts(cls, options: dict[str, Any], arrays: Any) -> Self:
+        """With the victims from their own lowered form."""
+        rest = dict(options)
+        victims = dict(rest.pop("victims"))
+        known = _VICTIMS[checks.choice("victims", victims.pop("name"), _VICTIMS)]
+        return cls(**rest, victims=known(**victims))
+
+
+@dataclass(frozen=True)
+class RiskBased(Checkpointing):
+    """Asked after each `interval` of work, a job takes the checkpoint only if the risk is worth it.
+
+    It is taken if p * d * interval >= cost, where p is the probability that a node of the job fails before the next
+    checkpoint is written, by the predictor, and d the number of intervals since the last one written.
+
+    Parameters
+    ----------
+    interval : float
+        Seconds of work between two requests, above 0.
+    cost : float
+        Seconds that a checkpoint takes.
+
+    References
+    ----------
+    Oliner and Sahoo, IPDPS 2006 (risk-based cooperative checkpointing).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.RiskBased(interval=3600, cost=300)
+    RiskBased(interval=3600.0, cost=300.0)
+    """
+
+    name: ClassVar[str] = "risk_based"
+    interval: float
+    cost: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "interval", _interval(self.interval))
+        object.__setattr__(self, "cost", _cost(self.cost))
+
+    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
+        """The interval, for every size."""
+        return np.full(len(size), self.interval)

@@ -10,7 +10,16 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 
-__all__ = ["BOX_ORDERS", "FirstFit", "MaxFreePartition", "Placement"]
+__all__ = [
+    "BOX_ORDERS",
+    "Balancing",
+    "FirstFit",
+    "LeastFailuresFirst",
+    "MaxFreePartition",
+    "Placement",
+    "SafestFirst",
+    "TieBreaking",
+]
 
 #: Orders in which candidate boxes are listed, MODEL.md section 5; the first is the contract, the others readings of K.
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
@@ -41,6 +50,8 @@ class Placement(Policy):
     kind: ClassVar[str] = "placement"
     name: ClassVar[str] = "python"
     box_order: str = BOX_ORDERS[0]
+    #: Whether it asks a predictor.
+    needs_predictor: ClassVar[bool] = False
 
     def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
         """Index of the candidate that the job takes.
@@ -124,4 +135,107 @@ class MaxFreePartition(Placement):
         checks.choice("box_order", self.box_order, BOX_ORDERS)
 
 
-_BUILT_IN = (FirstFit, MaxFreePartition)
+@dataclass(frozen=True)
+class Balancing(Placement):
+    """The box with the least expected loss: of the largest free partition, and of the job if it fails.  Torus only.
+
+    The loss of a box is MFP before - MFP after + P * nodes of the box, where P is the probability, by the predictor,
+    that a node of it fails while the job is expected to run.  A later box wins only if it is better by more than 1e-9.
+
+    Parameters
+    ----------
+    rule : {"prod", "max"}, default "prod"
+        P is 1 - (1 - p)**k for k nodes that are predicted to fail, each with p, or the largest of their p.  The paper
+        has both.
+    box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
+        Order in which the boxes of a size are listed.
+
+    References
+    ----------
+    Oliner et al., IPDPS 2004, sections 4.1 and 5.2.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Balancing().rule
+    'prod'
+    """
+
+    name: ClassVar[str] = "balancing"
+    needs_predictor: ClassVar[bool] = True
+    rule: str = "prod"
+    box_order: str = BOX_ORDERS[0]
+
+    def __post_init__(self) -> None:
+        checks.choice("rule", self.rule, ("prod", "max"))
+        checks.choice("box_order", self.box_order, BOX_ORDERS)
+
+
+@dataclass(frozen=True)
+class TieBreaking(Placement):
+    """Among the boxes that leave the largest free partition, one that is not predicted to fail.  Torus only.
+
+    The first such box in box order; if all are predicted to fail, the first.
+
+    Parameters
+    ----------
+    box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
+        Order in which the boxes of a size are listed.
+
+    References
+    ----------
+    Oliner et al., IPDPS 2004, sections 4.2 and 5.2.2.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.TieBreaking().lower()
+    {'name': 'tie_breaking', 'box_order': 'extents-descending'}
+    """
+
+    name: ClassVar[str] = "tie_breaking"
+    needs_predictor: ClassVar[bool] = True
+    box_order: str = BOX_ORDERS[0]
+
+    def __post_init__(self) -> None:
+        checks.choice("box_order", self.box_order, BOX_ORDERS)
+
+
+@dataclass(frozen=True)
+class LeastFailuresFirst(Placement):
+    """The free nodes that failed least often so far, then the lowest numbers.  Cluster only.
+
+    Failures of idle nodes count, and those before the first submit.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.2.3.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.LeastFailuresFirst().lower()
+    {'name': 'least_failures_first'}
+    """
+
+    name: ClassVar[str] = "least_failures_first"
+
+
+@dataclass(frozen=True)
+class SafestFirst(Placement):
+    """The free nodes that are not predicted to fail while the job is expected to run, then the others.  Cluster only.
+
+    Lowest numbers first, both times.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.SafestFirst().lower()
+    {'name': 'safest_first'}
+    """
+
+    name: ClassVar[str] = "safest_first"
+    needs_predictor: ClassVar[bool] = True
+
+
+_BUILT_IN = (FirstFit, MaxFreePartition, Balancing, TieBreaking, LeastFailuresFirst, SafestFirst)

@@ -1,17 +1,40 @@
-"""Failure predictors (MODEL.md section 10); so far only the one that predicts nothing."""
+"""Failure predictors (MODEL.md section 10): what the other policies know of failures to come.
 
+A predictor is a description; `faultsim.prediction` makes its predictions before a run begins.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
-from faultsim.policies.base import Policy
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Blind", "Predictor"]
+from faultsim import checks
+from faultsim.columns import Column, as_column, read_only
+from faultsim.errors import InputError, OptionError
+from faultsim.policies.base import Policy, content
+
+__all__ = [
+    "Accuracy",
+    "Blind",
+    "Buckets",
+    "Confidence",
+    "IntervalPredictor",
+    "Perfect",
+    "PredictionTrace",
+    "Predictor",
+]
 
 
 class Predictor(Policy):
     """Base of predictors."""
 
     kind: ClassVar[str] = "predictor"
+    #: Whether it looks at the failures of the run, and so has no meaning without them.
+    needs_failures: ClassVar[bool] = True
+    #: Whether it says on which node; placement cannot use one that does not.
+    says_where: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -26,3 +49,390 @@ class Blind(Predictor):
     """
 
     name: ClassVar[str] = "blind"
+    needs_failures: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Perfect(Predictor):
+    """Predicts every failure and nothing else, for certain.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.2.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Perfect().lower()
+    {'name': 'perfect'}
+    """
+
+    name: ClassVar[str] = "perfect"
+
+
+@dataclass(frozen=True)
+class Confidence(Predictor):
+    """Predicts every failure, each with probability `a`.
+
+    A node that fails in the window that is asked for fails with probability `a`, any other with 0.
+
+    Parameters
+    ----------
+    a : float
+        From 0 (predicts nothing) to 1 (as `Perfect`).
+
+    References
+    ----------
+    Oliner et al., IPDPS 2004, section 4.1 (the balancing predictor).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Confidence(0.1)
+    Confidence(a=0.1)
+    """
+
+    name: ClassVar[str] = "confidence"
+    a: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", _probability("a, the confidence,", self.a))
+
+
+@dataclass(frozen=True)
+class Accuracy(Predictor):
+    """Predicts a failure, for certain, with probability `a`; never a false alarm.
+
+    A failure is seen if its coin (a column of the `FailureTrace`) is below `a`: those seen with a small `a` are among
+    those seen with a larger one, and every policy meets the same predictions.
+
+    Parameters
+    ----------
+    a : float
+        Share of the failures that are seen, from 0 to 1.
+
+    References
+    ----------
+    Oliner et al., IPDPS 2004, section 4.2 (the tie-breaking predictor).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Accuracy(0.5).lower()
+    {'name': 'accuracy', 'a': 0.5}
+    """
+
+    name: ClassVar[str] = "accuracy"
+    a: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "a", _probability("a, the accuracy,", self.a))
+
+
+@dataclass(frozen=True)
+class Buckets(Predictor):
+    """Says whether any node fails in the coming hours, not which: only `PredictedWindows` can use it.
+
+    Parameters
+    ----------
+    hours : float
+        Length of a bucket, above 0 and at most 24.  Bucket k reaches from k times that (exclusive) to k + 1 times that
+        (inclusive), on the clock of the log.
+
+    References
+    ----------
+    Zhang et al., JSSPP 2004, section 5.2.2.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Buckets(4)
+    Buckets(hours=4.0)
+    """
+
+    name: ClassVar[str] = "buckets"
+    says_where: ClassVar[bool] = False
+    hours: float
+
+    def __post_init__(self) -> None:
+        hours = checks.number("length of a bucket", self.hours, above=0.0, high=24.0, unit="hours")
+        object.__setattr__(self, "hours", hours)
+
+    @property
+    def seconds(self) -> float:
+        """The length in seconds."""
+        return 3600.0 * self.hours
+
+
+class _Columns(Predictor):
+    """A predictor that carries columns: compared, hashed and lowered by their content."""
+
+    def lower(self) -> dict[str, Any]:
+        """The parameters, and of the columns their number of rows and their hash."""
+        arrays = self.arrays()
+        rows = len(next(iter(arrays.values()))) if arrays else 0
+        listed = {"rows": rows, "digest": content(arrays)} if arrays else None
+        return {"name": self.name, **self._options(), "predictions": listed}
+
+    def _options(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+        """From a lowered form and the columns beside it."""
+        rest = dict(options)
+        listed = rest.pop("predictions", None)
+        if listed is not None and not arrays:
+            raise OptionError(f"this {cls.__name__} has {listed['rows']:,} predictions, which did not travel")
+        return cls(**rest, **(arrays if listed is not None and arrays else {}))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.lower() == other.lower()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(content(self.arrays()))
+
+
+_TIME = Column("time", "f8", "s", None, "When the failure is predicted to happen.", "Yu 2010, section 4", 0.0)
+_NODE = Column("node", "i4", "1", None, "Node that is predicted to fail.", "Yu 2010, section 4", 0.0)
+_INDEX = Column("index", "i8", "1", None, "Number of the interval.", "Li 2009, section 5.1", 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalPredictor(_Columns):
+    """Says for each node whether it fails in the coming interval, with a given precision and recall.
+
+    Interval k reaches from k * interval (exclusive) to (k + 1) * interval (inclusive) on the clock of the log.  Of the
+    pairs (interval, node) with a failure round(recall * number) are reported, and false alarms are added until
+    `precision` of the reports are right: pairs without a failure, drawn over the span of the trace and all nodes, idle
+    ones included.  Both are exact up to rounding, and nested: what is reported at a small recall is also reported at a
+    larger one, false alarms likewise.  The draws depend on the seed of the run and on nothing else.
+
+    Parameters
+    ----------
+    precision : float
+        Share of the reports that are right, above 0 and at most 1; also the probability that a report stands for.
+    recall : float
+        Share of the pairs with a failure that are reported, from 0 to 1.
+    interval : float
+        Length in seconds, above 0.
+
+    References
+    ----------
+    Li et al., IEEE TPDS 2009, section 5.1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.IntervalPredictor(precision=0.7, recall=0.6, interval=300)
+    IntervalPredictor(precision=0.7, recall=0.6, interval=300.0)
+    >>> fs.IntervalPredictor.from_pairs([0, 5], [3, 3], interval=300, precision=0.7)
+    IntervalPredictor.from_pairs(<2 pairs>, interval=300.0, precision=0.7)
+    """
+
+    name: ClassVar[str] = "interval"
+    precision: float
+    recall: float | None
+    interval: float
+    index: NDArray[np.int64] | None = None
+    node: NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "precision", checks.number("precision", self.precision, above=0.0, high=1.0))
+        put(self, "interval", checks.number("interval of a predictor", self.interval, above=0.0, unit="seconds"))
+        if self.index is None or self.node is None:
+            put(self, "recall", _probability("recall", self.recall))
+            return
+        put(self, "recall", None)
+        index, node = as_column(self.index, _INDEX), as_column(self.node, _NODE)
+        if len(index) != len(node):
+            raise InputError(f"pairs: {len(index):,} intervals for {len(node):,} nodes; give one node for each")
+        order = np.lexsort((node, index))
+        index, node = index[order], node[order]
+        again = (index[1:] == index[:-1]) & (node[1:] == node[:-1])
+        if again.any():
+            row = int(np.argmax(again))
+            raise InputError(f"pairs: interval {index[row]}, node {node[row]} is there more than once")
+        put(self, "index", read_only(index))
+        put(self, "node", read_only(node))
+
+    @classmethod
+    def from_pairs(cls, index: ArrayLike, node: ArrayLike, *, interval: float, precision: float) -> "IntervalPredictor":
+        """The predictor that reports exactly these pairs.
+
+        Parameters
+        ----------
+        index : array_like of int
+            Number of the interval of each report, from 0.
+        node : array_like of int
+            Its node.
+        interval : float
+            Length in seconds.
+        precision : float
+            Probability that a report stands for.
+
+        Raises
+        ------
+        InputError
+            If the columns differ in length, or a pair is there twice.
+        """
+        return cls(precision, None, interval, index, node)  # type: ignore[arg-type]
+
+    @property
+    def needs_failures(self) -> bool:  # type: ignore[override]
+        """Whether the reports are drawn from the failures of the run; False with pairs of your own."""
+        return self.index is None
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The pairs, if they were given."""
+        return {} if self.index is None or self.node is None else {"index": self.index, "node": self.node}
+
+    def _options(self) -> dict[str, Any]:
+        return {"precision": self.precision, "recall": self.recall, "interval": self.interval}
+
+    def __repr__(self) -> str:
+        if self.index is None:
+            return f"IntervalPredictor(precision={self.precision}, recall={self.recall}, interval={self.interval})"
+        pairs = f"<{len(self.index):,} pairs>"
+        return f"IntervalPredictor.from_pairs({pairs}, interval={self.interval}, precision={self.precision})"
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionTrace(_Columns):
+    """Predictions of your own: at this time, this node fails, for certain.
+
+    Parameters
+    ----------
+    time : array_like of shape (n,)
+        Seconds, on the clock of the log; any order.
+    node : array_like of int, shape (n,)
+        Node numbers.
+
+    References
+    ----------
+    Yu et al., Cluster Computing 2010, section 4.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> predictions = fs.PredictionTrace([90, 18, 8], [2, 0, 2])
+    >>> predictions, predictions.time
+    (PredictionTrace(<3 predictions>), array([ 8., 18., 90.]))
+    """
+
+    name: ClassVar[str] = "trace"
+    needs_failures: ClassVar[bool] = False
+    time: NDArray[np.float64]
+    node: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        time = as_column(self.time, _TIME)
+        node = as_column(self.node, _NODE)
+        if len(time) != len(node):
+            raise InputError(f"predictions: {len(time):,} times for {len(node):,} nodes; give one node for each")
+        order = np.argsort(time, kind="stable")
+        object.__setattr__(self, "time", read_only(time[order]))
+        object.__setattr__(self, "node", read_only(node[order]))
+
+    @classmethod
+    def at_accuracy(
+        cls, trace: Any, aoa: float, fp_share: float, *, rng: np.random.Generator, nodes: int | None = None
+    ) -> "PredictionTrace":
+        """Predictions of a trace's failures with a given accuracy.
+
+        Of F failures some are missed and some false ones are added, so that the accuracy
+
+            AOA = hits / (hits + missed + false)
+
+        and the share false / (missed + false) are as asked for, up to rounding.  A hit lies in the failure's down
+        time (at the failure when there is none), a false prediction outside of all down times of its node.  Where down
+        times of one node overlap, a hit of one may lie in that of another: see `FailureTrace.merge_overlaps`.
+
+        Parameters
+        ----------
+        trace : FailureTrace
+            The failures.
+        aoa : float
+            Accuracy, from 0 (no hit) to 1 (all hits, nothing else).
+        fp_share : float
+            Share of the mistakes that are false predictions, from 0 to 1.
+        rng : numpy.random.Generator
+            Where the draws come from.
+        nodes : int, optional
+            False predictions are about nodes below this; by default the trace's largest number plus one.
+
+        References
+        ----------
+        Yu et al., Cluster Computing 2010, section 5 (closed form derived from its definitions).
+
+        Examples
+        --------
+        >>> import faultsim as fs, numpy as np
+        >>> trace = fs.FailureTrace([5, 15, 60], [2, 0, 1], [5, 5, 5], span=160)
+        >>> len(fs.PredictionTrace.at_accuracy(trace, 0.5, 0.5, rng=np.random.default_rng(1)).time)
+        3
+        """
+        a, share = _probability("aoa", aoa), _probability("fp_share", fp_share)
+        if a == 0.0 and share == 1.0:
+            raise OptionError("fp_share=1 with aoa=0 would need infinitely many false predictions: take a larger aoa")
+        if not isinstance(rng, np.random.Generator):
+            raise OptionError(f"rng must be a numpy.random.Generator, got {rng!r:.60}")
+        count = len(trace.time)
+        # Hits = F - Fn and AOA = hits / (hits + Fn + Fp) with Fp = share * X, Fn = (1 - share) * X give X.
+        mistakes = count * (1.0 - a) / (a * share + 1.0 - share)
+        false, missed = round(share * mistakes), round((1.0 - share) * mistakes)
+        seen = np.sort(rng.permutation(count)[missed:])
+        hits = trace.time[seen] + rng.random(len(seen)) * trace.downtime[seen]
+        if nodes is None:
+            nodes = int(trace.node.max()) + 1 if count else 1
+        nodes = checks.whole("nodes", nodes, low=1)
+        time, node = _outside(trace, false, nodes, rng)
+        return cls(np.concatenate([hits, time]), np.concatenate([trace.node[seen], node]))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The columns time and node."""
+        return {"time": self.time, "node": self.node}
+
+    def __repr__(self) -> str:
+        return f"PredictionTrace(<{len(self.time):,} predictions>)"
+
+
+def _probability(what: str, value: Any) -> float:
+    return checks.number(what, value, low=0.0, high=1.0)
+
+
+def _outside(
+    trace: Any, wanted: int, nodes: int, rng: np.random.Generator
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """`wanted` times and nodes outside of all down times, uniform over the span of the trace and the nodes."""
+    times: list[NDArray[np.float64]] = [np.empty(0)]
+    places: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
+    missing, rounds = wanted, 0
+    while missing:
+        time = rng.random(2 * missing + 16) * trace.span
+        node = rng.integers(0, nodes, len(time)).astype(np.int32)
+        up = np.flatnonzero(~is_down(trace, time, node))[:missing]
+        times.append(time[up])
+        places.append(node[up])
+        missing -= len(up)
+        rounds += 1
+        if rounds == 1000:
+            raise InputError(
+                f"no room for {wanted:,} false predictions: {nodes:,} nodes are down nearly all of the time"
+            )
+    return np.concatenate(times), np.concatenate(places)
+
+
+def is_down(trace: Any, time: NDArray[np.float64], node: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether each of the nodes is down at its time: from a failure to the end of its down time, ends included."""
+    down = np.zeros(len(time), dtype=bool)
+    by_node = np.argsort(trace.node, kind="stable")  # and by time among those of a node
+    numbers, first = np.unique(trace.node[by_node], return_index=True)
+    for number, rows in zip(numbers.tolist(), np.split(by_node, first[1:]), strict=True):
+        asked = np.flatnonzero(node == number)
+        if len(asked):
+            latest = np.maximum.accumulate(trace.time[rows] + trace.downtime[rows])
+            before = np.searchsorted(trace.time[rows], time[asked], side="right") - 1
+            down[asked] = (before >= 0) & (time[asked] <= latest[before])
+    return down

@@ -269,7 +269,7 @@ class EasyBackfill(Scheduler):
     max_growth : int, default 1
         On a torus a backfilled job may take up to this many nodes more than its rounded size (Krevat's I).
     repairs : {"known", "unknown"}, default "known"
-        Whether reservations know when a node that is down comes back.  Without failures nothing is ever down.
+        Whether reservations know when a node that is down comes back; with ``"unknown"`` it never does in them.
 
     References
     ----------

@@ -1,3 +1,83 @@
-"""What happens to a job that a failure kills (MODEL.md section 9): `Requeue` and `Hold` come with failures."""
+"""What happens to a job that a failure kills (MODEL.md section 9)."""
 
-__all__: list[str] = []
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from faultsim import checks
+from faultsim.policies.base import Policy
+
+__all__ = ["Hold", "Recovery", "Requeue"]
+
+
+class Recovery(Policy):
+    """Base of recovery policies."""
+
+    kind: ClassVar[str] = "recovery"
+    restart_cost: float
+
+
+def _restart_cost(value: Any) -> float:
+    return checks.number("restart_cost", value, low=0.0, unit="seconds")
+
+
+@dataclass(frozen=True)
+class Requeue(Recovery):
+    """The job goes back to the queue; its nodes that are up are free at once.
+
+    Work since its last safe point (start or checkpoint) is lost.
+
+    Parameters
+    ----------
+    place : {"arrival", "tail"}, default "arrival"
+        Where it waits: at its old place, by submit time, so that it can become the head, or behind all that wait now.
+        The papers do not say.
+    restart_cost : float, default 0
+        Seconds that each start after a kill takes before work goes on.
+
+    References
+    ----------
+    Oliner et al., IPDPS 2004, section 6; Zhang et al., JSSPP 2004, section 3.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Requeue(restart_cost=30)
+    Requeue(place='arrival', restart_cost=30.0)
+    """
+
+    name: ClassVar[str] = "requeue"
+    place: str = "arrival"
+    restart_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        checks.choice("place of a requeued job", self.place, ("arrival", "tail"))
+        object.__setattr__(self, "restart_cost", _restart_cost(self.restart_cost))
+
+
+@dataclass(frozen=True)
+class Hold(Recovery):
+    """The job stays on its nodes until the failed one is repaired, and goes on from its last safe point.
+
+    Further failures on its nodes make it wait longer; they are no second kill.
+
+    Parameters
+    ----------
+    restart_cost : float, default 0
+        Seconds between the repair and the work.
+
+    References
+    ----------
+    Li et al., IEEE TPDS 2009, section 5 (the simulator resumes the job on the repaired node).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Hold(restart_cost=30).lower()
+    {'name': 'hold', 'restart_cost': 30.0}
+    """
+
+    name: ClassVar[str] = "hold"
+    restart_cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "restart_cost", _restart_cost(self.restart_cost))
