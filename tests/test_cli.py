@@ -239,7 +239,7 @@ def test_a_picture_is_no_log(capsys, tmp_path):
         (["--migration", "defragment", "--machine", "cluster:16"], ["Defragment", "cluster"]),
         (["--migration", "defragmant", "--machine", "torus:2x2x4"], ["did you mean 'defragment'?"]),
         (["--machine", "torus:2x2x4", "--migration", "defragment:when=never"], ["never", "always"]),
-        (["--placement", "balancing", "--machine", "torus:2x2x4"], ["Balancing", "not"]),
+        (["--placement", "balancing", "--machine", "torus:2x2x4"], ["Balancing", "predictor=Confidence(0.1)"]),
         (["--estimates", "exact"], ["requested", "actual"]),
         (["--estimates", "-1"], ["-1"]),
         (["--overrun", "stop"], ["stop", "extend", "kill"]),

@@ -85,13 +85,14 @@ def test_order_is_refused_exactly_where_it_goes_down(values: list[float]) -> Non
 
 
 def test_check_columns() -> None:
-    good = {"time": [0.0, 1.0], "kind": [5, 0], "job": [0, 0], "left aside": [1]}
+    good = {"time": [0.0, 1.0], "kind": [5, 0], "job": [0, 0], "node": [-1, -1], "left aside": [1]}
     assert {key: values.dtype.str[1:] for key, values in check_columns(good, TABLES["events"]).items()} == {
         "time": "f8",
         "kind": "i1",
         "job": "i4",
+        "node": "i4",
     }
-    with pytest.raises(InputError, match=r"^job: column missing; expected time, kind, job$"):
+    with pytest.raises(InputError, match=r"^job: column missing; expected time, kind, job, node$"):
         check_columns({"time": [0.0], "kind": [5]}, TABLES["events"])
     with pytest.raises(InputError, match=r"^kind: 1 values for 2 rows$"):
         check_columns({**good, "kind": [5]}, TABLES["events"])

@@ -128,7 +128,9 @@ def test_facts(result):
     )
     assert fs.simulate(LOG, fs.Cluster(4), estimates="actual").warnings == ("3 jobs left out: no run time",)
     assert list(result.ledger) == list(LEDGER_ACCOUNTS)
-    assert set(result.counters) == {"migrations_attempted", "migrations_successful", "events", "passes"}
+    assert set(result.counters) == {
+        "migrations_attempted", "migrations_successful", "failures", "failures_hit", "checkpoints", "events", "passes"
+    }  # fmt: skip
 
 
 # -- print
@@ -229,7 +231,7 @@ def broken_files(saved: bytes):
     )
     yield (
         "schema",
-        packed(other | {"facts.json": as_bytes(facts.replace(b'"schema": 1', b'"schema": 9'))}),
+        packed(other | {"facts.json": as_bytes(facts.replace(b'"schema": 2', b'"schema": 9'))}),
         "in layout 9",
     )
     yield "json", packed(other | {"facts.json": as_bytes(facts[:-5])}), "not a saved result"

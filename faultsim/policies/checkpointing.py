@@ -186,7 +186,7 @@ class Daly(_ByRate):
     --------
     >>> import faultsim as fs
     >>> fs.Daly(cost=30, mtbf=56 * 86400).work_between([64])
-    array([2109.87...])
+    array([2109.83567...])
     """
 
     name: ClassVar[str] = "daly"

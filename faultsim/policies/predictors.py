@@ -187,7 +187,7 @@ class _Columns(Predictor):
         return cls(**rest, **(arrays if listed is not None and arrays else {}))
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.lower() == other.lower()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self.lower() == other.lower()
 
     def __hash__(self) -> int:
         return hash(content(self.arrays()))
