@@ -42,7 +42,7 @@ PLANNED: dict[str, tuple[str, str]] = {
 }
 
 #: The same for names of `faultsim.synthetic`.
-_SYNTHETIC: dict[str, str] = {"weibull_failures": _FAILURES, "random_dag": _WORKFLOWS}
+_SYNTHETIC: dict[str, str] = {"random_dag": _WORKFLOWS}
 
 #: Keyword of `simulate` -> with which part anything but None comes.
 _KEYWORDS = {"rescheduling": _FARS}

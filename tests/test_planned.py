@@ -14,7 +14,7 @@ def test_planned_names(name):
         getattr(fs, name)
 
 
-@pytest.mark.parametrize("name", ["weibull_failures", "random_dag"])
+@pytest.mark.parametrize("name", ["random_dag"])
 def test_planned_synthetic_names(name):
     with pytest.raises(NotAvailableError, match=f"faultsim.synthetic.{name} is part of the design and comes with "):
         getattr(fs.synthetic, name)

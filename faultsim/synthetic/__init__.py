@@ -1,6 +1,7 @@
-"""Made-up workloads; every function takes a count and a NumPy generator (or a seed), and returns a `Workload`."""
+"""Made-up workloads and failure traces; every function takes a NumPy generator, or a seed."""
 
 from faultsim.synthetic.exponential import exponential
+from faultsim.synthetic.failures import exponential_failures, weibull_failures
 from faultsim.synthetic.hyper_erlang import (
     HyperErlang,
     HyperErlangModel,
@@ -10,18 +11,24 @@ from faultsim.synthetic.hyper_erlang import (
 )
 from faultsim.synthetic.lublin import lublin
 from faultsim.synthetic.sites import llnl_like, nasa_like, sdsc_like
+from faultsim.synthetic.times import ExponentialTimes, LognormalTimes, WeibullTimes
 
 __all__ = [
+    "ExponentialTimes",
     "HyperErlang",
     "HyperErlangModel",
+    "LognormalTimes",
     "SizeClass",
+    "WeibullTimes",
     "exponential",
+    "exponential_failures",
     "hyper_erlang",
     "hyper_erlang_fit",
     "llnl_like",
     "lublin",
     "nasa_like",
     "sdsc_like",
+    "weibull_failures",
 ]
 
 

@@ -1,0 +1,255 @@
+"""Made-up failures of a whole machine: Weibull gaps, ordered gaps, Zipf locations, bursts (Zhang 2004, section 3).
+
+Times, sizes of bursts, locations, down times and coins come from streams of their own, so that a change in one leaves
+the others as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.failures import MAX_NODES, FailureTrace
+from faultsim.synthetic.random import generator
+from faultsim.synthetic.times import Times, WeibullTimes, sample_times
+
+__all__ = ["exponential_failures", "reorder_gaps", "weibull_failures", "zipf_shares"]
+
+# More than any machine has seen; a slip in a unit is refused instead of filling the memory.
+_MOST_FAILURES = 50_000_000
+_KEYS_AT_ONCE = 1 << 21
+
+
+def weibull_failures(
+    nodes: int,
+    horizon: float,
+    shape: float,
+    scale: float,
+    *,
+    window: int = 2,
+    zipf: float = 0.01,
+    downtime: Times = 120.0,
+    count: int | None = None,
+    burst: float | None = None,
+    permute: bool = False,
+    rng: np.random.Generator | int,
+) -> FailureTrace:
+    """Failures of a machine with Weibull gaps and Zipf locations (Zhang 2004, section 3).
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of the machine.
+    horizon : float
+        Span of the trace in seconds.
+    shape, scale : float
+        Of the gaps between failures of the whole machine; scale in seconds.  Zhang: 18,000 s and .2, .55, .65, .85.
+    window : int
+        W, even: how much failures cluster in time.  In each run of W gaps the first half is sorted descending and the
+        second ascending, so that short gaps meet in the middle; the gaps themselves stay.  2 leaves them as drawn.
+        Zhang: 2, 8, 32, 64.
+    zipf : float
+        alpha, 0 or more: the node of rank k fails with a probability proportional to k**-alpha.  Zhang: .01, .5, .99.
+    downtime : float, or object with sample(n, rng), or function of (n, rng)
+        Down time in seconds, one for all or drawn; `ExponentialTimes` and `LognormalTimes` are at hand.  Zhang: 120,
+        3,600 and 14,400.
+    count : int, optional
+        F, the exact number of failures; the gaps are then scaled such that they and one more gap fill the horizon.
+    burst : float, optional
+        Mean number of nodes that fail in one instant, 1 or more: geometric, at most `nodes`, distinct nodes.  Gaps are
+        then those between bursts.
+    permute : bool
+        False: node 0 has rank 1, node 1 rank 2, and so on.  True: ranks are dealt out at random.
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+
+    Returns
+    -------
+    FailureTrace
+        With `horizon` as its span and coins of its own.
+
+    Notes
+    -----
+    Row beta = .2 of Zhang's Table 1 cannot come from a Weibull(18,000 s, .2) renewal process: 62 days of it have 14
+    failures on average, the table has 78.  Hence `count`: 78, 138, 198 and 266 over about 62 days.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.synthetic.weibull_failures(320, 62 * 86_400, shape=0.85, scale=18_000, rng=1)
+    >>> trace.span, int(trace.node.max()) < 320
+    (5356800.0, True)
+    >>> len(fs.synthetic.weibull_failures(320, 62 * 86_400, 0.85, 18_000, window=32, count=266, burst=8, rng=1))
+    266
+    """
+    n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+    end = checks.number("horizon", horizon, above=0.0, unit="s")
+    gap = WeibullTimes(checks.number("shape", shape), checks.number("scale", scale, unit="s"))
+    width = checks.whole("window", window, low=2)
+    if width % 2:
+        raise OptionError(f"window must be even (half of it descends, half ascends), got {width}")
+    alpha = checks.number("zipf", zipf, low=0.0)
+    mean_burst = 1.0 if burst is None else checks.number("burst", burst, low=1.0, unit="nodes")
+    shuffled = checks.flag("permute", permute)
+    times, sizes, places, ranks, downs, coins = generator(rng).spawn(6)
+    if count is None:
+        instants = _until(gap, end, width, times)
+        size = _burst_sizes(len(instants), mean_burst, n, sizes)
+    else:
+        size = _bursts_of(checks.whole("count", count, low=0, high=_MOST_FAILURES), mean_burst, n, sizes)
+        instants = _exactly(len(size), gap, end, width, times)
+    node = _places(size, zipf_shares(n, alpha), places)
+    if shuffled:
+        node = ranks.permutation(n)[node]
+        node = node[np.lexsort((node, np.repeat(np.arange(len(size)), size)))]  # ascending in each burst, as ever
+    return FailureTrace(
+        np.repeat(instants, size),
+        node,
+        sample_times("downtime", downtime, len(node), downs),
+        coin=coins.random(len(node)),
+        span=end,
+        name=f"Weibull({shape:g})",
+    )
+
+
+def exponential_failures(
+    nodes: int,
+    horizon: float,
+    mtbf: float,
+    *,
+    downtime: Times = 0.0,
+    count: int | None = None,
+    rng: np.random.Generator | int,
+) -> FailureTrace:
+    """Independent failures at a constant rate on every node: a Poisson process, what most theory is about.
+
+    Parameters
+    ----------
+    nodes : int
+        Nodes of the machine.
+    horizon : float
+        Span of the trace in seconds.
+    mtbf : float
+        Mean time between failures of one node, in seconds; of the machine it is ``mtbf / nodes``.
+    downtime : float, or object with sample(n, rng), or function of (n, rng)
+        Down time in seconds.  Failures do not wait for repairs here: see `renewal_failures` for nodes that do.
+    count : int, optional
+        The exact number of failures: that many independent uniform times.  `mtbf` does not matter then.
+    rng : numpy.random.Generator or int
+        Source of randomness, or a seed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.synthetic.exponential_failures(512, 100 * 86_400, mtbf=56 * 86_400, rng=1)
+    >>> len(trace)  # 914 expected
+    920
+    """
+    n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+    mean = checks.number("mtbf", mtbf, above=0.0, unit="s")
+    trace = weibull_failures(n, horizon, 1.0, mean / n, zipf=0.0, downtime=downtime, count=count, rng=rng)
+    return trace.renamed("exponential")
+
+
+def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
+    """The same gaps in runs of `window`: first half descending, second half ascending (Zhang 2004, section 3).
+
+    A last run that is not full is halved likewise (the odd one ascends).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.synthetic.failures import reorder_gaps
+    >>> reorder_gaps(np.array([1.0, 2.0, 4.0, 3.0, 5.0, 6.0]), 4)
+    array([2., 1., 3., 4., 5., 6.])
+    """
+    ordered = gaps.copy()
+    full = len(gaps) - len(gaps) % window
+    half = window // 2
+    runs = ordered[:full].reshape(-1, window)
+    runs[:, :half] = -np.sort(-runs[:, :half], axis=1)
+    runs[:, half:] = np.sort(runs[:, half:], axis=1)
+    rest = ordered[full:]
+    half = len(rest) // 2
+    rest[:half] = -np.sort(-rest[:half])
+    rest[half:] = np.sort(rest[half:])
+    return ordered
+
+
+def zipf_shares(nodes: int, alpha: float) -> NDArray[np.float64]:
+    """The share of the failures of each rank, ``rank ** -alpha`` over their sum.
+
+    Examples
+    --------
+    >>> from faultsim.synthetic.failures import zipf_shares
+    >>> round(float(zipf_shares(320, 0.99)[0]), 3)
+    0.153
+    """
+    weight = np.arange(1, nodes + 1, dtype=np.float64) ** -alpha
+    shares: NDArray[np.float64] = weight / weight.sum()
+    return shares
+
+
+def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The instants of a renewal process up to `end`; the gaps that fit are reordered."""
+    expected = end / gap.mean
+    if expected > _MOST_FAILURES:
+        raise OptionError(
+            f"horizon: {end:g} s at a mean gap of {gap.mean:g} s are {expected:.3g} failures; check units"
+        )
+    parts, reached = [], 0.0
+    while reached <= end:
+        parts.append(gap.sample(64 + int(1.1 * (end - reached) / gap.mean), rng))
+        reached += float(parts[-1].sum())
+    gaps = np.concatenate(parts)
+    gaps = gaps[np.cumsum(gaps) <= end]
+    return np.minimum(np.cumsum(reorder_gaps(gaps, window)), end)  # another order, another rounding
+
+
+def _exactly(n: int, gap: WeibullTimes, end: float, window: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """`n` instants whose gaps, with the one after the last, fill `end`."""
+    instants = np.cumsum(reorder_gaps(gap.sample(n + 1, rng), window))
+    scaled: NDArray[np.float64] = instants[:-1] / instants[-1] * end
+    return scaled
+
+
+def _burst_sizes(n: int, mean: float, nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return np.minimum(rng.geometric(1.0 / mean, n), nodes)
+
+
+def _bursts_of(count: int, mean: float, nodes: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Sizes of bursts that make `count` failures; the last one is cut to fit."""
+    size = _burst_sizes(count, mean, nodes, rng)  # each has at least one
+    ends = np.cumsum(size)
+    size = size[: int(np.searchsorted(ends, count)) + 1]
+    if len(size):
+        size[-1] -= ends[len(size) - 1] - count
+    return size
+
+
+def _places(size: NDArray[np.int64], share: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Ranks (from 0) that fail in each burst, distinct and ascending in it."""
+    if not len(size) or size.max() == 1:
+        return np.minimum(np.searchsorted(np.cumsum(share), rng.random(len(size)), side="right"), len(share) - 1)
+    return np.concatenate(list(_distinct(size, share, rng)))
+
+
+def _distinct(
+    size: NDArray[np.int64], share: NDArray[np.float64], rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """Draws without replacement, one after the other, are the first arrivals of clocks with these rates."""
+    step = max(1, _KEYS_AT_ONCE // len(share))
+    for begin in range(0, len(size), step):
+        some = size[begin : begin + step, None]
+        arrival = rng.standard_exponential((len(some), len(share))) / share
+        most = int(some.max())
+        first = np.argpartition(arrival, most - 1, axis=1)[:, :most]
+        order = np.argsort(np.take_along_axis(arrival, first, axis=1), axis=1)
+        first = np.take_along_axis(first, order, axis=1)
+        wanted = np.arange(most) < some
+        ranks = np.sort(np.where(wanted, first, len(share)), axis=1)
+        yield ranks[ranks < len(share)]

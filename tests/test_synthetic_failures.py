@@ -1,0 +1,229 @@
+"""Made-up failure traces against what theory says about them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faultsim as fs
+from faultsim.errors import OptionError
+from faultsim.synthetic import ExponentialTimes, LognormalTimes, WeibullTimes, exponential_failures, weibull_failures
+from faultsim.synthetic.failures import reorder_gaps, zipf_shares
+
+DAY = 86_400.0
+HORIZON = 62 * DAY
+
+
+def gaps(trace: fs.FailureTrace) -> np.ndarray:
+    """Gaps between failures, from 0 and up to the end of the span."""
+    return np.diff(np.concatenate([[0.0], trace.time, [trace.span]]))
+
+
+# -- gaps ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_mean_of_a_weibull_gap() -> None:
+    """18,000 s times Gamma(1 + 1/shape) (papers' notes, 9.11)."""
+    for shape, mean in ((0.55, 30_644), (0.65, 24_593), (0.85, 19_583), (0.2, 2.16e6), (1.0, 18_000)):
+        times = WeibullTimes(shape, 18_000.0)
+        assert times.mean == pytest.approx(mean, rel=2e-5)
+        if shape > 0.5:
+            sample = times.sample(200_000, 3)
+            assert abs(sample.mean() - times.mean) < 4 * sample.std() / math.sqrt(200_000)
+
+
+@pytest.mark.parametrize(("shape", "expected"), [(0.2, 14.2), (0.55, 176), (0.65, 219), (0.85, 274)])
+def test_zhangs_processes_over_62_days(shape: float, expected: float) -> None:
+    """Mean counts of the renewal processes of Zhang's Table 1, from a Monte Carlo run of its own (notes, 3.2)."""
+    counts = [len(weibull_failures(320, HORIZON, shape, 18_000, rng=seed)) for seed in range(300)]
+    assert abs(np.mean(counts) - expected) < 4 * np.std(counts) / math.sqrt(300) + 0.5  # which is how it is rounded
+
+
+def test_exponential_failures_are_a_poisson_process() -> None:
+    traces = [exponential_failures(100, HORIZON, mtbf=30 * DAY, rng=seed) for seed in range(200)]
+    counts = np.array([len(trace) for trace in traces])
+    expected = 100 * 62 / 30
+    assert abs(counts.mean() - expected) < 4 * math.sqrt(expected / 200)
+    assert 0.7 < counts.var() / expected < 1.4  # chi square with 199 degrees of freedom: 0.1 % on each side
+    places = np.bincount(np.concatenate([trace.node for trace in traces]), minlength=100)
+    assert ((places - places.mean()) ** 2).sum() / places.mean() < 149  # chi square, 99 degrees of freedom, 0.1 %
+    exact = exponential_failures(100, HORIZON, mtbf=1.0, count=500, rng=1)
+    assert len(exact) == 500
+    assert abs(exact.time.mean() - HORIZON / 2) < 4 * HORIZON / math.sqrt(12 * 500)
+    assert exact.name == "exponential"
+
+
+@given(st.lists(st.integers(0, 50), max_size=40), st.sampled_from([2, 4, 8, 32]))
+def test_reordering_keeps_the_gaps_and_sorts_the_halves(values: list[int], window: int) -> None:
+    before = np.array(values, dtype=float)
+    after = reorder_gaps(before, window)
+    assert np.array_equal(before, np.array(values, dtype=float)), "the argument is left alone"
+    for begin in range(0, len(values), window):
+        run = after[begin : begin + window]
+        half = window // 2 if len(run) == window else len(run) // 2
+        assert sorted(run[:half]) == sorted(values[begin : begin + half])
+        assert sorted(run) == sorted(values[begin : begin + window])
+        assert (np.diff(run[:half]) <= 0).all()
+        assert (np.diff(run[half:]) >= 0).all()
+    if window == 2:
+        assert np.array_equal(after, before)
+
+
+def test_window_keeps_the_multiset_of_gaps_and_clusters() -> None:
+    plain = weibull_failures(320, HORIZON, 0.55, 18_000, count=1023, window=2, rng=5)
+    spread = []
+    for window in (8, 32, 64):
+        other = weibull_failures(320, HORIZON, 0.55, 18_000, count=1023, window=window, rng=5)
+        assert np.allclose(np.sort(gaps(other)), np.sort(gaps(plain)), rtol=1e-9, atol=1e-6)
+        assert np.array_equal(other.node, plain.node)
+        assert np.array_equal(other.coin, plain.coin)
+        spread.append(np.corrcoef(gaps(other)[1:], gaps(other)[:-1])[0, 1])
+    plain_spread = np.corrcoef(gaps(plain)[1:], gaps(plain)[:-1])[0, 1]
+    assert min(spread) > plain_spread + 0.1  # a short gap beside short ones
+    free = weibull_failures(320, HORIZON, 0.55, 18_000, window=2, rng=5)
+    tied = weibull_failures(320, HORIZON, 0.55, 18_000, window=64, rng=5)
+    assert np.allclose(np.sort(gaps(free)), np.sort(gaps(tied)), atol=1e-6)
+
+
+@pytest.mark.parametrize("count", [0, 1, 78, 138, 198, 266, 4000])
+@pytest.mark.parametrize("burst", [None, 1.0, 8.0])
+def test_counts_are_exact(count: int, burst: float | None) -> None:
+    trace = weibull_failures(320, HORIZON, 0.55, 18_000, window=32, count=count, burst=burst, rng=1)
+    assert len(trace) == count
+    assert trace.span == HORIZON
+    assert not count or 0 <= trace.time[0] <= trace.time[-1] < HORIZON
+
+
+def test_a_counted_trace_fills_the_horizon_like_its_gaps() -> None:
+    """The gaps are the drawn ones up to one factor: the coefficient of variation of Weibull(.85) comes out."""
+    trace = weibull_failures(320, HORIZON, 0.85, 1.0, count=20_000, rng=2)
+    cv = math.sqrt(math.gamma(1 + 2 / 0.85) / math.gamma(1 + 1 / 0.85) ** 2 - 1)
+    assert gaps(trace).sum() == pytest.approx(HORIZON)
+    assert gaps(trace).std() / gaps(trace).mean() == pytest.approx(cv, abs=0.04)
+
+
+# -- places ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("alpha", "first", "first32"), [(0.01, 0.0033, 0.10), (0.5, 0.029, 0.29), (0.99, 0.153, 0.63)])
+def test_zipf_shares(alpha: float, first: float, first32: float) -> None:
+    """Shares over 320 nodes (notes, 3.2), and that traces have them."""
+    share = zipf_shares(320, alpha)
+    assert share.sum() == pytest.approx(1.0)
+    assert share[0] == pytest.approx(first, abs=5e-4)
+    assert share[:32].sum() == pytest.approx(first32, abs=6e-3)
+    trace = weibull_failures(320, HORIZON, 1.0, 1000.0, zipf=alpha, count=100_000, rng=4)
+    places = np.bincount(trace.node, minlength=320)
+    assert ((places - 100_000 * share) ** 2 / (100_000 * share)).sum() < 403  # chi square, 319 degrees, 0.1 %
+
+
+def test_permuted_ranks() -> None:
+    plain = weibull_failures(320, HORIZON, 1.0, 1000.0, zipf=0.99, count=20_000, rng=4)
+    mixed = weibull_failures(320, HORIZON, 1.0, 1000.0, zipf=0.99, count=20_000, permute=True, rng=4)
+    counts = np.bincount(plain.node, minlength=320), np.bincount(mixed.node, minlength=320)
+    assert sorted(counts[0]) == sorted(counts[1])
+    assert not np.array_equal(*counts)
+    assert np.array_equal(plain.time, mixed.time)
+
+
+# -- bursts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mean", [1.0, 2.0, 8.0])
+def test_bursts_are_geometric_and_hit_distinct_nodes(mean: float) -> None:
+    trace = weibull_failures(512, HORIZON, 1.0, 1000.0, zipf=0.5, burst=mean, rng=6)
+    instants, size = np.unique(trace.time, return_counts=True)
+    assert len(np.unique(np.stack([trace.time, trace.node]), axis=1).T) == len(trace)
+    assert abs(len(instants) - HORIZON / 1000) < 4 * math.sqrt(HORIZON / 1000)
+    assert abs(size.mean() - mean) <= 4 * math.sqrt(mean * (mean - 1) / len(size))
+    p = 1 / mean
+    for k in (1, 2, 5):
+        share = p * (1 - p) ** (k - 1)
+        assert abs((size == k).mean() - share) <= 4 * math.sqrt(share * (1 - share) / len(size))
+    together = np.diff(trace.time) == 0
+    assert (np.diff(trace.node)[together] > 0).all(), "ascending in a burst"
+
+
+def test_a_burst_is_drawn_without_replacement() -> None:
+    """Two of three nodes, weights 1, 1/2, 1/3: probability of each pair, by hand."""
+    trace = weibull_failures(3, HORIZON, 1.0, 100.0, zipf=1.0, burst=2.0, rng=6)
+    instants, size = np.unique(trace.time, return_counts=True)
+    pairs = trace.node[np.isin(trace.time, instants[size == 2])].reshape(-1, 2)
+    w = zipf_shares(3, 1.0)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        share = w[a] * w[b] / (1 - w[a]) + w[b] * w[a] / (1 - w[b])
+        seen = (pairs == (a, b)).all(axis=1).mean()
+        assert abs(seen - share) < 4 * math.sqrt(share * (1 - share) / len(pairs))
+    assert size.max() == 3  # all of them, never more
+
+
+def test_a_last_burst_is_cut_to_the_count() -> None:
+    for count in range(1, 40):
+        assert len(weibull_failures(64, HORIZON, 1.0, 1000.0, burst=8.0, count=count, rng=count)) == count
+
+
+# -- down times, coins, seeds ----------------------------------------------------------------------------------------
+
+
+def test_down_times() -> None:
+    def trace(downtime: Any) -> fs.FailureTrace:
+        return weibull_failures(320, HORIZON, 1.0, 1000.0, count=40_000, downtime=downtime, rng=9)
+
+    assert set(trace(3600).downtime) == {3600.0}
+    drawn = trace(ExponentialTimes(600)).downtime
+    assert abs(drawn.mean() - 600) < 4 * 600 / math.sqrt(40_000)
+    times = LognormalTimes(mean=600, sd=900)
+    drawn = trace(times).downtime
+    assert abs(drawn.mean() - 600) < 4 * 900 / math.sqrt(40_000)
+    assert (drawn < times.median).mean() == pytest.approx(0.5, abs=0.01)
+    assert trace(lambda n, rng: np.arange(n)).downtime[:3].tolist() == [0, 1, 2]
+    fit = fs.synthetic.HyperErlang(2, 0.1, 0.2, 0.5)
+    assert trace(fit).downtime.mean() == pytest.approx(fit.moments()[0], rel=0.05)
+    assert np.array_equal(trace(5).coin, trace(ExponentialTimes(600)).coin)
+
+
+def test_a_seed_gives_the_same_trace_and_another_seed_another() -> None:
+    def trace(rng: Any) -> fs.FailureTrace:
+        return weibull_failures(320, HORIZON, 0.55, 18_000, window=32, burst=2, count=266, rng=rng)
+
+    assert trace(1) == trace(1)
+    assert trace(1) == trace(np.random.Generator(np.random.PCG64DXSM(1)))
+    assert trace(1) != trace(2)
+    rng = np.random.default_rng(1)
+    first = trace(rng)
+    assert first != trace(rng)
+    assert len(set(first.coin)) == 266
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"nodes": 0}, "nodes must be at least 1"),
+        ({"horizon": 0}, "horizon must be above 0 s, got 0"),
+        ({"horizon": math.inf}, "horizon must be above 0 s, got inf"),
+        ({"shape": 0}, "shape must be at least 0.05, got 0"),
+        ({"scale": -1}, "scale must be above 0 s, got -1"),
+        ({"window": 3}, "window must be even"),
+        ({"window": 0}, "window must be at least 2"),
+        ({"zipf": -0.1}, "zipf must be at least 0, got -0.1"),
+        ({"downtime": -5}, "downtime must be at least 0 s, got -5"),
+        ({"downtime": math.nan}, "downtime must be at least 0 s, got nan"),
+        ({"downtime": lambda n, rng: [1.0]}, r"downtime: expected 266 values, got an array of shape \(1,\)"),
+        ({"downtime": lambda n, rng: -np.ones(n)}, r"downtime: drew -1.0; expected finite times"),
+        ({"count": -1}, "count must be at least 0"),
+        ({"count": 2.5}, "count must be a whole number, got 2.5"),
+        ({"burst": 0.5}, "burst must be at least 1 nodes, got 0.5"),
+        ({"permute": 1}, "permute must be True or False, got 1"),
+        ({"rng": None}, "rng: expected a numpy.random.Generator or a seed"),
+        ({"count": None, "scale": 1e-6}, "horizon: 5.3568e[+]06 s at a mean gap of 1e-06 s are 5.36e[+]12 failures"),
+    ],
+)
+def test_bad_options(changed: dict[str, Any], message: str) -> None:
+    options = {"nodes": 320, "horizon": HORIZON, "shape": 1.0, "scale": 18_000.0, "count": 266, "rng": 1}
+    with pytest.raises(OptionError, match=f"^{message}"):
+        weibull_failures(**{**options, **changed})
