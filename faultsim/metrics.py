@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import OptionError
 from faultsim.result import LEDGER_ACCOUNTS, Result, use_metrics
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "checkpoint_overhead_ratio",
     "failed_jobs",
     "failure_slowdown",
+    "failures",
     "failures_hit",
     "job_failure_rate",
     "ledger_error",
@@ -202,6 +203,11 @@ def ledger_error(result: Result) -> float:
 # -- failures: zero where nothing failed
 
 
+def failures(result: Result) -> int:
+    """Number of failures between the first submit and the last finish, those on free nodes too."""
+    return result.counters["failures"]
+
+
 def service_unit_loss(result: Result) -> float:
     """Node-seconds of work that was rolled back."""
     return float(result.ledger["lost"])
@@ -223,10 +229,10 @@ def job_failure_rate(result: Result) -> float:
 
 
 def failure_slowdown(result: Result) -> float:
-    """Mean over jobs of the delay by failures / max(run time, 10 s)."""
-    if failed_jobs(result):
-        raise NotAvailableError("failure_slowdown of a run with failures comes with failures")
-    return 0.0
+    """Mean over jobs of (work lost + waiting again or held + restarting) / max(run time, 10 s), all in seconds."""
+    jobs = result.jobs
+    delay = jobs["lost_work"] / jobs["size"] + jobs["failure_wait"] + jobs["restart_time"]
+    return _mean(delay / np.maximum(jobs["runtime"], 10.0))
 
 
 def _mean_share(result: Result, seconds: NDArray[Any]) -> float:
@@ -249,12 +255,12 @@ def checkpoint_overhead_ratio(result: Result) -> float:
 
 
 def migrations_attempted(result: Result) -> int:
-    """Number of times that the running jobs were re-placed on trial."""
+    """Number of times that a migration was tried: all running jobs re-placed, or those looked at after one ended."""
     return result.counters["migrations_attempted"]
 
 
 def migrations_successful(result: Result) -> int:
-    """Number of those that made the largest free box grow."""
+    """Number of those that were adopted: the largest free box grew, or at least one job moved."""
     return result.counters["migrations_successful"]
 
 
@@ -265,7 +271,8 @@ def moves(result: Result) -> int:
 
 _K = "Krevat 2002, section 3.2"
 _Z = "Zhang 2004, section 3.3"
-_F = "Li 2009, section 5"
+_F = "Li 2009, section 5.3"
+_KZ = "Krevat 2002, section 2; Zhang 2004, section 5.2.3"
 
 #: Every metric, in the order in which ``print(result)`` shows them.
 METRICS: dict[str, Metric] = {
@@ -290,12 +297,14 @@ METRICS: dict[str, Metric] = {
         Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
         Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
         Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
+        Metric("failures", "failures from the first submit to the last finish", "", _Z, failures, True),
+        Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
         Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
         Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
         Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
         Metric(
             "failure_slowdown",
-            "mean((lost + held or waiting again + restart) / max(runtime, 10 s))",
+            "mean((lost_work / size + failure_wait + restart_time) / max(runtime, 10 s))",
             "",
             f"{_F}, FSD",
             failure_slowdown,
@@ -310,17 +319,16 @@ METRICS: dict[str, Metric] = {
             checkpoint_overhead_ratio,
             True,
         ),
-        Metric("migrations_attempted", "re-placings tried", "", "Krevat 2002, section 4", migrations_attempted, True),
+        Metric("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted, True),
         Metric(
             "migrations_successful",
-            "re-placings after which the largest free box was larger",
+            "those after which the largest free box was larger (on a cluster: a job had moved)",
             "",
-            "Krevat 2002, section 4",
+            _KZ,
             migrations_successful,
             True,
         ),
-        Metric("moves", "sum(moves)", "", "Krevat 2002, section 2", moves, True),
-        Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
+        Metric("moves", "sum(moves)", "", _KZ, moves, True),
         Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
     )
 }

@@ -1,4 +1,6 @@
-"""Hypothesis strategies for whole runs: small machines, every policy, every option."""
+"""Hypothesis strategies for whole runs: small machines, every policy, every option, with failures and without."""
+
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -6,6 +8,8 @@ import faultsim as fs
 
 ORDERS = st.sampled_from(["arrival", "shortest", "largest", "wfp3", "unicef"])
 BOX_ORDERS = st.sampled_from(["extents-descending", "extents-ascending", "bases"])
+SHORT = st.sampled_from([0, 1, 2.5, 4])
+SHARES = st.sampled_from([0.0, 0.3, 0.5, 1.0])
 
 
 @st.composite
@@ -34,21 +38,109 @@ def machines(draw: st.DrawFn) -> fs.Cluster | fs.Torus:
 
 
 @st.composite
-def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None) -> fs.Run:
+def failure_traces(draw: st.DrawFn, nodes: int, max_failures: int = 10) -> fs.FailureTrace:
+    """Failures at whole seconds, some at one instant, some before the first submit, transient and lasting."""
+    n = draw(st.integers(0, max_failures))
+
+    def column(values: st.SearchStrategy) -> list:
+        return draw(st.lists(values, min_size=n, max_size=n))
+
+    return fs.FailureTrace(
+        column(st.integers(0, 90)),
+        column(st.integers(0, nodes - 1)),
+        column(st.sampled_from([0, 0, 1, 5, 30])),
+        column(st.sampled_from([0.1, 0.4, 0.8])),
+        span=draw(st.sampled_from([90, 400])),
+    )
+
+
+def predictors(nodes: int, failing: bool) -> st.SearchStrategy:
+    """Those that say where; those that look at the failures of the run only if there are some."""
+    node, second = st.integers(0, nodes - 1), st.integers(0, 90)
+    dated = st.lists(st.tuples(second, node), max_size=8).map(
+        lambda rows: fs.PredictionTrace([t for t, _ in rows], [n for _, n in rows])
+    )
+    pairs = st.lists(st.tuples(st.integers(0, 12), node), max_size=8, unique=True).map(
+        lambda rows: fs.IntervalPredictor.from_pairs(
+            [k for k, _ in rows], [n for _, n in rows], interval=7, precision=0.6
+        )
+    )
+    known = [st.just(fs.Blind()), dated, pairs]
+    if failing:
+        known += [
+            st.just(fs.Perfect()),
+            SHARES.map(fs.Confidence),
+            SHARES.map(fs.Accuracy),
+            st.builds(fs.IntervalPredictor, st.sampled_from([0.7, 1.0]), SHARES, st.sampled_from([7, 20])),
+        ]
+    return st.one_of(known)
+
+
+def checkpointings() -> st.SearchStrategy:
+    intervals = st.sampled_from([2, 5, 5.5, 100])
+    victims = st.one_of(
+        st.just(fs.AllJobs()), st.sampled_from([0, 3, 10]).map(fs.LongJobs), st.integers(1, 3).map(fs.BigJobs)
+    )
+    return st.one_of(
+        st.just(fs.NoCheckpoint()),
+        st.builds(fs.Periodic, intervals, SHORT),
+        st.builds(fs.Young, st.sampled_from([0.5, 2]), st.sampled_from([10, 200])),
+        st.builds(fs.Daly, st.sampled_from([0.5, 2]), st.sampled_from([1, 10, 200])),
+        st.builds(fs.BeforeFailure, SHORT),
+        st.builds(fs.PredictedWindows, st.sampled_from([10 / 3600, 0.01]), victims, intervals, SHORT),
+        st.builds(fs.RiskBased, intervals, SHORT),
+    )
+
+
+@st.composite
+def failing_options(draw: st.DrawFn, nodes: int, asks: bool, failing: bool) -> dict[str, Any]:
+    """Failures (if there are to be some), and the policies that are about them, in combinations with a meaning.
+
+    `asks` says whether the placement needs a predictor.
+    """
+    options: dict[str, Any] = {"checkpointing": draw(st.one_of(st.none(), checkpointings()))}
+    if failing:
+        options["failures"] = draw(failure_traces(nodes))
+        options["recovery"] = draw(
+            st.one_of(
+                st.none(), st.builds(fs.Requeue, st.sampled_from(["arrival", "tail"]), SHORT), st.builds(fs.Hold, SHORT)
+            )
+        )
+    asks |= isinstance(options["checkpointing"], fs.RiskBased)
+    predictor = predictors(nodes, failing)
+    if not asks:
+        predictor = st.one_of(st.none(), predictor)
+        if failing and not isinstance(options["checkpointing"], fs.BeforeFailure):
+            predictor = st.one_of(predictor, st.just(fs.Buckets(0.01)))
+    options["predictor"] = draw(predictor)
+    return options
+
+
+@st.composite
+def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None, failing: bool | None = False) -> fs.Run:
+    """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open."""
     machine = draw(machines())
     torus = isinstance(machine, fs.Torus)
+    failing = draw(st.booleans()) if failing is None else failing
     order = draw(ORDERS)
     growth = draw(st.integers(0, 3)) if torus else 1
+    repairs = draw(st.sampled_from(["known", "unknown"]))
     schedulers = [
         fs.Fcfs(order),
         fs.EasyBackfill(
-            order, max_growth=growth, reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any"
+            order,
+            max_growth=growth,
+            reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any",
+            repairs=repairs,
         ),
-        fs.ConservativeBackfill(order, max_growth=growth),
+        fs.ConservativeBackfill(order, max_growth=growth, repairs=repairs),
     ]
-    placement = migration = None
+    migration = None
     if torus:
-        placement = draw(st.sampled_from([fs.FirstFit, fs.MaxFreePartition]))(box_order=draw(BOX_ORDERS))
+        boxes = [fs.FirstFit, fs.MaxFreePartition, *([fs.Balancing, fs.TieBreaking] if failing else [])]
+        chosen = draw(st.sampled_from(boxes))
+        rule = {"rule": draw(st.sampled_from(["prod", "max"]))} if chosen is fs.Balancing else {}
+        placement = chosen(box_order=draw(BOX_ORDERS), **rule)
         if draw(st.booleans()):
             migration = fs.Defragment(
                 min_free=draw(st.sampled_from([0.0, 0.1])),
@@ -57,6 +149,13 @@ def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None) -> fs.
                 when=draw(st.sampled_from(["waiting", "always"])),
                 keep_promise=draw(st.booleans()),
             )
+    else:
+        placement = draw(
+            st.sampled_from([fs.FirstFit(), *([fs.LeastFailuresFirst(), fs.SafestFirst()] if failing else [])])
+        )
+        if failing and draw(st.booleans()):
+            migration = fs.LeastFailuresMigration(draw(st.sampled_from([0, 1])), draw(SHORT))
+    more = draw(failing_options(machine.nodes, placement.needs_predictor, failing)) if failing else {}
     return fs.Run(
         draw(logs(machine.nodes, max_jobs)),
         machine,
@@ -67,4 +166,5 @@ def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None) -> fs.
         overrun=draw(st.sampled_from(["extend", "kill"])),
         start_delay=draw(st.sampled_from([0.0, 1.0, 2.5])),
         record=draw(st.booleans()) if record is None else record,
+        **more,
     )

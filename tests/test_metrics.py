@@ -10,7 +10,7 @@ from runs import runs
 
 import faultsim as fs
 from faultsim import metrics
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import OptionError
 from faultsim.metrics import METRICS
 from faultsim.result import Result
 
@@ -41,6 +41,8 @@ EXPECTED = {
     "capacity_lost": 15 / 88,
     "utilization": 77 / 88,
     "throughput": 4 / 22,
+    "failures": 0,
+    "failures_hit": 0,
     "service_unit_loss": 0,
     "failed_jobs": 0,
     "job_failure_rate": 0,
@@ -50,7 +52,6 @@ EXPECTED = {
     "migrations_attempted": 0,
     "migrations_successful": 0,
     "moves": 0,
-    "failures_hit": 0,
     "backfilled": 1,
 }
 
@@ -184,22 +185,26 @@ def test_no_time_at_all():
 
 
 def test_metrics_of_failures_follow_their_formulas(by_hand):
-    """Nothing fails in this version; the formulas are held against a result with columns that say otherwise."""
+    """The formulas alone, held against a result with columns that were changed by hand."""
     output = dict(by_hand._output) | {
         "restarts": np.array([2, 0, 0, 1], np.int32),
         "lost_work": np.array([18.0, 0, 5.0, 0]),
         "checkpoint_time": np.array([0, 5.0, 0, 0]),
+        "restart_time": np.array([3.0, 0, 0, 0]),
+        "failure_wait": np.array([4.0, 0, 0, 20.0]),
+        "failures": 7,
         "ledger": dict(by_hand.ledger) | {"lost": 23.0},
     }
     failed = Result(output, by_hand.record)
+    assert failed.metrics["failures"] == 7
     assert failed.metrics["failed_jobs"] == 2
     assert failed.metrics["failures_hit"] == 3
     assert failed.metrics["job_failure_rate"] == 0.5
     assert failed.metrics["service_unit_loss"] == 23
     assert failed.metrics["work_loss_ratio"] == pytest.approx((18 / (2 * 9) + 5 / (2 * 5)) / 4)
     assert failed.metrics["checkpoint_overhead_ratio"] == pytest.approx((5 / 10) / 4)
-    with pytest.raises(NotAvailableError, match="failure_slowdown of a run with failures"):
-        _ = failed.metrics["failure_slowdown"]
+    # Run times 9, 10, 5, 0 on 2, 4, 2, 1 nodes; 10 s below the line for the short ones.
+    assert failed.metrics["failure_slowdown"] == pytest.approx(((9 + 4 + 3) / 10 + 0 + 2.5 / 10 + 20 / 10) / 4)
 
 
 def test_migration_is_counted():
