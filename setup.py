@@ -24,8 +24,10 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
+    "balance",
     "bitmap_search",
     "choose",
+    "chooser",
     "conservative",
     "conservative_torus",
     "defragment",

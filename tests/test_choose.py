@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultsim._core.choose import Chooser
+from faultsim._core.chooser import Chooser
 from faultsim._core.torus import Torus
 from faultsim.reference import partition as reference
 

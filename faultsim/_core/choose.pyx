@@ -7,18 +7,16 @@ search finds the highest level that some candidate leaves.
 """
 
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport (
-    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_forget, finder_free, finder_init, finder_largest,
-    finder_load, finder_note_absent, finder_rooms, finder_search, finder_t, first_free, has_free, largest_free,
-    map_canonical, map_filter, map_next, map_pick, map_project, map_shape,
+    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_largest, finder_load, finder_note_absent, finder_rooms,
+    finder_search, finder_t, map_canonical, map_filter, map_next, map_pick, map_project, map_shape,
 )
 from faultsim._core.ring cimport family_add, family_apart, family_clear, family_t
 from faultsim._core.torus cimport (
-    BASES, EXTENTS_DESCENDING, Torus, base_before, box_t, boxes_push, boxes_sort, boxes_t, occ_pack,
-    shape_t, torus_t,
+    BASES, EXTENTS_DESCENDING, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
@@ -287,113 +285,3 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
         if found:
             slot.out = out[0]
     return found
-
-
-# -- Python's border: for tests, and for placements tried by hand ----------------------------------------------------
-
-cdef tuple _row(const box_t *b):
-    return (b.x, b.y, b.z, b.a, b.b, b.c)
-
-
-cdef class Chooser:
-    """A finder of one torus that is asked again and again, as the engine does."""
-    cdef Torus torus
-    cdef finder_t finder
-    cdef uint64_t *occ              # [3][words]: busy, forbidden, later
-
-    def __cinit__(self, Torus torus):
-        self.torus = torus
-        self.occ = <uint64_t *> calloc(3 * <size_t> torus.t.words, sizeof(uint64_t))
-        if finder_init(&self.finder, &torus.t) or self.occ == NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        finder_free(&self.finder)
-        free(self.occ)
-
-    cdef uint64_t *_load(self, const unsigned char[:, :, ::1] busy, int which) except NULL:
-        cdef uint64_t *occ = self.occ + which * self.torus.t.words
-        if busy.shape[0] != self.torus.t.x or busy.shape[1] != self.torus.t.y or busy.shape[2] != self.torus.t.z:
-            raise ValueError("the occupancy is not one of this torus")
-        occ_pack(&self.torus.t, &busy[0, 0, 0], occ)
-        return occ
-
-    def largest(self, busy):
-        """The size of the largest free box, and the first such box."""
-        cdef uint64_t *occ = self._load(busy, 0)
-        cdef box_t out
-        cdef int size
-        with nogil:
-            size = largest_free(&self.finder, occ, &out)
-        return (size, _row(&out)) if size else (0, None)
-
-    def has_free(self, busy, int at_least):
-        """A free box of at least so many nodes, or None."""
-        cdef uint64_t *occ = self._load(busy, 0)
-        cdef box_t out
-        cdef bint found
-        with nogil:
-            found = has_free(&self.finder, occ, at_least, &out)
-        return _row(&out) if found else None
-
-    def first(self, busy, int size, int order=0):
-        """The first free box of a size, or None."""
-        cdef uint64_t *occ = self._load(busy, 0)
-        cdef box_t out
-        cdef bint found
-        with nogil:
-            found = first_free(&self.finder, occ, size, order, &out)
-        return _row(&out) if found else None
-
-    def choose(self, str rule, busy, int size, int order=0, forbidden=None, later=None, int need=0):
-        """The box that `rule` ("first_fit" or "max_free_partition") picks, or None; "list": all candidates."""
-        cdef permit_t permit
-        cdef box_t out
-        cdef box_t *buf = NULL
-        cdef long i, n = 0, cap = 0
-        cdef bint found = False
-        cdef int which = ("first_fit", "max_free_partition", "list").index(rule)
-        cdef uint64_t *occ = self._load(busy, 0)
-        permit.need = need
-        permit.forbidden = NULL if forbidden is None else self._load(forbidden, 1)
-        permit.later = NULL if later is None else self._load(later, 2)
-        with nogil:
-            if which == 0:
-                found = choose_first_fit(&self.finder, occ, size, order, &permit, &out)
-            elif which == 1:
-                found = choose_max_free(&self.finder, occ, size, order, &permit, &out)
-            else:
-                n = list_permitted(&self.finder, occ, size, order, &permit, &buf, &cap)
-        try:
-            if n < 0 or self.finder.out_of_memory:
-                raise MemoryError
-            if which == 2:
-                return [_row(&buf[i]) for i in range(n)]
-            return _row(&out) if found else None
-        finally:
-            free(buf)
-
-    def repeat(self, bint max_free, const unsigned char[:, :, :, ::1] busy, int size, int times=1):
-        """Place a job on each of many occupancies, from scratch each time and without the GIL; how often it fitted."""
-        cdef const torus_t *t = &self.torus.t
-        cdef int n = busy.shape[0], i, _k
-        cdef long fitted = 0
-        cdef box_t out
-        cdef uint64_t *occ
-        if busy.shape[1] != t.x or busy.shape[2] != t.y or busy.shape[3] != t.z or not 1 <= size <= t.nodes:
-            raise ValueError("the occupancies or the size are not of this torus")
-        occ = <uint64_t *> calloc(n * <size_t> t.words, sizeof(uint64_t))
-        if occ == NULL:
-            raise MemoryError
-        with nogil:
-            for i in range(n):
-                occ_pack(t, &busy[i, 0, 0, 0], &occ[i * <size_t> t.words])
-            for _k in range(times):
-                for i in range(n):
-                    finder_forget(&self.finder)
-                    if max_free:
-                        fitted += choose_max_free(&self.finder, &occ[i * <size_t> t.words], size, 0, NULL, &out)
-                    else:
-                        fitted += choose_first_fit(&self.finder, &occ[i * <size_t> t.words], size, 0, NULL, &out)
-        free(occ)
-        return fitted

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim._core.choose import Chooser
+from faultsim._core.chooser import Chooser
 from faultsim._core.finders import Finder
 from faultsim._core.torus import Torus
 from faultsim.bench.clock import least
@@ -140,9 +140,9 @@ def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
         chooser = Chooser(Torus(*shape))
         for size in (nodes // 128, nodes // 32, nodes // 8):
             row: dict[str, Any] = {"machine": "x".join(map(str, shape)), "size": size}
-            row["fits"] = chooser.repeat(False, busy, size) / len(busy)
-            for name, rule in (("first_fit_us", False), ("max_free_partition_us", True)):
+            row["fits"] = chooser.repeat("first_fit", busy, size) / len(busy)
+            for rule in ("first_fit", "max_free_partition"):
                 ask = partial(chooser.repeat, rule, busy, size)
-                row[name] = 1e6 * least(partial(ask, 20), repeat=1 if quick else 3) / len(busy) / 20
+                row[f"{rule}_us"] = 1e6 * least(partial(ask, 20), repeat=1 if quick else 3) / len(busy) / 20
             rows.append(row)
     return rows

@@ -16,5 +16,17 @@ class Chooser:
         forbidden: Any = None,
         later: Any = None,
         need: int = 0,
+        failing: Any = None,
+        p: float = 0.0,
+        rule_max: bool = False,
     ) -> Any: ...
-    def repeat(self, max_free: bool, busy: Any, size: int, times: int = 1) -> int: ...
+    def repeat(
+        self,
+        rule: str,
+        busy: Any,
+        size: int,
+        times: int = 1,
+        failing: Any = None,
+        p: float = 0.1,
+        rule_max: bool = False,
+    ) -> int: ...

@@ -1,0 +1,104 @@
+"""Oliner's placement rules: the core equals its plain twin, near-ties and permits included."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultsim._core.chooser import Chooser
+from faultsim._core.torus import Torus
+from faultsim.reference import balance as twin
+from faultsim.reference import partition as reference
+
+ORDERS = list(reference.BOX_ORDERS)
+SHAPES = [(4, 4, 8), (4, 4, 4), (3, 4, 5), (2, 3, 7), (1, 1, 24), (5, 5, 2), (5, 5, 6), (3, 3, 17), (1, 2, 70)]
+PROBABILITIES = [0.01, 0.1, 0.5, 0.9, 1.0, 1e-9, 4e-10, 1 - 1e-9]
+
+
+def busy_nodes(rng, shape, boxes):
+    """Nodes at random, or boxes as jobs leave them."""
+    if not boxes:
+        return rng.random(shape) < rng.choice([0.0, 0.03, 0.1, 0.3, 0.6])
+    busy = np.zeros(shape, bool)
+    for _ in range(rng.integers(0, 8)):
+        base, extent = rng.integers(0, shape), rng.integers(1, [n // 2 + 2 for n in shape])
+        busy[np.ix_(*((base[i] + np.arange(extent[i])) % shape[i] for i in range(3)))] = True
+    return busy
+
+
+def scene(rng, shape, wrap):
+    """An occupancy, a feasible size, failing nodes and a permit."""
+    busy = busy_nodes(rng, shape, rng.random() < 0.5)
+    largest = max(1, reference.max_free(busy, wrap))
+    size = reference.next_feasible(*shape, int(rng.integers(1, max(2, min(largest, 24) + 1))))
+    failing = rng.random(shape) < rng.choice([0.01, 0.05, 0.2, 0.5, 0.95, 1.0])
+    options = {"need": int(rng.integers(0, busy.size + 1))}
+    options["later"] = busy & (rng.random(shape) < 0.5) if rng.random() < 0.25 else None
+    options["forbidden"] = rng.random(shape) < 0.1 if rng.random() < 0.25 else None
+    return busy, size, failing, options
+
+
+def agree(chooser, wrap, order, p, rule, busy, size, failing, options):
+    """Both rules pick what the twin picks."""
+    plain = {"wrap": wrap, "box_order": order, **options}
+    core = {"order": ORDERS.index(order), "failing": failing, **options}
+    picked = chooser.choose("balancing", busy, size, p=p, rule_max=rule == "max", **core)
+    assert picked == twin.balancing(busy, size, failing, p, rule, **plain)
+    assert chooser.choose("tie_breaking", busy, size, **core) == twin.tie_breaking(busy, size, failing, **plain)
+
+
+@settings(max_examples=150)
+@given(
+    st.sampled_from(SHAPES),
+    st.booleans(),
+    st.sampled_from(ORDERS),
+    st.sampled_from(PROBABILITIES),
+    st.sampled_from(["prod", "max"]),
+    st.integers(0, 2**32 - 1),
+)
+def test_choices_equal_the_twin(shape, wrap, order, p, rule, seed):
+    rng = np.random.default_rng(seed)
+    agree(Chooser(Torus(*shape, wrap)), wrap, order, p, rule, *scene(rng, shape, wrap))
+
+
+@settings(max_examples=20)
+@given(
+    st.sampled_from(SHAPES[:7]),
+    st.booleans(),
+    st.sampled_from(ORDERS),
+    st.sampled_from(PROBABILITIES),
+    st.integers(0, 99),
+)
+def test_what_a_finder_remembers_changes_no_answer(shape, wrap, order, p, seed):
+    """One finder, the same occupancy with other predictions, permits and probabilities, between other questions."""
+    rng = np.random.default_rng(seed)
+    chooser = Chooser(Torus(*shape, wrap))
+    busy, size, failing, options = scene(rng, shape, wrap)
+    for _ in range(8):
+        if rng.random() < 0.3:
+            busy, size, failing, options = scene(rng, shape, wrap)
+        if rng.random() < 0.5:
+            failing = rng.random(shape) < 0.1
+        if rng.random() < 0.3:
+            options = {}
+        rule = "prod" if rng.random() < 0.5 else "max"
+        agree(chooser, wrap, order, p, rule, busy, size, failing, options)
+        plain = {"wrap": wrap, "box_order": order, **options}
+        picked = chooser.choose("max_free_partition", busy, size, order=ORDERS.index(order), **options)
+        assert picked == reference.choose("max_free_partition", busy, size, **plain)
+
+
+@pytest.mark.parametrize("failing", [None, "busy", "none", "forbidden"])
+@pytest.mark.parametrize("p", [0.0, 0.1, 1.0])
+def test_without_failing_free_nodes_it_is_max_free_partition(failing, p):
+    rng = np.random.default_rng(1)
+    chooser = Chooser(Torus(4, 4, 8))
+    for _ in range(20):
+        busy = busy_nodes(rng, (4, 4, 8), boxes=True)
+        forbidden = rng.random(busy.shape) < 0.1
+        mask = {None: None, "busy": busy, "none": np.zeros_like(busy), "forbidden": forbidden}[failing]
+        options = {"forbidden": forbidden if failing == "forbidden" else None, "failing": mask, "p": p}
+        for size in (1, 4, 12):
+            wanted = chooser.choose("max_free_partition", busy, size, forbidden=options["forbidden"])
+            assert chooser.choose("balancing", busy, size, **options) == wanted
+            assert chooser.choose("tie_breaking", busy, size, **options) == wanted
