@@ -12,7 +12,8 @@ DEFRAGMENT = {
     "name": "defragment", "min_free": 0.1, "max_concentration": 0.7, "cost": 0.0, "when": "waiting",
     "keep_promise": False,
 }  # fmt: skip
-FINISH, ARRIVES, START, MOVE = 0, 5, 6, 7
+LEAST_FAILURES = {"name": "least_failures", "threshold": 1.0, "cost": 0.0}
+FINISH, REPAIR, FAILURE, CHECKPOINT, ARRIVES, START, MOVE = 0, 1, 2, 3, 5, 6, 7
 
 
 # A mesh where job 0, of 12 nodes, leaves a corner of 2x2x2.

@@ -19,6 +19,7 @@ from tests.by_hand import (
     EASY,
     FCFS,
     FINISH,
+    LEAST_FAILURES,
     MAX_FREE,
     START,
     cluster,
@@ -348,9 +349,11 @@ def test_ledger_of_a_grown_job():
         ({"scheduler": {"name": "fars", "order": ARRIVAL}}, "fars"),
         ({"scheduler": {"name": "fcfs", "order": {"name": "slurm"}}}, "slurm"),
         ({"machine": {"name": "dragonfly"}}, "dragonfly"),
-        ({"placement": {"name": "balancing", "box_order": "bases"}}, "balancing"),
+        ({"placement": {"name": "best_fit", "box_order": "bases"}}, "best_fit"),
         ({"placement": {"name": "first_fit", "box_order": "spiral"}}, "spiral"),
-        ({"migration": {"name": "least_failures"}}, "least_failures"),
+        ({"migration": {"name": "most_failures"}}, "most_failures"),
+        ({"recovery": {"name": "give_up"}}, "give_up"),
+        ({"checkpointing": {"name": "adaptive", "cost": 1.0}}, "adaptive"),
         ({"overrun": "suspend"}, "suspend"),
         ({"failures": "a trace"}, "failures"),
     ],
@@ -365,6 +368,13 @@ def test_a_cluster_has_no_boxes(change):
     """ "a combination without one is refused by name before anything runs"."""
     with pytest.raises(OptionError):
         simulate({**config(cluster(2)), **change}, [0], [1], [1], [1])
+
+
+@pytest.mark.parametrize("change", [{"migration": LEAST_FAILURES}, {"placement": {"name": "safest_first"}}])
+def test_a_torus_moves_whole_boxes(change):
+    """The same the other way round."""
+    with pytest.raises(OptionError):
+        simulate({**config(torus(1, 1, 2)), **change}, [0], [1], [1], [1])
 
 
 # -- section 16: invariants, on random cases
@@ -393,7 +403,7 @@ def test_verify_sees_a_broken_state():
     state = State(settings, make_jobs(settings, table, [0, 0], [5, 5], [5, 5], [2, 2]), table, 4)
     for job in state.jobs:
         state.arrive(job)
-        state.begin(job, table.of_size[2][0], backfilled=False)
+        state.begin(job, table.of_size[2][0], [], backfilled=False)
     with pytest.raises(EngineError, match="two jobs"):
         check_instant(state)
     state = State(settings, make_jobs(settings, table, [0], [5], [5], [2]), table, 4)

@@ -25,8 +25,9 @@ class ReferenceEngine:
         runtime: NDArray[np.float64],
         estimate: NDArray[np.float64],
         size: NDArray[np.int32],
+        world: dict[str, Any] | None = None,
     ) -> None:
-        self._arguments = (settings, submit, runtime, estimate, size)
+        self._arguments = (settings, submit, runtime, estimate, size, world)
         self._output: dict[str, Any] = {}
 
     def run(self, budget: int, until: float = math.inf) -> str:

@@ -5,12 +5,13 @@ put it at the earliest hole given all others). After a disturbance [...] all are
 reservation in time over boxes."
 """
 
+import math
 from bisect import bisect_left
 
-from faultsim.errors import EngineError
 from faultsim.reference.boxes import union
+from faultsim.reference.job import expected_if_started
 from faultsim.reference.migration import defragment
-from faultsim.reference.placement import place
+from faultsim.reference.placement import free_nodes_for, place, window_at
 from faultsim.reference.state import Job, Reservation, State
 
 __all__ = ["conservative"]
@@ -31,48 +32,53 @@ def is_disturbed(state: State) -> bool:
     """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4;
     some reservation's time is < now, or equalled the last pass's time without having started [...])".
 
-    A job that outlived its estimate and has ended since the last pass did disturb.  An adopted migration is dealt with
-    in its own pass.
+    A job that outlived its estimate and has ended since the last pass did disturb.  F10: "a failure with an effect, a
+    repair, a migration [...], an unforeseen checkpoint since the last pass".  An adopted `Defragment` is dealt with in
+    its own pass.
     """
-    overran, state.overran = state.overran, False
+    disturbed, state.disturbed = state.disturbed, False
     return (
-        overran
+        disturbed
         or state.overdue()
         or any(r.begin < state.now or r.begin == state.last_pass for r in state.reservations.values())
     )
 
 
 def sweep(state: State, order: list[Job], compressing: bool) -> None:
-    """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`."""
+    """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`.
+
+    F10: "a job that has no hole at all (unknown repairs) has no reservation".
+    """
     still_waiting: list[Job] = []
     for job in order:
         old = state.reservations.pop(job.index, None)
         first = not still_waiting  # no job earlier in queue order stays queued
         new, starts = (cluster_hole if state.table is None else torus_hole)(state, job, first)
-        if old is not None and old.begin < new.begin:
+        if old is not None and (new is None or old.begin < new.begin):
             new, starts = old, old.begin == state.now and is_really_free(state, old)  # "(never later than it was)"
-        if starts:
+        if new is not None and starts:
             # R6: "under conservative: started while a job earlier in queue order stays queued".
-            state.begin(job, new.box, backfilled=not first)
-        else:
+            state.begin(job, new.box, free_nodes_for(state, job), backfilled=not first)
+            continue
+        if new is not None:
             state.reservations[job.index] = new
-            still_waiting.append(job)
+        still_waiting.append(job)
     order[:] = still_waiting
 
 
 def reservation_end(state: State, job: Job, begin: float) -> float:
-    """ "Duration of a reservation = [t, (t + start_delay) + estimate)"."""
-    return (begin + state.delay) + job.estimate
+    """ "Duration of a reservation = [t, (t + start_delay) + estimate)"; F10: with what is left of the estimate."""
+    return expected_if_started(job, begin + state.delay)
 
 
 def is_really_free(state: State, promise: Reservation) -> bool:
     """Whether the nodes of a reservation are free now."""
-    return promise.size <= state.free if promise.box is None else not promise.box.mask & state.busy
+    return promise.size <= state.free if promise.box is None else not promise.box.mask & state.blocked
 
 
 def holes_to_try(state: State) -> list[float]:
-    """The releases from now on, in time order: expected ends of running jobs and ends of reservations."""
-    ends = {state.expected_end(job) for job in state.running}
+    """The releases from now on, in time order: expected ends of running jobs, known repairs, ends of reservations."""
+    ends = {release.time for release in state.releases()}
     ends.update(promise.end for promise in state.reservations.values())
     return sorted(t for t in ends if t >= state.now)
 
@@ -90,7 +96,7 @@ def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool
 # -- cluster: a count of nodes
 
 
-def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation, bool]:
+def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
     """The earliest hole of a cluster, and whether the job starts in it now.
 
     "A hole at `now` needs nodes that are really free now (not those of overrun jobs); if there is none, the releases in
@@ -103,12 +109,13 @@ def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation, bool
         over = max(bisect_left(times, end), here + 1)
         if max(used[here:over]) + job.size <= state.nodes:
             return Reservation(t, end, job.size), t == state.now and job.size <= state.free
-    raise EngineError(f"job {job.index} has no hole")
+    return None, False
 
 
 def usage(state: State) -> tuple[list[float], list[int]]:
-    """Nodes in use by running jobs (until their expected end) and by reservations: times, and the number from each time
-    up to the next.  A reservation of no length takes nothing.
+    """Nodes in use by running jobs (until their expected end) and by reservations, and those that are down (until they
+    are up, if that is known): times, and the number from each time up to the next.  A reservation of no length takes
+    nothing.
     """
     change: dict[float, int] = {state.now: 0}
     for job in state.running:
@@ -116,6 +123,11 @@ def usage(state: State) -> tuple[list[float], list[int]]:
         if end > state.now:
             change[state.now] += job.allocated
             change[end] = change.get(end, 0) - job.allocated
+    for node, up in state.up.items():
+        if state.holder(node) is None:
+            end = up if state.repairs_known else math.inf
+            change[state.now] += 1
+            change[end] = change.get(end, 0) - 1
     for promise in state.reservations.values():
         change[promise.begin] = change.get(promise.begin, 0) + promise.size
         change[promise.end] = change.get(promise.end, 0) - promise.size
@@ -129,26 +141,26 @@ def usage(state: State) -> tuple[list[float], list[int]]:
 # -- torus: boxes
 
 
-def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation, bool]:
+def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
     """The earliest hole of a torus, and whether the job starts in it now: "Earliest t first, then smallest q"."""
     assert state.table is not None
     sizes = state.table.sizes_between(job.needs, state.nodes)
     if not first:
         sizes = state.table.sizes_between(job.needs, job.needs + state.settings["scheduler"]["max_growth"])
     # Now, among nodes that are really free; then the releases.
-    found = box_at(state, job, sizes, state.now, state.busy)
+    found = box_at(state, job, sizes, state.now, state.blocked)
     if found is not None:
         return found, True
     for t in holes_to_try(state):
         running = union(other.mask for other in state.running if state.expected_end(other) > t)
-        found = box_at(state, job, sizes, t, running)
+        found = box_at(state, job, sizes, t, running | state.down_mask(after=t))
         if found is not None:
             return found, False
-    raise EngineError(f"job {job.index} has no hole")
+    return None, False
 
 
 def box_at(state: State, job: Job, sizes: list[int], t: float, running: int) -> Reservation | None:
-    """A reservation at t, when running jobs hold these nodes.
+    """A reservation at t, when running jobs hold these nodes, or they are down.
 
     "The box is the placement rule's choice, judged on the occupancy at t", among the boxes that are "free over the
     whole duration of running jobs (until their expected end) and of other reservations".
@@ -165,5 +177,5 @@ def box_at(state: State, job: Job, sizes: list[int], t: float, running: int) -> 
     for q in sizes:
         candidates = state.table.free_of_size(blocked, q)
         if candidates:
-            return Reservation(t, end, q, place(state, job, candidates, occupied))
+            return Reservation(t, end, q, place(state, job, candidates, occupied, window_at(state, job, t)))
     return None

@@ -4,9 +4,10 @@ It shares no code with the fast engine: when the two agree on every job of a ran
 been made twice.  Each rule is one function beside the sentence of MODEL.md that it stands for.
 
 - `boxes`: the boxes of a torus, in contract order (section 5)
-- `state`: jobs, clock, machine, diary
+- `state`: clock, machine, diary; `job`: one job and its phases; `world`: failures and predictions
 - `queueing`: queue orders, FCFS, EASY (section 6); `conservative`: the rest of it
-- `placement` (section 7), `migration` (section 8), `ledger` (section 14), `verify` (section 16)
+- `placement` (section 7), `migration` and `least_failures` (section 8), `failures` (section 9)
+- `checkpointing` (section 11), `ledger` (section 14), `verify` (section 16)
 """
 
 from typing import Any
@@ -14,35 +15,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from faultsim.errors import NotAvailableError
+from faultsim.errors import NotAvailableError, OptionError
 from faultsim.reference.boxes import Box, BoxTable
+from faultsim.reference.checkpointing import (
+    PLANNED,
+    REQUESTED,
+    alarm,
+    alarms_come_first,
+    ask,
+    interval_of,
+    next_request,
+)
 from faultsim.reference.conservative import conservative
+from faultsim.reference.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.least_failures import migrate
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.migration import defragment
+from faultsim.reference.placement import PLACEMENTS
 from faultsim.reference.queueing import backfill, check_start, fcfs, queue_order
 from faultsim.reference.state import Job, State, table_of
 from faultsim.reference.verify import check_end, check_instant
+from faultsim.reference.world import World
 
 __all__ = ["simulate"]
 
-KNOWN = {"machine", "scheduler", "placement", "migration", "overrun", "start_delay", "record", "verify"}
+KNOWN = {
+    "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "overrun", "start_delay", "record",
+    "verify",
+}  # fmt: skip
 SCHEDULERS = ("fcfs", "easy", "conservative")
+RECOVERIES = ("requeue", "hold")
+CHECKPOINTING = ("none", *PLANNED, *REQUESTED)
+MIGRATIONS = {"cluster": ("least_failures",), "torus": ("defragment",)}
 
 
 def simulate(
-    settings: dict[str, Any], submit: ArrayLike, runtime: ArrayLike, estimate: ArrayLike, size: ArrayLike
+    settings: dict[str, Any],
+    submit: ArrayLike,
+    runtime: ArrayLike,
+    estimate: ArrayLike,
+    size: ArrayLike,
+    world: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Run jobs through a machine and say what became of each.
 
     Parameters
     ----------
     settings : dict
-        The lowered policies: machine, scheduler, placement, migration, overrun, start_delay, record; with ``verify``
-        true the invariants of MODEL.md section 16 are checked after every instant.
+        The lowered policies: machine, scheduler, placement, migration, recovery, checkpointing, overrun, start_delay,
+        record; with ``verify`` true the invariants of MODEL.md section 16 are checked after every instant.
     submit, runtime, estimate : array of shape (n,)
         Seconds; submit not decreasing, none negative, no NaN.
     size : array of shape (n,)
         Requested nodes, at least 1 and at most the machine's.
+    world : dict of dicts of arrays, optional
+        What befalls the machine, each part by time: ``failures`` (time, node, downtime), ``predictions`` (begin, end,
+        node, and one probability p), ``alarms`` (time, node; requests for checkpoints).
 
     Returns
     -------
@@ -66,13 +94,15 @@ def simulate(
     array([ 0., 10.])
     """
     check_settings(settings)
+    settings = {**settings, "recovery": settings.get("recovery"), "checkpointing": settings.get("checkpointing")}
+    settings["checkpointing"] = settings["checkpointing"] or {"name": "none"}
     table, nodes = table_of(settings)
     jobs = make_jobs(settings, table, submit, runtime, estimate, size)
-    state = State(settings, jobs, table, nodes)
-    coming = list(reversed(jobs))  # the next to arrive is the last
+    state = State(settings, jobs, table, nodes, World(world))
     state.now = begin = jobs[0].submit if jobs else 0.0
-    while coming or state.running:
-        advance(state, next_time(state, coming))
+    coming = Coming(state, before_the_first_submit(state))
+    while len(state.done) < len(jobs):
+        advance(state, coming.next_time())
         while happens_now(state, coming):
             scheduling_pass(state)
         if state.checking:
@@ -88,10 +118,23 @@ def check_settings(settings: dict[str, Any]) -> None:
     for name, value in settings.items():
         if name not in KNOWN and value is not None:
             raise NotAvailableError(f"setting {name!r}: this engine knows {', '.join(sorted(KNOWN))}")
-    if settings["scheduler"]["name"] not in SCHEDULERS:
-        raise NotAvailableError(f"scheduler {settings['scheduler']['name']!r}: known are {', '.join(SCHEDULERS)}")
+    one_of("scheduler", settings["scheduler"], SCHEDULERS)
+    one_of("checkpointing", settings.get("checkpointing"), CHECKPOINTING)
+    one_of("recovery", settings.get("recovery"), RECOVERIES)
+    one_of("machine", settings["machine"], tuple(PLACEMENTS))
+    for what, known in (("placement", PLACEMENTS), ("migration", MIGRATIONS)):
+        one_of(what, settings[what], tuple(name for names in known.values() for name in names))
+        machine = settings["machine"]["name"]
+        if settings[what] is not None and settings[what]["name"] not in known[machine]:
+            raise OptionError(f"{what} {settings[what]['name']!r}: a {machine} has {', '.join(known[machine])}")
     if settings["overrun"] not in ("extend", "kill"):
         raise NotAvailableError(f"overrun {settings['overrun']!r}: known are extend, kill")
+
+
+def one_of(what: str, policy: dict[str, Any] | None, known: tuple[str, ...]) -> None:
+    """Refuse a policy that this engine does not have."""
+    if policy is not None and policy["name"] not in known:
+        raise NotAvailableError(f"{what} {policy['name']!r}: known are {', '.join(known)}")
 
 
 def make_jobs(
@@ -108,36 +151,126 @@ def make_jobs(
     """
     columns = (np.asarray(column, dtype=np.float64).tolist() for column in (submit, runtime, estimate))
     jobs = []
+    checkpointing, recovery = settings.get("checkpointing"), settings.get("recovery")
     for i, (s, r, e, n) in enumerate(zip(*columns, np.asarray(size).tolist(), strict=True)):
         executed = min(r, e) if settings["overrun"] == "kill" else r
-        jobs.append(Job(i, s, executed, e, n, n if table is None else table.round_up(n)))
+        job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
+        job.interval = interval_of(checkpointing, n)
+        job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
+        job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
+        jobs.append(job)
     return jobs
 
 
-def next_time(state: State, coming: list[Job]) -> float:
-    """When something happens next."""
-    times = [job.finish for job in state.running]
-    if coming:
-        times.append(coming[-1].submit)
-    return min(times)
+class Coming:
+    """What is still to come from outside: arrivals, failures, alarms; each the next one first."""
+
+    def __init__(self, state: State, early: int) -> None:
+        self.state = state
+        self.arrivals = list(state.jobs)
+        self.failures = state.world.failures[early:]
+        has_alarms = state.settings["checkpointing"]["name"] in ("before_failure", "predicted_windows")
+        self.alarms = [row for row in state.world.alarms if has_alarms and row[0] >= state.now]
+
+    def next_time(self) -> float:
+        """When something happens next."""
+        state = self.state
+        times = [job.finish for job in state.running]
+        times += [next_request(state, job) for job in state.running]
+        times += state.up.values()
+        times += [job.submit for job in self.arrivals[:1]]
+        times += [row[0] for row in self.failures[:1]]
+        times += [row[0] for row in self.alarms[:1]]
+        return min(times)
 
 
-def happens_now(state: State, coming: list[Job]) -> bool:
-    """Handle all events of this instant: "Total order by (time, kind, serial)", FINISH before ARRIVAL, "FINISH by job
-    index", "ARRIVAL in workload order".  Whether there was one, that is, whether a pass is due.
+def happens_now(state: State, coming: Coming) -> bool:
+    """Handle all events of this instant; whether a pass is due.
+
+    MODEL.md 2: "Total order by (time, kind, serial). Kinds at one instant, in this order: `FINISH` [...], `REPAIR`,
+    `FAILURE`, `CHECKPOINT` (requests by windows and predictions), [...] `ARRIVAL`, then one scheduling pass."  Always
+    the first of what is there: a job that has nothing left to do but rounding may finish at its checkpoint.
+
+    "A pass runs after all events of an instant in which there was a finish, a failure, a repair that brought a node up,
+    an arrival"; F7: "or a failure with an effect".
+    """
+    kinds = [finish, repairs, failures, request, arrival]
+    if alarms_come_first(state):
+        kinds = [finish, repairs, request, failures, arrival]
+    due = False
+    while True:
+        for kind in kinds:
+            runs_pass = kind(state, coming)
+            if runs_pass is not None:
+                due |= runs_pass
+                break
+        else:
+            return due
+
+
+# Events of one kind: None if there is none now, else whether a pass is due.
+
+
+def finish(state: State, coming: Coming) -> bool | None:
+    """ "FINISH by job index".
 
     "Events that a pass creates at the same instant (a job of run time 0) are drained next and followed by another
     pass."
     """
-    ending = sorted((job for job in state.running if job.finish == state.now), key=lambda job: job.index)
-    for job in ending:
-        state.end(job)
-    arrived = 0
-    while coming and coming[-1].submit == state.now:
-        state.arrive(coming.pop())
-        arrived += 1
-    state.events += len(ending) + arrived
-    return bool(ending) or arrived > 0
+    ending = [job for job in state.running if job.finish <= state.now]
+    if not ending:
+        return None
+    job = min(ending, key=lambda job: job.index)
+    state.end(job)
+    migrate(state, job)
+    state.events += 1
+    return True
+
+
+def repairs(state: State, coming: Coming) -> bool | None:
+    """ "REPAIR by node"."""
+    repaired = [node for node, up in state.up.items() if up <= state.now]
+    if not repaired:
+        return None
+    repair(state, min(repaired))
+    state.events += 1
+    return True
+
+
+def failures(state: State, coming: Coming) -> bool | None:
+    """ "FAILURE in trace order"; all of the instant: "Simultaneous failures are one instant: one kill a job"."""
+    if not coming.failures or coming.failures[0][0] > state.now:
+        return None
+    effect = False
+    while coming.failures and coming.failures[0][0] == state.now:
+        _, node, downtime = coming.failures.pop(0)
+        effect |= fail(state, node, downtime)
+        state.events += 1
+    end_holds(state)
+    return effect
+
+
+def request(state: State, coming: Coming) -> bool | None:
+    """Requests for checkpoints, "in alarm order"; those of a risk-based policy "by job index (after alarms)"."""
+    begun = state.checkpoints
+    asking = [job for job in state.running if next_request(state, job) <= state.now]
+    if coming.alarms and coming.alarms[0][0] == state.now:
+        alarm(state, coming.alarms.pop(0)[1])
+    elif asking:
+        ask(state, min(asking, key=lambda job: job.index))
+    else:
+        return None
+    state.events += state.checkpoints - begun
+    return False
+
+
+def arrival(state: State, coming: Coming) -> bool | None:
+    """ "ARRIVAL in workload order"."""
+    if not coming.arrivals or coming.arrivals[0].submit > state.now:
+        return None
+    state.arrive(coming.arrivals.pop(0))
+    state.events += 1
+    return True
 
 
 def scheduling_pass(state: State) -> None:
@@ -165,18 +298,23 @@ def output(state: State, accounts: dict[str, float], begin: float, end: float) -
         return np.array([getattr(job, name) for job in jobs], dtype=dtype)
 
     result: dict[str, Any] = {
-        "first_start": column("start", np.float64),
+        "first_start": column("first_start", np.float64),
         "start": column("start", np.float64),
         "finish": column("finish", np.float64),
         "runtime": column("runtime", np.float64),
         "allocated": column("allocated", np.int32),
-        "restarts": np.zeros(len(jobs), np.int32),
-        "lost_work": np.zeros(len(jobs)),
-        "checkpoint_time": np.zeros(len(jobs)),
+        "restarts": column("restarts", np.int32),
+        "lost_work": column("lost_work", np.float64),
+        "checkpoint_time": column("checkpoint", np.float64),
+        "restart_time": column("restart", np.float64),
+        "failure_wait": column("failure_wait", np.float64),
         "moves": column("moves", np.int32),
         "backfilled": column("backfilled", np.bool_),
         "migrations_attempted": state.attempted,
         "migrations_successful": state.successful,
+        "failures": state.failures,
+        "failures_hit": state.failures_hit,
+        "checkpoints": state.checkpoints,
         "events": state.events,
         "passes": state.passes,
         "ledger": accounts,
@@ -190,11 +328,14 @@ def output(state: State, accounts: dict[str, float], begin: float, end: float) -
 
 
 def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:
-    """Every start, finish, arrival and move in the order in which they happened."""
+    """Every start, finish, arrival, move, failure, repair and requested checkpoint in the order in which they happened;
+    job and node are -1 where there is none.
+    """
     return {
         "time": np.array([row[0] for row in state.diary], dtype=np.float64),
         "kind": np.array([row[1] for row in state.diary], dtype=np.int8),
         "job": np.array([row[2] for row in state.diary], dtype=np.int32),
+        "node": np.array([row[3] for row in state.diary], dtype=np.int32),
     }
 
 

@@ -4,36 +4,41 @@ from math import fsum
 
 from faultsim.reference.state import State
 
-__all__ = ["ACCOUNTS", "advance", "balance", "ledger"]
-
-#: All accounts of MODEL.md 14; those of failures and checkpoints stay zero until these exist.
-ACCOUNTS = (
-    "useful", "lost", "checkpoint", "restart", "migration", "start_delay", "growth", "held_for_repair", "down",
-    "idle_no_demand", "idle_demand",
-)  # fmt: skip
+__all__ = ["advance", "balance", "ledger"]
 
 
 def advance(state: State, now: float) -> None:
-    """Let the time pass: "idle without demand, idle despite demand (min(free, asked for by the queue))"."""
+    """Let the time pass: "idle without demand, idle despite demand (min(free, asked for by the queue))"; F13: "down =
+    nodes down and not in a held job, integrated".
+    """
     gap = now - state.now
     wanted = min(state.free, sum(job.size for job in state.queue))
     state.idle_demand += wanted * gap
     state.idle_no_demand += (state.free - wanted) * gap
+    state.down_time += state.down * gap
     state.now = now
 
 
 def ledger(state: State) -> dict[str, float]:
-    """All accounts at the end of a run, in node-seconds."""
-    cost = 0.0 if state.settings["migration"] is None else float(state.settings["migration"]["cost"])
-    accounts = dict.fromkeys(ACCOUNTS, 0.0)
-    # By the clock, so that the accounts sum to N*T however short the job and late the time.
-    accounts["useful"] = fsum(job.size * ((job.finish - job.start) - cost * job.moves) for job in state.jobs)
-    accounts["start_delay"] = fsum(job.size * (job.start - job.decision) for job in state.jobs)
-    accounts["migration"] = fsum(job.size * cost * job.moves for job in state.jobs)
-    accounts["growth"] = fsum((job.allocated - job.size) * (job.finish - job.decision) for job in state.jobs)
-    accounts["idle_no_demand"] = state.idle_no_demand
-    accounts["idle_demand"] = state.idle_demand
-    return accounts
+    """All accounts at the end of a run, in node-seconds.
+
+    F13: "every holding period [decision, finish or kill) of a job is split by the clock [...], the rest is useful; all
+    but growth times the requested size."
+    """
+    jobs = state.jobs
+    return {
+        "useful": fsum(job.size * job.useful for job in jobs),
+        "lost": fsum(job.size * job.lost for job in jobs),
+        "checkpoint": fsum(job.size * job.checkpoint for job in jobs),
+        "restart": fsum(job.size * job.restart for job in jobs),
+        "migration": fsum(job.size * job.migration for job in jobs),
+        "start_delay": fsum(job.size * job.start_delay for job in jobs),
+        "growth": fsum(job.growth for job in jobs),
+        "held_for_repair": fsum(job.size * job.hold for job in jobs),
+        "down": state.down_time,
+        "idle_no_demand": state.idle_no_demand,
+        "idle_demand": state.idle_demand,
+    }
 
 
 def balance(accounts: dict[str, float], nodes: int, begin: float, end: float) -> float:

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from faultsim.errors import NotAvailableError
 from faultsim.reference.boxes import Box
-from faultsim.reference.placement import place
+from faultsim.reference.placement import Window, place
 from faultsim.reference.queueing import shadow_time
 from faultsim.reference.state import Job, State
 
@@ -14,62 +13,62 @@ __all__ = ["defragment"]
 def defragment(state: State, order: list[Job]) -> bool:
     """One attempt, if it is due; whether an arrangement was adopted.  `order` is what still waits."""
     rule = state.settings["migration"]
-    if rule is None:
-        return False
-    if rule["name"] != "defragment":
-        raise NotAvailableError(f"migration {rule['name']!r}: known is defragment")
-    if not is_due(state, rule, order):
+    if rule is None or rule["name"] != "defragment" or not is_due(state, rule, order):
         return False
     assert state.table is not None
     arrangement = rearranged(state)
     state.attempted += 1
-    grew = state.table.largest_free(nodes_of(arrangement)) > state.table.largest_free(state.busy)
+    after = nodes_of(arrangement) | state.down_mask()
+    grew = state.table.largest_free(after) > state.table.largest_free(state.blocked)
     state.successful += grew
     if grew and rule["keep_promise"] and order and delays_head(state, arrangement, order[0], rule["cost"]):
         grew = False
     if grew:
         adopt(state, arrangement, rule["cost"])
-    state.last_attempt = state.busy
+    state.last_attempt = state.blocked
     return grew
 
 
 def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
     """ "if free >= min_free*N and MFP <= max_concentration*free (inclusive) and free > 0 and something runs and the
     occupancy differs from that after the last attempt"; "`when="always"` also attempts with an empty queue".
+    F11: "something runs" = at least one running, not held.
     """
     assert state.table is not None
     return (
         (bool(order) or rule["when"] == "always")
         and state.free > 0
-        and bool(state.running)
-        and state.busy != state.last_attempt
+        and any(not job.held for job in state.running)
+        and state.blocked != state.last_attempt
         and state.free >= rule["min_free"] * state.nodes
-        and state.table.largest_free(state.busy) <= rule["max_concentration"] * state.free
+        and state.table.largest_free(state.blocked) <= rule["max_concentration"] * state.free
     )
 
 
 def rearranged(state: State) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
-    "re-place the running jobs (those in their start delay too) on an empty torus [...], largest allocated size first
-    (then earlier decision, then queue order), at their allocated size, by the placement rule without growth; a job that
-    fits nowhere keeps its box and the re-placing starts again without it".  Reading R3: "its box is blocked from the
-    beginning of the next try".
+    "re-place the running jobs (those in their start delay too) on an empty torus with the down nodes blocked, largest
+    allocated size first (then earlier decision, then queue order), at their allocated size, by the placement rule
+    without growth; a job that fits nowhere keeps its box and the re-placing starts again without it".  Reading R3: "its
+    box is blocked from the beginning of the next try".  F11: "Held jobs are not re-placed: their boxes are blocked."
+    F5: "Re-placing a running job in Defragment: (now, max(now, expected end))".
     """
     assert state.table is not None
-    kept: dict[Job, Box] = {}
+    kept = {job: job.box for job in state.running if job.held and job.box is not None}
     while True:
         placed = dict(kept)
         for job in sorted(state.running, key=lambda job: (-job.allocated, job.decision, job.submit, job.index)):
             if job in kept:
                 continue
-            occupied = nodes_of(placed)
+            occupied = nodes_of(placed) | state.down_mask()
             candidates = state.table.free_of_size(occupied, job.allocated)
             if not candidates:
                 assert job.box is not None
                 kept[job] = job.box
                 break
-            placed[job] = place(state, job, candidates, occupied)
+            window = Window(state.now, state.expected_end(job))
+            placed[job] = place(state, job, candidates, occupied, window)
         else:
             return placed
 
@@ -101,7 +100,9 @@ def delays_head(state: State, arrangement: dict[Job, Box], head: Job, cost: floa
 
 
 def adopt(state: State, arrangement: dict[Job, Box], cost: float) -> None:
-    """Reading R3: "every job whose box really changes in an adopted arrangement gets one phase of c seconds"."""
+    """Reading R3: "every job whose box really changes in an adopted arrangement gets one phase of c seconds", F11's
+    pause.
+    """
     for job in sorted(arrangement, key=lambda job: job.index):
         if arrangement[job] != job.box:
             state.move(job, arrangement[job], cost)

@@ -9,14 +9,16 @@ import numpy as np
 
 from faultsim.errors import EngineError, InputError, NotAvailableError
 from faultsim.reference.boxes import Box, union
-from faultsim.reference.placement import place
+from faultsim.reference.job import expected_if_started
+from faultsim.reference.placement import free_nodes_for, place, window_at
 from faultsim.reference.state import Job, State
 
 __all__ = ["ORDERS", "backfill", "check_start", "fcfs", "queue_order", "shadow_time", "start_as_head"]
 
-#: Reading R2: queue orders as sort keys of one job at a time, smallest first; ties by (submit, index).
+#: Reading R2: queue orders as sort keys of one job at a time, smallest first; ties by (submit, index), or by the place
+#: that a requeued job was given (F9: "With other queue orders the place breaks ties").
 ORDERS: dict[str, Callable[[Job, float], float]] = {
-    "arrival": lambda job, now: job.submit,
+    "arrival": lambda job, now: 0.0,  # the queue is kept in order of arrival, with "tail" of coming back
     "shortest": lambda job, now: job.estimate,
     "largest": lambda job, now: -job.size,
     "wfp3": lambda job, now: -(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size,
@@ -27,7 +29,7 @@ ORDERS: dict[str, Callable[[Job, float], float]] = {
 def queue_order(state: State) -> list[Job]:
     """The queue, head first, as it is gone through in this whole pass."""
     order = state.settings["scheduler"]["order"]
-    queue = list(state.queue)  # already by (submit, index), and sorting is stable
+    queue = list(state.queue)  # already by its place, and sorting is stable
     if order["name"] == "python":
         return sorted_by_user(state, queue, order["object"]) if queue else []
     if order["name"] not in ORDERS:
@@ -68,12 +70,13 @@ def start_as_head(state: State, job: Job) -> bool:
     if job.needs > state.free:
         return False
     if state.table is None:
-        state.begin(job, None, backfilled=False)
+        state.begin(job, None, free_nodes_for(state, job), backfilled=False)
         return True
     for q in state.table.sizes_between(job.needs, state.free):
-        candidates = state.table.free_of_size(state.busy, q)
+        candidates = state.table.free_of_size(state.blocked, q)
         if candidates:
-            state.begin(job, place(state, job, candidates, state.busy), backfilled=False)
+            box = place(state, job, candidates, state.blocked, window_at(state, job, state.now))
+            state.begin(job, box, [], backfilled=False)
             return True
     return False
 
@@ -97,48 +100,51 @@ def shadow_time(state: State, head: Job) -> float:
     """T: the first release at which the head finds room, running jobs released in order of expected end.
 
     Reading R7: everything that ends by T is released.  Now, if there is room without a release (EASY never asks then).
+    F10: "T = inf when no release is enough (then nothing is refused on its account)".
     """
     if state.table is None:
         free = state.free
         if free >= head.needs:
             return state.now
-        for job in state.by_expected_end():
-            free += job.allocated
+        for release in state.releases():
+            free += release.size
             if free >= head.needs:
-                return state.expected_end(job)
+                return release.time
     else:
-        if state.table.fits(state.busy, head.needs):
+        if state.table.fits(state.blocked, head.needs):
             return state.now
-        for T in sorted({state.expected_end(job) for job in state.running}):
+        for T in sorted({release.time for release in state.releases()}):
             if state.table.fits(occupied_at(state, T), head.needs):
                 return T
-    raise EngineError(f"job {head.index} finds no room on an empty machine")
+    return math.inf
 
 
 def occupied_at(state: State, T: float) -> int:
-    """Torus: the occupancy once every running job expected to end by T has."""
-    return union(job.mask for job in state.running if state.expected_end(job) > T)
+    """Torus: the occupancy once every running job expected to end by T has, and every node known to be up by T is."""
+    return union(job.mask for job in state.running if state.expected_end(job) > T) | state.down_mask(after=T)
 
 
 def ends_by(state: State, job: Job, T: float) -> bool:
-    """ "A later job may start if now + start_delay + its duration <= T in exact doubles"."""
-    return (state.now + state.delay) + job.estimate <= T
+    """ "A later job may start if now + start_delay + its duration <= T in exact doubles"; F10: the duration is what is
+    left to do, with the restart cost and planned checkpoints.
+    """
+    return expected_if_started(job, state.now + state.delay) <= T
 
 
 def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
     """ "cluster: it fits in the extra nodes (free at T, all releases at T counted, less the head's size); each such job
     takes from them".
     """
-    free_at_T = state.free + sum(job.allocated for job in state.running if state.expected_end(job) <= T)
+    free_at_T = state.free + sum(release.size for release in state.releases() if release.time <= T)
     extra = free_at_T - head.size
     for job in later:
         if job.size > state.free:
             continue
-        if ends_by(state, job, T):
-            state.begin(job, None, backfilled=True)
-        elif job.size <= extra:
+        if not ends_by(state, job, T):
+            if job.size > extra:
+                continue
             extra -= job.size
-            state.begin(job, None, backfilled=True)
+        state.begin(job, None, free_nodes_for(state, job), backfilled=True)
 
 
 def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
@@ -153,18 +159,20 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     assert state.table is not None
     scheduler = state.settings["scheduler"]
     fixed = scheduler["reservation"] == "fixed"
-    if fixed:
+    if math.isinf(T):
+        for_head = []  # nothing is promised, and every job ends by then
+    elif fixed:
         for_head = [fixed_box(state, head, T)]
     else:
         for_head = state.table.free_of_at_least(occupied_at(state, T), head.needs)  # where the head could be at T
     for job in later:
         by_T = ends_by(state, job, T)
         for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
-            candidates = state.table.free_of_size(state.busy, q)
+            candidates = state.table.free_of_size(state.blocked, q)
             permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
             if permitted:
-                box = place(state, job, permitted, state.busy)
-                state.begin(job, box, backfilled=True)
+                box = place(state, job, permitted, state.blocked, window_at(state, job, state.now))
+                state.begin(job, box, [], backfilled=True)
                 if not by_T and not fixed:
                     for_head = [other for other in for_head if not other.mask & box.mask]
                 break
@@ -182,7 +190,7 @@ def fixed_box(state: State, head: Job, T: float) -> Box:
     for q in state.table.sizes_between(head.needs, state.nodes):
         candidates = state.table.free_of_size(occupied, q)
         if candidates:
-            return place(state, head, candidates, occupied)
+            return place(state, head, candidates, occupied, window_at(state, head, T))
     raise EngineError(f"job {head.index} has no box at its shadow time {T}")
 
 
@@ -199,7 +207,8 @@ def check_promise(state: State, head: Job, T: float) -> None:
 def check_start(state: State, head: Job | None) -> None:
     """The promised job started in time; `head` is the head of the queue at the beginning of the pass.
 
-    A promise ends when another job has come ahead, or a running job outlives its estimate.
+    A promise ends when another job has come ahead, or a running job outlives its estimate; F15: also with any failure,
+    repair, migration or unforeseen checkpoint (`State.disturb`).
     """
     if state.promise is None:
         return

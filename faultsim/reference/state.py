@@ -1,48 +1,35 @@
 """What the reference engine knows at one moment: the jobs, the clock, the machine, and the diary of what happened.
 
-Nothing here decides anything.  `State.begin`, `State.end` and `State.move` are the only ways in which nodes
-change hands.
+Nothing here decides anything.  `State.begin`, `State.leave`, `State.move`, `State.swap`, `State.take_down` and
+`State.bring_up` are the only ways in which nodes change hands.
 """
 
+import math
 from bisect import insort
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from faultsim.errors import EngineError, NotAvailableError, OptionError
 from faultsim.reference.boxes import Box, BoxTable
+from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
+from faultsim.reference.world import World
 
-__all__ = ["ARRIVAL", "FINISH", "MOVE", "START", "Job", "Reservation", "State"]
+__all__ = [
+    "ARRIVAL",
+    "CHECKPOINT",
+    "FAILURE",
+    "FINISH",
+    "MOVE",
+    "REPAIR",
+    "START",
+    "Job",
+    "Release",
+    "Reservation",
+    "State",
+    "table_of",
+]
 
 # Event kinds of the record; MODEL.md section 2 fixes the order of those that are events.
-FINISH, ARRIVAL, START, MOVE = 0, 5, 6, 7
-
-
-@dataclass(eq=False, slots=True)
-class Job:
-    """One job: what it asks for, and what became of it.  Times in seconds."""
-
-    index: int
-    submit: float
-    runtime: float  # as executed: the estimate for a job that overrun="kill" ends there
-    estimate: float
-    size: int  # requested nodes
-    needs: int  # size, rounded up to a feasible one on a torus
-    decision: float = -1.0  # when its nodes were taken
-    start: float = -1.0  # decision + start_delay
-    finish: float = -1.0  # known to the engine, not to the scheduler
-    expected: float = -1.0  # start + estimate, what the scheduler goes by
-    allocated: int = 0
-    box: Box | None = None  # torus
-    nodes: list[int] = field(default_factory=list)  # cluster, ascending, when node identities are tracked
-    moves: int = 0
-    backfilled: bool = False
-
-    @property
-    def mask(self) -> int:
-        """Its nodes on a torus as a bit mask."""
-        if self.box is None:
-            raise EngineError(f"job {self.index} has no box")
-        return self.box.mask
+FINISH, REPAIR, FAILURE, CHECKPOINT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 5, 6, 7
 
 
 @dataclass(eq=False, slots=True)
@@ -55,110 +42,214 @@ class Reservation:
     box: Box | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Nodes that are expected to be free again at some time."""
+
+    time: float
+    size: int
+    mask: int  # torus
+
+
 class State:
     """The machine, the queue, the running jobs and the clock."""
 
-    def __init__(self, settings: dict[str, Any], jobs: list[Job], table: BoxTable | None, nodes: int) -> None:
+    def __init__(
+        self, settings: dict[str, Any], jobs: list[Job], table: BoxTable | None, nodes: int, world: World | None = None
+    ) -> None:
         self.settings = settings
         self.jobs = jobs
         self.table = table
         self.nodes = nodes
+        self.world = world or World(None)
         self.delay = float(settings["start_delay"])
         self.checking = bool(settings.get("verify", False))
         self.recording = bool(settings["record"])
 
         self.now = 0.0
-        self.queue: list[Job] = []  # by (submit, index): the queue key of MODEL.md 3
-        self.running: list[Job] = []  # in order of decision; those in their start delay too
+        self.queue: list[Job] = []  # by (submit, index), the queue key of MODEL.md 3, and Requeue's place
+        self.running: list[Job] = []  # in order of decision; those in their start delay and held ones too
         self.done: list[Job] = []
-        self.free = nodes
-        self.busy = 0  # torus: the occupied nodes as a mask
-        self.tracking = table is None and (self.recording or self.checking)
+        self.free = nodes  # neither held by a job nor down
+        self.busy = 0  # torus: the nodes of jobs as a mask
+        self.up: dict[int, float] = {}  # nodes that are down, of held jobs too -> the time at which they are up
+        self.down = 0  # how many of these no job holds
+        self.failures_of = [0] * nodes
+        named = self.world.failures or settings["migration"] or settings["placement"]["name"] != "first_fit"
+        self.tracking = table is None and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending
 
         self.reservations: dict[int, Reservation] = {}  # conservative: job index -> promise
         self.last_pass: float | None = None
-        self.overran = False  # a job has ended after its expected end since the last pass
+        self.disturbed = False  # since the last pass
         self.promise: tuple[Job, float] | None = None  # EASY: the head and its T, for verify only
-        self.last_attempt: int | None = None  # migration: the occupancy after the last attempt
+        self.last_attempt: int | None = None  # Defragment: the occupancy after the last attempt
 
         self.attempted = self.successful = self.events = self.passes = 0
-        self.diary: list[tuple[float, int, int]] = []  # time, kind, job
+        self.failures = self.failures_hit = self.checkpoints = 0
+        self.diary: list[tuple[float, int, int, int]] = []  # time, kind, job, node
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
         self.open_place: dict[int, int] = {}  # job -> its row in places
-        self.idle_no_demand = self.idle_demand = 0.0
+        self.idle_no_demand = self.idle_demand = self.down_time = 0.0
 
     # -- the only ways in which nodes change hands
 
-    def begin(self, job: Job, box: Box | None, backfilled: bool) -> None:
-        """The decision to start a queued job; its nodes are held from now on (MODEL.md 6, `start_delay`)."""
+    def begin(self, job: Job, box: Box | None, nodes: list[int], backfilled: bool) -> None:
+        """The decision to start a queued job; its nodes are held from now on (MODEL.md 6, `start_delay`).
+
+        F1: "[decision, start) start delay, start = decision + start_delay; then a LEAD phase [start, t0) of the restart
+        cost: t0 = start + r where r = restart_cost if it was killed before, else 0.0".
+        """
         self.queue.remove(job)
         self.running.append(job)
         job.decision = self.now
         job.start = self.now + self.delay
-        job.expected = job.start + job.estimate
-        job.finish = job.start + job.runtime
-        job.box = box
+        job.box, job.nodes = box, nodes
         job.allocated = job.size if box is None else box.size
         job.backfilled = backfilled
+        r = job.restart_cost if job.restarts else 0.0
+        set_out(job, "restart", job.start, job.start + r, job.safe, job.safe, 0.0)
         self.free -= job.allocated
         if box is not None:
             self.busy |= box.mask
-        elif self.tracking:
-            # MODEL.md 7: "Cluster: FirstFit (lowest numbers)".
-            job.nodes, self.free_nodes = self.free_nodes[: job.size], self.free_nodes[job.size :]
-        self._write(START, job)
+        for node in nodes:
+            self.free_nodes.remove(node)
+        self.write(START, job)
         self._take_place(job)
 
-    def end(self, job: Job) -> None:
-        """FINISH: the job's nodes are free again."""
+    def leave(self, job: Job) -> None:
+        """The job leaves its nodes, at its finish or when it is killed: its holding period is over."""
         self.running.remove(job)
-        self.done.append(job)
+        started = min(job.start, self.now)
+        job.start_delay += started - job.decision
+        job.holding += self.now - job.decision
+        job.growth += (job.allocated - job.size) * (self.now - job.decision)
+        if self.now >= job.start:
+            self.note_start(job)
         self.free += job.allocated
         if job.box is not None:
             self.busy &= ~job.mask
         for node in job.nodes:
             insort(self.free_nodes, node)
-        if job.finish > job.expected:
-            self.overran = True
-            self.promise = None  # nothing was promised under that
-        self._write(FINISH, job)
         self._leave_place(job)
+
+    def note_start(self, job: Job) -> None:
+        """The job's start has come; what it waited for since it was killed is known."""
+        if job.first_start < 0:
+            job.first_start = job.start
+        if job.waiting_since is not None:
+            job.failure_wait += job.start - job.waiting_since
+            job.waiting_since = None
+
+    def end(self, job: Job) -> None:
+        """FINISH: the job's nodes are free again."""
+        close_stretch(job, self.now)
+        unpause(job, self.now)
+        self.write(FINISH, job)
+        self.leave(job)
+        self.done.append(job)
+        if job.finish > job.expected:
+            self.disturb()  # overrun: nothing was promised under that
 
     def arrive(self, job: Job) -> None:
         """ARRIVAL: into the queue."""
         self.queue.append(job)
-        self._write(ARRIVAL, job)
+        self.write(ARRIVAL, job)
 
     def move(self, job: Job, box: Box, cost: float) -> None:
         """One job's part of an adopted arrangement; `State.busy` is set by the caller once all have moved."""
         self._leave_place(job)
         job.box = box
         job.moves += 1
-        job.finish += cost
-        job.expected += cost
-        self._write(MOVE, job)
+        pause(job, self.now, cost)
+        self.write(MOVE, job)
         self._take_place(job)
 
+    def swap(self, job: Job, given: list[int], taken: list[int]) -> None:
+        """Cluster: a running job moves from some of its nodes to as many free ones."""
+        self._leave_place(job)
+        job.nodes = sorted((set(job.nodes) - set(given)) | set(taken))
+        self.free_nodes = sorted((set(self.free_nodes) - set(taken)) | set(given))
+        job.moves += 1
+        self.write(MOVE, job)
+        self._take_place(job)
+
+    def take_down(self, node: int, until: float) -> None:
+        """A free node, or one of a held job, is down from now on."""
+        self.up[node] = until
+        if self.holder(node) is None:
+            self.free -= 1
+            self.down += 1
+            if self.tracking:
+                self.free_nodes.remove(node)
+
+    def bring_up(self, node: int) -> None:
+        """A down node is up again."""
+        del self.up[node]
+        if self.holder(node) is None:
+            self.free += 1
+            self.down -= 1
+            if self.tracking:
+                insort(self.free_nodes, node)
+
     # -- questions
+
+    def holder(self, node: int) -> Job | None:
+        """The job whose node it is."""
+        return next((job for job in self.running if job.has(node)), None)
+
+    @property
+    def blocked(self) -> int:
+        """Torus: the nodes that nobody can take now, busy or down."""
+        return self.busy | self.down_mask()
+
+    def down_mask(self, after: float = -math.inf) -> int:
+        """Torus: the nodes that are still expected to be down after some time.
+
+        MODEL.md 6: "Repair times of down nodes are known once they are down (`repairs="unknown"`: they never come back
+        in a reservation)."
+        """
+        still = (node for node, up in self.up.items() if not self.repairs_known or up > after)
+        return sum(1 << node for node in still)
+
+    @property
+    def repairs_known(self) -> bool:
+        """Whether the scheduler knows when down nodes come back; FCFS reserves nothing and does not ask."""
+        return bool(self.settings["scheduler"].get("repairs", "unknown") == "known")
 
     def expected_end(self, job: Job) -> float:
         """MODEL.md 3, extend: "its expected end is max(now, start + estimate)"."""
         return max(self.now, job.expected)
 
-    def by_expected_end(self) -> list[Job]:
-        """The running jobs in order of expected end."""
-        return sorted(self.running, key=self.expected_end)
+    def releases(self) -> list[Release]:
+        """What is expected to be free again, by time.
+
+        F10: "On a torus releases are: running/held jobs at max(now, expected end), down nodes at their up time"; "as
+        releases (of one node each)".
+        """
+        found = [
+            Release(self.expected_end(job), job.allocated, job.mask if self.table is not None else 0)
+            for job in self.running
+        ]
+        if self.repairs_known:
+            found += [Release(up, 1, 1 << node) for node, up in self.up.items() if self.holder(node) is None]
+        return sorted((release for release in found if release.time < math.inf), key=lambda release: release.time)
 
     def overdue(self) -> bool:
-        """Reading R4: some running job's start + estimate has come and it has not finished."""
+        """Reading R4: some running job's expected end has come and it has not finished."""
         return any(job.expected <= self.now for job in self.running)
+
+    def disturb(self) -> None:
+        """Something that no plan foresaw: MODEL.md 6 and 16, readings F10 and F15."""
+        self.disturbed = True
+        self.promise = None
 
     # -- the diary
 
-    def _write(self, kind: int, job: Job) -> None:
+    def write(self, kind: int, job: Job | None = None, node: int = -1) -> None:
+        """One row of the events."""
         if self.recording:
-            self.diary.append((self.now, kind, job.index))
+            self.diary.append((self.now, kind, -1 if job is None else job.index, node))
 
     def _take_place(self, job: Job) -> None:
         if self.recording:
@@ -174,15 +265,10 @@ class State:
 
 def table_of(settings: dict[str, Any]) -> tuple[BoxTable | None, int]:
     """The machine's boxes (None for a cluster) and its number of nodes."""
-    machine, placement = settings["machine"], settings["placement"]
+    machine = settings["machine"]
     if machine["name"] == "cluster":
-        if placement["name"] != "first_fit":
-            raise OptionError(f"placement {placement['name']!r}: a cluster has first_fit only")
-        if settings["migration"] is not None:
-            raise OptionError(f"migration {settings['migration']['name']!r}: needs a torus, got a cluster")
         return None, int(machine["nodes"])
-    if machine["name"] == "torus":
-        shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
-        table = BoxTable(shape, bool(machine.get("wrap", True)), placement.get("box_order", "extents-descending"))
-        return table, table.nodes
-    raise NotAvailableError(f"machine {machine['name']!r}: known are cluster, torus")
+    shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
+    box_order = settings["placement"].get("box_order", "extents-descending")
+    table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)
+    return table, table.nodes

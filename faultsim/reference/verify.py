@@ -9,14 +9,20 @@ __all__ = ["check_end", "check_instant"]
 
 
 def check_instant(state: State) -> None:
-    """No node holds two jobs; a job's nodes are one box; free + busy = N; every job is in one place."""
+    """No node holds two jobs; a job's nodes are one box; free + busy + down = N; every job is in one place."""
     held = sum(job.allocated for job in state.running)
-    demand(state, state.free + held == state.nodes, f"free {state.free} + busy {held} is not {state.nodes}")
+    machine = f"free {state.free} + busy {held} + down {state.down}"
+    demand(state, state.free + held + state.down == state.nodes, f"{machine} is not {state.nodes}")
     demand(state, state.free >= 0, f"{state.free} nodes free")
+    alone = [node for node in state.up if state.holder(node) is None]
+    demand(state, len(alone) == state.down, f"{len(alone)} nodes are down, not {state.down}")
+    demand(state, all(up > state.now for up in state.up.values()), "a repair was missed")
     for job in state.running:
         demand(state, job.submit <= job.decision <= state.now, f"job {job.index} started before its time")
         demand(state, job.finish > state.now, f"job {job.index} runs past its finish {job.finish}")
         demand(state, job.allocated >= job.size, f"job {job.index} holds {job.allocated} of {job.size} nodes")
+        broken = any(job.has(node) for node in state.up)
+        demand(state, broken == job.held, f"job {job.index} runs on a node that is down, or is held without one")
     if state.table is not None:
         masks = [job.mask for job in state.running]
         demand(state, union(masks).bit_count() == held, "a node holds two jobs")
@@ -24,7 +30,7 @@ def check_instant(state: State) -> None:
         boxes = state.table.of_size
         demand(state, all(job.box in boxes[job.allocated] for job in state.running), "a job's nodes are not one box")
     else:
-        nodes = [node for job in state.running for node in job.nodes] + state.free_nodes
+        nodes = [node for job in state.running for node in job.nodes] + state.free_nodes + alone
         demand(state, sorted(nodes) == list(range(state.nodes)), "a node holds two jobs or was lost")
     arrived = len(state.queue) + len(state.running) + len(state.done)
     demand(state, arrived == sum(job.submit <= state.now for job in state.jobs), "a job was lost or doubled")

@@ -1,0 +1,112 @@
+"""Checkpoints: those that a job plans and those that are asked for (MODEL.md section 11, readings F1, F3, F4)."""
+
+import math
+from typing import Any
+
+from faultsim.reference.job import Job, close_stretch, set_out, where
+from faultsim.reference.state import CHECKPOINT, State
+
+__all__ = ["PLANNED", "REQUESTED", "alarm", "alarms_come_first", "ask", "interval_of", "next_request"]
+
+PLANNED = ("periodic", "young", "daly")
+REQUESTED = ("before_failure", "predicted_windows", "risk_based")
+
+
+def interval_of(rule: dict[str, Any] | None, size: int) -> float:
+    """W of a policy that plans its checkpoints; 0 when nothing is planned.
+
+    MODEL.md 11: "`Periodic(interval, cost)`, `Young(cost, mtbf)` = sqrt(2*cost*mtbf/size), `Daly(cost, mtbf)`."
+    """
+    if rule is None or rule["name"] not in PLANNED:
+        return 0.0
+    if rule["name"] == "periodic":
+        return float(rule["interval"])
+    cost, mtbf = float(rule["cost"]), float(rule["mtbf"])
+    if rule["name"] == "young":
+        return math.sqrt(((2.0 * cost) * mtbf) / size)
+    m = mtbf / size
+    if cost >= 2.0 * m:
+        return m
+    x = cost / (2.0 * m)
+    return (math.sqrt((2.0 * cost) * m) * ((1.0 + math.sqrt(x) / 3.0) + x / 9.0)) - cost
+
+
+# -- requested ones
+
+
+def may_begin(state: State, job: Job, cost: float) -> bool:
+    """F3: "taken iff the job works (t >= t0, not paused), runs (not held), has unsaved progress (t > its last safe
+    point: t0 [...]) and remaining work runtime - progress > cost".
+    """
+    if job.held or state.now < job.pause_until:
+        return False
+    here = where(job, state.now)
+    return here.phase == "work" and state.now > job.t0 and job.runtime - here.progress > cost
+
+
+def take(state: State, job: Job, cost: float) -> None:
+    """F3: "a new lead phase "checkpoint" [t, t + C), t0' = t + C; when t >= t0' the safe point is p' = progress; before
+    that the old p stays safe and the work done (t - t0, by the clock) is unsaved. [...] If cost == 0: safe at once
+    (t0' = t)."
+    """
+    state.write(CHECKPOINT, job)
+    state.checkpoints += 1
+    here = close_stretch(job, state.now)
+    set_out(job, "checkpoint", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
+    state.disturb()  # "an unforeseen checkpoint"
+
+
+def alarms_come_first(state: State) -> bool:
+    """F3: "BeforeFailure with cost == 0: its alarms of an instant are handled right BEFORE the failures"."""
+    rule = state.settings["checkpointing"]
+    return bool(rule["name"] == "before_failure" and rule["cost"] == 0)
+
+
+def alarm(state: State, node: int) -> None:
+    """A request from outside: "An alarm on a node: the job that holds it"; node -1: to victims among all jobs."""
+    rule = state.settings["checkpointing"]
+    cost = float(rule["cost"])
+    asked = [job for job in state.running if node < 0 or job.has(node)]
+    able = sorted((job for job in asked if may_begin(state, job, cost)), key=lambda job: job.index)
+    if node < 0:
+        able = victims(state, able, rule["victims"])
+    for job in able:
+        take(state, job, cost)
+
+
+def victims(state: State, able: list[Job], rule: dict[str, Any]) -> list[Job]:
+    """MODEL.md 11: "victims `AllJobs`, `LongJobs(300)`: now - last start >= 300 s, `BigJobs(1)`: the k largest then
+    working"; F3: "the k largest requested sizes, ties to the lower job index".
+    """
+    if rule["name"] == "all":
+        return able
+    if rule["name"] == "long":
+        return [job for job in able if state.now - job.start >= rule["seconds"]]
+    largest = sorted(able, key=lambda job: (-job.size, job.index))[: rule["k"]]
+    return sorted(largest, key=lambda job: job.index)
+
+
+# -- requested by the job itself: risk-based
+
+
+def next_request(state: State, job: Job) -> float:
+    """When the job asks next: "requests at t0 + i*W (i = 1, 2, ...) of each WORK stretch (t0 restarts at each safe
+    point)"; inf when it has finished by then, is held, or another policy rules.
+    """
+    rule = state.settings["checkpointing"]
+    if rule is None or rule["name"] != "risk_based" or job.held:
+        return math.inf
+    t = job.t0 + (job.asked + 1) * float(rule["interval"])
+    return t if t < job.finish else math.inf
+
+
+def ask(state: State, job: Job) -> None:
+    """F4: "d = i (intervals since the last one written), k = number of the job's nodes with a prediction in the window
+    (t, t + (W + C)), p_f = 1 - (1-p)^k by k multiplications; taken iff F3's test holds and (p_f*d)*W >= C".
+    """
+    rule = state.settings["checkpointing"]
+    interval, cost = float(rule["interval"]), float(rule["cost"])
+    job.asked += 1
+    k = sum(job.has(node) for node in state.world.failing(state.now, state.now + (interval + cost)))
+    if may_begin(state, job, cost) and (state.world.probability(k) * job.asked) * interval >= cost:
+        take(state, job, cost)

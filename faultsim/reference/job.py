@@ -1,0 +1,204 @@
+"""One job: what it asks for, in which phase it is, and where its time went (readings F1, F2, F11).
+
+From its start on a job is in a *stretch*: a lead phase (the restart cost, a checkpoint, a migration; often of no
+length), then work with planned checkpoints in between.  Whatever ends a stretch (a kill, a requested checkpoint, a
+migration, the finish) closes it, which books its time by the clock; `set_out` opens the next.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from faultsim.errors import EngineError
+from faultsim.reference.boxes import Box
+
+__all__ = ["Job", "Where", "close_stretch", "expected_if_started", "pause", "set_out", "unpause", "where"]
+
+NEVER = float("-inf")
+
+
+class Where(NamedTuple):
+    """Where a job is at one moment."""
+
+    phase: str  # "start_delay", a lead phase, "planned" (in a planned checkpoint) or "work"
+    safe: float  # progress that a failure leaves
+    progress: float  # in a lead phase: what it leads to
+    unsaved: float  # work since the safe point, by the clock
+    checkpoints: float  # time in planned checkpoints so far in this stretch
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """One job: what it asks for, and what became of it.  Times in seconds."""
+
+    index: int
+    submit: float
+    runtime: float  # as executed: the estimate for a job that overrun="kill" ends there
+    estimate: float
+    size: int  # requested nodes
+    needs: int  # size, rounded up to a feasible one on a torus
+    interval: float = 0.0  # W: work between planned checkpoints, 0 for none
+    cost: float = 0.0  # C of a planned checkpoint
+    restart_cost: float = 0.0  # r
+    decision: float = -1.0  # when its nodes were taken
+    start: float = -1.0  # decision + start_delay
+    first_start: float = -1.0
+    finish: float = -1.0  # known to the engine, not to the scheduler
+    expected: float = -1.0  # what the scheduler goes by
+    allocated: int = 0
+    box: Box | None = None  # torus
+    nodes: list[int] = field(default_factory=list)  # cluster, ascending, when node identities are tracked
+    moves: int = 0
+    backfilled: bool = False
+
+    # the stretch that it is in, or what is left of the last one
+    lead: str = "restart"
+    lead_begin: float = 0.0
+    t0: float = 0.0  # end of the lead phase, begin of the work
+    safe: float = 0.0  # safe progress until t0 ...
+    after: float = 0.0  # ... and from t0 on
+    carried: float = 0.0  # unsaved work, by the clock, that is lost with a failure before t0
+    pause_until: float = NEVER  # Defragment
+    asked: int = 0  # requests of a risk-based policy in this stretch
+
+    # failures
+    restarts: int = 0  # kills
+    held: bool = False
+    waiting_since: float | None = None  # the kill after which it has not started yet
+
+    # seconds of its holding periods by account; what no other account has is useful
+    holding: float = 0.0
+    start_delay: float = 0.0
+    restart: float = 0.0
+    checkpoint: float = 0.0
+    migration: float = 0.0
+    hold: float = 0.0
+    lost: float = 0.0
+    failure_wait: float = 0.0
+    growth: float = 0.0  # node-seconds
+
+    @property
+    def mask(self) -> int:
+        """Its nodes on a torus as a bit mask."""
+        if self.box is None:
+            raise EngineError(f"job {self.index} has no box")
+        return self.box.mask
+
+    def has(self, node: int) -> bool:
+        """Whether it holds this node."""
+        return node in self.nodes if self.box is None else bool(self.box.mask >> node & 1)
+
+    @property
+    def lost_work(self) -> float:
+        """Node-seconds rolled back."""
+        return self.size * self.lost
+
+    @property
+    def useful(self) -> float:
+        """F13: "the rest is useful"; seconds."""
+        others = (self.start_delay, self.restart, self.checkpoint, self.migration, self.hold, self.lost)
+        return self.holding - sum(others)
+
+
+# -- times
+
+
+def planned(job: Job, left: float) -> int:
+    """n(L): "the number of k >= 1 with L - k*W > C in plain doubles".
+
+    MODEL.md 11: "is skipped when the remaining work is <= cost".
+    """
+    n = 0
+    while job.interval > 0.0 and left - (n + 1) * job.interval > job.cost:
+        n += 1
+    return n
+
+
+def duration(job: Job, left: float) -> float:
+    """Work and planned checkpoints: "L + n(L)*C"."""
+    return left + planned(job, left) * job.cost
+
+
+def expected_if_started(job: Job, start: float) -> float:
+    """F10: "((t + start_delay) + r) + (Le + n(Le)*C), r = 0.0 before the first kill"; `start` is t + start_delay.
+
+    MODEL.md 6: "restart cost if it was killed + estimate - safe progress + checkpoints planned".
+    """
+    r = job.restart_cost if job.restarts else 0.0
+    return (start + r) + duration(job, max(0.0, job.estimate - job.safe))
+
+
+def set_out(job: Job, lead: str, begin: float, t0: float, safe: float, after: float, carried: float) -> None:
+    """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on.
+
+    F1: "finish = t0 + (L + n(L)*C); expected end = t0 + (Le + n(Le)*C)", L = runtime - p, Le = max(0, estimate - p).
+    (L is kept from below 0 too: p is a sum of doubles.)
+    """
+    job.lead, job.lead_begin, job.t0 = lead, begin, t0
+    job.safe, job.after, job.carried = safe, after, carried
+    job.asked = 0
+    job.finish = t0 + duration(job, max(0.0, job.runtime - after))
+    job.expected = t0 + duration(job, max(0.0, job.estimate - after))
+
+
+# -- where it is
+
+
+def where(job: Job, t: float) -> Where:
+    """Position at t of a running job.
+
+    F2: "checkpoint k ends at c_k = t0 + k*(W+C) and begins at b_k = t0 + ((k-1)*(W+C) + W), k <= n(L); j = number of k
+    with c_k <= t (c_0 = t0). If j < n and t >= b_{j+1} it is in a checkpoint, else it works."  F11: "Its position at t
+    is F2's (or the lead phase's) at max(t, pause_until)".
+    """
+    if t < job.start:
+        return Where("start_delay", job.safe, job.after, 0.0, 0.0)
+    t = max(t, job.pause_until)
+    if t < job.t0:
+        return Where(job.lead, job.safe, job.after, job.carried, 0.0)
+    w, c = job.interval, job.cost
+    n = planned(job, max(0.0, job.runtime - job.after))
+    j = 0
+    while j < n and job.t0 + (j + 1) * (w + c) <= t:
+        j += 1
+    safe, c_j = job.after + j * w, job.t0 + j * (w + c)
+    if j < n:
+        b = job.t0 + (j * (w + c) + w)
+        if t >= b:
+            return Where("planned", safe, safe + w, b - c_j, j * c + (t - b))
+    return Where("work", safe, safe + (t - c_j), t - c_j, j * c)
+
+
+def close_stretch(job: Job, t: float) -> Where:
+    """Where the job is at t, with the time in phases other than work booked: "A broken-off checkpoint, restart or
+    migration stays in its own account".
+    """
+    here = where(job, t)
+    if here.phase != "start_delay":
+        spent = min(max(t, job.pause_until), job.t0) - job.lead_begin
+        if job.lead == "restart":
+            job.restart += spent
+        elif job.lead == "checkpoint":
+            job.checkpoint += spent
+        else:
+            job.migration += spent
+        job.checkpoint += here.checkpoints
+    return here
+
+
+def pause(job: Job, now: float, cost: float) -> None:
+    """F11: "Defragment(cost=c) is a PAUSE [...] pause_until = max(now, start, pause_until) + c. The begin of its lead
+    phase, t0, finish and expected end each get + c by one addition".
+    """
+    job.pause_until = max(now, job.start, job.pause_until) + cost
+    job.lead_begin += cost
+    job.t0 += cost
+    job.finish += cost
+    job.expected += cost
+    job.migration += cost
+
+
+def unpause(job: Job, t: float) -> None:
+    """F11: "a kill at t < pause_until gives size*(pause_until - max(t, start)) back"."""
+    if t < job.pause_until:
+        job.migration -= job.pause_until - max(t, job.start)
+    job.pause_until = NEVER

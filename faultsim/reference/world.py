@@ -1,0 +1,52 @@
+"""What befalls a run from outside: failures, predictions, requests for checkpoints.  All drawn before it begins."""
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["World"]
+
+
+class World:
+    """The arrays of one run as plain lists.
+
+    Attributes
+    ----------
+    failures : list of (time, node, down time)
+        By time, in trace order.
+    alarms : list of (time, node)
+        Requests for checkpoints; node -1: to victims among all jobs.
+    predictions : list of (begin, end, node)
+        begin == end for a dated one.
+    p : float
+        Probability of each prediction.
+    """
+
+    def __init__(self, world: dict[str, Any] | None) -> None:
+        given = world or {}
+        self.failures: list[tuple[float, int, float]] = rows(given.get("failures"), "time", "node", "downtime")
+        self.alarms: list[tuple[float, int]] = rows(given.get("alarms"), "time", "node")
+        predictions = given.get("predictions")
+        self.predictions: list[tuple[float, float, int]] = rows(predictions, "begin", "end", "node")
+        self.p = float(predictions["p"]) if predictions else 0.0
+
+    def failing(self, begin: float, end: float) -> set[int]:
+        """The nodes with a prediction in a window.
+
+        F5: "a prediction counts in (w0, w1) iff begin < w1 and end > w0".
+        """
+        return {node for b, e, node in self.predictions if b < end and e > begin}
+
+    def probability(self, k: int) -> float:
+        """MODEL.md 7: "P_f = 1 - (1-a)^k for k failing nodes by k multiplications"."""
+        survives = 1.0
+        for _ in range(k):
+            survives *= 1.0 - self.p
+        return 1.0 - survives
+
+
+def rows(columns: dict[str, Any] | None, *names: str) -> list[Any]:
+    """The rows of some arrays; nothing given is no row."""
+    if not columns:
+        return []
+    return list(zip(*(np.asarray(columns[name]).tolist() for name in names), strict=True))
