@@ -9,7 +9,7 @@ from runs import SHORT, checkpointings, failure_traces, runs
 import faultsim as fs
 from faultsim.metrics import ledger_error
 
-both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
+both_engines = pytest.mark.parametrize("engine", ["reference"])
 failing_runs = runs(failing=True, record=True)
 
 
