@@ -26,6 +26,7 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 EXTENSIONS: list[str] = [
     "balance",
     "bitmap_search",
+    "checkpoints",
     "choose",
     "chooser",
     "conservative",
@@ -33,15 +34,21 @@ EXTENSIONS: list[str] = [
     "defragment",
     "engine",
     "event_queue",
+    "failures",
     "finder_bitmap",
     "finder_divisor",
     "finder_naive",
     "finder_pop",
     "finders",
+    "instant",
     "knapsack",
+    "least_failures",
+    "life",
     "lines",
+    "nodes",
     "orders",
     "placing",
+    "predictions",
     "recording",
     "releases",
     "ring",
@@ -51,6 +58,7 @@ EXTENSIONS: list[str] = [
     "small",
     "torus",
     "verify",
+    "world",
 ]
 
 DIRECTIVES = {

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, malloc, realloc
 from libc.string cimport memmove
 
-from faultsim._core.sim cimport NO_MEMORY, OK, plan_t, promise_start, sim_t, start_job, wait_t
+from faultsim._core.sim cimport NO_MEMORY, OK, end_if_started_at, plan_t, promise_start, sim_t, start_job, wait_t
 
 
 cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:
@@ -109,7 +109,7 @@ cdef double hole(const sim_t *s, int32_t job, double stop) noexcept nogil:
         return INFINITY
     i = step_at(p, t)
     while True:
-        end = (t + s.policy.start_delay) + s.estimate[job]
+        end = end_if_started_at(s, job, t)
         if end > own:
             end = own
         k = i
@@ -137,7 +137,7 @@ cdef int rebuild(sim_t *s) noexcept nogil:
         # What is expected "now" comes back from now on.
         if s.releases.items[i].end <= s.now:
             p.level[0] += s.releases.items[i].nodes
-        else:
+        elif s.releases.items[i].end < INFINITY:
             code = cut(p, s.releases.items[i].end)
             if code < 0:
                 return NO_MEMORY
@@ -209,7 +209,7 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
                 if p.end[job] > vacated:
                     vacated = p.end[job]
             p.begin[job] = begin
-            p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
+            p.end[job] = end_if_started_at(s, job, begin)
             if add(p, begin, p.end[job], -<int64_t>s.need[job]) < 0:
                 return NO_MEMORY
         begin = p.begin[job]

@@ -7,8 +7,10 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.choose cimport permit_t
 from faultsim._core.placing cimport same_box
-from faultsim._core.sim cimport NO_MEMORY, OK, JOB_RUNNING, plan_t, promise_start, sim_t, start_job, wait_t
-from faultsim._core.torus cimport box_size, box_t, next_feasible, occ_fill, occ_meets
+from faultsim._core.sim cimport (
+    JOB_RUNNING, NO_MEMORY, OK, aim, end_if_started_at, plan_t, promise_start, sim_t, start_job, wait_t,
+)
+from faultsim._core.torus cimport box_size, box_t, next_feasible, occ_fill, occ_meets, occ_set_node
 
 
 cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
@@ -21,7 +23,7 @@ cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
     p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
     p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
     p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
-    # Ends of reservations and of running jobs (at most a job a node).
+    # Ends of reservations, of running jobs and of outages (at most one a node).
     p.times = <double *>malloc((n + <size_t>s.nodes + 1) * sizeof(double))
     if p.begin == NULL or p.end == NULL or p.box == NULL or p.mask == NULL:
         return NO_MEMORY
@@ -53,8 +55,9 @@ cdef int32_t release_times(sim_t *s) noexcept nogil:
     cdef double t
     for i in range(s.releases.n):
         t = s.releases.items[i].end
-        p.times[n] = t if t > s.now else s.now
-        n += 1
+        if t < INFINITY:
+            p.times[n] = t if t > s.now else s.now
+            n += 1
     for i in range(s.wait.head, s.wait.end):
         if p.begin[s.wait.job[i]] != INFINITY:
             p.times[n] = p.end[s.wait.job[i]]
@@ -81,8 +84,16 @@ cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noe
         memcpy(p.window, s.occ, bytes)
     else:
         for i in range(s.releases.n):
+            other = s.releases.items[i].job
             if s.releases.items[i].end > t:
-                join(p.window, p.mask[s.releases.items[i].job], words)
+                if other >= 0:
+                    join(p.window, p.mask[other], words)
+                else:
+                    occ_set_node(&s.torus, p.window, -1 - other)
+        if s.faults.n_down > 0 and not s.faults.repairs_known:
+            for i in range(s.nodes):
+                if s.faults.down[i]:
+                    occ_set_node(&s.torus, p.window, i)
     memcpy(p.instant, p.window, bytes)
     for i in range(s.wait.head, s.wait.end):
         other = s.wait.job[i]
@@ -102,7 +113,8 @@ cdef int try_at(sim_t *s, int32_t job, bint head, double t, bint real, box_t *bo
     cdef int32_t size = s.need[job], limit = s.nodes if head else size + s.policy.max_growth
     cdef permit_t permit
     cdef int code
-    taken_over(s, job, t, (t + s.policy.start_delay) + s.estimate[job], real)
+    taken_over(s, job, t, end_if_started_at(s, job, t), real)
+    aim(s, job, t)
     memset(&permit, 0, sizeof(permit))
     permit.forbidden = p.window
     while size != 0 and size <= limit:
@@ -159,7 +171,7 @@ cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
     cdef plan_t *p = &s.plan
     cdef wait_t *w = &s.wait
     cdef bint disturbed = p.rebuild
-    cdef int32_t i
+    cdef int32_t i, job
     cdef int code
     if s.policy.order != NULL:
         code = s.policy.order(s)
@@ -182,7 +194,8 @@ cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
             return code
         if s.adopted:
             for i in range(s.releases.n):
-                if remask(s, s.releases.items[i].job, &s.box[s.releases.items[i].job]) < 0:
+                job = s.releases.items[i].job
+                if job >= 0 and remask(s, job, &s.box[job]) < 0:
                     return NO_MEMORY
             code = sweep(s, True)
             if code < 0:
@@ -252,7 +265,7 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
             continue
         head = job if head < 0 else head
         p.begin[job] = begin
-        p.end[job] = (begin + s.policy.start_delay) + s.estimate[job]
+        p.end[job] = end_if_started_at(s, job, begin)
         p.box[job] = box
     keep = w.head
     for i in range(w.head, w.end):

@@ -8,7 +8,7 @@ from faultsim._core.finder_bitmap cimport largest_free
 from faultsim._core.placing cimport current_mfp, same_box
 from faultsim._core.releases cimport release_t
 from faultsim._core.schedule_torus cimport torus_shadow
-from faultsim._core.sim cimport NO_MEMORY, OK, move_job, mover_t
+from faultsim._core.sim cimport JOB_RUNNING, NO_MEMORY, OK, move_job, mover_t
 from faultsim._core.torus cimport box_t, occ_drop, occ_equal, occ_fill
 
 
@@ -39,7 +39,7 @@ cdef int by_end(const void *a, const void *b) noexcept nogil:
 cdef bint worth_trying(sim_t *s) noexcept nogil:
     if s.wait.head == s.wait.end and not s.policy.always:
         return False
-    if s.releases.n == 0 or s.free <= 0 or s.free < s.policy.min_free * s.nodes:
+    if s.running == 0 or s.free <= 0 or s.free < s.policy.min_free * s.nodes:
         return False
     if s.attempted_before and occ_equal(&s.torus, s.occ, s.last_attempt):
         return False
@@ -49,20 +49,26 @@ cdef bint worth_trying(sim_t *s) noexcept nogil:
 cdef int replace_all(sim_t *s, int32_t *count) noexcept nogil:
     """Place the running jobs anew into s.trial; s.moving holds those that found a place."""
     cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
-    cdef int32_t n = s.releases.n, i, stuck
+    cdef int32_t n = 0, i, job, stuck
     cdef mover_t *m = s.moving
     cdef int code
     memcpy(s.blocked, s.occ, bytes)
-    for i in range(n):
-        m[i].job = s.releases.items[i].job
-        m[i].nodes = s.releases.items[i].nodes
-        m[i].decision = s.decision[m[i].job]
-        occ_drop(&s.torus, s.blocked, &s.box[m[i].job])         # down nodes stay
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if job < 0 or s.state[job] != JOB_RUNNING:
+            continue                    # down nodes and held jobs stay
+        m[n].job = job
+        m[n].nodes = s.releases.items[i].nodes
+        m[n].decision = s.decision[job]
+        occ_drop(&s.torus, s.blocked, &s.box[job])
+        n += 1
     qsort(m, <size_t>n, sizeof(mover_t), largest_first)
     while True:
         memcpy(s.trial, s.blocked, bytes)
         stuck = -1
         for i in range(n):
+            s.window_from = s.now        # until its expected end it must not fail
+            s.window_to = s.expected[m[i].job] if s.expected[m[i].job] > s.now else s.now
             code = s.policy.place(s, m[i].job, s.trial, m[i].nodes, NULL, &m[i].box)
             if code < 0:
                 return code

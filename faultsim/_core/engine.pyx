@@ -20,16 +20,21 @@ from faultsim._core.conservative_torus cimport (
     plan_alloc_torus, released_conservative_torus, schedule_conservative_torus,
 )
 from faultsim._core.defragment cimport defragment
+from faultsim._core.failures cimport failures_before
+from faultsim._core.instant cimport next_time, run_instant
+from faultsim._core.nodes cimport take_first_fit, take_least_failures, take_safest
 from faultsim._core.orders cimport order_python, order_unicef, order_wfp3
-from faultsim._core.placing cimport place_first_fit, place_max_free, place_python
+from faultsim._core.placing cimport (
+    place_balancing, place_first_fit, place_max_free, place_python, place_tie_breaking,
+)
 from faultsim._core.schedule_cluster cimport schedule_cluster
 from faultsim._core.schedule_torus cimport schedule_torus
 from faultsim._core.sim cimport (
-    BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK, next_time, run_instant, sim_alloc, sim_copy,
-    sim_free, sim_t,
+    BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK, sim_alloc, sim_copy, sim_free, sim_t,
 )
 from faultsim._core.torus cimport torus_init
 from faultsim._core.verify cimport broken_invariant
+from faultsim._core.world cimport set_world
 
 cdef extern from "contract.h" nogil:
     const int FAULTSIM_DEBUG
@@ -53,7 +58,7 @@ _BOX_ORDERS = {"extents-descending": 0, "extents-ascending": 1, "bases": 2}
 _RESULTS = {
     "first_start": np.float64, "start": np.float64, "finish": np.float64, "runtime": np.float64,
     "allocated": np.int32, "restarts": np.int32, "lost_work": np.float64, "checkpoint_time": np.float64,
-    "moves": np.int32, "backfilled": np.bool_,
+    "restart_time": np.float64, "failure_wait": np.float64, "moves": np.int32, "backfilled": np.bool_,
 }
 
 # Exceptions of a broken engine and of a user's policy that answers wrongly; the face puts its own here.
@@ -104,6 +109,7 @@ cdef class Engine:
     cdef readonly dict settings
     cdef dict columns
     cdef object inputs
+    cdef object world        # keeps the arrays of failures, predictions and alarms
     cdef object error
 
     def __cinit__(self):
@@ -114,7 +120,7 @@ cdef class Engine:
     def __dealloc__(self):
         sim_free(&self.s)
 
-    def __init__(self, settings, submit, runtime, estimate, size):
+    def __init__(self, settings, submit, runtime, estimate, size, world=None):
         cdef int code
         if self.ready:
             raise RuntimeError("an Engine is initialised once")
@@ -124,9 +130,12 @@ cdef class Engine:
         self.point_to_columns()
         self.set_machine(settings["machine"])
         self.set_policies(settings)
+        self.world = set_world(&self.s, settings, world)
         code = sim_alloc(&self.s)
         if code == OK:
             code = self.set_up_queue(settings["scheduler"])
+        if code == OK and self.s.faults.on:
+            code = failures_before(&self.s)
         self.translate(code)
         self.ready = True
 
@@ -154,6 +163,10 @@ cdef class Engine:
         s.lost_work = &f[0]
         f = self.columns["checkpoint_time"]
         s.checkpoint_time = &f[0]
+        f = self.columns["restart_time"]
+        s.restart_time = &f[0]
+        f = self.columns["failure_wait"]
+        s.failure_wait = &f[0]
         i = self.columns["allocated"]
         s.allocated = &i[0]
         i = self.columns["restarts"]
@@ -198,14 +211,29 @@ cdef class Engine:
                 s.policy.place = place_first_fit
             elif placement["name"] == "max_free_partition":
                 s.policy.place = place_max_free
+            elif placement["name"] == "balancing":
+                s.policy.place = place_balancing
+                s.policy.rule_max = placement["rule"] == "max"
+            elif placement["name"] == "tie_breaking":
+                s.policy.place = place_tie_breaking
             elif placement["name"] == "python":
                 s.policy.place = place_python
                 s.policy.python_place = <void *><PyObject *>placement["object"]
             else:
                 raise ValueError(f"unknown placement {placement['name']!r}")
-        elif placement["name"] != "first_fit":
+        elif placement["name"] == "least_failures_first":
+            s.policy.take = take_least_failures
+        elif placement["name"] == "safest_first":
+            s.policy.take = take_safest
+        elif placement["name"] == "first_fit":
+            s.policy.take = take_first_fit
+        else:
             raise ValueError(f"unknown placement {placement['name']!r} for a cluster")
-        if migration is not None:
+        if migration is not None and migration["name"] == "least_failures" and not s.is_torus:
+            s.faults.evades = True
+            s.faults.threshold = migration["threshold"]
+            s.faults.move_cost = migration["cost"]
+        elif migration is not None:
             if migration["name"] != "defragment" or not s.is_torus:
                 raise ValueError(f"unknown migration {migration['name']!r} for this machine")
             s.policy.migrate = defragment
@@ -218,8 +246,6 @@ cdef class Engine:
         s.policy.start_delay = settings["start_delay"]
         s.policy.owner = <void *><PyObject *>self
         s.record.on = settings["record"]
-        # Which nodes a job has makes no difference to a cluster's schedule: numbers are kept only to be recorded.
-        s.identities = s.record.on and not s.is_torus
         return 0
 
     cdef int set_up_queue(self, scheduler) except? -100:
@@ -325,9 +351,10 @@ cdef class Engine:
         return np.array([self.s.wait.job[i] for i in range(self.s.wait.head, self.s.wait.end)], np.int32)
 
     def running(self):
-        """Running jobs (row numbers, int32), ascending."""
+        """Jobs that hold nodes (row numbers, int32), ascending."""
         cdef int32_t i
-        return np.sort(np.array([self.s.releases.items[i].job for i in range(self.s.releases.n)], np.int32))
+        jobs = [self.s.releases.items[i].job for i in range(self.s.releases.n)]
+        return np.sort(np.array([job for job in jobs if job >= 0], np.int32))
 
     def verify(self):
         """Check the invariants of MODEL 16; EngineError says which is broken."""
@@ -345,6 +372,7 @@ cdef class Engine:
         other = Engine.__new__(Engine)
         other.settings = self.settings
         other.inputs = self.inputs
+        other.world = self.world
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         with nogil:
             code = sim_copy(&other.s, &self.s)
@@ -365,6 +393,9 @@ cdef class Engine:
         out = dict(self.columns)
         out["migrations_attempted"] = s.n_attempted
         out["migrations_successful"] = s.n_successful
+        out["failures"] = s.faults.n_handled
+        out["failures_hit"] = s.faults.n_hit
+        out["checkpoints"] = s.faults.n_checkpoints
         out["events"] = s.n_events
         out["passes"] = s.n_passes
         out["ledger"] = {name: s.ledger[i] for i, name in enumerate(ACCOUNTS)}
@@ -378,15 +409,16 @@ cdef class Engine:
     cdef object recorded_events(self):
         cdef sim_t *s = &self.s
         cdef int64_t i, n = s.record.n_events
-        time, kind, job = np.empty(n), np.empty(n, np.int8), np.empty(n, np.int32)
+        time, kind, job, node = np.empty(n), np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.int32)
         cdef double[::1] t = time
         cdef signed char[::1] k = kind
-        cdef int32_t[::1] j = job
+        cdef int32_t[::1] j = job, v = node
         for i in range(n):
             t[i] = s.record.event[i].time
             k[i] = s.record.event[i].kind
             j[i] = s.record.event[i].job
-        return {"time": time, "kind": kind, "job": job}
+            v[i] = s.record.event[i].node
+        return {"time": time, "kind": kind, "job": job, "node": node}
 
     cdef object recorded_stays(self):
         cdef sim_t *s = &self.s
@@ -433,7 +465,11 @@ cdef class Engine:
     def sorted_by_python(self, order, jobs, double now):
         """The jobs (row numbers) in the order of a `QueueOrder`."""
         submit, _, estimate, size = self.inputs
-        index = np.sort(np.array(jobs, np.int32))
+        cdef int32_t i
+        if self.s.entry == NULL:
+            index = np.sort(np.array(jobs, np.int32))
+        else:
+            index = np.array(sorted(jobs, key=[self.s.entry[i] for i in range(self.s.n)].__getitem__), np.int32)
         queue = SimpleNamespace(
             index=index, submit=submit[index], estimate=estimate[index], size=size[index])
         keys = np.asarray(order.keys(queue, now), dtype=np.float64)

@@ -2,13 +2,14 @@
 
 from cpython.ref cimport PyObject
 from libc.math cimport log2, pow
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free as c_free, malloc, qsort
 
 from faultsim._core.sim cimport NO_MEMORY, OK, PYTHON_ERROR, sim_t
 
 cdef struct keyed_t:
     double key
+    int64_t place            # ties: who entered the queue first
     int32_t job
 
 
@@ -17,7 +18,7 @@ cdef int by_key(const void *a, const void *b) noexcept nogil:
     cdef const keyed_t *q = <const keyed_t *>b
     if p.key != q.key:
         return -1 if p.key < q.key else 1
-    return (p.job > q.job) - (p.job < q.job)
+    return (p.place > q.place) - (p.place < q.place)
 
 
 cdef int sort_by(sim_t *s, double (*key_of)(const sim_t *s, int32_t job) noexcept nogil) noexcept nogil:
@@ -31,6 +32,7 @@ cdef int sort_by(sim_t *s, double (*key_of)(const sim_t *s, int32_t job) noexcep
         return NO_MEMORY
     for i in range(count):
         items[i].job = job[i]
+        items[i].place = s.entry[job[i]] if s.entry != NULL else job[i]
         items[i].key = key_of(s, job[i])
     qsort(items, <size_t>count, sizeof(keyed_t), by_key)
     for i in range(count):

@@ -12,6 +12,11 @@ cdef int place_first_fit(
     sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
 cdef int place_max_free(
     sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+# These two ask for predictions in the window (s.window_from, s.window_to): see sim.pxd's `aim`.
+cdef int place_balancing(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
+cdef int place_tie_breaking(
+    sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
 cdef int place_python(
     sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil
 

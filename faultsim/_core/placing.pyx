@@ -3,8 +3,10 @@
 from cpython.ref cimport PyObject
 from libc.stdlib cimport free as c_free
 
+from faultsim._core.balance cimport choose_balancing, choose_tie_breaking
 from faultsim._core.choose cimport choose_first_fit, choose_max_free, list_permitted
 from faultsim._core.finder_bitmap cimport largest_free
+from faultsim._core.predictions cimport failing_nodes
 from faultsim._core.sim cimport NO_MEMORY, PYTHON_ERROR
 
 
@@ -17,6 +19,20 @@ cdef int place_first_fit(
 cdef int place_max_free(
         sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
     cdef int found = choose_max_free(&s.finder, occ, size, s.policy.box_order, permit, out)
+    return NO_MEMORY if s.finder.out_of_memory else found
+
+
+cdef int place_balancing(
+        sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
+    cdef int found = choose_balancing(
+        &s.finder, occ, size, s.policy.box_order, permit, failing_nodes(s), s.faults.p, s.policy.rule_max, out)
+    return NO_MEMORY if s.finder.out_of_memory else found
+
+
+cdef int place_tie_breaking(
+        sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
+    cdef int found = choose_tie_breaking(
+        &s.finder, occ, size, s.policy.box_order, permit, failing_nodes(s), out)
     return NO_MEMORY if s.finder.out_of_memory else found
 
 

@@ -3,8 +3,8 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t
 from libc.stdlib cimport free as c_free, realloc
-from libc.string cimport memcpy
 
+from faultsim._core.nodes cimport nodes_list
 from faultsim._core.sim cimport NO_MEMORY, OK, record_event_t, record_stay_t
 
 
@@ -24,12 +24,13 @@ cdef int room_for(void **block, int64_t *capacity, int64_t wanted, size_t each) 
     return OK
 
 
-cdef int record_event(sim_t *s, int kind, int32_t job) noexcept nogil:
+cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil:
     cdef record_t *r = &s.record
     if room_for(<void **>&r.event, &r.cap_events, r.n_events + 1, sizeof(record_event_t)) < 0:
         return NO_MEMORY
     r.event[r.n_events].time = s.now
     r.event[r.n_events].job = job
+    r.event[r.n_events].node = node
     r.event[r.n_events].kind = <int8_t>kind
     r.n_events += 1
     return OK
@@ -49,7 +50,7 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
         if room_for(<void **>&r.node, &r.cap_nodes, r.n_nodes + nodes, sizeof(int32_t)) < 0:
             return NO_MEMORY
         r.stay[r.n_stays].first = r.n_nodes
-        memcpy(&r.node[r.n_nodes], s.held[job], <size_t>nodes * sizeof(int32_t))
+        nodes_list(s.held[job], &r.node[r.n_nodes])
         r.n_nodes += nodes
     r.open_stay[job] = r.n_stays
     r.n_stays += 1

@@ -5,8 +5,10 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.finder_bitmap cimport has_free
 from faultsim._core.placing cimport current_mfp
-from faultsim._core.sim cimport CHANGED_ALL, OK, close_gap, end_if_started, promise_start, shadow_t, start_job, wait_t
-from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_fill
+from faultsim._core.sim cimport (
+    CHANGED_ALL, OK, aim, close_gap, end_if_started, promise_start, shadow_t, start_job, wait_t,
+)
+from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_drop_node, occ_fill
 
 
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
@@ -16,6 +18,7 @@ cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
     cdef int code
     if size > s.free or size > current_mfp(s):
         return 0
+    aim(s, job, s.now)
     while size != 0 and size <= s.mfp:
         code = s.policy.place(s, job, s.occ, size, NULL, &box)
         if code < 0:
@@ -35,6 +38,13 @@ cdef int run_fcfs(sim_t *s) noexcept nogil:
             return code
         s.wait.head += 1
     return OK
+
+
+cdef inline void give(const sim_t *s, const release_t *item, uint64_t *occ) noexcept nogil:
+    if item.job >= 0:
+        occ_drop(&s.torus, occ, &s.box[item.job])
+    else:
+        occ_drop_node(&s.torus, occ, -1 - item.job)      # a repair
 
 
 cdef double torus_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
@@ -58,7 +68,7 @@ cdef double torus_shadow(sim_t *s, const release_t *items, int32_t count, const 
         mid = (low + high) >> 1
         memcpy(there, occ, bytes)
         for i in range(mid + 1):
-            occ_drop(&s.torus, there, &s.box[items[i].job])
+            give(s, &items[i], there)
         if has_free(&s.finder, there, need, NULL):
             high = mid
         else:
@@ -68,7 +78,7 @@ cdef double torus_shadow(sim_t *s, const release_t *items, int32_t count, const 
     for i in range(count):
         if items[i].end > shadow:
             break
-        occ_drop(&s.torus, there, &s.box[items[i].job])
+        give(s, &items[i], there)
     if not has_free(&s.finder, there, need, NULL):
         return INFINITY
     return shadow
@@ -89,6 +99,7 @@ cdef int compute_shadow(sim_t *s, int32_t head) noexcept nogil:
         h.permit.later = h.occ
         h.permit.need = size
         return OK
+    aim(s, head, h.time)
     while size != 0:
         code = s.policy.place(s, head, h.occ, size, NULL, &box)
         if code < 0:
@@ -112,6 +123,7 @@ cdef int try_backfill(sim_t *s, int32_t job) noexcept nogil:
     cdef int code
     if limit > s.free:
         limit = s.free
+    aim(s, job, s.now)
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no box has none.
         if s.fit_epoch_any[size] != s.fit_epoch and refused[size] != s.fit_epoch:

@@ -6,6 +6,8 @@
 # - Times are seconds, float64.  `now` never runs backwards.
 # - free + busy + down == nodes after every instant; `demand` is the sum of requested sizes of queued jobs.
 # - A job holds `allocated` nodes from `decision` to `finish`; it runs from `start` = decision + start delay.
+# - With failures or checkpoints (`faults.on`) `life` says where a job is on its way (life.pxd); else it is NULL, and a
+#   job ends `run` seconds after its start.
 # - Policies are function pointers in `sim_t.policy`, set once before the loop.  Nothing below reads a name.
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
@@ -37,7 +39,7 @@ cdef enum status:
     STUCK = -3               # jobs are queued, nothing runs and nothing will happen
     BROKEN = -4              # an invariant does not hold
 
-# State of a job.  HELD (Hold recovery) is the next release's.
+# State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:
     JOB_FUTURE = 0
     JOB_QUEUED = 1
@@ -73,10 +75,18 @@ cdef struct wait_t:
     int32_t head
     int32_t end
 
+# Nodes of a cluster, as the non-zero words of a bitmap, ascending (nodes.pxd).
+cdef struct nodes_t:
+    int32_t n, capacity
+    int32_t *word
+    uint64_t *bits
+    nodes_t *next            # in the list of spare ones
+
 # One row of record=True: an event, or a stay of a job on nodes.
 cdef struct record_event_t:
     double time
     int32_t job
+    int32_t node             # of a failure or a repair; -1 otherwise
     int8_t kind
 
 cdef struct record_stay_t:
@@ -104,10 +114,13 @@ ctypedef int (*place_fn)(
 ctypedef int (*order_fn)(sim_t *s) noexcept nogil
 # Told of every job that gives its nodes back, after it left `releases` (conservative backfilling; NULL otherwise).
 ctypedef void (*released_fn)(sim_t *s, int32_t job) noexcept nogil
+# Cluster: gives `count` free nodes to a job and marks them busy; OK or a status < 0.
+ctypedef int (*take_fn)(sim_t *s, int32_t job, int32_t count) noexcept nogil
 
 cdef struct policy_t:
     pass_fn schedule         # one scheduling pass
     place_fn place           # torus: placement rule
+    take_fn take             # cluster with identities: placement rule
     order_fn order           # NULL: the queue keeps itself in order
     pass_fn migrate          # NULL, or Defragment: tried once a pass after FCFS stopped; sets s.adopted
     released_fn released
@@ -117,6 +130,7 @@ cdef struct policy_t:
     int box_order
     double min_free, max_concentration, move_cost
     bint always, keep_promise
+    bint rule_max            # Balancing: rule="max"
     bint kill                # overrun="kill"
     double start_delay
     void *python_order       # borrowed PyObject*, or NULL
@@ -159,6 +173,85 @@ cdef struct mover_t:
     double decision
     box_t box
 
+# What the lead phase of a job is: the stretch before its work, whose end is a safe point (MODEL 9, 11).
+cdef enum lead:
+    LEAD_RESTART = 0
+    LEAD_CHECKPOINT = 1
+    LEAD_MIGRATION = 2
+    N_LEADS = 3
+
+# Where a job is on its way.  Progress is in seconds of its run time.
+cdef struct life_t:
+    double saved             # safe progress when it is killed last; 0 before
+    double interval          # work between planned checkpoints; inf: none are planned
+    # since the last safe point was asked for: lead phase [begin, t0), then work and planned checkpoints
+    double begin
+    double t0
+    double safe              # safe progress until t0
+    double base              # safe progress from t0 on
+    double unsaved           # seconds of work that are lost by a failure before t0
+    double planned           # checkpoints planned from t0 on
+    double pause_until       # Defragment's pause, inside of which its clock stands still
+    double request           # risk-based: next request, and how many intervals after t0 it is
+    double request_number
+    double killed_at
+    double hold_until        # held: latest known repair of its nodes
+    int32_t down             # held: how many of its nodes are down
+    int8_t kind              # of the lead phase
+    bint struck              # in faults.struck
+    bint started             # a start has really come, its delay was not broken off
+    # seconds of this stay on nodes, by account
+    double lost
+    double held
+    double spent[3]          # by lead: restart, checkpoint, migration
+
+cdef enum victims:
+    VICTIMS_ALL = 0
+    VICTIMS_LONG = 1
+    VICTIMS_BIG = 2
+
+# Failures, predictions, checkpoints (MODEL 9-11).  The arrays of the trace, of predictions and alarms are the caller's.
+cdef struct faults_t:
+    bint on                  # `life` is kept
+    int64_t n, next          # the failure trace, by time
+    const double *time
+    const int32_t *node
+    const double *downtime
+    int64_t n_predictions, next_prediction       # by begin; those before next_prediction have passed
+    const double *prediction_begin
+    const double *prediction_end
+    const int32_t *prediction_node
+    double p                 # probability of each
+    int64_t n_alarms, next_alarm                 # requests for checkpoints, by time
+    const double *alarm_time
+    const int32_t *alarm_node                    # -1: to all jobs
+    # recovery
+    bint hold, tail, repairs_known
+    double restart_cost
+    # checkpointing
+    double cost, interval
+    bint plans               # periodic, young, daly
+    double young, daly       # their MTBF of a node; 0: the interval is given
+    bint risk
+    bint early               # alarms of an instant come before its failures
+    int victims
+    double long_seconds
+    int32_t big
+    # migration to the nodes that failed least
+    bint evades
+    double threshold, move_cost
+    # nodes
+    double *up_at            # while down: when it is repaired
+    uint8_t *down
+    int32_t *count           # failures so far
+    int32_t *rank            # nodes by (count, number); NULL where nobody asks
+    uint64_t *failing        # scratch: nodes predicted to fail, in the layout of `occ`
+    int32_t n_down           # down and in no held job
+    int32_t *struck          # held jobs that were hit in this instant
+    int32_t n_struck
+    int64_t next_entry       # of the queue, requeue="tail"
+    int64_t n_handled, n_hit, n_checkpoints
+
 cdef struct sim_t:
     # inputs
     int32_t n
@@ -179,8 +272,15 @@ cdef struct sim_t:
     int32_t *restarts
     int32_t *moves
     uint8_t *backfilled
-    double *lost_work
+    double *lost_work        # node-seconds
     double *checkpoint_time
+    double *restart_time
+    double *failure_wait
+    life_t *life             # NULL unless faults.on
+    const double *ahead      # expected time from the begin of work to the end: the estimate, without faults
+    double *rest             # owns `ahead` where it is not the estimate
+    double *owed             # restart cost at the next start; NULL unless faults.on
+    int64_t *entry           # requeue="tail": place in the queue; NULL: the job number
     double *promise          # earliest start promised in this epoch; inf: none
     int32_t *promise_epoch
     # machine
@@ -192,7 +292,9 @@ cdef struct sim_t:
     uint64_t *occ            # torus: busy or down nodes; cluster with identities: the same, a bit a node
     box_t *box               # torus: where a running job is
     bint identities          # cluster: node numbers are tracked
-    int32_t **held           # cluster with identities: a running job's node numbers, ascending
+    nodes_t **held           # cluster with identities: a running job's nodes
+    nodes_t *spare           # cluster with identities: node sets to use again
+    int32_t running          # jobs that run (held ones do not)
     int32_t mfp              # torus: largest free box of `occ`; -1: not known
     # time and events
     double now
@@ -200,7 +302,9 @@ cdef struct sim_t:
     int32_t next_arrival
     int32_t n_done
     heap_t heap
-    releases_t releases
+    releases_t releases      # running and held jobs, and (job < 0: node -1 - job) known repairs
+    faults_t faults
+    double window_from, window_to    # of the placement that is asked for
     int64_t n_events, n_passes
     # queue and scheduling
     wait_t wait
@@ -236,13 +340,35 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
 cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil
 cdef void promise_start(sim_t *s, int32_t job, double t) noexcept nogil
-cdef int run_instant(sim_t *s, double t) noexcept nogil
-cdef double next_time(sim_t *s) noexcept nogil
+cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil
+cdef void disturb(sim_t *s) noexcept nogil
 
 
-# The end that a job would have if it were started now, in exactly the arithmetic of start_job (MODEL 6).
+# The end that a job would have if it were started at t, in exactly the arithmetic of start_job (MODEL 6).
+cdef inline double end_if_started_at(const sim_t *s, int32_t job, double t) noexcept nogil:
+    t = t + s.policy.start_delay
+    if s.owed != NULL:
+        t = t + s.owed[job]
+    return t + s.ahead[job]
+
+
 cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
-    return (s.now + s.policy.start_delay) + s.estimate[job]
+    return end_if_started_at(s, job, s.now)
+
+
+# The placement that is asked for next is of a job that would start at t: when it must not fail (MODEL 7).
+cdef inline void aim(sim_t *s, int32_t job, double t) noexcept nogil:
+    s.window_from = t
+    s.window_to = (t + s.policy.start_delay) + s.estimate[job]
+
+
+# Does `a` come before `b` in the queue, keys and all?
+cdef inline bint queued_before(const sim_t *s, int32_t a, int32_t b) noexcept nogil:
+    if s.wait.key != NULL and s.wait.key[a] != s.wait.key[b]:
+        return s.wait.key[a] < s.wait.key[b]
+    if s.entry != NULL:
+        return s.entry[a] < s.entry[b]
+    return a < b
 
 
 # Takes the started jobs, those at [keep, at), out of the queue.

@@ -1,11 +1,12 @@
-"""State of one simulation and what happens at an instant; the contract is in sim.pxd."""
+"""State of one simulation, and how a job comes and goes; the contract is in sim.pxd."""
 
-from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free as c_free, malloc
 from libc.string cimport memcpy, memmove
 
-from faultsim._core.event_queue cimport event_t, heap_copy, heap_free, heap_init, heap_pop, heap_push
+from faultsim._core.event_queue cimport heap_copy, heap_free, heap_init, heap_push
 from faultsim._core.finder_bitmap cimport finder_free, finder_init
+from faultsim._core.life cimport life_alloc, life_book, life_free, life_pause, life_request, life_start
+from faultsim._core.nodes cimport give_back, nodes_copy, nodes_free, take_least_failures
 from faultsim._core.recording cimport close_stay, open_stay, record_event, record_free
 from faultsim._core.releases cimport releases_add, releases_copy, releases_free, releases_init, releases_remove
 from faultsim._core.torus cimport box_size, next_feasible, occ_drop, occ_fill, occ_meets, torus_free, torus_init
@@ -24,6 +25,33 @@ cdef inline size_t occ_bytes(const sim_t *s) noexcept nogil:
     if s.is_torus:
         return <size_t>s.torus.words * sizeof(uint64_t)
     return <size_t>((s.nodes + 63) // 64) * sizeof(uint64_t)
+
+
+cdef int faults_alloc(sim_t *s, size_t words) noexcept nogil:
+    cdef faults_t *f = &s.faults
+    cdef size_t nodes = s.nodes
+    cdef int32_t i
+    f.up_at = <double *>fresh(nodes, sizeof(double))
+    f.down = <uint8_t *>fresh(nodes, 1)
+    f.count = <int32_t *>fresh(nodes, sizeof(int32_t))
+    f.struck = <int32_t *>fresh(nodes, sizeof(int32_t))
+    f.failing = <uint64_t *>fresh(words, sizeof(uint64_t))
+    if f.up_at == NULL or f.down == NULL or f.count == NULL or f.struck == NULL or f.failing == NULL:
+        return NO_MEMORY
+    if s.policy.take == take_least_failures:
+        f.rank = <int32_t *>fresh(nodes, sizeof(int32_t))
+        if f.rank == NULL:
+            return NO_MEMORY
+        for i in range(s.nodes):
+            f.rank[i] = i
+    if f.tail:
+        s.entry = <int64_t *>fresh(s.n, sizeof(int64_t))
+        if s.entry == NULL:
+            return NO_MEMORY
+        for i in range(s.n):
+            s.entry[i] = i
+        f.next_entry = s.n
+    return OK
 
 
 cdef int sim_alloc(sim_t *s) noexcept nogil:
@@ -48,9 +76,11 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         if s.occ == NULL:
             return NO_MEMORY
     if s.identities:
-        s.held = <int32_t **>fresh(n, sizeof(int32_t *))
+        s.held = <nodes_t **>fresh(n, sizeof(nodes_t *))
         if s.held == NULL:
             return NO_MEMORY
+    if s.faults.on and faults_alloc(s, words) < 0:
+        return NO_MEMORY
     if s.is_torus:
         if finder_init(&s.finder, &s.torus) < 0:
             return NO_MEMORY
@@ -85,11 +115,21 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         s.run[i] = s.runtime[i]
         if s.policy.kill and s.estimate[i] < s.runtime[i]:
             s.run[i] = s.estimate[i]
-    return OK
+    s.ahead = s.estimate
+    return life_alloc(s) if s.faults.on else OK
 
 
 cdef void sim_free(sim_t *s) noexcept nogil:
     cdef int32_t i
+    cdef nodes_t *set_
+    life_free(s)
+    c_free(s.faults.up_at)
+    c_free(s.faults.down)
+    c_free(s.faults.count)
+    c_free(s.faults.rank)
+    c_free(s.faults.struck)
+    c_free(s.faults.failing)
+    c_free(s.entry)
     c_free(s.state)
     c_free(s.need)
     c_free(s.decision)
@@ -103,8 +143,12 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.occ)
     if s.held != NULL:
         for i in range(s.n):
-            c_free(s.held[i])
+            nodes_free(s.held[i])
         c_free(s.held)
+    while s.spare != NULL:
+        set_ = s.spare
+        s.spare = set_.next
+        nodes_free(set_)
     if s.is_torus:
         finder_free(&s.finder)
         torus_free(&s.torus)
@@ -146,7 +190,7 @@ cdef inline void *twin(const void *source, size_t bytes, int *bad) noexcept nogi
 
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     """Fork: `to` becomes an independent twin.  The caller sets the result columns, its own arrays, afterwards."""
-    cdef size_t n = source.n, bytes = occ_bytes(source)
+    cdef size_t n = source.n, nodes = source.nodes, bytes = occ_bytes(source)
     cdef int bad = 0
     cdef int32_t i
     to[0] = source[0]
@@ -207,49 +251,30 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
             for i in range(source.n):
                 to.plan.mask[i] = <uint64_t *>twin(source.plan.mask[i], bytes, &bad)
     to.held = NULL
+    to.spare = NULL
     if source.held != NULL:
-        to.held = <int32_t **>fresh(n, sizeof(int32_t *))
+        to.held = <nodes_t **>fresh(n, sizeof(nodes_t *))
         if to.held == NULL:
             bad = 1
         else:
             for i in range(source.n):
                 if source.held[i] != NULL:
-                    to.held[i] = <int32_t *>twin(
-                        source.held[i], <size_t>source.allocated[i] * sizeof(int32_t), &bad)
+                    to.held[i] = nodes_copy(source.held[i])
+                    if to.held[i] == NULL:
+                        bad = 1
+    to.life = <life_t *>twin(source.life, n * sizeof(life_t), &bad)
+    to.rest = <double *>twin(source.rest, n * sizeof(double), &bad)
+    to.owed = <double *>twin(source.owed, n * sizeof(double), &bad)
+    to.entry = <int64_t *>twin(source.entry, n * sizeof(int64_t), &bad)
+    if source.rest != NULL:
+        to.ahead = to.rest
+    to.faults.up_at = <double *>twin(source.faults.up_at, nodes * sizeof(double), &bad)
+    to.faults.down = <uint8_t *>twin(source.faults.down, nodes, &bad)
+    to.faults.count = <int32_t *>twin(source.faults.count, nodes * sizeof(int32_t), &bad)
+    to.faults.rank = <int32_t *>twin(source.faults.rank, nodes * sizeof(int32_t), &bad)
+    to.faults.struck = <int32_t *>twin(source.faults.struck, nodes * sizeof(int32_t), &bad)
+    to.faults.failing = <uint64_t *>twin(source.faults.failing, bytes, &bad)
     return NO_MEMORY if bad else OK
-
-
-# ---------------------------------------------------------------------------------------------- cluster nodes
-
-cdef int take_lowest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
-    """First fit on a cluster (MODEL 7): the lowest free node numbers."""
-    cdef int32_t *mine = <int32_t *>malloc(<size_t>count * sizeof(int32_t))
-    cdef int32_t node = 0, got = 0
-    cdef uint64_t word
-    if mine == NULL:
-        return NO_MEMORY
-    while got < count:
-        fs_require(node < s.nodes)
-        word = s.occ[node >> 6]
-        if word == ~(<uint64_t>0):
-            node = ((node >> 6) + 1) << 6
-            continue
-        if not (word >> (node & 63)) & 1:
-            s.occ[node >> 6] = word | ((<uint64_t>1) << (node & 63))
-            mine[got] = node
-            got += 1
-        node += 1
-    s.held[job] = mine
-    return OK
-
-
-cdef void give_back(sim_t *s, int32_t job) noexcept nogil:
-    cdef int32_t i, node
-    for i in range(s.allocated[job]):
-        node = s.held[job][i]
-        s.occ[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-    c_free(s.held[job])
-    s.held[job] = NULL
 
 
 # ---------------------------------------------------------------------------------------------- jobs
@@ -262,13 +287,17 @@ cdef void advance_ledger(sim_t *s, double t) noexcept nogil:
         wanted = s.demand if s.demand < s.free else s.free
         s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
         s.ledger[<int>ACC_IDLE] += dt * <double>(s.free - wanted)
+        s.ledger[<int>ACC_DOWN] += dt * <double>s.faults.n_down
         s.clock = t
 
 
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     cdef wait_t *w = &s.wait
-    cdef int32_t low, high, mid, other
-    fs_require(s.state[job] == JOB_FUTURE)
+    cdef int32_t low, high, mid
+    fs_require(s.state[job] == JOB_FUTURE or s.state[job] == JOB_RUNNING)
+    if s.entry != NULL:
+        s.entry[job] = s.faults.next_entry
+        s.faults.next_entry += 1
     s.state[job] = JOB_QUEUED
     s.demand += s.size[job]
     if w.end == s.n:        # the room in front is that of jobs which left
@@ -281,15 +310,11 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
         high = w.end
         low = w.head
         # Nearly every arrival belongs at the end.
-        other = w.job[high - 1]
-        if (other < job) if w.key == NULL else (
-                w.key[other] < w.key[job] or (w.key[other] == w.key[job] and other < job)):
+        if queued_before(s, w.job[high - 1], job):
             low = high
         while low < high:
             mid = (low + high) >> 1
-            other = w.job[mid]
-            if (other < job) if w.key == NULL else (
-                    w.key[other] < w.key[job] or (w.key[other] == w.key[job] and other < job)):
+            if queued_before(s, w.job[mid], job):
                 low = mid + 1
             else:
                 high = mid
@@ -322,40 +347,47 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
     s.demand -= s.size[job]
     s.decision[job] = s.now
     s.start[job] = begin
-    s.first_start[job] = begin
-    s.finish[job] = begin + s.run[job]
-    s.expected[job] = begin + s.estimate[job]
     s.allocated[job] = nodes
     s.backfilled[job] = backfilled
     s.free -= nodes
+    s.running += 1
+    if s.life == NULL:
+        s.first_start[job] = begin
+        s.finish[job] = begin + s.run[job]
+        s.expected[job] = begin + s.estimate[job]
+    else:
+        if not s.life[job].started:
+            s.first_start[job] = begin
+        if s.restarts[job] > 0:
+            s.failure_wait[job] += begin - s.life[job].killed_at
+        life_start(s, job)
     if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
         s.missed += 1
     if s.is_torus:
         s.box[job] = box[0]
         occ_fill(&s.torus, s.occ, box)
         s.mfp = -1
-    elif s.identities and take_lowest(s, job, nodes) < 0:
-        return NO_MEMORY
+    elif s.identities:
+        if s.faults.n_predictions > 0:
+            aim(s, job, s.now)
+        if s.policy.take(s, job, nodes) < 0:
+            return NO_MEMORY
     if releases_add(&s.releases, s.expected[job], job, nodes) < 0:
         return NO_MEMORY
     if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
         return NO_MEMORY
+    if s.faults.risk and life_request(s, job) < 0:
+        return NO_MEMORY
     if s.record.on:
-        if record_event(s, EV_START, job) < 0 or open_stay(s, job) < 0:
+        if record_event(s, EV_START, job, -1) < 0 or open_stay(s, job) < 0:
             return NO_MEMORY
     return OK
 
 
-cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
-    cdef double size = s.size[job]
-    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
-    s.state[job] = JOB_DONE
-    s.n_done += 1
+cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
+    """A running job gives its nodes back: they are free."""
+    s.running -= 1
     s.free += s.allocated[job]
-    # By the clock, so that the accounts sum to N*T to its last bit however short the job and late the time.
-    s.ledger[<int>ACC_USEFUL] += size * ((s.now - s.start[job]) - s.policy.move_cost * s.moves[job])
-    s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
-    s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
     releases_remove(&s.releases, s.expected[job], job)
     if s.is_torus:
         occ_drop(&s.torus, s.occ, &s.box[job])
@@ -363,14 +395,35 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     elif s.identities:
         give_back(s, job)
     s.change = CHANGED_ALL
-    if s.expected[job] < s.now:
-        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (MODEL 16)
     if s.policy.released != NULL:
         s.policy.released(s, job)
     if s.record.on:
         close_stay(s, job)
-        return record_event(s, EV_FINISH, job)
-    return OK
+
+
+cdef void disturb(sim_t *s) noexcept nogil:
+    """Something unforeseen: promises are excused, plans are made anew (MODEL 6, 16)."""
+    s.change = CHANGED_ALL
+    s.epoch += 1
+    s.plan.rebuild = True
+
+
+cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
+    cdef double size = s.size[job]
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
+    if s.expected[job] < s.now:
+        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (MODEL 16)
+    leave_nodes(s, job)
+    s.state[job] = JOB_DONE
+    s.n_done += 1
+    if s.life != NULL:
+        life_book(s, job, True)
+    else:
+        # By the clock, so that the accounts sum to N*T to its last bit however short the job and late the time.
+        s.ledger[<int>ACC_USEFUL] += size * ((s.now - s.start[job]) - s.policy.move_cost * s.moves[job])
+        s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
+        s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
+    return record_event(s, EV_FINISH, job, -1) if s.record.on else OK
 
 
 cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
@@ -379,7 +432,10 @@ cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
     fs_require(s.state[job] == JOB_RUNNING and box_size(box) == s.allocated[job])
     s.box[job] = box[0]
     s.moves[job] += 1
-    if cost > 0:
+    if cost > 0 and s.life != NULL:
+        if life_pause(s, job, cost) < 0:
+            return NO_MEMORY
+    elif cost > 0:
         releases_remove(&s.releases, s.expected[job], job)
         s.expected[job] += cost
         s.finish[job] += cost
@@ -390,70 +446,6 @@ cdef int move_job(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
             return NO_MEMORY
     if s.record.on:
         close_stay(s, job)
-        if record_event(s, EV_MOVE, job) < 0 or open_stay(s, job) < 0:
+        if record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0:
             return NO_MEMORY
     return OK
-
-
-# ---------------------------------------------------------------------------------------------- events
-
-cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
-    return s.state[e.serial] != JOB_RUNNING or s.finish[e.serial] != e.time
-
-
-cdef double next_time(sim_t *s) noexcept nogil:
-    """Time of the next event; inf when none is left."""
-    cdef event_t e
-    cdef double t = INFINITY
-    while s.heap.n > 0 and is_stale(s, &s.heap.items[0]):
-        heap_pop(&s.heap, &e)
-    if s.heap.n > 0:
-        t = s.heap.items[0].time
-    if s.next_arrival < s.n and s.submit[s.next_arrival] < t:
-        t = s.submit[s.next_arrival]
-    return t
-
-
-cdef int run_instant(sim_t *s, double t) noexcept nogil:
-    """All events of the instant `t` = next_time(s), in the order of MODEL 2, and the passes they ask for."""
-    cdef event_t e
-    cdef bint wanted
-    cdef int code
-    cdef int32_t job
-    if t == INFINITY:
-        return DONE if s.n_done == s.n else STUCK
-    fs_require(t >= s.now)
-    advance_ledger(s, t)
-    s.now = t
-    while True:
-        wanted = False
-        while s.heap.n > 0 and s.heap.items[0].time == t:
-            heap_pop(&s.heap, &e)
-            if is_stale(s, &e):
-                continue
-            code = finish_job(s, <int32_t>e.serial)
-            if code < 0:
-                return code
-            s.n_events += 1
-            wanted = True
-        while s.next_arrival < s.n and s.submit[s.next_arrival] == t:
-            job = s.next_arrival
-            s.next_arrival += 1
-            if s.record.on and record_event(s, EV_ARRIVAL, job) < 0:
-                return NO_MEMORY
-            code = enqueue(s, job)
-            if code < 0:
-                return code
-            s.n_events += 1
-            wanted = True
-        if wanted:
-            s.n_passes += 1
-            if s.releases.n > 0 and s.releases.items[0].end <= t:
-                s.epoch += 1     # somebody outlives its estimate: promises are excused
-            code = s.policy.schedule(s)
-            if code < 0:
-                return code
-            s.change = CHANGED_NOTHING
-        # A pass may have made events at this very instant (run time 0): drain, then another pass.
-        if s.heap.n == 0 or s.heap.items[0].time != t:
-            return OK

@@ -5,17 +5,20 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free
 
 from faultsim._core.event_queue cimport heap_is_ordered
+from faultsim._core.failures cimport job_on
 from faultsim._core.sim cimport (
-    JOB_DONE, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, sim_t,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, sim_t,
 )
-from faultsim._core.torus cimport box_size, occ_count, occ_fill, occ_meets
+from faultsim._core.torus cimport box_size, occ_count, occ_fill, occ_meets, occ_set_node
 
 
 cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
-    cdef int32_t i, k, job, node
+    cdef int32_t i, k, job, node, down = 0
     cdef int64_t bits = 0
     for i in range(s.releases.n):
         job = s.releases.items[i].job
+        if job < 0:
+            continue
         if s.is_torus:
             if box_size(&s.box[job]) != s.allocated[job]:
                 return b"a job's box is not of its allocated size"
@@ -23,21 +26,37 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
                 return b"a node holds two jobs"
             occ_fill(&s.torus, seen, &s.box[job])
         else:
-            for k in range(s.allocated[job]):
-                node = s.held[job][k]
-                if (seen[node >> 6] >> (node & 63)) & 1:
+            for k in range(s.held[job].n):
+                node = s.held[job].word[k]
+                if seen[node] & s.held[job].bits[k]:
                     return b"a node holds two jobs"
+                seen[node] |= s.held[job].bits[k]
+    if s.faults.on:
+        for node in range(s.nodes):
+            if not s.faults.down[node]:
+                continue
+            job = job_on(s, node)
+            if job >= 0:
+                if s.state[job] != JOB_HELD:
+                    return b"a job runs on a node that is down"
+                continue
+            down += 1
+            if s.is_torus:
+                occ_set_node(&s.torus, seen, node)
+            else:
                 seen[node >> 6] |= (<uint64_t>1) << (node & 63)
+        if down != s.faults.n_down:
+            return b"down nodes are miscounted"
     if s.is_torus:
         for i in range(s.torus.words):
             if seen[i] != s.occ[i]:
-                return b"the occupancy is not the union of the running jobs' boxes"
+                return b"the occupancy is not the union of the running jobs' boxes and the down nodes"
         if s.nodes - occ_count(&s.torus, s.occ) != s.free:
             return b"free + busy + down is not the number of nodes"
     else:
         for i in range((s.nodes + 63) // 64):
             if seen[i] != s.occ[i]:
-                return b"the occupancy is not the union of the running jobs' nodes"
+                return b"the occupancy is not the union of the running jobs' nodes and the down nodes"
             for k in range(64):
                 bits += (s.occ[i] >> k) & 1
         if s.nodes - bits != s.free:
@@ -55,9 +74,11 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
         total += s.ledger[i]
     for i in range(s.releases.n):
         job = s.releases.items[i].job
+        if job < 0:
+            continue
         each = s.allocated[job] * (s.clock - s.decision[job])
-        # Migration costs are booked when the move is made.
-        each -= s.size[job] * s.policy.move_cost * s.moves[job]
+        if s.life == NULL:          # migration costs are then booked when the move is made
+            each -= s.size[job] * s.policy.move_cost * s.moves[job]
         total += each
     if fabs(total - span) > 1e-9 * span:
         return b"the capacity ledger does not sum to N*T"
@@ -65,7 +86,7 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
 
 
 cdef const char *broken_invariant(sim_t *s) noexcept nogil:
-    cdef int32_t i, job, queued = 0, running = 0, done = 0
+    cdef int32_t i, job, queued = 0, running = 0, kept = 0, done = 0, repairs = 0
     cdef int64_t held = 0, demand = 0
     cdef uint64_t *seen
     cdef const char *found
@@ -81,13 +102,21 @@ cdef const char *broken_invariant(sim_t *s) noexcept nogil:
             running += 1
             if s.finish[i] < s.now:
                 return b"a job runs past its end"
+        elif s.state[i] == JOB_HELD:
+            kept += 1
+            if s.life[i].down < 1:
+                return b"a job is held although its nodes are up"
         elif s.state[i] == JOB_DONE:
             done += 1
             if not (s.submit[i] <= s.decision[i] <= s.start[i] <= s.finish[i] <= s.now):
                 return b"a finished job's times are out of order"
         elif s.state[i] != JOB_FUTURE or i < s.next_arrival:
             return b"a job is in no known state"
-    if done != s.n_done or running != s.releases.n or queued != s.wait.end - s.wait.head:
+    for i in range(s.releases.n):
+        repairs += s.releases.items[i].job < 0
+    if running != s.running or (s.faults.repairs_known and repairs != s.faults.n_down):
+        return b"running jobs or repairs are counted wrongly"
+    if done != s.n_done or running + kept + repairs != s.releases.n or queued != s.wait.end - s.wait.head:
         return b"jobs are lost or counted twice"
     if demand != s.demand:
         return b"the queue's demand is not the sum of its sizes"
@@ -96,14 +125,18 @@ cdef const char *broken_invariant(sim_t *s) noexcept nogil:
             return b"the queue holds a job that does not wait"
     for i in range(s.releases.n):
         job = s.releases.items[i].job
+        if i > 0 and s.releases.items[i - 1].end > s.releases.items[i].end:
+            return b"the releases are out of order"
+        if job < 0:
+            if not s.faults.down[-1 - job] or s.releases.items[i].end != s.faults.up_at[-1 - job]:
+                return b"a repair is expected that will not come then"
+            continue
         held += s.allocated[job]
-        if s.releases.items[i].end != s.expected[job] or s.state[job] != JOB_RUNNING:
+        if s.releases.items[i].end != s.expected[job] or (s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD):
             return b"the releases are not those of the running jobs"
         if s.allocated[job] < s.size[job]:
             return b"a job holds fewer nodes than it asked for"
-        if i > 0 and s.releases.items[i - 1].end > s.releases.items[i].end:
-            return b"the releases are out of order"
-    if held + s.free != s.nodes:
+    if held + s.free + s.faults.n_down != s.nodes:
         return b"free + busy + down is not the number of nodes"
     if s.missed > 0:
         return b"a promised start was missed without an excuse"

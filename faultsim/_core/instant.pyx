@@ -1,0 +1,148 @@
+"""What happens at an instant; the contract is in instant.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from faultsim._core.checkpoints cimport alarm, risk_request
+from faultsim._core.event_queue cimport event_t, heap_pop
+from faultsim._core.failures cimport repair, settle_struck, strike
+from faultsim._core.least_failures cimport evade
+from faultsim._core.recording cimport record_event
+from faultsim._core.sim cimport (
+    CHANGED_NOTHING, DONE, EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_REPAIR, JOB_RUNNING, NO_MEMORY, OK, STUCK,
+    advance_ledger, enqueue, faults_t, finish_job,
+)
+
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)
+
+
+cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
+    if e.kind == EV_FINISH:
+        return s.state[e.serial] != JOB_RUNNING or s.finish[e.serial] != e.time
+    if e.kind == EV_REPAIR:
+        return not s.faults.down[e.serial] or s.faults.up_at[e.serial] != e.time
+    return s.state[e.serial] != JOB_RUNNING or s.life[e.serial].request != e.time
+
+
+cdef inline void drop_stale(sim_t *s) noexcept nogil:
+    cdef event_t e
+    while s.heap.n > 0 and is_stale(s, &s.heap.items[0]):
+        heap_pop(&s.heap, &e)
+
+
+cdef double next_time(sim_t *s) noexcept nogil:
+    cdef faults_t *f = &s.faults
+    cdef double t = INFINITY
+    drop_stale(s)
+    if s.heap.n > 0:
+        t = s.heap.items[0].time
+    if s.next_arrival < s.n and s.submit[s.next_arrival] < t:
+        t = s.submit[s.next_arrival]
+    if f.on:
+        if s.n_done == s.n:
+            return INFINITY
+        if f.next < f.n and f.time[f.next] < t:
+            t = f.time[f.next]
+        if f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] < t:
+            t = f.alarm_time[f.next_alarm]
+    return t
+
+
+cdef int arrive(sim_t *s) noexcept nogil:
+    cdef int32_t job = s.next_arrival
+    s.next_arrival += 1
+    if s.record.on and record_event(s, EV_ARRIVAL, job, -1) < 0:
+        return NO_MEMORY
+    s.n_events += 1
+    return enqueue(s, job)
+
+
+cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
+    """Without faults: finishes, then arrivals."""
+    cdef event_t e
+    cdef int code
+    while s.heap.n > 0 and s.heap.items[0].time == t:
+        heap_pop(&s.heap, &e)
+        if is_stale(s, &e):
+            continue
+        code = finish_job(s, <int32_t>e.serial)
+        if code < 0:
+            return code
+        s.n_events += 1
+        wanted[0] = True
+    while s.next_arrival < s.n and s.submit[s.next_arrival] == t:
+        code = arrive(s)
+        if code < 0:
+            return code
+        wanted[0] = True
+    return OK
+
+
+cdef int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
+    cdef int32_t serial = <int32_t>e.serial
+    cdef int code
+    if e.kind == EV_CHECKPOINT:
+        return risk_request(s, serial)
+    wanted[0] = True
+    if e.kind == EV_REPAIR:
+        return repair(s, serial)
+    s.n_events += 1
+    code = finish_job(s, serial)
+    return evade(s, serial) if s.faults.evades and code == OK else code
+
+
+cdef int drain_faults(sim_t *s, double t, bint *wanted) noexcept nogil:
+    """All events of the instant, always the first kind that is left: one may bring about an earlier kind."""
+    cdef faults_t *f = &s.faults
+    cdef event_t e
+    cdef int code
+    while True:
+        drop_stale(s)
+        if s.heap.n > 0 and s.heap.items[0].time == t and s.heap.items[0].kind <= EV_REPAIR:
+            heap_pop(&s.heap, &e)
+            code = handle(s, &e, wanted)
+        elif f.early and f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] == t:
+            code = alarm(s)
+        elif f.next < f.n and f.time[f.next] == t:
+            code = strike(s, wanted)
+        elif f.n_struck > 0:
+            code = settle_struck(s)
+        elif f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] == t:
+            code = alarm(s)
+        elif s.heap.n > 0 and s.heap.items[0].time == t:
+            heap_pop(&s.heap, &e)
+            code = handle(s, &e, wanted)
+        elif s.next_arrival < s.n and s.submit[s.next_arrival] == t:
+            wanted[0] = True
+            code = arrive(s)
+        else:
+            return OK
+        if code < 0:
+            return code
+
+
+cdef int run_instant(sim_t *s, double t) noexcept nogil:
+    cdef bint wanted
+    cdef int code
+    if t == INFINITY:
+        return DONE if s.n_done == s.n else STUCK
+    fs_require(t >= s.now)
+    advance_ledger(s, t)
+    s.now = t
+    while True:
+        wanted = False
+        code = drain_faults(s, t, &wanted) if s.faults.on else drain(s, t, &wanted)
+        if code < 0:
+            return code
+        if wanted:
+            s.n_passes += 1
+            if s.releases.n > 0 and s.releases.items[0].end <= t:
+                s.epoch += 1     # somebody outlives its estimate: promises are excused
+            code = s.policy.schedule(s)
+            if code < 0:
+                return code
+            s.change = CHANGED_NOTHING
+        # A pass may have made events at this very instant (run time 0): drain, then another pass.
+        if s.heap.n == 0 or s.heap.items[0].time != t:
+            return OK

@@ -1,0 +1,107 @@
+"""Migration to nodes that failed less; the contract is in least_failures.pxd."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free as c_free, malloc, qsort
+
+from faultsim._core.life cimport life_lead, life_locate, place_t
+from faultsim._core.nodes cimport nodes_list, nodes_swap
+from faultsim._core.recording cimport close_stay, open_stay, record_event
+from faultsim._core.sim cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, NO_MEMORY, OK, disturb
+
+cdef struct later_t:
+    double start
+    int32_t job
+
+
+cdef int by_start(const void *a, const void *b) noexcept nogil:
+    cdef const later_t *p = <const later_t *>a
+    cdef const later_t *q = <const later_t *>b
+    if p.start != q.start:
+        return -1 if p.start < q.start else 1
+    return (p.job > q.job) - (p.job < q.job)
+
+
+cdef int32_t best_idle(const sim_t *s) noexcept nogil:
+    """The free node that failed least, the lowest on ties; -1: none."""
+    cdef const int32_t *count = s.faults.count
+    cdef int32_t node, best = -1
+    if s.free == 0:
+        return -1
+    for node in range(s.nodes):
+        if not (s.occ[node >> 6] >> (node & 63)) & 1 and (best < 0 or count[node] < count[best]):
+            best = node
+            if count[node] == 0:
+                break
+    return best
+
+
+cdef int move_away(sim_t *s, int32_t job, int32_t *mine, bint *moved) noexcept nogil:
+    """Swap its worst node for the best idle one while the difference exceeds the threshold."""
+    cdef const int32_t *count = s.faults.count
+    cdef int32_t n = nodes_list(s.held[job], mine), i, worst, idle
+    while True:
+        worst = 0
+        for i in range(1, n):
+            if count[mine[i]] > count[mine[worst]] or (
+                    count[mine[i]] == count[mine[worst]] and mine[i] < mine[worst]):
+                worst = i
+        if not count[mine[worst]] > s.faults.threshold:
+            return OK                    # no idle node can have failed less than never
+        idle = best_idle(s)
+        if idle < 0 or not count[mine[worst]] - count[idle] > s.faults.threshold:
+            return OK
+        if not moved[0] and s.record.on:
+            close_stay(s, job)
+        moved[0] = True
+        s.occ[mine[worst] >> 6] &= ~((<uint64_t>1) << (mine[worst] & 63))
+        s.occ[idle >> 6] |= (<uint64_t>1) << (idle & 63)
+        if nodes_swap(s.held[job], mine[worst], idle) < 0:
+            return NO_MEMORY
+        mine[worst] = idle
+
+
+cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
+    cdef int32_t i, job, n = 0
+    cdef later_t *later
+    cdef int32_t *mine
+    cdef bint moved, any_moved = False
+    cdef place_t at
+    cdef int code = OK
+    later = <later_t *>malloc(<size_t>(s.running + 1) * sizeof(later_t))
+    mine = <int32_t *>malloc(<size_t>s.nodes * sizeof(int32_t))
+    if later == NULL or mine == NULL:
+        c_free(later)
+        c_free(mine)
+        return NO_MEMORY
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
+                and s.finish[job] > s.now):
+            later[n].start = s.start[job]
+            later[n].job = job
+            n += 1
+    qsort(later, <size_t>n, sizeof(later_t), by_start)
+    s.n_attempted += n > 0
+    for i in range(n):
+        job = later[i].job
+        moved = False
+        code = move_away(s, job, mine, &moved)
+        if code < 0:
+            break
+        if not moved:
+            continue
+        any_moved = True
+        s.moves[job] += 1
+        life_locate(s, job, s.now, &at)
+        code = life_lead(s, job, <int>LEAD_MIGRATION, s.faults.move_cost, at.safe, at.progress, at.unsaved)
+        if code < 0:
+            break
+        if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):
+            code = NO_MEMORY
+            break
+    s.n_successful += any_moved
+    if any_moved:
+        disturb(s)
+    c_free(later)
+    c_free(mine)
+    return code

@@ -1,0 +1,275 @@
+"""A job on its way; the contract is in life.pxd."""
+
+from libc.math cimport INFINITY, ceil, floor, sqrt
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free as c_free, malloc
+
+from faultsim._core.event_queue cimport heap_push
+from faultsim._core.releases cimport releases_add, releases_remove
+from faultsim._core.sim cimport (
+    ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY, ACC_USEFUL,
+    EV_CHECKPOINT, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, NO_MEMORY, N_LEADS, OK, life_t,
+)
+
+
+cdef int life_alloc(sim_t *s) noexcept nogil:
+    """Arrays a job; `ahead` is what the scheduler expects of a job that starts afresh."""
+    cdef size_t n = s.n
+    cdef int32_t i
+    cdef life_t *life
+    cdef double left
+    s.life = <life_t *>calloc(n, sizeof(life_t))
+    s.rest = <double *>malloc(n * sizeof(double))
+    s.owed = <double *>calloc(n, sizeof(double))
+    if s.life == NULL or s.rest == NULL or s.owed == NULL:
+        return NO_MEMORY
+    for i in range(s.n):
+        life = &s.life[i]
+        life.interval = INFINITY
+        if s.faults.plans:
+            life.interval = s.faults.interval
+            if s.faults.young > 0:
+                life.interval = sqrt(((2.0 * s.faults.cost) * s.faults.young) / s.size[i])
+            elif s.faults.daly > 0:
+                life.interval = daly(s.faults.cost, s.faults.daly / s.size[i])
+        life.pause_until = -INFINITY
+        life.killed_at = -INFINITY
+        left = s.estimate[i]
+        s.rest[i] = left + planned(s, life, left) * s.faults.cost
+    s.ahead = s.rest
+    return OK
+
+
+cdef void life_free(sim_t *s) noexcept nogil:
+    c_free(s.life)
+    c_free(s.rest)
+    c_free(s.owed)
+
+
+cdef double daly(double cost, double mtbf) noexcept nogil:
+    """Daly 2006, equation 37 [NOTES 9.2]."""
+    if not cost < 2.0 * mtbf:
+        return mtbf
+    return sqrt((2.0 * cost) * mtbf) * (
+        (1.0 + sqrt(cost / (2.0 * mtbf)) / 3.0) + (cost / (2.0 * mtbf)) / 9.0) - cost
+
+
+cdef double planned(const sim_t *s, const life_t *life, double left) noexcept nogil:
+    """The number of k >= 1 with left - k*interval > cost."""
+    cdef double w = life.interval, c = s.faults.cost, n
+    if w == INFINITY or not left - w > c:
+        return 0.0
+    n = ceil((left - c) / w) - 1.0
+    while n > 0.0 and not left - n * w > c:
+        n -= 1.0
+    while left - (n + 1.0) * w > c:
+        n += 1.0
+    return n
+
+
+cdef inline double checkpoint_end(const sim_t *s, const life_t *life, double k) noexcept nogil:
+    return life.t0 + k * (life.interval + s.faults.cost) if k > 0.0 else life.t0
+
+
+cdef inline double checkpoint_begin(const sim_t *s, const life_t *life, double k) noexcept nogil:
+    return life.t0 + ((k - 1.0) * (life.interval + s.faults.cost) + life.interval)
+
+
+cdef double completed(const sim_t *s, const life_t *life, double t) noexcept nogil:
+    """How many of the planned checkpoints have ended by t."""
+    cdef double j
+    if life.planned == 0.0:
+        return 0.0
+    j = floor((t - life.t0) / (life.interval + s.faults.cost))
+    if j > life.planned:
+        j = life.planned
+    if j < 0.0:
+        j = 0.0
+    while j > 0.0 and checkpoint_end(s, life, j) > t:
+        j -= 1.0
+    while j < life.planned and checkpoint_end(s, life, j + 1.0) <= t:
+        j += 1.0
+    return j
+
+
+cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexcept nogil:
+    cdef const life_t *life = &s.life[job]
+    cdef bint paused = t < life.pause_until
+    cdef double j, since
+    if paused:
+        t = life.pause_until
+    if t < life.t0:
+        out.progress = life.base
+        out.safe = life.safe
+        out.unsaved = life.unsaved
+        out.works = False
+        return
+    j = completed(s, life, t)
+    since = checkpoint_end(s, life, j)
+    out.safe = life.base + j * life.interval if j > 0.0 else life.base
+    out.works = not paused
+    if j < life.planned and t >= checkpoint_begin(s, life, j + 1.0):
+        out.works = False
+        out.progress = out.safe + life.interval
+        out.unsaved = checkpoint_begin(s, life, j + 1.0) - since
+    else:
+        out.progress = out.safe + (t - since)
+        out.unsaved = t - since
+
+
+cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept nogil:
+    """Expected time from the begin of work to the end, planned checkpoints included."""
+    cdef double left = s.estimate[job] - progress
+    if left < 0.0:
+        left = 0.0
+    return left + planned(s, &s.life[job], left) * s.faults.cost
+
+
+cdef void settle(sim_t *s, int32_t job) noexcept nogil:
+    """finish of a job whose t0 and base are set."""
+    cdef life_t *life = &s.life[job]
+    cdef double left = s.run[job] - life.base
+    if left < 0.0:
+        left = 0.0
+    life.planned = planned(s, life, left)
+    s.finish[job] = life.t0 + (left + life.planned * s.faults.cost)
+
+
+cdef int life_request(sim_t *s, int32_t job) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    life.request = life.t0 + life.request_number * s.faults.interval
+    if life.request < s.finish[job] and heap_push(&s.heap, life.request, EV_CHECKPOINT, job) < 0:
+        return NO_MEMORY
+    return OK
+
+
+cdef void life_start(sim_t *s, int32_t job) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    life.begin = s.start[job]
+    life.t0 = s.start[job] + s.owed[job]
+    life.kind = LEAD_RESTART
+    life.safe = life.saved
+    life.base = life.saved
+    life.unsaved = 0.0
+    life.pause_until = -INFINITY
+    life.request_number = 1.0
+    settle(s, job)
+    s.expected[job] = life.t0 + s.ahead[job]
+
+
+cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil:
+    if end == s.expected[job]:
+        return OK
+    releases_remove(&s.releases, s.expected[job], job)
+    s.expected[job] = end
+    return OK if releases_add(&s.releases, end, job, s.allocated[job]) == 0 else NO_MEMORY
+
+
+cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
+    """Book the time from the begin of the lead phase to t: the lead, and planned checkpoints."""
+    cdef life_t *life = &s.life[job]
+    cdef double j
+    if t < s.start[job]:
+        return
+    if t < life.pause_until:
+        t = life.pause_until
+    if t < life.t0:
+        life.spent[life.kind] += t - life.begin
+        return
+    life.spent[life.kind] += life.t0 - life.begin
+    if life.planned == 0.0:
+        return
+    j = completed(s, life, t)
+    life.spent[<int>LEAD_CHECKPOINT] += j * s.faults.cost
+    if j < life.planned and t >= checkpoint_begin(s, life, j + 1.0):
+        life.spent[<int>LEAD_CHECKPOINT] += t - checkpoint_begin(s, life, j + 1.0)
+
+
+cdef int life_resume(sim_t *s, int32_t job, int kind, double length, double safe, double base,
+                     double unsaved) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    life.begin = s.now
+    life.t0 = s.now + length
+    life.kind = <int>kind
+    life.safe = safe
+    life.base = base
+    life.unsaved = unsaved
+    life.pause_until = -INFINITY
+    life.request_number = 1.0
+    settle(s, job)
+    if set_expected(s, job, life.t0 + expected_from(s, job, base)) < 0:
+        return NO_MEMORY
+    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
+        return NO_MEMORY
+    return life_request(s, job) if s.faults.risk else OK
+
+
+cdef int life_lead(sim_t *s, int32_t job, int kind, double length, double safe, double base,
+                   double unsaved) noexcept nogil:
+    close_stretch(s, job, s.now)
+    return life_resume(s, job, kind, length, safe, base, unsaved)
+
+
+cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    cdef double begin = s.now if s.now > s.start[job] else s.start[job]
+    if life.pause_until > begin:
+        begin = life.pause_until
+    life.pause_until = begin + cost
+    life.begin += cost
+    life.t0 += cost
+    s.finish[job] += cost
+    life.spent[<int>LEAD_MIGRATION] += cost
+    if set_expected(s, job, s.expected[job] + cost) < 0:
+        return NO_MEMORY
+    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
+        return NO_MEMORY
+    return life_request(s, job) if s.faults.risk else OK
+
+
+cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    cdef place_t at
+    cdef double t = s.now, begin
+    if t < s.start[job]:
+        at.safe = life.safe         # nothing has begun
+        at.unsaved = 0.0
+    else:
+        life_locate(s, job, t, &at)
+    close_stretch(s, job, t)
+    if t < life.pause_until:
+        begin = t if t > s.start[job] else s.start[job]
+        life.spent[<int>LEAD_MIGRATION] -= life.pause_until - begin
+    life.pause_until = -INFINITY
+    life.lost += at.unsaved
+    s.lost_work[job] += s.size[job] * at.unsaved
+    s.restarts[job] += 1
+    life.saved = at.safe
+    life.killed_at = t
+    s.owed[job] = s.faults.restart_cost
+    s.rest[job] = expected_from(s, job, at.safe)
+
+
+cdef void life_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
+    cdef life_t *life = &s.life[job]
+    cdef double size = s.size[job], stay = s.now - s.decision[job], delay
+    cdef int i
+    if finished:
+        close_stretch(s, job, s.now)
+    delay = (s.start[job] if s.start[job] < s.now else s.now) - s.decision[job]
+    s.ledger[<int>ACC_START_DELAY] += size * delay
+    s.ledger[<int>ACC_LOST] += size * life.lost
+    s.ledger[<int>ACC_HELD] += size * life.held
+    s.ledger[<int>ACC_RESTART] += size * life.spent[<int>LEAD_RESTART]
+    s.ledger[<int>ACC_CHECKPOINT] += size * life.spent[<int>LEAD_CHECKPOINT]
+    s.ledger[<int>ACC_MIGRATION] += size * life.spent[<int>LEAD_MIGRATION]
+    s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * stay
+    s.ledger[<int>ACC_USEFUL] += size * (
+        stay - delay - life.lost - life.held - life.spent[<int>LEAD_RESTART] - life.spent[<int>LEAD_CHECKPOINT]
+        - life.spent[<int>LEAD_MIGRATION])
+    s.checkpoint_time[job] += life.spent[<int>LEAD_CHECKPOINT]
+    s.restart_time[job] += life.spent[<int>LEAD_RESTART]
+    life.lost = 0.0
+    life.held = 0.0
+    for i in range(<int>N_LEADS):
+        life.spent[i] = 0.0
