@@ -50,6 +50,21 @@ def test_settings_say_all_that_simulate_takes():
     assert set(settings) == set(inspect.signature(fs.simulate).parameters) - {"log", "progress"}
 
 
+def test_failures_are_identified():
+    assert fs.simulate(LOG, fs.Cluster(2)).provenance["failures"] is None
+    trace = fs.FailureTrace([5, 9], [0, 1], 2, span=100, name="two", dropped={"software": 3})
+    result = fs.simulate(LOG, fs.Cluster(2), failures=trace, predictor=fs.Perfect(), engine="reference")
+    found = result.provenance
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert found["failures"] == {
+        "count": 2, "span": 100, "digest": trace.digest(), "name": "two", "dropped": {"software": 3}
+    }  # fmt: skip
+    settings = found["settings"]
+    assert settings["failures"] == {"count": 2, "span": 100.0}
+    assert settings["recovery"] == {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
+    assert settings["predictor"] == {"name": "perfect"}
+
+
 def test_python_policies_are_named():
     found = fs.simulate(LOG, fs.Cluster(2), scheduler=fs.Fcfs(Mine())).provenance
     order = found["settings"]["scheduler"]["order"]

@@ -169,6 +169,64 @@ def test_saved_results_come_back_exactly(tmp_path_factory, run):
     assert again.provenance["settings"] == made.provenance["settings"]
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@given(runs(failing=True))
+def test_saved_results_with_failures_come_back_exactly(tmp_path_factory, run):
+    path = tmp_path_factory.mktemp("saved") / "run.npz"
+    made = run.simulate(engine="reference")
+    made.save(path)
+    loaded = fs.load_result(path)
+    same(made, loaded)
+    assert loaded.provenance == made.provenance
+    assert loaded.failures == made.failures == run.failures
+    assert loaded.warnings == made.warnings
+    assert str(loaded) == str(made)
+    loaded.save(path)
+    again = fs.rerun(fs.load_result(path))
+    same(made, again)
+    for key in ("input", "settings", "failures"):
+        assert again.provenance[key] == made.provenance[key]
+
+
+def test_broken_failures_in_a_file(tmp_path):
+    path = tmp_path / "run.npz"
+    trace = fs.FailureTrace([5, 9], [0, 1], 2, span=100)
+    predictor = fs.PredictionTrace([5], [0])
+    fs.simulate(
+        LOG, fs.Cluster(4), failures=trace, predictor=predictor, placement=fs.SafestFirst(), engine="reference"
+    ).save(path)
+    good = dict(np.load(path))
+
+    def altered(**changes):
+        np.savez(path, **{name: column for name, column in (good | changes).items() if column is not None})
+        return path
+
+    with pytest.raises(InputError, match=r"run.npz: the failures of this saved result are not those of its run"):
+        fs.load_result(altered(**{"failures/node": np.array([0, 2], np.int32)}))
+    with pytest.raises(InputError, match=r"run.npz: the failures of this saved result are broken \(time, row 0: nan"):
+        fs.load_result(altered(**{"failures/time": np.array([np.nan, 2])}))
+    with pytest.raises(InputError, match=r"the failures of this saved result are broken .*node"):
+        fs.load_result(altered(**{"failures/node": None}))
+    loaded = fs.load_result(altered(**{"policy/predictor/time": None, "policy/predictor/node": None}))
+    with pytest.raises(OptionError, match="this PredictionTrace has 1 predictions, which did not travel"):
+        fs.rerun(loaded)
+
+
+def test_a_trace_that_ends_before_the_last_job():
+    log = fs.Workload(submit=[0], runtime=[5000], size=[1])
+    trace = fs.FailureTrace([10], [0], span=3000)
+    result = fs.simulate(log, fs.Cluster(1), failures=trace, estimates="actual", engine="reference")
+    said = "the failure trace ends at 3,000 s, the last job at 5,010 s: nothing fails in between"
+    assert result.warnings == (said,)
+    assert f"note: {said}" in str(result)
+    longer = fs.simulate(
+        log, fs.Cluster(1), failures=fs.FailureTrace([10], [0], span=5010), estimates="actual", engine="reference"
+    )
+    assert longer.warnings == ()
+    assert longer.failures.span == 5010
+    assert str(longer).startswith("1 jobs on cluster:1 (1 nodes): easy, first_fit, 1 failures, requeue\n")
+
+
 def test_saving_takes_the_name_as_it_is(result, tmp_path):
     path = tmp_path / "result.faultsim"
     result.save(path)
