@@ -4,7 +4,11 @@
 # Inputs
 from faultsim import synthetic
 from faultsim.failures import FailureTrace
+from faultsim.readers.bluegene_ras import read_bluegene_ras
+from faultsim.readers.failures_csv import read_failures
+from faultsim.readers.fta import read_fta
 from faultsim.readers.krevat import krevat_span
+from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
 from faultsim.workload import Workload, concat
 
@@ -138,6 +142,10 @@ __all__ = [
     "krevat_span",
     "load_result",
     "partition",
+    "read_bluegene_ras",
+    "read_failures",
+    "read_fta",
+    "read_lanl",
     "read_swf",
     "rerun",
     "simulate",

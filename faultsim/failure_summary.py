@@ -65,13 +65,17 @@ class FailureSummary(SummaryTable):
         super().__init__(ROWS, values, name, dropped)
 
 
-def merged_outages(columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+def merged_outages(
+    columns: Mapping[str, NDArray[Any]], *, touching: bool = False
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """The outages of all nodes with those of one node that overlap, or begin in one instant, as one.
 
     Parameters
     ----------
     columns : mapping of str to array
         time (ascending), node and downtime.
+    touching : bool
+        Whether an outage that begins when the one before ends belongs to it.
 
     Returns
     -------
@@ -98,7 +102,8 @@ def merged_outages(columns: Mapping[str, NDArray[Any]]) -> tuple[NDArray[np.intp
     lifted = np.maximum.accumulate((np.cumsum(other) - 1) * n + rank)
     latest = values[lifted % n] if n else end
     new = other.copy()
-    new[1:] |= (time[1:] >= latest[:-1]) & (time[1:] != time[:-1])
+    later = time[1:] > latest[:-1] if touching else time[1:] >= latest[:-1]
+    new[1:] |= later & (time[1:] != time[:-1])
     begins = np.flatnonzero(new)
     ends = latest[np.append(begins[1:], n) - 1] if n else end
     first = by_node[begins]

@@ -8,8 +8,6 @@ from faultsim.errors import NotAvailableError
 __all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy", "refuse_synthetic"]
 
 _FAILURES = "comes with failures"
-_READERS = "comes with readers of failure traces"
-_TRACES = "here: FailureTrace(time, node, downtime)"
 _FARS = "comes with proactive rescheduling (FARS)"
 _WORKFLOWS = "comes with workflows"
 _SWEEPS = "comes with sweeps"
@@ -19,7 +17,6 @@ _ONE_RUN = "here: simulate, simulate_many"
 
 #: Public name -> (with which part it comes, what there is instead).
 PLANNED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("read_lanl", "read_fta", "read_bluegene_ras"), (_READERS, _TRACES)),
     **dict.fromkeys(
         ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_MOVES)
     ),

@@ -14,7 +14,7 @@ from typing import IO, cast
 
 from faultsim.errors import InputError
 
-__all__ = ["Lines", "display_name"]
+__all__ = ["Lines", "display_name", "shown", "stem"]
 
 # Compression is told by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
 _MAGIC = (
@@ -36,6 +36,34 @@ def display_name(path: str | os.PathLike[str]) -> str:
     """
     name = os.fspath(path)
     return "<stdin>" if name == "-" else name
+
+
+def stem(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> str:
+    """The name of a file without its folder and suffixes: what to call what is in it.
+
+    Examples
+    --------
+    >>> from faultsim.readers.files import stem
+    >>> stem("logs/SDSC-SP2-1998-4.2-cln.swf.gz", (".gz", ".swf"))
+    'SDSC-SP2-1998-4.2-cln'
+    """
+    name = os.path.basename(os.fspath(path))
+    while (parts := os.path.splitext(name))[1].lower() in suffixes:
+        name = parts[0]
+    return "stdin" if name == "-" else name
+
+
+def shown(text: bytes) -> str:
+    """A line of a file as messages quote it: at most 80 characters.
+
+    Examples
+    --------
+    >>> from faultsim.readers.files import shown
+    >>> shown(b"1 2 x")
+    "'1 2 x'"
+    """
+    quoted = text.decode("utf-8", "replace")
+    return repr(quoted if len(quoted) <= 80 else quoted[:77] + "...")
 
 
 class Lines:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import InputError, OptionError
-from faultsim.readers.files import Lines
+from faultsim.readers.files import Lines, shown, stem
 from faultsim.readers.tables import PAD, parse_block
 from faultsim.swf_text import FIELDS
 from faultsim.workload import Workload
@@ -107,16 +107,11 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
         raise InputError(f"{lines.name}: no job is left ({reasons})")
     try:
-        return Workload(**columns, dropped=dropped, name=_stem(path) if name is None else name, comments=comments)
+        return Workload(
+            **columns, dropped=dropped, name=stem(path, _SUFFIXES) if name is None else name, comments=comments
+        )
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from error
-
-
-def _stem(path: str | os.PathLike[str]) -> str:
-    stem = os.path.basename(os.fspath(path))
-    while (parts := os.path.splitext(stem))[1].lower() in _SUFFIXES:
-        stem = parts[0]
-    return "stdin" if stem == "-" else stem
 
 
 def _refuse_other_formats(block: bytes, name: str) -> None:
@@ -166,7 +161,7 @@ def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table
         fields = text.split()
         if len(fields) < _WIDTH:
             if not begun and not rows and any(_number(field) is None for field in fields):
-                raise InputError(f"{name}: not an SWF log; line {number} is {_shown(text)}, expected {_WIDTH} numbers")
+                raise InputError(f"{name}: not an SWF log; line {number} is {shown(text)}, expected {_WIDTH} numbers")
             raise _bad_line(name, number, text, f"{len(fields)} fields, expected {_WIDTH}")
         row = []
         for field in fields:
@@ -194,12 +189,7 @@ def _number(field: bytes) -> float | None:
 
 
 def _bad_line(name: str, number: int, text: bytes, what: str) -> InputError:
-    return InputError(f"{name}, line {number}: {what}: {_shown(text)}")
-
-
-def _shown(text: bytes) -> str:
-    shown = text.decode("utf-8", "replace")
-    return repr(shown if len(shown) <= 80 else shown[:77] + "...")
+    return InputError(f"{name}, line {number}: {what}: {shown(text)}")
 
 
 def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:

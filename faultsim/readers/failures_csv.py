@@ -1,0 +1,110 @@
+"""Reads the failure traces that `FailureTrace.write_csv` writes: see `read_failures`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from typing import Any
+
+import numpy as np
+
+from faultsim.columns import FAILURES, by_name
+from faultsim.errors import InputError
+from faultsim.failures import FailureTrace
+from faultsim.readers.files import Lines, shown, stem
+
+__all__ = ["read_failures"]
+
+_NAMES = tuple(by_name(FAILURES))
+_SUFFIXES = (".gz", ".xz", ".bz2", ".csv", ".txt")
+
+
+def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
+    """Read a failure trace from a CSV file, faultsim's own or any with the columns time and node.
+
+    Parameters
+    ----------
+    path : path
+        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.  Lines that begin with "#" are comments,
+        of which ``# span: seconds`` and ``# name: text`` count.  The first other line names the columns: time and node,
+        and if they are there downtime and coin; further columns are left aside.  Rows may come in any order.
+
+    Returns
+    -------
+    FailureTrace
+        Equal to the one that `FailureTrace.write_csv` wrote, to the bit.
+
+    Raises
+    ------
+    InputError
+        No such file; a column missing; a line that cannot be read, or a bad value (file, line and text are named).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.FailureTrace([60, 90.5], [0, 2], [0, 30], span=3600)
+    >>> trace.write_csv("trace.csv.gz")
+    >>> fs.read_failures("trace.csv.gz") == trace
+    True
+    """
+    lines = Lines(path)
+    text = b"".join(lines)
+    facts: dict[str, str] = {}
+    header: list[str] = []
+    rows: list[list[float]] = []
+    where: list[int] = []
+    places: list[int] = []
+    for number, line in enumerate(text.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        stripped = line.strip()
+        if stripped.startswith(b"#"):
+            key, colon, value = stripped.lstrip(b"# ").decode("utf-8", "replace").partition(":")
+            if colon:
+                facts[key.strip()] = value.strip()
+        elif stripped and not header:
+            header = [name.strip() for name in stripped.decode("utf-8", "replace").split(",")]
+            places = _places(header, lines.name, number, stripped)
+        elif stripped:
+            fields = stripped.split(b",")
+            if len(fields) != len(header):
+                raise _bad(lines.name, number, stripped, f"{len(fields)} fields, expected {len(header)}")
+            try:
+                rows.append([float(fields[place]) for place in places])
+            except ValueError:
+                raise _bad(lines.name, number, stripped, "expected numbers") from None
+            where.append(number)
+    if not header:
+        raise InputError(f"{lines.name}: empty; expected a line with the names of the columns, {','.join(_NAMES)}")
+    table: dict[str, Any] = dict(
+        zip([header[place] for place in places], np.array(rows).reshape(-1, len(places)).T, strict=True)
+    )
+    span = facts.get("span")
+    try:
+        until = None if span is None else float(span)
+    except ValueError:
+        raise InputError(f"{lines.name}: span: {span!r} is not a number") from None
+    try:
+        return FailureTrace(**table, span=until, name=facts.get("name") or stem(path, _SUFFIXES))
+    except ValueError as error:
+        raise InputError(f"{lines.name}{_line_of(str(error), where)}: {error}") from error
+
+
+def _places(header: list[str], name: str, number: int, text: bytes) -> list[int]:
+    for wanted in _NAMES:
+        if wanted in header:
+            continue
+        if near := difflib.get_close_matches(wanted, header, n=1, cutoff=0.85):
+            raise _bad(name, number, text, f"column {near[0]!r} is not known; did you mean {wanted!r}?")
+        if wanted in ("time", "node"):
+            raise _bad(name, number, text, f"no column {wanted!r}; expected {','.join(_NAMES)}")
+    return [header.index(wanted) for wanted in _NAMES if wanted in header]
+
+
+def _line_of(message: str, where: list[int]) -> str:
+    """``, line N`` for a message that names a row."""
+    _, found, rest = message.partition(", row ")
+    row = rest.partition(":")[0]
+    return f", line {where[int(row)]}" if found and row.isdecimal() and int(row) < len(where) else ""
+
+
+def _bad(name: str, line: int, text: bytes, what: str) -> InputError:
+    return InputError(f"{name}, line {line}: {what}: {shown(text)}")

@@ -1,0 +1,198 @@
+"""Reads availability records of the Failure Trace Archive: see `read_fta`."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import InputError
+from faultsim.failure_summary import merged_outages
+from faultsim.failures import FailureTrace
+from faultsim.readers.files import Lines, shown, stem
+from faultsim.readers.moments import Moment, on_clock
+
+__all__ = ["read_fta"]
+
+_FIELDS = (
+    "event_id", "component_id", "node_id", "platform_id", "node_name",
+    "event_type", "event_start_time", "event_stop_time", "event_end_reason",
+)  # fmt: skip
+_WIDTH = len(_FIELDS)
+_NODE, _NAME, _TYPE, _START, _STOP = 2, 4, 5, 6, 7
+_UNAVAILABLE = b"0"
+_SUFFIXES = (".gz", ".xz", ".bz2", ".tab", ".txt")
+
+
+class _Events(NamedTuple):
+    """Unavailable intervals of one block, and what the whole of it says."""
+
+    node: NDArray[np.int64]
+    start: NDArray[np.float64]
+    stop: NDArray[np.float64]
+    nodes: NDArray[np.int64]  # all node ids, each once
+    first: float
+    last: float
+
+
+def read_fta(
+    path: str | os.PathLike[str],
+    *,
+    prefix: str = "",
+    begin: Moment | None = None,
+    end: Moment | None = None,
+    min_downtime: float = 0.0,
+    under_way: bool = False,
+) -> FailureTrace:
+    """Read an ``event_trace.tab`` of the Failure Trace Archive (FTA), such as that of Grid'5000.
+
+    Parameters
+    ----------
+    path : path
+        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+    prefix : str
+        Only nodes whose name begins so: ``"G1/site8/c1/"`` is one cluster of Grid'5000.
+    begin, end : str, datetime.date, datetime.datetime or float, optional
+        Only failures from `begin` to before `end`, as dates (``"2006-01-01"``, in UTC) or in seconds since 1970.
+        `begin` becomes time 0; by default midnight before the first event.
+    min_downtime : float
+        Shorter outages, in seconds, are left out and counted: half of Grid'5000's are shorter than three minutes.
+    under_way : bool
+        Whether an outage that began before `begin` comes in at time 0 with what is left of it.
+
+    Returns
+    -------
+    FailureTrace
+        Every interval in which a node is unavailable (event type 0) is a failure with the interval as its down time;
+        those that touch or overlap are one.  A node that is unavailable when its record begins counts as failing there.
+        Nodes are numbered from 0 in the order of their ids, those without a failure included.  The span ends with the
+        last event.
+
+    Raises
+    ------
+    InputError
+        No such file; another format; a line that cannot be read (file, line and text are named); no failure left.
+
+    Notes
+    -----
+    Format: Kondo et al., "The Failure Trace Archive: enabling comparative analysis of failures in diverse distributed
+    systems", CCGrid 2010; tab separated, padded: id of event, component, node and platform, name of the node, type of
+    event (0 unavailable, 1 available), start and stop in Unix seconds, reason of the end.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> with open("event_trace.tab", "w") as file:
+    ...     _ = file.write(
+    ...         "0\\t0\\t7\\t5\\tsite/node1\\t1\\t1115811139\\t1115820000\\tNULL\\n"
+    ...         "1\\t0\\t7\\t5\\tsite/node1\\t0\\t1115820000\\t1115823600\\tNULL\\n"
+    ...         "2\\t0\\t9\\t5\\tsite/node2\\t0\\t1115820000\\t1115820060\\tNULL\\n"
+    ...     )
+    >>> trace = fs.read_fta("event_trace.tab")
+    >>> trace.node, trace.downtime
+    (array([0, 1], dtype=int32), array([3600.,   60.]))
+    """
+    least = checks.number("min_downtime", min_downtime, low=0.0, unit="s")
+    lines = Lines(path, block_size=1 << 21)
+    parts: list[_Events] = []
+    line_number = 0
+    for block in lines:
+        events = _parse(block, prefix.encode())
+        parts.append(_read_lines(block, prefix.encode(), lines.name, line_number) if events is None else events)
+        line_number += block.count(b"\n")
+    nodes = np.unique(np.concatenate([part.nodes for part in parts])) if parts else np.zeros(0, dtype=np.int64)
+    if not len(nodes):
+        what = f"no event of a node whose name begins with {prefix!r}" if prefix else "no event"
+        raise InputError(f"{lines.name}: {what}; expected lines of {_WIDTH} fields, {', '.join(_FIELDS)}")
+    order = np.argsort(start := np.concatenate([part.start for part in parts]), kind="stable")
+    columns = {
+        "time": start[order],
+        "node": np.searchsorted(nodes, np.concatenate([part.node for part in parts]))[order],
+        "downtime": (np.concatenate([part.stop for part in parts]) - start)[order],
+    }
+    first, downtime = merged_outages(columns, touching=True)
+    columns = {"time": columns["time"][first], "node": columns["node"][first], "downtime": downtime}
+    dropped: dict[str, int] = {}
+    if len(order) > len(first):
+        dropped["outage merged with the one before"] = len(order) - len(first)
+    if short := int((downtime < least).sum()):
+        dropped["shorter than min_downtime"] = short
+        columns = {key: values[downtime >= least] for key, values in columns.items()}
+    name = stem(path, _SUFFIXES)
+    return on_clock(
+        f"{name} {prefix}" if prefix else name,
+        columns,
+        dropped,
+        first=min(part.first for part in parts),
+        last=max(part.last for part in parts),
+        begin=begin,
+        end=end,
+        under_way=under_way,
+    )
+
+
+def _parse(block: bytes, prefix: bytes) -> _Events | None:
+    """The fast way: every line an event as it should be, or None."""
+    if b"#" in block:
+        block = b"\n".join(line for line in block.split(b"\n") if not line.lstrip().startswith(b"#"))
+    tokens = block.split()
+    rows = block.count(b"\n") + (not block.endswith(b"\n"))
+    if len(tokens) != rows * _WIDTH:
+        return None
+    try:
+        node = np.array(tokens[_NODE::_WIDTH]).astype(np.int64)
+        start = np.array(tokens[_START::_WIDTH]).astype(np.float64)
+        stop = np.array(tokens[_STOP::_WIDTH]).astype(np.float64)
+        kind = np.array(tokens[_TYPE::_WIDTH])
+    except ValueError:
+        return None
+    if not (
+        (stop >= start).all() and np.isfinite(stop).all() and np.isfinite(start).all() and np.char.isdigit(kind).all()
+    ):
+        return None
+    wanted = np.ones(rows, dtype=bool)
+    if prefix:
+        wanted = np.char.startswith(np.array(tokens[_NAME::_WIDTH]), prefix)
+    return _events(node[wanted], start[wanted], stop[wanted], kind[wanted] == _UNAVAILABLE)
+
+
+def _events(
+    node: NDArray[np.int64], start: NDArray[np.float64], stop: NDArray[np.float64], out: NDArray[np.bool_]
+) -> _Events:
+    first, last = (float(start.min()), float(stop.max())) if len(node) else (np.inf, -np.inf)
+    return _Events(node[out], start[out], stop[out], np.unique(node), first, last)
+
+
+def _read_lines(block: bytes, prefix: bytes, name: str, first_line: int) -> _Events:
+    """The same, line by line: slower, but it names what is wrong."""
+    rows: list[tuple[int, float, float, bool]] = []
+    for number, line in enumerate(block.split(b"\n"), first_line + 1):
+        text = line.strip()
+        if not text or text.startswith(b"#"):
+            continue
+        fields = [field.strip() for field in text.split(b"\t")]
+        if len(fields) < _WIDTH - 1:  # the reason may be missing
+            raise _bad(name, number, text, f"{len(fields)} fields, expected {_WIDTH} separated by tabs")
+        try:
+            node, start, stop, kind = (
+                int(fields[_NODE]),
+                float(fields[_START]),
+                float(fields[_STOP]),
+                int(fields[_TYPE]),
+            )
+        except ValueError:
+            raise _bad(name, number, text, "node_id, event_type and the two times must be numbers") from None
+        if not 0 <= stop - start < np.inf:
+            raise _bad(name, number, text, f"the event stops at {stop:.15g}, before its start at {start:.15g}")
+        if fields[_NAME].startswith(prefix):
+            rows.append((node, start, stop, kind == 0))
+    table = np.array([row[:3] for row in rows], dtype=np.float64).reshape(-1, 3)
+    nodes = np.array([row[0] for row in rows], dtype=np.int64)
+    return _events(nodes, table[:, 1], table[:, 2], np.array([row[3] for row in rows], dtype=bool))
+
+
+def _bad(name: str, line: int, text: bytes, what: str) -> InputError:
+    return InputError(f"{name}, line {line}: {what}: {shown(text)}")
