@@ -221,4 +221,5 @@ cdef int failures_before(sim_t *s) noexcept nogil:
             return NO_MEMORY
     while f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] < s.now:
         f.next_alarm += 1
+    disturb(s)
     return OK
