@@ -31,6 +31,7 @@ EXTENSIONS: list[str] = [
     "chooser",
     "conservative",
     "conservative_torus",
+    "counts",
     "defragment",
     "engine",
     "event_queue",

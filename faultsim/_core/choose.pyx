@@ -16,34 +16,27 @@ from faultsim._core.finder_bitmap cimport (
 )
 from faultsim._core.ring cimport family_add, family_apart, family_clear, family_t
 from faultsim._core.torus cimport (
-    BASES, EXTENTS_DESCENDING, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
+    BASES, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
     MEMO = 4096                     # remembered choices on a small torus, a power of two
 
 
-cdef inline const shape_t *_shape(const torus_t *t, int size, int order, int k) noexcept nogil:
-    """The k-th shape of a size; by bases: ascending."""
-    if order == EXTENTS_DESCENDING:
-        return &t.shapes[t.first_shape[size + 1] - 1 - k]
-    return &t.shapes[t.first_shape[size] + k]
-
-
-cdef inline void _clear(family_t *three) noexcept nogil:
+cdef void choose_clear(family_t *three) noexcept nogil:
     family_clear(&three[0])
     family_clear(&three[1])
     family_clear(&three[2])
 
 
-cdef void _add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
+cdef void choose_add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
     map_project(f, map, f.set)
     if (family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1])
             or family_add(&three[2], s.c, f.set[2])):
         f.out_of_memory = True
 
 
-cdef inline void _apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil:
+cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil:
     """f.set = the coordinates at which a box of this shape keeps clear of some box of the family."""
     family_apart(&three[0], s.a, f.set[0])
     family_apart(&three[1], s.b, f.set[1])
@@ -77,7 +70,7 @@ cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
     if same:
         return
     f.guard_valid = False
-    _clear(f.guard)
+    choose_clear(f.guard)
     finder_load(f, FUTURE, permit.later)
     if finder_rooms(f, FUTURE, permit.need, f.guard):
         f.out_of_memory = True
@@ -86,7 +79,7 @@ cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
     f.guard_valid = True
 
 
-cdef int _open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
+cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
     """Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none."""
     cdef int i, which = PLAIN
     guarded[0] = False
@@ -112,14 +105,14 @@ cdef int _open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bin
     return which
 
 
-cdef bint _candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
+cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
     """The candidates of one shape; False = none, map undefined."""
     if not map_shape(f, which, s, map):
         return False
     map_canonical(f, s, map)
     if not guarded:
         return True
-    _apart(f, f.guard, s)
+    choose_apart(f, f.guard, s)
     return map_filter(f, map, f.set)
 
 
@@ -138,7 +131,7 @@ cdef inline void _take(const shape_t *s, const box_t *base, box_t *out) noexcept
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                          box_t **buf, long *cap) noexcept nogil:
     cdef bint guarded
-    cdef int k, which = _open(f, occ, size, permit, &guarded)
+    cdef int k, which = choose_open(f, occ, size, permit, &guarded)
     cdef const shape_t *s
     cdef boxes_t list
     cdef box_t box
@@ -147,8 +140,8 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
         return 0
     list.at, list.cap, list.n = buf[0], cap[0], 0
     for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
-        s = _shape(f.torus, size, order, k)
-        if not _candidates(f, which, guarded, s, f.map):
+        s = choose_shape(f.torus, size, order, k)
+        if not choose_candidates(f, which, guarded, s, f.map):
             continue
         box.a, box.b, box.c = s.a, s.b, s.c
         at = 0
@@ -169,14 +162,14 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
 cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                            box_t *out) noexcept nogil:
     cdef bint guarded, found = False
-    cdef int k, which = _open(f, occ, size, permit, &guarded)
+    cdef int k, which = choose_open(f, occ, size, permit, &guarded)
     cdef const shape_t *s
     cdef box_t base
     if which < 0:
         return False
     for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
-        s = _shape(f.torus, size, order, k)
-        if not _candidates(f, which, guarded, s, f.map):
+        s = choose_shape(f.torus, size, order, k)
+        if not choose_candidates(f, which, guarded, s, f.map):
             continue
         map_pick(f, f.map, NULL, &base)
         if not found or base_before(&base, out):
@@ -189,15 +182,15 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
     return found
 
 
-cdef void _level(finder_t *f, int size) noexcept nogil:
+cdef void choose_level(finder_t *f, int size) noexcept nogil:
     """Make f.room the free boxes of this size."""
     cdef int k
     cdef const shape_t *s
-    _clear(f.room)
+    choose_clear(f.room)
     for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
-        s = _shape(f.torus, size, BASES, k)
+        s = choose_shape(f.torus, size, BASES, k)
         if map_shape(f, PLAIN, s, f.map):
-            _add(f, f.room, s, f.map)
+            choose_add(f, f.room, s, f.map)
 
 
 cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint any, bint found,
@@ -205,7 +198,7 @@ cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint an
     """The first candidate of this shape that leaves a box of f.room, if it comes before `out` (by base)."""
     cdef box_t base
     if not any:
-        _apart(f, f.room, s)
+        choose_apart(f, f.room, s)
     if not map_pick(f, map, NULL if any else f.set, &base):
         return False
     if not found or base_before(&base, out):
@@ -216,21 +209,23 @@ cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint an
 cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
     cdef const torus_t *t = f.torus
     cdef bint guarded, found = False, some = False
-    cdef int which = _open(f, occ, size, permit, &guarded)
+    cdef int which = choose_open(f, occ, size, permit, &guarded)
     cdef int level, k, shapes = t.first_shape[size + 1] - t.first_shape[size] if which >= 0 else 0
     cdef const shape_t *s
     cdef uint64_t *map
     if which < 0:
         return False
     level = finder_largest(f, PLAIN)
+    f.before = f.after = level
     if size > level:
         return False
-    _level(f, level)
-    _clear(f.mine)
+    choose_level(f, level)
+    choose_clear(f.mine)
     for k in range(shapes):
-        s = _shape(t, size, order, k)
+        s = choose_shape(t, size, order, k)
         map = &f.held[k * <long> f.map_words]
-        if not _candidates(f, which, guarded, s, map):
+        f.held_shapes = k + 1
+        if not choose_candidates(f, which, guarded, s, map):
             memset(map, 0, f.map_words * sizeof(uint64_t))
             continue
         some = True
@@ -238,17 +233,17 @@ cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permi
         if found and order != BASES:
             return True
         if not found:
-            _add(f, f.mine, s, map)
+            choose_add(f, f.mine, s, map)
     if found:
         return True
     if not some:
         _none(f, which, guarded, size)
         return False
-    level = finder_search(f, PLAIN, 0, t.nodes, f.mine, NULL)
+    f.after = level = finder_search(f, PLAIN, 0, t.nodes, f.mine, NULL)
     if level:
-        _level(f, level)
+        choose_level(f, level)
     for k in range(shapes):                             # level 0: no candidate leaves anything, the first will do
-        s = _shape(t, size, order, k)
+        s = choose_shape(t, size, order, k)
         found |= _held_pick(f, s, &f.held[k * <long> f.map_words], level == 0, found, out)
         if found and order != BASES:
             break
@@ -268,6 +263,7 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
     cdef choice_t *slot = NULL
     cdef uint64_t second = occ[1] if f.is_small and f.torus.words > 1 else 0
     cdef bint found
+    f.held_shapes = 0
     if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
         if f.memo == NULL:
             f.memo = <choice_t *> calloc(MEMO, sizeof(choice_t))
@@ -277,11 +273,12 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
                     and slot.order == order):
                 if slot.found:
                     out[0] = slot.out
+                    f.before, f.after = slot.before, slot.after
                 return slot.found
     found = _max_free(f, occ, size, order, permit, out)
     if slot != NULL:
         slot.occ[0], slot.occ[1], slot.size, slot.order = occ[0], second, size, order
         slot.epoch, slot.found = f.epoch, found
         if found:
-            slot.out = out[0]
+            slot.out, slot.before, slot.after = out[0], f.before, f.after
     return found

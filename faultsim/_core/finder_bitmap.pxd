@@ -7,6 +7,7 @@ that never changes an answer, and makes the same question, or one about an occup
 
 from libc.stdint cimport uint64_t
 
+from faultsim._core.counts cimport counts_t
 from faultsim._core.lines cimport lines_t, view_t
 from faultsim._core.ring cimport family_t
 from faultsim._core.small cimport small_t, u128
@@ -24,6 +25,7 @@ cdef struct choice_t:               # a remembered choose_max_free on a small to
     int size, order
     unsigned int epoch              # that of the finder, else the slot is empty
     bint found
+    int before, after               # as in finder_t
     box_t out
 
 
@@ -55,6 +57,10 @@ cdef struct finder_t:
     unsigned short blocked_stamp
     unsigned short *blocked         # [nodes + 1]
     choice_t *memo                  # a direct-mapped table
+    int before, after               # largest free boxes before and after the last choice of choose_max_free
+    int held_shapes                 # so many shapes of its size it left in `held`, and in `room` the boxes of `after`
+    counts_t counts                 # for balance.pyx
+    int *front                      # the same: [2][nodes + 2]
     unsigned int epoch              # never 0
     bint out_of_memory              # set when a growing list could not grow: what was answered since then may be wrong
 

@@ -4,6 +4,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from faultsim._core.bitmap_search cimport search_lines, search_small
+from faultsim._core.counts cimport counts_free
 from faultsim._core.lines cimport (
     lines_canonical, lines_filter, lines_free, lines_hunt, lines_init, lines_next, lines_pick, lines_project,
     lines_shape, view_free, view_init, view_load,
@@ -81,6 +82,8 @@ cdef void finder_free(finder_t *f) noexcept nogil:
     free(f.reach_x)
     free(f.blocked)
     free(f.memo)
+    free(f.front)
+    counts_free(&f.counts)
     memset(f, 0, sizeof(finder_t))
 
 
