@@ -102,3 +102,84 @@ def test_without_failing_free_nodes_it_is_max_free_partition(failing, p):
             wanted = chooser.choose("max_free_partition", busy, size, forbidden=options["forbidden"])
             assert chooser.choose("balancing", busy, size, **options) == wanted
             assert chooser.choose("tie_breaking", busy, size, **options) == wanted
+
+
+# -- Oliner's figure 2 -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["prod", "max"])
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.49, 0.5, 0.51, 0.9, 1.0])
+def test_figure_2_a_and_b_three_and_four_times_p_against_five(p, rule):
+    """O Fig. 2 (a), (b): a job of 4 nodes on a mesh of 3 rows; `#` busy, `x` predicted to fail, `J` the job::
+
+        # . . .      (a)  # . . .   the 9 free nodes to the    (b)  # J J .   4 are left: L_MFP = 5, P_f = 0,
+        # . . .           # . . .   right become 6: L_MFP = 3       # J J .   value 5
+        x . . .           J J J J   value 3 + 4 P_f                 x . . .
+
+    (b) is chosen iff P_f > 0.5; at 0.5 both are worth 5, and (b) with its larger extent in x is the first.
+    """
+    busy, failing = np.zeros((3, 4, 1), bool), np.zeros((3, 4, 1), bool)
+    busy[:2, 0] = True
+    failing[2, 0] = True
+    chooser = Chooser(Torus(3, 4, 1, False))
+    picked = chooser.choose("balancing", busy, 4, failing=failing, p=p, rule_max=rule == "max")
+    assert picked == ((0, 1, 0, 2, 2, 1) if p >= 0.5 else (2, 0, 0, 1, 4, 1))
+    assert chooser.choose("max_free_partition", busy, 4) == (2, 0, 0, 1, 4, 1)
+
+
+@pytest.mark.parametrize("p", [1e-8, 0.1, 1.0])
+def test_figure_2_c_and_d_of_equal_boxes_the_one_that_does_not_fail(p):
+    """O Fig. 2 (c), (d): both halves of a mesh leave the other half; the one with `x` is the first in order::
+
+    x . . .      (c)  J J . .      (d)  x . J J
+    . . . .           J J . .           . . J J
+    """
+    busy, failing = np.zeros((2, 4, 1), bool), np.zeros((2, 4, 1), bool)
+    failing[0, 0] = True
+    chooser = Chooser(Torus(2, 4, 1, False))
+    assert chooser.choose("max_free_partition", busy, 4) == (0, 0, 0, 2, 2, 1)
+    assert chooser.choose("balancing", busy, 4, failing=failing, p=p) == (0, 2, 0, 2, 2, 1)
+    assert chooser.choose("tie_breaking", busy, 4, failing=failing) == (0, 2, 0, 2, 2, 1)
+
+
+def test_tie_breaking_never_gives_up_free_space_for_a_node():
+    """Figure 2 (a) again: no other box leaves as much, so the one that will fail is taken."""
+    busy, failing = np.zeros((3, 4, 1), bool), np.zeros((3, 4, 1), bool)
+    busy[:2, 0] = failing[2, 0] = True
+    chooser = Chooser(Torus(3, 4, 1, False))
+    assert chooser.choose("tie_breaking", busy, 4, failing=failing) == (2, 0, 0, 1, 4, 1)
+    failing[:] = True
+    assert chooser.choose("tie_breaking", busy, 4, failing=failing) == (2, 0, 0, 1, 4, 1)
+
+
+# -- values that are nearly equal ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "size", "p", "share"),
+    [
+        ((4, 4, 8), 10, 0.3, 0.3),  # 10 P_f(1) is 3 + 4e-16
+        ((3, 4, 5), 2, 4e-10, 0.6),  # a chain: 0.8e-9 from one failing node to two
+        ((4, 4, 4), 8, 5e-11, 0.5),
+        ((4, 4, 4), 12, 0.9, 0.95),  # 1e-10 from 11 to 12 failing nodes
+    ],
+)
+def test_a_later_box_must_be_better_by_more_than_the_margin(shape, size, p, share):
+    rng = np.random.default_rng(7)
+    chooser = Chooser(Torus(*shape))
+    by_margin = 0
+    for _ in range(60):
+        busy, failing = rng.random(shape) < 0.1, rng.random(shape) < share
+        order = ORDERS[rng.integers(3)]
+        agree(chooser, True, order, p, "prod", busy, size, failing, {})
+        picked = twin.balancing(busy, size, failing, p, box_order=order)
+        boxes = reference.permitted(busy, size, box_order=order)
+        if boxes:
+            before, table = reference.max_free(busy), reference.masks(*shape, True)
+            values = [
+                (before - reference.max_free(busy, True, table[box]))
+                + twin.failure_probability(twin.failing_nodes(failing, box), p) * size
+                for box in boxes
+            ]
+            by_margin += picked != boxes[int(np.argmin(values))]
+    assert by_margin > 0  # else the cases say nothing about the margin
