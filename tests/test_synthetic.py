@@ -15,6 +15,7 @@ from faultsim.synthetic.lookalike import Mix, counts, daily_arrivals, draw_mix, 
 GENERATORS: dict[str, Callable[[int, object], fs.Workload]] = {
     "exponential": lambda n, rng: fs.synthetic.exponential(n, rng, mean_gap=60, mean_runtime=600, sizes=[1, 2, 5]),
     "hyper_erlang": lambda n, rng: fs.synthetic.hyper_erlang(n, rng, model=fs.synthetic.lublin(400, 1)),
+    "llnl_like": fs.synthetic.llnl_like,
     "lublin": fs.synthetic.lublin,
     "nasa_like": fs.synthetic.nasa_like,
     "sdsc_like": fs.synthetic.sdsc_like,
@@ -224,9 +225,22 @@ def test_day_and_night() -> None:
     assert by_hour[14:20].mean() > 1.7 * by_hour[4:10].mean()
 
 
-def test_llnl_like_is_named_and_refused() -> None:
-    with pytest.raises(fs.NotAvailableError, match="Oliner 2004"):
-        fs.synthetic.llnl_like(10, 1)
+@pytest.mark.parametrize("seed", range(3))
+def test_llnl_like(seed: int) -> None:
+    log = fs.synthetic.llnl_like(10_000, seed)
+    summary = log.summary()
+    assert (log.max_nodes, summary["nodes"], summary["power_of_two_share"]) == (256, 256, 1.0)
+    assert summary["size_mean"] == pytest.approx(46.7, abs=0.1)
+    assert summary["offered_load"] == pytest.approx(0.62, abs=0.01)
+    assert summary["span"] == pytest.approx(53.56 * 86_400, rel=1e-3)
+    assert log.runtime[log.size != 64].max() <= 4 * 3600
+    assert 4 * 3600 < log.runtime.max() <= 40 * 3600
+    assert log.runtime[log.size < 8].max() <= 2 * 3600
+    assert (log.estimate == -1).all()
+    assert (log.submit == np.floor(log.submit)).all()
+    by_hour = np.bincount((log.submit % 86_400 // 3600).astype(int), minlength=24)
+    assert by_hour[9:17].mean() > 1.8 * by_hour[0:7].mean()
+    assert fs.synthetic.llnl_like(2000, seed).summary()["offered_load"] == pytest.approx(0.62, abs=0.02)
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=10), st.integers(0, 1000))

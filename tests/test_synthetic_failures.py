@@ -227,3 +227,93 @@ def test_bad_options(changed: dict[str, Any], message: str) -> None:
     options = {"nodes": 320, "horizon": HORIZON, "shape": 1.0, "scale": 18_000.0, "count": 266, "rng": 1}
     with pytest.raises(OptionError, match=f"^{message}"):
         weibull_failures(**{**options, **changed})
+
+
+# -- nodes that fail and are repaired --------------------------------------------------------------------------------
+
+
+def renewal(**changed: Any) -> fs.FailureTrace:
+    options = {"nodes": 300, "horizon": 400 * DAY, "mtbf": 2 * DAY, "mttr": 0.25 * DAY, "rng": 1}
+    return fs.synthetic.renewal_failures(**{**options, **changed})
+
+
+def up_times(trace: fs.FailureTrace) -> np.ndarray:
+    """Every time from a repair to the next failure of the same node."""
+    order = np.argsort(trace.node, kind="stable")
+    node, begin = trace.node[order], trace.time[order]
+    end = begin + trace.downtime[order]
+    return (begin[1:] - end[:-1])[node[1:] == node[:-1]]
+
+
+@pytest.mark.parametrize("uptimes", ["exponential", "bathtub_per_gap", "bathtub_per_node"])
+@pytest.mark.parametrize("repairs", ["exponential", "constant"])
+def test_availability_of_an_alternating_renewal_process(uptimes: str, repairs: str) -> None:
+    """A = MTBF / (MTBF + MTTR), whatever the distributions (notes, 9.9)."""
+    trace = renewal(uptimes=uptimes, repairs=repairs)
+    up = up_times(trace)
+    assert (up >= 0).all(), "outages of a node do not overlap"
+    assert trace.merge_overlaps() is trace
+    assert abs(up.mean() / (2 * DAY) - 1) < 4 * up.std() / (2 * DAY) / math.sqrt(len(up)) + 0.01  # cut at the horizon
+    # From the middle on the start as new is forgotten.
+    late = trace.window(200 * DAY, math.inf, under_way=True).summary(nodes=300)["availability"]
+    cycles = 300 * 200 / 2.25
+    # Standard deviation of the mean down share: by the delta method, 0.111 * 0.889 * (cv of up + cv of down).
+    assert late == pytest.approx(2 / 2.25, abs=4 * 0.0988 * (up.std() / up.mean() + 1) / math.sqrt(cycles))
+
+
+def test_expected_failures_of_exponential_nodes() -> None:
+    """t / (MTBF + MTTR) in the long run (notes, 9.9)."""
+    trace = renewal()
+    expected = 300 * 400 / 2.25
+    # A renewal count has the variance t * cv^2 / mean, cv^2 = (2^2 + 0.25^2) / 2.25^2.  Nodes begin as new: less than
+    # half a failure more for each.
+    sd = math.sqrt(expected * (4 + 0.0625) / 2.25**2)
+    assert -4 * sd < len(trace) - expected < 4 * sd + 300 * 0.5
+
+
+def test_bathtub_mixture_drawn_for_each_gap() -> None:
+    """Moments of the mixture of the three shapes at one scale: the mean is the MTBF, the squared cv 4.355."""
+    up = up_times(renewal(uptimes="bathtub_per_gap", horizon=4000 * DAY, mttr=0.0))
+    shapes = (0.5, 1.0, 1.5)
+    mean = np.mean([math.gamma(1 + 1 / k) for k in shapes])
+    cv2 = np.mean([math.gamma(1 + 2 / k) for k in shapes]) / mean**2 - 1
+    assert cv2 == pytest.approx(4.355, abs=1e-3)
+    assert up.mean() == pytest.approx(2 * DAY, rel=4 * math.sqrt(cv2 / len(up)) + 0.003)
+    assert up.var() / up.mean() ** 2 == pytest.approx(cv2, rel=0.05)
+
+
+def test_bathtub_with_one_population_a_node() -> None:
+    trace = renewal(uptimes="bathtub_per_node", horizon=4000 * DAY, mttr=0.0)
+    for which, shape in enumerate((0.5, 1.0, 1.5)):
+        up = up_times(trace[trace.node % 3 == which])
+        cv2 = math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2 - 1
+        assert up.mean() == pytest.approx(2 * DAY, rel=4 * math.sqrt(cv2 / len(up)) + 0.003)
+        assert up.var() / up.mean() ** 2 == pytest.approx(cv2, rel=0.06)
+
+
+def test_a_bathtub_brings_early_failures() -> None:
+    """Within 1.7 MTBF: more than exponential, per gap more than per node."""
+    options: dict[str, Any] = {"nodes": 20_000, "horizon": 3.46 * DAY, "mttr": 0.0}
+    count = {
+        kind: len(renewal(uptimes=kind, **options)) for kind in ("exponential", "bathtub_per_gap", "bathtub_per_node")
+    }
+    assert count["exponential"] == pytest.approx(20_000 * 1.73, rel=0.025)
+    assert count["bathtub_per_gap"] / count["exponential"] == pytest.approx(1.31, abs=0.04)
+    assert count["bathtub_per_node"] / count["exponential"] == pytest.approx(1.19, abs=0.04)
+
+
+def test_repair_times_of_any_kind() -> None:
+    assert set(renewal(mttr=0.0).downtime) == {0.0}
+    assert set(renewal(mttr=100, repairs="constant").downtime) == {100.0}
+    assert renewal(mttr=LognormalTimes(3600, 7200)).downtime.mean() == pytest.approx(3600, rel=0.06)
+    assert renewal(mttr=lambda n, rng: np.ones(n)).downtime.max() == 1.0
+    assert renewal() == renewal(rng=np.random.Generator(np.random.PCG64DXSM(1)))
+    assert renewal() != renewal(rng=2)
+    with pytest.raises(OptionError, match="unknown distribution of up times 'bathtub'"):
+        renewal(uptimes="bathtub")
+    with pytest.raises(OptionError, match="unknown distribution of repairs 'normal'"):
+        renewal(repairs="normal")
+    with pytest.raises(OptionError, match="mttr must be at least 0 s, got -1"):
+        renewal(mttr=-1)
+    with pytest.raises(OptionError, match="fail too often; check the units"):
+        renewal(mtbf=0.1)

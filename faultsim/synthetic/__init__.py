@@ -10,6 +10,7 @@ from faultsim.synthetic.hyper_erlang import (
     hyper_erlang_fit,
 )
 from faultsim.synthetic.lublin import lublin
+from faultsim.synthetic.renewal import renewal_failures
 from faultsim.synthetic.sites import llnl_like, nasa_like, sdsc_like
 from faultsim.synthetic.times import ExponentialTimes, LognormalTimes, WeibullTimes
 
@@ -27,6 +28,7 @@ __all__ = [
     "llnl_like",
     "lublin",
     "nasa_like",
+    "renewal_failures",
     "sdsc_like",
     "weibull_failures",
 ]
