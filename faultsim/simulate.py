@@ -136,6 +136,13 @@ def simulate(
     array([ 0., 10.,  2.])
     >>> result.jobs["backfilled"]
     array([False, False,  True])
+
+    Node 0 fails at 15 s and kills the job on it, which starts again when the node is back:
+
+    >>> failures = fs.FailureTrace([15], [0], [5], span=60)
+    >>> result = fs.simulate(log, fs.Cluster(4), failures=failures)
+    >>> result.jobs["finish"], result.jobs["lost_work"]
+    (array([10., 30.,  7.]), array([ 0., 20.,  0.]))
     """
     run = Run(
         log,
@@ -229,8 +236,7 @@ class Simulation:
             settings = guarded(settings)
         columns = (self._log.submit, self._log.runtime, run.expected_runtimes(self._log), self._log.size)
         world = make_world(run, float(self._log.submit[0]))
-        more = [world or {}] if world or settings["checkpointing"] else []
-        self._engine = _ENGINES[engine](settings, *columns, *more)
+        self._engine = _ENGINES[engine](settings, *columns, world)
         self._budget = _first_budget(run)
 
     # -- going on
@@ -348,7 +354,7 @@ class Simulation:
             )
         log = self._log
         return Result(
-            _completed(self._engine.output(), len(log)),
+            self._engine.output(),
             Record(
                 settings=self._lowered,
                 columns=dict(log.columns),
@@ -503,18 +509,6 @@ def rerun(
 
 
 # -- engines
-
-
-def _completed(output: dict[str, Any], n: int) -> dict[str, Any]:
-    """The output of an engine that knows no failures yet, with columns and counts of zeros for them."""
-    for name in ("restart_time", "failure_wait"):
-        output.setdefault(name, np.zeros(n))
-    for name in ("failures", "failures_hit", "checkpoints"):
-        output.setdefault(name, 0)
-    if "events_table" in output:
-        events = output["events_table"]
-        events.setdefault("node", np.full(len(events["time"]), -1, np.int32))
-    return output
 
 
 def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def failing_options(draw: st.DrawFn, nodes: int, asks: bool, failing: bool) -> d
 
 
 @st.composite
-def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None, failing: bool | None = False) -> fs.Run:
+def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None, failing: bool | None = None) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open."""
     machine = draw(machines())
     torus = isinstance(machine, fs.Torus)

@@ -109,33 +109,62 @@ def test_the_ledger_balances(run):
     assert result.ledger["useful"] == pytest.approx(float((result.jobs["size"] * result.jobs["runtime"]).sum()))
 
 
+def nodes_held(result: Result) -> list[set[int]]:
+    """The nodes of each row of the allocations."""
+    held = result.allocations
+    if "nodes" in held:
+        cuts = held["node_offsets"].tolist()
+        return [set(held["nodes"][a:b].tolist()) for a, b in pairwise(cuts)]
+    _, y, z = shape = result.machine.shape
+    boxes = zip(*(held[name].tolist() for name in "xyzabc"), strict=True)
+    return [
+        {
+            ((x0 + i) % shape[0] * y + (y0 + j) % y) * z + (z0 + k) % z
+            for i in range(a) for j in range(b) for k in range(c)
+        }
+        for x0, y0, z0, a, b, c in boxes
+    ]  # fmt: skip
+
+
 def brute_force(result: Result) -> dict[str, float]:
     """The metrics from the recorded schedule alone, one job and one interval at a time, without the ledger."""
     nodes, jobs = result.machine.nodes, {name: column.tolist() for name, column in result.jobs.items()}
     rows = range(len(jobs["submit"]))
-    held = [
-        (begin, end, jobs["allocated"][job])
-        for job, begin, end in zip(
-            *(result.allocations[name].tolist() for name in ("job", "begin", "end")), strict=True
-        )
-    ]
-    decided = {}
+    allocations = zip(*(result.allocations[name].tolist() for name in ("job", "begin", "end")), strict=True)
+    held = [(*row, places) for row, places in zip(allocations, nodes_held(result), strict=True)]
+    trace = result.failures or fs.FailureTrace([], [])
+    outages = [(t, t + d, node) for t, node, d, _ in zip(*(c.tolist() for c in trace.columns.values()), strict=True)]
+    requeues = result.settings["recovery"] is not None and result.settings["recovery"]["name"] == "requeue"
+    queued = []  # job, from, to
+    since = dict(enumerate(jobs["submit"]))
+    seen, hit, checkpoints = 0, 0, 0
     for time, kind, job in zip(*(result.events[name].tolist() for name in ("time", "kind", "job")), strict=True):
         if kind == 6:
-            decided[job] = time
+            queued.append((job, since.pop(job), time))
+        elif kind == 2:
+            seen, hit = seen + 1, hit + (job >= 0)
+            if job >= 0 and requeues:
+                since[job] = time
+        checkpoints += kind == 3
+    assert not since
+    assert (seen, hit, checkpoints) == tuple(result.counters[k] for k in ("failures", "failures_hit", "checkpoints"))
     begin, end = min(jobs["submit"]), max(jobs["finish"])
-    cuts = sorted({*jobs["submit"], *decided.values(), *(t for b, e, _ in held for t in (b, e)), begin, end})
+    cuts = {begin, end} | {t for row in (*held, *queued) for t in row[1:3]} | {t for row in outages for t in row[:2]}
     unused = occupied = 0.0
-    for left, right in pairwise(cuts):
-        free = nodes - sum(size for b, e, size in held if b <= left and right <= e)
-        queued = sum(jobs["size"][j] for j in rows if jobs["submit"][j] <= left and right <= decided[j])
-        unused += max(0, free - queued) * (right - left)
-        occupied += (nodes - free) * (right - left)
+    for left, right in pairwise(sorted(t for t in cuts if begin <= t <= end)):
+        busy = [place for _, b, e, places in held if b <= left and right <= e for place in places]
+        down = {node for b, e, node in outages if b <= left and right <= e} - set(busy)
+        assert len(set(busy)) == len(busy)
+        asked = sum(jobs["size"][j] for j, b, e in queued if b <= left and right <= e)
+        unused += max(0, nodes - len(busy) - len(down) - asked) * (right - left)
+        occupied += len(busy) * (right - left)
     total = nodes * (end - begin)
     useful = sum(jobs["size"][j] * jobs["runtime"][j] for j in rows)
     ran = [j for j in rows if jobs["runtime"][j] > 0]
     n = len(rows)
     response = [jobs["finish"][j] - jobs["submit"][j] for j in rows]
+    lost = [jobs["lost_work"][j] / jobs["size"][j] for j in rows]
+    delayed = [lost[j] + jobs["failure_wait"][j] + jobs["restart_time"][j] for j in rows]
     return {
         "makespan": end - begin,
         "mean_wait": sum(jobs["start"][j] - jobs["submit"][j] for j in rows) / n,
@@ -147,7 +176,15 @@ def brute_force(result: Result) -> dict[str, float]:
         "capacity_lost": 1 - useful / total - unused / total,
         "utilization": occupied / total,
         "throughput": n / (end - begin),
-        "moves": len(held) - n,
+        "failures": seen,
+        "failures_hit": hit,
+        "service_unit_loss": sum(jobs["lost_work"]),
+        "failed_jobs": sum(count > 0 for count in jobs["restarts"]),
+        "job_failure_rate": sum(count > 0 for count in jobs["restarts"]) / n,
+        "failure_slowdown": sum(delayed[j] / max(10, jobs["runtime"][j]) for j in rows) / n,
+        "work_loss_ratio": sum(lost[j] / jobs["runtime"][j] for j in ran) / n,
+        "checkpoint_overhead_ratio": sum(jobs["checkpoint_time"][j] / jobs["runtime"][j] for j in ran) / n,
+        "moves": len(held) - n - (hit if requeues else 0),
         "backfilled": sum(jobs["backfilled"]),
     }
 

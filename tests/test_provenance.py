@@ -53,7 +53,7 @@ def test_settings_say_all_that_simulate_takes():
 def test_failures_are_identified():
     assert fs.simulate(LOG, fs.Cluster(2)).provenance["failures"] is None
     trace = fs.FailureTrace([5, 9], [0, 1], 2, span=100, name="two", dropped={"software": 3})
-    result = fs.simulate(LOG, fs.Cluster(2), failures=trace, predictor=fs.Perfect(), engine="reference")
+    result = fs.simulate(LOG, fs.Cluster(2), failures=trace, predictor=fs.Perfect())
     found = result.provenance
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert found["failures"] == {

@@ -173,7 +173,7 @@ def test_saved_results_come_back_exactly(tmp_path_factory, run):
 @given(runs(failing=True))
 def test_saved_results_with_failures_come_back_exactly(tmp_path_factory, run):
     path = tmp_path_factory.mktemp("saved") / "run.npz"
-    made = run.simulate(engine="reference")
+    made = run.simulate()
     made.save(path)
     loaded = fs.load_result(path)
     same(made, loaded)
@@ -193,7 +193,11 @@ def test_broken_failures_in_a_file(tmp_path):
     trace = fs.FailureTrace([5, 9], [0, 1], 2, span=100)
     predictor = fs.PredictionTrace([5], [0])
     fs.simulate(
-        LOG, fs.Cluster(4), failures=trace, predictor=predictor, placement=fs.SafestFirst(), engine="reference"
+        LOG,
+        fs.Cluster(4),
+        failures=trace,
+        predictor=predictor,
+        placement=fs.SafestFirst(),
     ).save(path)
     good = dict(np.load(path))
 
@@ -215,12 +219,15 @@ def test_broken_failures_in_a_file(tmp_path):
 def test_a_trace_that_ends_before_the_last_job():
     log = fs.Workload(submit=[0], runtime=[5000], size=[1])
     trace = fs.FailureTrace([10], [0], span=3000)
-    result = fs.simulate(log, fs.Cluster(1), failures=trace, estimates="actual", engine="reference")
+    result = fs.simulate(log, fs.Cluster(1), failures=trace, estimates="actual")
     said = "the failure trace ends at 3,000 s, the last job at 5,010 s: nothing fails in between"
     assert result.warnings == (said,)
     assert f"note: {said}" in str(result)
     longer = fs.simulate(
-        log, fs.Cluster(1), failures=fs.FailureTrace([10], [0], span=5010), estimates="actual", engine="reference"
+        log,
+        fs.Cluster(1),
+        failures=fs.FailureTrace([10], [0], span=5010),
+        estimates="actual",
     )
     assert longer.warnings == ()
     assert longer.failures.span == 5010

@@ -1,5 +1,6 @@
 """`simulate`, `Simulation`, `simulate_many`, `rerun`: the same bytes whichever way."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -59,7 +60,47 @@ def test_start_delay_and_overrun():
     assert (killed.jobs["runtime"][0], killed.jobs["finish"][0]) == (4, 4)
 
 
-@settings(max_examples=40)
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_failures_by_hand(engine):
+    # Job 0 (nodes 0, 1) is killed at 6 with 6 s of work, node 1 is down until 9.  Job 1 wants 4 nodes: at 9.  Requeue
+    # puts job 0 before it, so it starts again at once on 0 and 2 (restart 2 s) and ends at 6 + 2 + 10 = 18.
+    log = fs.Workload(submit=[0, 1], runtime=[10, 10], size=[2, 4])
+    trace = fs.FailureTrace([6, 30], [1, 3], [3, 0], span=100)
+
+    def run(recovery, **options):
+        return fs.simulate(log, FLAT, failures=trace, recovery=recovery, record=True, engine=engine, **options)
+
+    jobs = run(fs.Requeue(restart_cost=2)).jobs
+    assert (jobs["first_start"].tolist(), jobs["start"].tolist(), jobs["finish"].tolist()) == (
+        [0, 18],
+        [6, 18],
+        [18, 28],
+    )
+    assert (jobs["lost_work"].tolist(), jobs["restarts"].tolist()) == ([12, 0], [1, 0])
+    assert (jobs["restart_time"].tolist(), jobs["failure_wait"].tolist()) == ([2, 0], [0, 0])
+    # At the tail it waits for job 1, which starts at 9 when all nodes are up.
+    jobs = run(fs.Requeue("tail", 2)).jobs
+    assert (jobs["start"].tolist(), jobs["finish"].tolist()) == ([19, 9], [31, 19])
+    assert jobs["failure_wait"].tolist() == [13, 0]
+    # Held until 9, restarted until 11, done at 21; job 1 starts then, and node 3 fails under it at 30.
+    held = run(fs.Hold(2))
+    jobs = held.jobs
+    assert (jobs["start"].tolist(), jobs["finish"].tolist()) == ([0, 21], [21, 42])
+    assert (jobs["failure_wait"].tolist(), jobs["restart_time"].tolist()) == ([3, 0], [2, 2])
+    assert (jobs["lost_work"].tolist(), jobs["restarts"].tolist()) == ([12, 36], [1, 1])
+    assert held.counters["failures"] == held.counters["failures_hit"] == 2
+    assert (held.ledger["held_for_repair"], held.ledger["restart"], held.ledger["down"]) == (6, 12, 0)
+    failures = held.events["kind"] == 2
+    assert held.events["node"][failures].tolist() == [1, 3]
+    assert held.events["job"][failures].tolist() == [0, 1]
+    # A checkpoint after 4 s of work, 1 s each: at the kill 4 s are safe, and 1 s of work after 5 is lost.
+    jobs = run(fs.Requeue(), checkpointing=fs.Periodic(4, 1)).jobs
+    assert jobs["lost_work"].tolist() == [2, 0]
+    assert jobs["finish"].tolist() == [6 + 6 + 1, 13 + 10 + 2]
+    assert jobs["checkpoint_time"].tolist() == [2, 2]
+
+
+@settings(max_examples=60)
 @given(runs(max_jobs=8))
 def test_the_reference_engine_agrees(run):
     fast, slow = run.simulate(), run.simulate(engine="reference")
@@ -74,10 +115,7 @@ def test_every_way_of_running_gives_the_same_bytes(run):
     whole = run.simulate()
     assert columns(run.simulate(progress=lambda *_: None)) == columns(whole)
 
-    options = {
-        name: getattr(run, name)
-        for name in ("scheduler", "placement", "migration", "estimates", "overrun", "start_delay", "record")
-    }
+    options = {field.name: getattr(run, field.name) for field in dataclasses.fields(run) if field.kw_only}
     stepwise = fs.Simulation(run.log, run.machine, **options)
     while stepwise.step():
         stepwise.verify()

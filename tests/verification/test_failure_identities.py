@@ -9,7 +9,7 @@ from runs import SHORT, checkpointings, failure_traces, runs
 import faultsim as fs
 from faultsim.metrics import ledger_error
 
-both_engines = pytest.mark.parametrize("engine", ["reference"])
+both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 failing_runs = runs(failing=True, record=True)
 
 
@@ -24,7 +24,8 @@ def assert_same(one, other, *, but=()):
     for name in one.jobs:
         if name not in but:
             assert np.array_equal(one.jobs[name], other.jobs[name]), name
-    assert one.ledger == other.ledger
+    if "ledger" not in but:
+        assert one.ledger == other.ledger
     for table in ("events", "allocations"):
         if table not in but:
             mine, theirs = getattr(one, table), getattr(other, table)
@@ -123,6 +124,8 @@ def lonely_jobs(draw: st.DrawFn) -> fs.Run:
 def test_one_job_does_not_care_where_it_waits_for_no_repair(engine, run, cost, place):
     requeue = simulated(run.with_options(recovery=fs.Requeue(place, cost)), engine)
     hold = simulated(run.with_options(recovery=fs.Hold(cost)), engine)
-    # A requeued job starts again, a held one goes on: `start`, and what records it, differ.
-    assert_same(requeue, hold, but=("start", "wait", "events", "allocations", "passes"))
+    # A requeued job starts again, a held one goes on: `start`, and what records it, differ; and the time held is added
+    # up in other pieces, which may round otherwise.
+    assert_same(requeue, hold, but=("start", "wait", "events", "allocations", "passes", "ledger"))
+    assert requeue.ledger == pytest.approx(hold.ledger, rel=1e-12)
     assert np.array_equal(hold.jobs["start"], hold.jobs["first_start"])
