@@ -71,7 +71,6 @@ def test_wrong_commands_get_a_hint(capsys):
 @pytest.mark.parametrize(
     "argv",
     [
-        ["failures", "summary"],
         ["sweep", "x.toml"],
         ["status", "x.db"],
         ["reproduce", "oliner2004"],

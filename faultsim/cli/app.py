@@ -35,6 +35,12 @@ def _log() -> Action:
     return log.main
 
 
+def _failures() -> Action:
+    from faultsim.cli import failures
+
+    return failures.main
+
+
 def _reproduce() -> Action:
     from faultsim.cli import reproduce
 
@@ -50,9 +56,9 @@ def _bench() -> Action:
 COMMANDS = {
     "run": _Command("simulate a job log on a machine", _run),
     "log": _Command("summary, head, convert, generate: work with job logs", _log),
+    "failures": _Command("summary, convert, generate: work with failure traces", _failures),
     "reproduce": _Command("run a paper's experiments again and judge its claims", _reproduce),
     "bench": _Command("partitions, engine, queue, knapsack: measure on this machine", _bench),
-    "failures": _Command("failure traces", None),
     "sweep": _Command("grids of runs from a file", None),
     "status": _Command("how far a sweep is", None),
 }

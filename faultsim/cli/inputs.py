@@ -12,6 +12,7 @@ __all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
 KINDS = {
     "sdsc_like": "look-alike of Krevat's SDSC SP2 span (128 nodes)",
     "nasa_like": "look-alike of Krevat's NASA iPSC/860 span (128 nodes, powers of two)",
+    "llnl_like": "stand-in for Oliner's LLNL T3D log (256 nodes, powers of two; not fitted to it)",
     "lublin": "the Lublin-Feitelson model",
 }
 DEFAULT_KIND, DEFAULT_JOBS, DEFAULT_NODES = "sdsc_like", 10_000, 128

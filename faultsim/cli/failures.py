@@ -1,0 +1,187 @@
+"""Work with failure traces.
+
+faultsim failures summary [TRACE]         counts, rates, gaps, down times, the worst nodes, bursts, availability
+faultsim failures convert TRACE OUT       to .csv (.gz, .xz, .bz2), on the way cut, mapped, thinned or stretched
+faultsim failures generate KIND OUT       a synthetic trace
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import faultsim as fs
+from faultsim.cli.output import print_json
+from faultsim.cli.parser import Action, Parser, choose, hint
+from faultsim.cli.traces import KINDS, TraceSource, add_format_arguments, made_up, read_trace, refuse_reading
+from faultsim.errors import OptionError
+
+__all__ = ["main"]
+
+_OUT = ".csv, .csv.gz, .csv.xz, .csv.bz2, or - for standard output"
+# The trace of ``summary`` without a file: Zhang's machine and, in days, the span of his Table 1.
+_NODES, _DAYS, _COUNT = 320, 62.0, 266
+# Option of ``generate`` (as argparse names it) -> default, kinds that take it.
+_OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "shape": (0.85, ("weibull",)),
+    "scale": (18_000.0, ("weibull",)),
+    "window": (2, ("weibull",)),
+    "zipf": (0.01, ("weibull",)),
+    "burst": (None, ("weibull",)),
+    "permute": (False, ("weibull",)),
+    "downtime": (120.0, ("weibull", "exponential")),
+    "count": (None, ("weibull", "exponential")),
+    "mtbf": (56.0, ("exponential", "renewal")),
+    "mttr": (3600.0, ("renewal",)),
+    "uptimes": ("exponential", ("renewal",)),
+    "repairs": ("exponential", ("renewal",)),
+}
+
+
+def _change_arguments(parser: Parser) -> None:
+    group = parser.add_argument_group("changes, in this order")
+    group.add_argument(
+        "--from", dest="t0", type=float, metavar="S", help="failures from this second on; it becomes 0 s"
+    )
+    group.add_argument("--to", dest="t1", type=float, metavar="S", help="failures before this second")
+    group.add_argument("--map-nodes", type=int, metavar="N", help="onto the nodes of a machine of N")
+    group.add_argument("--how", choices=("modulo", "permute"), help="how to map (default modulo)")
+    group.add_argument("--drop-outside", type=int, metavar="N", help="leave out nodes that a machine of N lacks")
+    group.add_argument("--merge-overlaps", action="store_true", help="overlapping outages of a node become one")
+    group.add_argument("--count", type=int, metavar="N", help="as many failures, a nested choice of them")
+    group.add_argument(
+        "--repeat", action="store_true", help="with --count: lay the trace end to end if it is too short"
+    )
+    group.add_argument("--stretch", type=float, metavar="S", help="scale times such that the span is S seconds")
+    group.add_argument("--seed", type=int, default=0, metavar="S", help="for --how permute and --count (default 0)")
+
+
+def _changed(trace: Any, args: argparse.Namespace) -> Any:
+    if args.t0 is not None or args.t1 is not None:
+        trace = trace.window(args.t0 or 0.0, float("inf") if args.t1 is None else args.t1)
+    if args.how is not None and args.map_nodes is None:
+        raise OptionError(f"--how {args.how} says how to map nodes; give --map-nodes N, too")
+    if args.map_nodes is not None:
+        trace = trace.map_nodes(args.map_nodes, args.how or "modulo", rng=args.seed)
+    if args.drop_outside is not None:
+        trace = trace.drop_outside(args.drop_outside)
+    if args.merge_overlaps:
+        trace = trace.merge_overlaps()
+    if args.count is not None:
+        trace = trace.rescale(args.count, rng=args.seed, repeat=args.repeat)
+    elif args.repeat:
+        raise OptionError("--repeat is for --count N")
+    return trace if args.stretch is None else trace.stretch(args.stretch)
+
+
+def _source(args: argparse.Namespace) -> TraceSource:
+    if args.trace is not None:
+        text = "standard input" if args.trace == "-" else args.trace
+        return TraceSource(read_trace(args.trace, args), text, False)
+    refuse_reading(args)
+    trace = fs.synthetic.weibull_failures(
+        _NODES, _DAYS * 86_400, shape=0.85, scale=18_000.0, count=_COUNT, rng=args.seed
+    )
+    text = f"no TRACE given: built-in synthetic weibull ({_COUNT} failures of {_NODES} nodes, seed {args.seed})"
+    return TraceSource(trace, text, True)
+
+
+def _summary(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument(
+        "trace",
+        nargs="?",
+        metavar="TRACE",
+        help="failure trace (.gz, .xz, .bz2), or - for standard input; without it a built-in synthetic one is used",
+    )
+    add_format_arguments(parser)
+    _change_arguments(parser)
+    parser.add_argument(
+        "--nodes", type=int, metavar="N", help="the machine's nodes (default: as many as the trace needs)"
+    )
+    parser.add_argument("--burst-gap", type=float, default=0.0, metavar="S", help="failures this close are one burst")
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    args = parser.parse_args(argv)
+    source = _source(args)
+    trace = _changed(source.trace, args)
+    nodes = args.nodes if args.nodes is not None else (args.map_nodes or (_NODES if source.built_in else None))
+    summary = trace.summary(nodes=nodes, burst_gap=args.burst_gap)
+    if args.json:
+        about = {"trace": source.text, "built_in": source.built_in, "name": trace.name}
+        print_json({**about, "dropped": dict(trace.dropped), **summary})
+    else:
+        print(f"trace  {source.text}")
+        print(summary)
+    return 0
+
+
+def _write(trace: Any, args: argparse.Namespace) -> int:
+    path = args.out
+    if path != "-" and not any(path.lower().endswith(".csv" + end) for end in ("", ".gz", ".xz", ".bz2")):
+        raise OptionError(f"{path}: unknown kind of file; write {_OUT}")
+    if path == "-" and args.json:
+        raise OptionError("--json and OUT - both want standard output; give a file")
+    trace.write_csv(path)
+    if args.json:
+        print_json({"out": path, "name": trace.name, "dropped": dict(trace.dropped), **trace.summary()})
+    elif path != "-":
+        print(f"{path}: {len(trace):,} failures of {trace.min_nodes:,} nodes, span {trace.span:.10g} s")
+    return 0
+
+
+def _convert(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument("trace", metavar="TRACE", help="failure trace to read, or - for standard input")
+    parser.add_argument("out", metavar="OUT", help=_OUT)
+    add_format_arguments(parser)
+    _change_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
+    args = parser.parse_args(argv)
+    return _write(_changed(read_trace(args.trace, args), args), args)
+
+
+def _generate(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument("kind", metavar="KIND", help="; ".join(f"{name}: {text}" for name, text in KINDS.items()))
+    parser.add_argument("out", metavar="OUT", help=_OUT)
+    parser.add_argument("--nodes", type=int, default=_NODES, metavar="N", help=f"nodes (default {_NODES})")
+    parser.add_argument("--days", type=float, default=_DAYS, metavar="D", help=f"span in days (default {_DAYS:g})")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
+    group = parser.add_argument_group("weibull")
+    group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
+    group.add_argument("--scale", type=float, metavar="S", help="of the gaps, in seconds (default 18000)")
+    group.add_argument("--window", type=int, metavar="W", help="gaps in ordered runs of W (default 2: as drawn)")
+    group.add_argument("--zipf", type=float, metavar="A", help="the node of rank k fails as k**-A (default 0.01)")
+    group.add_argument("--burst", type=float, metavar="M", help="mean number of nodes that fail together")
+    group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
+    group = parser.add_argument_group("weibull and exponential")
+    group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
+    group.add_argument("--downtime", type=float, metavar="S", help="seconds that a node is down (default 120)")
+    group = parser.add_argument_group("exponential and renewal")
+    group.add_argument(
+        "--mtbf", type=float, metavar="D", help="mean time between failures of a node, days (default 56)"
+    )
+    group = parser.add_argument_group("renewal")
+    group.add_argument("--mttr", type=float, metavar="S", help="mean down time in seconds (default 3600)")
+    group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
+    group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
+    parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
+    args = parser.parse_args(argv)
+    kind = args.kind.strip().lower()
+    if kind not in KINDS:
+        near = hint(kind, KINDS)
+        raise OptionError(f"KIND: unknown kind {args.kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
+    for name, (default, kinds) in _OPTIONS.items():
+        if getattr(args, name) is None:
+            setattr(args, name, default)
+        elif kind not in kinds:
+            raise OptionError(f"--{name} is for {' and '.join(kinds)}, not for {kind}")
+    return _write(made_up(kind, args), args)
+
+
+ACTIONS: dict[str, Action] = {
+    "summary": _summary,
+    "convert": _convert,
+    "generate": _generate,
+}
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim failures``."""
+    return choose(parser, argv, ACTIONS, "action")
