@@ -252,6 +252,11 @@ cdef class Engine:
         cdef sim_t *s = &self.s
         cdef int32_t i
         order = scheduler["order"]["name"]
+        if s.policy.backfill and not s.is_torus:
+            s.wait.look.need = <int32_t *>malloc(<size_t>s.n * sizeof(int32_t))
+            s.wait.look.least = <float *>malloc(<size_t>s.n * sizeof(float))
+            if s.wait.look.need == NULL or s.wait.look.least == NULL:
+                return NO_MEMORY
         if order in ("shortest", "largest"):
             s.wait.key = <double *>malloc(<size_t>s.n * sizeof(double))
             if s.wait.key == NULL:

@@ -10,6 +10,7 @@
 #   job ends `run` seconds after its start.
 # - Policies are function pointers in `sim_t.policy`, set once before the loop.  Nothing below reads a name.
 
+from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memmove
 
@@ -68,9 +69,15 @@ cdef enum account:
     ACC_IDLE_DEMAND = 10     # idle despite demand
     N_ACCOUNTS = 11
 
-# Waiting jobs in queue order: job[head..end).  `key` is NULL for the arrival order.
+# Waiting jobs in queue order: job[head..end).  `key` is NULL for the arrival order.  `look` has, in the same places,
+# what the scans of EASY on a cluster ask first; else it is NULL.
+cdef struct look_t:
+    int32_t *need            # nodes asked for
+    float *least             # a lower bound of the expected duration, rounded down
+
 cdef struct wait_t:
     int32_t *job
+    look_t look
     double *key              # per job number, for static orders
     int32_t head
     int32_t end
@@ -371,8 +378,21 @@ cdef inline bint queued_before(const sim_t *s, int32_t a, int32_t b) noexcept no
     return a < b
 
 
+# What a scan sees first of the job at a place.
+cdef inline void set_look(sim_t *s, int32_t at) noexcept nogil:
+    s.wait.look.need[at] = s.need[s.wait.job[at]]
+    s.wait.look.least[at] = nextafterf(<float>s.ahead[s.wait.job[at]], -INFINITY)
+
+
+cdef inline void move_looks(wait_t *w, int32_t to, int32_t at, int32_t count) noexcept nogil:
+    memmove(&w.look.need[to], &w.look.need[at], <size_t>count * sizeof(int32_t))
+    memmove(&w.look.least[to], &w.look.least[at], <size_t>count * sizeof(float))
+
+
 # Takes the started jobs, those at [keep, at), out of the queue.
 cdef inline void close_gap(wait_t *w, int32_t keep, int32_t at) noexcept nogil:
     if keep != at:
         memmove(&w.job[keep], &w.job[at], <size_t>(w.end - at) * sizeof(int32_t))
+        if w.look.need != NULL:
+            move_looks(w, keep, at, w.end - at)
         w.end -= at - keep

@@ -137,6 +137,8 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.promise)
     c_free(s.promise_epoch)
     c_free(s.wait.job)
+    c_free(s.wait.look.need)
+    c_free(s.wait.look.least)
     c_free(s.wait.key)
     heap_free(&s.heap)
     releases_free(&s.releases)
@@ -213,6 +215,8 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     to.promise = <double *>twin(source.promise, n * sizeof(double), &bad)
     to.promise_epoch = <int32_t *>twin(source.promise_epoch, n * sizeof(int32_t), &bad)
     to.wait.job = <int32_t *>twin(source.wait.job, n * sizeof(int32_t), &bad)
+    to.wait.look.need = <int32_t *>twin(source.wait.look.need, n * sizeof(int32_t), &bad)
+    to.wait.look.least = <float *>twin(source.wait.look.least, n * sizeof(float), &bad)
     to.wait.key = <double *>twin(source.wait.key, n * sizeof(double), &bad)
     to.occ = <uint64_t *>twin(source.occ, bytes, &bad)
     to.box = <box_t *>twin(source.box, n * sizeof(box_t), &bad)
@@ -302,6 +306,8 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     s.demand += s.size[job]
     if w.end == s.n:        # the room in front is that of jobs which left
         memmove(w.job, &w.job[w.head], <size_t>(w.end - w.head) * sizeof(int32_t))
+        if w.look.need != NULL:
+            move_looks(w, 0, w.head, w.end - w.head)
         w.end -= w.head
         s.examined = s.examined - w.head if s.examined > w.head else 0
         w.head = 0
@@ -320,11 +326,15 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
                 high = mid
     if low < w.end:
         memmove(&w.job[low + 1], &w.job[low], <size_t>(w.end - low) * sizeof(int32_t))
+        if w.look.need != NULL:
+            move_looks(w, low + 1, low, w.end - low)
         s.change = CHANGED_ALL
         s.epoch += 1         # somebody entered ahead: promises to those behind may be missed
     elif s.change == CHANGED_NOTHING:
         s.change = CHANGED_TAIL
     w.job[low] = job
+    if w.look.need != NULL:
+        set_look(s, low)
     w.end += 1
     return OK
 
