@@ -112,7 +112,8 @@ def policies_page() -> list[str]:
 def columns_page() -> list[str]:
     from faultsim import columns
 
-    lines = ["# Columns", "", "The data dictionary: every column of a workload, of a failure trace and of a result.", ""]
+    first = "The data dictionary: every column of a workload, of a failure trace and of a result."
+    lines = ["# Columns", "", first, ""]
     tables = (("Workload", columns.WORKLOAD), ("Failure trace", columns.FAILURES), ("Jobs of a result", columns.JOBS))
     for heading, rows in tables:
         cells = [(f"`{row.name}`", row.dtype, row.unit, row.meaning, row.source) for row in rows]
