@@ -11,8 +11,16 @@ from typing import Any
 
 import faultsim as fs
 from faultsim.cli.output import print_json
-from faultsim.cli.parser import Action, Parser, choose, hint
-from faultsim.cli.traces import KINDS, TraceSource, add_format_arguments, made_up, read_trace, refuse_reading
+from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.traces import (
+    KINDS,
+    TraceSource,
+    add_format_arguments,
+    add_made_up_arguments,
+    made_up,
+    read_trace,
+    refuse_reading,
+)
 from faultsim.errors import OptionError
 
 __all__ = ["main"]
@@ -20,21 +28,6 @@ __all__ = ["main"]
 _OUT = ".csv, .csv.gz, .csv.xz, .csv.bz2, or - for standard output"
 # The trace of ``summary`` without a file: Zhang's machine and, in days, the span of his Table 1.
 _NODES, _DAYS, _COUNT = 320, 62.0, 266
-# Option of ``generate`` (as argparse names it) -> default, kinds that take it.
-_OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
-    "shape": (0.85, ("weibull",)),
-    "scale": (18_000.0, ("weibull",)),
-    "window": (2, ("weibull",)),
-    "zipf": (0.01, ("weibull",)),
-    "burst": (None, ("weibull",)),
-    "permute": (False, ("weibull",)),
-    "downtime": (120.0, ("weibull", "exponential")),
-    "count": (None, ("weibull", "exponential")),
-    "mtbf": (56.0, ("exponential", "renewal")),
-    "mttr": (3600.0, ("renewal",)),
-    "uptimes": ("exponential", ("renewal",)),
-    "repairs": ("exponential", ("renewal",)),
-}
 
 
 def _change_arguments(parser: Parser) -> None:
@@ -143,36 +136,10 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--nodes", type=int, default=_NODES, metavar="N", help=f"nodes (default {_NODES})")
     parser.add_argument("--days", type=float, default=_DAYS, metavar="D", help=f"span in days (default {_DAYS:g})")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
-    group = parser.add_argument_group("weibull")
-    group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
-    group.add_argument("--scale", type=float, metavar="S", help="of the gaps, in seconds (default 18000)")
-    group.add_argument("--window", type=int, metavar="W", help="gaps in ordered runs of W (default 2: as drawn)")
-    group.add_argument("--zipf", type=float, metavar="A", help="the node of rank k fails as k**-A (default 0.01)")
-    group.add_argument("--burst", type=float, metavar="M", help="mean number of nodes that fail together")
-    group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
-    group = parser.add_argument_group("weibull and exponential")
-    group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
-    group.add_argument("--downtime", type=float, metavar="S", help="seconds that a node is down (default 120)")
-    group = parser.add_argument_group("exponential and renewal")
-    group.add_argument(
-        "--mtbf", type=float, metavar="D", help="mean time between failures of a node, days (default 56)"
-    )
-    group = parser.add_argument_group("renewal")
-    group.add_argument("--mttr", type=float, metavar="S", help="mean down time in seconds (default 3600)")
-    group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
-    group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
+    add_made_up_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
     args = parser.parse_args(argv)
-    kind = args.kind.strip().lower()
-    if kind not in KINDS:
-        near = hint(kind, KINDS)
-        raise OptionError(f"KIND: unknown kind {args.kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
-    for name, (default, kinds) in _OPTIONS.items():
-        if getattr(args, name) is None:
-            setattr(args, name, default)
-        elif kind not in kinds:
-            raise OptionError(f"--{name} is for {' and '.join(kinds)}, not for {kind}")
-    return _write(made_up(kind, args), args)
+    return _write(made_up(args.kind, args, "KIND"), args)
 
 
 ACTIONS: dict[str, Action] = {

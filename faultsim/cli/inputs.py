@@ -43,7 +43,9 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
         help="; ".join(f"{k}: {v}" for k, v in KINDS.items()) + f" (default {DEFAULT_KIND})",
     )
     group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="its seed (default 0)")
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="its seed, and that of whatever else is drawn (default 0)"
+    )
 
 
 def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Any:

@@ -3,11 +3,20 @@
 policies are words, with parameters after a colon:
   --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene-l
   --scheduler  fcfs  easy  conservative          (easy:reservation=fixed,max_growth=2)
-  --placement  first-fit  mfp
-  --migration  defragment                        (defragment:when=always,min_free=0,max_concentration=1)
+  --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
+  --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)
+and, where nodes fail:
+  --failures       FILE  FILE:FORMAT,option=value  synthetic  synthetic:KIND,option=value
+                   with the formats, kinds and options of 'faultsim failures': LA-UR-05-7318.csv:lanl,system=20
+  --recovery       requeue  hold                 (requeue:place=tail,restart_cost=30)
+  --predictor      confidence:0.1  accuracy:0.5  interval:precision=0.7,recall=0.7,interval=300  buckets:4
+                   perfect  blind
+  --checkpointing  periodic:7200,300  young:cost=30,mtbf=4838400  daly:...  before-failure:300  risk-based:3600,300
+                   predicted-windows:bucket=4,victims=long
 
-example:
+examples:
   faultsim run SDSC-SP2-1998-4.2-cln.swf.gz --machine torus:4x4x8 --scheduler easy --migration defragment
+  faultsim run --machine torus:4x4x8 --failures synthetic:count=1000 --placement balancing --predictor confidence:0.1
 """
 
 import argparse
@@ -20,6 +29,7 @@ from faultsim.cli import specs
 from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
+from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.errors import OptionError
 from faultsim.machine import parse_machine
 from faultsim.provenance import plain
@@ -66,6 +76,16 @@ def _add_arguments(parser: Parser) -> None:
     machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, first-fit on a cluster)")
     machine.add_argument("--box-order", metavar="O", help="extents-descending (default), extents-ascending, bases")
     machine.add_argument("--migration", metavar="P", help="see above (default none)")
+    failing = parser.add_argument_group("failures")
+    failing.add_argument("--failures", metavar="F", help="see above (default: nothing fails)")
+    failing.add_argument(
+        "--map-failures",
+        choices=MAPPINGS,
+        help="failures of a file on nodes that the machine does not have: modulo, permute, drop (default: an error)",
+    )
+    failing.add_argument("--recovery", metavar="P", help="see above (default requeue)")
+    failing.add_argument("--predictor", metavar="P", help="see above (default none)")
+    failing.add_argument("--checkpointing", metavar="P", help="see above (default none)")
     out = parser.add_argument_group("output")
     out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
@@ -113,6 +133,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.runtime_factor is not None:
         log = log.scale_runtime(args.runtime_factor)
     machine = _default_machine(log) if args.machine is None else parse_machine(args.machine)
+    failures = None
+    if args.failures is not None:
+        failures = open_failures(args.failures, log, machine.nodes, seed=args.seed, mapping=args.map_failures)
+    elif args.map_failures is not None:
+        raise OptionError(f"--map-failures {args.map_failures}: there are no --failures to map")
     result = fs.simulate(
         log,
         machine,
@@ -121,10 +146,15 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         ),
         placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
         migration=specs.migration(args.migration),
+        failures=failures and failures.trace,
+        recovery=specs.policy("recovery", args.recovery),
+        predictor=specs.policy("predictor", args.predictor),
+        checkpointing=specs.policy("checkpointing", args.checkpointing),
         estimates=specs.estimates(args.estimates),
         overrun=args.overrun,
         oversized=args.oversized,
         start_delay=args.start_delay,
+        seed=args.seed,
         record=bool(args.gantt),
         progress=True,
     )
@@ -134,15 +164,19 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             {
                 "faultsim": __version__,
                 "log": {"source": source.text, "built_in": source.built_in},
+                "failures": failures and {"source": failures.text, "built_in": failures.built_in},
                 "settings": plain(result.settings),
                 "jobs": len(result),
                 "metrics": dict(result.metrics),
                 "ledger": dict(result.ledger),
+                "warnings": list(result.warnings),
                 "files": written,
             }
         )
     else:
         print(f"log      {source.text}")
+        if failures is not None:
+            print(f"failures {failures.text}")
         print(result)
         for path in written:
             print(f"written  {path}")

@@ -8,7 +8,7 @@ from faultsim.errors import OptionError
 from faultsim.machine import Cluster
 from faultsim.policies import parse_policy
 
-__all__ = ["estimates", "migration", "placement", "scheduler"]
+__all__ = ["estimates", "migration", "placement", "policy", "scheduler"]
 
 
 def _with(policy: Any, **given: Any) -> Any:
@@ -62,6 +62,17 @@ def migration(text: str | None) -> Any:
     'always'
     """
     return None if text is None or text.strip().lower() == "none" else parse_policy("migration", text)
+
+
+def policy(kind: str, text: str | None) -> Any:
+    """The policy of a kind that `text` names, None without one.
+
+    Examples
+    --------
+    >>> policy("checkpointing", "periodic:7200,300").interval
+    7200.0
+    """
+    return None if text is None else parse_policy(kind, text)
 
 
 def estimates(text: str) -> str | float:

@@ -5,9 +5,19 @@ import re
 from typing import Any, NamedTuple
 
 import faultsim as fs
+from faultsim.cli.parser import hint
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["FORMATS", "KINDS", "TraceSource", "add_format_arguments", "made_up", "read_trace", "refuse_reading"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "TraceSource",
+    "add_format_arguments",
+    "add_made_up_arguments",
+    "made_up",
+    "read_trace",
+    "refuse_reading",
+]
 
 FORMATS = {
     "csv": "time,node[,downtime[,coin]], as faultsim writes it",
@@ -35,6 +45,21 @@ _READER_OPTIONS = {
     "under_way": ("lanl", "fta"),
 }
 _READERS = {"csv": fs.read_failures, "lanl": fs.read_lanl, "fta": fs.read_fta, "ras": fs.read_bluegene_ras}
+# Option of a made-up trace (as argparse names it) -> default, kinds that take it.
+_OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "shape": (0.85, ("weibull",)),
+    "scale": (18_000.0, ("weibull",)),
+    "window": (2, ("weibull",)),
+    "zipf": (0.01, ("weibull",)),
+    "burst": (None, ("weibull",)),
+    "permute": (False, ("weibull",)),
+    "downtime": (120.0, ("weibull", "exponential")),
+    "count": (None, ("weibull", "exponential")),
+    "mtbf": (56.0, ("exponential", "renewal")),
+    "mttr": (3600.0, ("renewal",)),
+    "uptimes": ("exponential", ("renewal",)),
+    "repairs": ("exponential", ("renewal",)),
+}
 _RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
 
 
@@ -117,10 +142,41 @@ def _told(path: str) -> str:
     raise InputError(f"{path}: not a failure trace by its first line; give --format {'|'.join(FORMATS)}")
 
 
-def made_up(kind: str, args: argparse.Namespace) -> Any:
-    """The synthetic trace named `kind`; `args` has nodes, days, seed and the options of the kind."""
+def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of made-up traces, besides nodes, days and seed."""
+    group = parser.add_argument_group("weibull")
+    group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
+    group.add_argument("--scale", type=float, metavar="S", help="of the gaps, in seconds (default 18000)")
+    group.add_argument("--window", type=int, metavar="W", help="gaps in ordered runs of W (default 2: as drawn)")
+    group.add_argument("--zipf", type=float, metavar="A", help="the node of rank k fails as k**-A (default 0.01)")
+    group.add_argument("--burst", type=float, metavar="M", help="mean number of nodes that fail together")
+    group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
+    group = parser.add_argument_group("weibull and exponential")
+    group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
+    group.add_argument("--downtime", type=float, metavar="S", help="seconds that a node is down (default 120)")
+    group = parser.add_argument_group("exponential and renewal")
+    group.add_argument(
+        "--mtbf", type=float, metavar="D", help="mean time between failures of a node, days (default 56)"
+    )
+    group = parser.add_argument_group("renewal")
+    group.add_argument("--mttr", type=float, metavar="S", help="mean down time in seconds (default 3600)")
+    group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
+    group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
+
+
+def made_up(kind: str, args: argparse.Namespace, argument: str) -> Any:
+    """The synthetic trace named `kind`, which came from `argument`; `args` has nodes, days, seed and its options."""
+    word = kind.strip().lower()
+    if word not in KINDS:
+        near = hint(word, KINDS)
+        raise OptionError(f"{argument}: unknown kind {kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
+    for name, (default, kinds) in _OPTIONS.items():
+        if getattr(args, name) is None:
+            setattr(args, name, default)
+        elif word not in kinds:
+            raise OptionError(f"--{name} is for {' and '.join(kinds)}, not for {word}")
     common = {"nodes": args.nodes, "horizon": args.days * 86_400.0, "rng": args.seed}
-    if kind == "weibull":
+    if word == "weibull":
         return fs.synthetic.weibull_failures(
             **common,
             shape=args.shape,
@@ -132,7 +188,7 @@ def made_up(kind: str, args: argparse.Namespace) -> Any:
             burst=args.burst,
             permute=args.permute,
         )
-    if kind == "exponential":
+    if word == "exponential":
         return fs.synthetic.exponential_failures(
             **common, mtbf=args.mtbf * 86_400.0, downtime=args.downtime, count=args.count
         )

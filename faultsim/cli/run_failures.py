@@ -1,0 +1,79 @@
+"""The failures of ``faultsim run``: a file of any format, or made-up ones, as one word with options after a colon."""
+
+import os
+from typing import Any
+
+from faultsim.cli.parser import Parser
+from faultsim.cli.traces import (
+    FORMATS,
+    KINDS,
+    TraceSource,
+    add_format_arguments,
+    add_made_up_arguments,
+    made_up,
+    read_trace,
+)
+
+__all__ = ["MAPPINGS", "open_failures"]
+
+MAPPINGS = ("modulo", "permute", "drop")
+_SYNTHETIC = "synthetic"
+
+
+def open_failures(text: str, log: Any, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
+    """The failures that `text` asks for, on a machine of `nodes` nodes.
+
+    Parameters
+    ----------
+    text : str
+        ``FILE``, ``FILE:FORMAT,option=value,...``, ``synthetic`` or ``synthetic:KIND,option=value,...`` with the
+        options of ``faultsim failures``.
+    log : Workload
+        Made-up failures reach to its last submit and the longest run time more.
+    nodes : int
+        Nodes of the machine.
+    seed : int
+        Of made-up failures and of ``mapping="permute"``.
+    mapping : {"modulo", "permute", "drop"} or None
+        What becomes of the failures of nodes that the machine does not have; None leaves them.
+    """
+    if text.partition(":")[0] == _SYNTHETIC:
+        return _made_up(text.partition(":")[2], log, nodes, seed)
+    path, kind, options = _parted(text)
+    parser = Parser(prog="faultsim run --failures", add_help=False)
+    add_format_arguments(parser)
+    trace = read_trace(path, parser.parse_args([*(["--format", kind] if kind else []), *options]))
+    if mapping == "drop":
+        trace = trace.drop_outside(nodes)
+    elif mapping is not None:
+        trace = trace.map_nodes(nodes, mapping, rng=seed)
+    return TraceSource(trace, f"{'standard input' if path == '-' else path} ({len(trace):,} failures)", False)
+
+
+def _parted(text: str) -> tuple[str, str, list[str]]:
+    """Path, format and options; what is after the last colon is one or the other only if it looks like it."""
+    path, colon, rest = text.rpartition(":")
+    words = [word.strip() for word in rest.split(",")]
+    if not colon or os.path.exists(text) or not (words[0] in FORMATS or "=" in words[0]):
+        return text, "", []
+    kind = words.pop(0) if words[0] in FORMATS else ""
+    return path, kind, _arguments(words)
+
+
+def _arguments(words: list[str]) -> list[str]:
+    """``option=value`` as ``--option=value``."""
+    pairs = (word.partition("=") for word in words if word)
+    return [f"--{name.strip().replace('_', '-')}{equals}{value.strip()}" for name, equals, value in pairs]
+
+
+def _made_up(options: str, log: Any, nodes: int, seed: int) -> TraceSource:
+    words = [word.strip() for word in options.split(",") if word.strip()]
+    kind = words.pop(0) if words and "=" not in words[0] else next(iter(KINDS))
+    parser = Parser(prog="faultsim run --failures", add_help=False)
+    add_made_up_arguments(parser)
+    args = parser.parse_args(_arguments(words))
+    args.nodes, args.seed = nodes, seed
+    args.days = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0) / 86_400.0
+    trace = made_up(kind, args, "--failures synthetic")
+    about = f"{len(trace):,} failures of {nodes:,} nodes in {args.days:.1f} days, seed {seed}"
+    return TraceSource(trace, f"built-in synthetic {kind} ({about})", True)

@@ -1,0 +1,137 @@
+"""``faultsim run`` where nodes fail: files, made-up failures, policies, error lines."""
+
+import json
+
+import pytest
+
+import faultsim as fs
+from faultsim.cli import main
+
+LANL = (
+    "System,nodenumz,Prob Started (mm/dd/yy hh:mm),Prob Fixed (mm/dd/yy hh:mm),Down Time\n"
+    "2,0,6/21/2005 10:54,6/21/2005 11:00,6\n"
+    "20,3,6/21/2005 10:54,6/21/2005 11:00,6\n"
+    "20,5,6/22/2005 10:54,6/22/2005 11:00,6\n"
+)
+SWF = "; MaxProcs: 16\n" + "".join(
+    f"{i} {10 * i} -1 {50 + 7 * i % 40} {1 + i % 9} -1 -1 {1 + i % 9} {99} -1 1 {i % 3} -1 -1 -1 -1 -1 -1\n"
+    for i in range(1, 41)
+)
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.swf").write_text(SWF)
+    (tmp_path / "lanl.csv").write_text(LANL)
+    fs.FailureTrace([60, 130, 500], [0, 5, 200], [60, 0, 60], span=9000).write_csv("own.csv")
+    return tmp_path
+
+
+def run(capsys, *argv):
+    status = main(["run", "small.swf", *argv])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+def document(capsys, *argv):
+    status, out, err = run(capsys, *argv, "--json")
+    assert (status, err) == (0, "")
+    return json.loads(out)
+
+
+def refused(capsys, *argv):
+    """The one line on stderr of a command that must end with status 2 and print nothing."""
+    try:
+        status, out, err = run(capsys, *argv)
+    except SystemExit as stop:  # argparse's own
+        captured = capsys.readouterr()
+        status, out, err = stop.code, captured.out, captured.err
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    return err
+
+
+def test_a_file(capsys, here):
+    made = document(capsys, "--failures", "own.csv", "--map-failures", "modulo")
+    assert made["failures"] == {"source": "own.csv (3 failures)", "built_in": False}
+    assert made["settings"]["failures"] == {"count": 3, "span": 9000}
+    assert made["settings"]["recovery"] == {"name": "requeue", "place": "arrival", "restart_cost": 0}
+    assert made["metrics"]["failures"] == 3
+    assert made["metrics"]["service_unit_loss"] > 0
+    assert document(capsys, "--failures", "own.csv", "--map-failures", "drop")["metrics"]["failures"] == 2
+    shuffled = document(capsys, "--failures", "own.csv", "--map-failures", "permute", "--seed", "3")
+    assert shuffled["metrics"]["failures"] == 3
+    status, out, _ = run(capsys, "--failures", "own.csv", "--map-failures", "modulo", "--recovery", "hold")
+    assert status == 0
+    assert "failures own.csv (3 failures)\n" in out
+    assert "3 failures, hold" in out
+
+
+def test_formats_and_their_options(capsys, here):
+    for words, count in (("lanl,system=20", 2), ("system=2", 1), ("lanl", 1)):
+        made = document(capsys, "--failures", f"lanl.csv:{words}")
+        assert made["settings"]["failures"]["count"] == count
+    (here / "odd:lanl").write_text((here / "own.csv").read_text())
+    assert document(capsys, "--failures", "odd:lanl", "--map-failures", "drop")["metrics"]["failures"] == 2
+
+
+def test_made_up_failures(capsys, here):
+    made = document(capsys, "--failures", "synthetic:exponential,mtbf=0.01,downtime=0,count=7")
+    source = made["failures"]["source"]
+    assert source == "built-in synthetic exponential (7 failures of 16 nodes in 0.0 days, seed 0)"
+    assert made["failures"]["built_in"]
+    assert made["settings"]["failures"]["span"] == pytest.approx(400 + 89)
+    assert document(capsys, "--failures", "synthetic:count=5")["settings"]["failures"]["count"] == 5
+    assert document(capsys, "--failures", "synthetic")["failures"]["source"].startswith("built-in synthetic weibull (")
+    one, other = (
+        document(capsys, "--failures", "synthetic:count=50", "--seed", seed)["metrics"] for seed in ("1", "2")
+    )
+    assert one != other
+
+
+def test_policies(capsys, here):
+    made = document(
+        capsys, "--failures", "synthetic:count=20", "--machine", "torus:4x2x2",
+        "--placement", "balancing:rule=max", "--predictor", "confidence:0.1", "--recovery", "requeue:place=tail",
+        "--checkpointing", "predicted-windows:bucket=0.01,victims=big:2,cost=3",
+    )  # fmt: skip
+    settings = made["settings"]
+    assert settings["placement"]["rule"] == "max"
+    assert settings["predictor"] == {"name": "confidence", "a": 0.1}
+    assert settings["recovery"]["place"] == "tail"
+    assert settings["checkpointing"]["victims"] == {"name": "big", "k": 2}
+    assert made["warnings"] == [] or "the failure trace ends" in made["warnings"][0]
+    on_cluster = document(
+        capsys, "--failures", "synthetic:count=20", "--placement", "lff", "--migration", "least-failures"
+    )
+    assert on_cluster["settings"]["migration"] == {"name": "least_failures", "threshold": 1, "cost": 300}
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--failures", "none.csv"], ["none.csv", "no such file"]),
+        (["--failures", "own.csv"], ["1 of 3 failures are of nodes outside cluster:16", "row 2 (node 200)"]),
+        (["--failures", "lanl.csv:lanl,system=7"], ["no system 7; it has 2, 20"]),
+        (["--failures", "lanl.csv:lanl,sytem=2"], ["unknown argument '--sytem=2'", "did you mean '--system'?"]),
+        (["--failures", "lanl.csv:lanl,gap=3"], ["--gap is for ras"]),
+        (["--failures", "synthetic:weibul"], ["unknown kind 'weibul'", "did you mean 'weibull'?"]),
+        (["--failures", "synthetic:mttr=3"], ["--mttr is for renewal, not for weibull"]),
+        (["--failures", "synthetic:count=many"], ["--count", "many"]),
+        (["--map-failures", "drop"], ["--map-failures drop: there are no --failures to map"]),
+        (["--recovery", "hodl"], ["did you mean 'hold'?"]),
+        (["--checkpointing", "periodic"], ["needs interval and cost, for instance periodic:7200,300"]),
+        (["--checkpointing", "periodic:0,3"], ["interval of checkpoints must be above 0 seconds, got 0"]),
+        (["--checkpointing", "risk-based:60,1"], ["RiskBased asks a predictor"]),
+        (["--predictor", "confidence:0.1"], ["predicts the failures of the run, and there are none"]),
+        (["--predictor", "confidence:1.1", "--failures", "synthetic"], ["at most 1, got 1.1"]),
+        (["--placement", "balancing", "--predictor", "blind"], ["Balancing places boxes, and cluster:16 has none"]),
+        (["--placement", "lff", "--machine", "torus:4x2x2"], ["LeastFailuresFirst chooses single nodes"]),
+        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["only when"]),
+    ],
+)  # fmt: skip
+def test_error_lines(capsys, here, argv, says):
+    err = refused(capsys, *argv)
+    for part in says:
+        assert part in err, err
