@@ -140,6 +140,56 @@ def test_the_timelines_areas_are_the_metrics_also_with_a_start_delay():
     assert area(plot_queue(result)) == pytest.approx(asked)
 
 
+@pytest.fixture(scope="module", params=["requeue", "hold"])
+def failing_run(request):
+    recovery = {"requeue": fs.Requeue("tail", 5), "hold": fs.Hold(5)}[request.param]
+    trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
+    options = {"failures": trace, "recovery": recovery, "start_delay": 2.0}
+    return fs.Run(small_log(), fs.Torus(4, 4, 2), record=True, migration=fs.Defragment(cost=3), **options)
+
+
+def test_the_timelines_areas_are_the_metrics_also_with_failures(failing_run):
+    result = failing_run.simulate()
+    assert result.metrics["failures_hit"] > 5
+
+    def area(ax):
+        x, y = ax.lines[0].get_data()
+        return float((y[:-1] * np.diff(x)).sum() / (x[-1] - x[0]))
+
+    assert area(plot_utilization(result)) == pytest.approx(100.0 * result.metrics["utilization"])
+    ledger, total = result.ledger, result.metrics["makespan"]
+    # All that waits, more than what is free too: at least what is idle despite demand, and each wait by the columns.
+    waited = (result.jobs["size"] * (result.jobs["first_start"] - 2.0 - result.jobs["submit"])).sum()
+    again = result.jobs["failure_wait"] - 2.0 * result.jobs["restarts"]
+    if result.settings["recovery"]["name"] == "requeue":
+        waited += (result.jobs["size"] * again).sum()
+        assert area(plot_queue(result)) * total == pytest.approx(waited)
+    assert area(plot_queue(result)) * total >= ledger["idle_demand"]
+    bare = failing_run.with_options(record=False).simulate()
+    for draw in (plot_utilization, plot_queue):
+        with pytest.raises(OptionError, match="simulate with record=True to draw it"):
+            draw(bare)
+
+
+def test_gantt_marks_failures(failing_run):
+    result = failing_run.simulate()
+    ax = plot_gantt(result)
+    others, kills = ax.lines
+    assert len(kills.get_xdata()) == result.metrics["failures_hit"]
+    assert len(kills.get_xdata()) + len(others.get_xdata()) == result.metrics["failures"]
+    down, *bars = ax.collections
+    assert len(down.get_paths()) == 25
+    hatched = [bar for bar in bars if bar.get_hatch()]
+    assert bool(hatched) == (result.settings["recovery"]["name"] == "requeue")
+    area = 0.0
+    for bar in bars:
+        for path in bar.get_paths():
+            (x0, y0), (x1, y1) = path.vertices.min(axis=0), path.vertices.max(axis=0)
+            area += (x1 - x0) * (y1 - y0)
+    (left, right), nodes = ax.get_xlim(), result.machine.nodes
+    assert area / (right - left) / nodes == pytest.approx(result.metrics["utilization"])
+
+
 def test_functions_draw_on_the_axes_they_are_given(torus_run):
     from matplotlib.figure import Figure
 

@@ -1,11 +1,12 @@
 """The Gantt chart: which job held which nodes, and when."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.plot.base import axes, tidy, time_unit
+from faultsim.plot.base import GREY, axes, tidy, time_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of 
 #: Fills of the jobs: pale enough that edges show, far enough apart for colour-blind readers.
 FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#7F7F7F", "#AA4499")
 EDGES_UP_TO = 3000  # rectangles; more would be all edge
+DOWN, KILLS = "#BDC1C6", "#C5221F"
+FAILURE, KILLED = 2, "requeue"  # kind of event; recovery under which a kill ends a stay
 
 
 def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
@@ -59,7 +62,8 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw which job held which nodes when; time across, node numbers up, one colour a job (they repeat).
 
     On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
-    hence start delays are part of a bar.
+    hence start delays are part of a bar.  A cross marks each failure, red where it killed a job; down nodes are grey,
+    and stays that a failure ended are hatched.
 
     Parameters
     ----------
@@ -90,31 +94,91 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """
     held = result.allocations
     ax = axes(ax, 9.0, 5.0)
-    from matplotlib.collections import PolyCollection
-
     machine: Any = result.machine
-    row, first, count = _box_runs(held, machine.shape) if "x" in held else _list_runs(held)
-    begin, end = np.asarray(held["begin"])[row], np.asarray(held["end"])[row]
+    runs = _box_runs(held, machine.shape) if "x" in held else _list_runs(held)
+    row = runs[0]
     origin, finish = result.span
     unit, seconds = time_unit(finish - origin)
-    left, right = (begin - origin) / seconds, (end - origin) / seconds
-    corners = np.empty((len(row), 4, 2))
-    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
-    corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
+
+    def scaled(times: Any) -> NDArray[np.float64]:
+        return (np.asarray(times) - origin) / seconds
+
+    begin, end = scaled(held["begin"])[row], scaled(held["end"])[row]
     colours = np.array(FILLS)[np.asarray(held["job"])[row] % len(FILLS)]
-    few = len(row) <= EDGES_UP_TO
-    ax.add_collection(
-        PolyCollection(
-            list(corners),
-            facecolors=colours.tolist(),
-            edgecolors="white" if few else "none",
-            linewidths=0.3 if few else 0.0,
-            rasterized=True,
-        )
-    )
+    lost = _killed(result)[row]
+    if result.failures is not None and len(result.failures):
+        _draw_failures(ax, result, scaled)
+    for rows, hatch in ((~lost, None), (lost, "/////")):
+        if rows.any() or hatch is None:
+            corners = _rectangles(begin[rows], end[rows], runs[1][rows], runs[2][rows])
+            _draw_bars(ax, corners, colours[rows], hatch=hatch, few=len(row) <= EDGES_UP_TO)
     ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))
     ax.set_ylim(0, machine.nodes)
     ax.set_xlabel(f"time since the first submit ({unit})")
     ax.set_ylabel("node")
     ax.set_title(f"{len(result):,} jobs on {machine}", fontsize=11)
     return tidy(ax, grid=False)
+
+
+def _rectangles(
+    left: NDArray[np.float64], right: NDArray[np.float64], first: NDArray[np.int64], count: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    corners = np.empty((len(left), 4, 2))
+    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
+    corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
+    return corners
+
+
+def _draw_bars(
+    ax: "Axes", corners: NDArray[np.float64], colours: NDArray[np.str_], *, hatch: str | None, few: bool
+) -> None:
+    from matplotlib.collections import PolyCollection
+
+    ax.add_collection(
+        PolyCollection(
+            list(corners),
+            facecolors=colours.tolist(),
+            edgecolors="white" if few or hatch else "none",
+            linewidths=0.3 if few else 0.0,
+            hatch=hatch,
+            alpha=0.6 if hatch else None,
+            rasterized=True,
+        )
+    )
+
+
+def _killed(result: "Result") -> NDArray[np.bool_]:
+    """Which rows of the allocations a failure ended."""
+    held, recovery = result.allocations, result.settings["recovery"]
+    if recovery is None or recovery["name"] != KILLED:
+        return np.zeros(len(held["job"]), dtype=bool)
+    events = result.events
+    hit = (events["kind"] == FAILURE) & (events["job"] >= 0)
+    kills = set(zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True))
+    return np.array([row in kills for row in zip(held["job"].tolist(), held["end"].tolist(), strict=True)], dtype=bool)
+
+
+def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray[np.float64]]) -> None:
+    """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job."""
+    trace, events = result.failures, result.events
+    assert trace is not None
+    down = trace.downtime > 0
+    if down.any():
+        begin, end = scaled(trace.time[down]), scaled(trace.time[down] + trace.downtime[down])
+        corners = _rectangles(begin, end, trace.node[down].astype(np.int64), np.ones(int(down.sum()), np.int64))
+        _draw_bars(ax, corners, np.full(len(corners), DOWN), hatch=None, few=False)
+    failed = events["kind"] == FAILURE
+    for kills, colour, label in ((False, GREY, "failure"), (True, KILLS, "failure that kills a job")):
+        rows = failed & ((events["job"] >= 0) == kills)
+        ax.plot(
+            scaled(events["time"][rows]),
+            events["node"][rows] + 0.5,
+            linestyle="none",
+            marker="x",
+            markersize=4.0,
+            color=colour,
+            label=label,
+            zorder=3,
+            rasterized=True,
+        )
+    ax.legend(fontsize=8, loc="upper right")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.errors import OptionError
 from faultsim.plot.base import PALETTE, axes, tidy, time_unit
 
 if TYPE_CHECKING:
@@ -24,6 +25,49 @@ def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[n
     change = np.concatenate([weight, -weight])
     at, where = np.unique(times, return_inverse=True)
     return at, np.cumsum(np.bincount(where, weights=change, minlength=len(at)))
+
+
+Spells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  # from, to, nodes
+#: Kinds of events: a failure, a start.
+FAILURE, START = 2, 6
+
+
+def _held(result: "Result") -> Spells:
+    """From when to when jobs held how many nodes."""
+    if result.settings["record"]:
+        held = result.allocations
+        if "nodes" in held:
+            return held["begin"], held["end"], np.diff(held["node_offsets"]).astype(np.float64)
+        return held["begin"], held["end"], (held["a"] * held["b"] * held["c"]).astype(np.float64)
+    _refuse_kills(result)
+    return _decisions(result), result.jobs["finish"], result.jobs["allocated"].astype(np.float64)
+
+
+def _waiting(result: "Result") -> Spells:
+    """From when to when jobs waited for how many nodes, once more after each kill that sent them back."""
+    jobs, recovery = result.jobs, result.settings["recovery"]
+    if not result.settings["record"]:
+        _refuse_kills(result)
+        return jobs["submit"], _decisions(result), jobs["size"].astype(np.float64)
+    events = result.events
+    started = np.flatnonzero(events["kind"] == START)
+    back = (events["kind"] == FAILURE) & (events["job"] >= 0)
+    if recovery is None or recovery["name"] != "requeue":
+        back[:] = False
+    came_job = np.concatenate([np.arange(len(result)), events["job"][back]])
+    came = np.concatenate([jobs["submit"], events["time"][back]])
+    # The k-th start of a job ends its k-th wait.
+    came_order = np.lexsort((np.arange(len(came)), came_job))
+    started = started[np.lexsort((started, events["job"][started]))]
+    size = jobs["size"][came_job[came_order]].astype(np.float64)
+    return came[came_order], events["time"][started], size
+
+
+def _refuse_kills(result: "Result") -> None:
+    if result.jobs["restarts"].any():
+        raise OptionError(
+            "failures sent jobs back in this run, and it was not recorded: simulate with record=True to draw it"
+        )
 
 
 def _decisions(result: "Result") -> NDArray[np.float64]:
@@ -67,7 +111,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     result : Result
-        Any run.
+        Any run; where failures killed jobs, one made with ``record=True``.
     ax : Axes, optional
         Where to draw; a new figure when not given.
 
@@ -77,6 +121,8 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
     Raises
     ------
+    OptionError
+        If failures killed jobs and the run was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -89,12 +135,11 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     'nodes in use (%)'
     """
     ax = axes(ax)
-    jobs, nodes = result.jobs, result.machine.nodes
-    share = 100.0 * jobs["allocated"] / nodes
-    at, value = _steps(_decisions(result), jobs["finish"], share)
-    origin, end = result.span
+    begin, end, nodes = _held(result)
+    at, value = _steps(begin, end, 100.0 * nodes / result.machine.nodes)
+    origin, finish = result.span
     _draw(ax, result, np.append(origin, at), np.append(0.0, value), PALETTE[0])
-    if end > origin:
+    if finish > origin:
         mean = 100.0 * result.metrics["utilization"]
         ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
         ax.legend(fontsize=9, loc="lower right")
@@ -112,7 +157,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     result : Result
-        Any run.
+        Any run; where failures killed jobs, one made with ``record=True``.
     ax : Axes, optional
         Where to draw; a new figure when not given.
 
@@ -122,6 +167,8 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
     Raises
     ------
+    OptionError
+        If failures killed jobs and the run was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -134,8 +181,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     'nodes asked for by waiting jobs'
     """
     ax = axes(ax)
-    jobs = result.jobs
-    at, value = _steps(jobs["submit"], _decisions(result), jobs["size"].astype(np.float64))
+    at, value = _steps(*_waiting(result))
     _draw(ax, result, at, value, PALETTE[1])
     ax.set_ylabel("nodes asked for by waiting jobs")
     ax.set_title(f"Queue of {result.machine}", fontsize=11)
