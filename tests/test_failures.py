@@ -202,7 +202,8 @@ def test_stretch(trace: FailureTrace, span: float) -> None:
 
 
 def test_stretch_is_exact_at_the_end_and_needs_a_span() -> None:
-    assert FailureTrace([1, 3], [0, 0]).stretch(0.1).time[-1] == 0.1
+    assert 11.0 * (0.1 / 11.0) > 0.1, "the other way round the last failure would come after the span"
+    assert FailureTrace([1, 11], [0, 0]).stretch(0.1).time[-1] == 0.1
     trace = drawn(5)
     assert trace.stretch(1000) is trace
     with pytest.raises(InputError, match="stretch: the trace has no span"):

@@ -59,7 +59,9 @@ def test_unavailable_intervals_become_failures(tmp_path: Path, name: str, slow: 
 def test_parts(tmp_path: Path) -> None:
     path = write(tmp_path / "event_trace.tab", *FEW)
     assert fs.read_fta(path, min_downtime=701).downtime.tolist() == [85_000]
-    assert fs.read_fta(path, min_downtime=700).dropped["shorter than min_downtime"] == 1
+    longer = fs.read_fta(path, min_downtime=700)
+    assert longer.downtime.tolist() == [700, 85_000]
+    assert longer.dropped["shorter than min_downtime"] == 1
     only = fs.read_fta(path, prefix="site/c9/")
     assert (only.node.tolist(), only.span) == ([0], 9000)
     window = fs.read_fta(path, begin=2200, end=6000, under_way=True)
