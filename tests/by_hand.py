@@ -1,5 +1,7 @@
 """What the cases worked by hand share: settings in few words, jobs as rows, and where they went."""
 
+import numpy as np
+
 from faultsim.reference.engine import simulate
 
 ARRIVAL = {"name": "arrival"}
@@ -33,11 +35,35 @@ def config(machine, scheduler=FCFS, **options):
     return {"machine": machine, "scheduler": scheduler, "verify": True, **rest, **options}
 
 
-def run(machine, scheduler, jobs, **options):
+REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
+TAIL = {**REQUEUE, "place": "tail"}
+HOLD = {"name": "hold", "restart_cost": 0.0}
+
+
+def run(machine, scheduler, jobs, world=None, **options):
     """Jobs are (submit, runtime, size) or (submit, runtime, size, estimate)."""
     rows = [(*job, job[1]) if len(job) == 3 else job for job in jobs]
     submit, runtime, size, estimate = zip(*rows, strict=True)
-    return simulate(config(machine, scheduler, **options), submit, runtime, estimate, size)
+    return simulate(config(machine, scheduler, **options), submit, runtime, estimate, size, world)
+
+
+def failing(jobs, failures, machine, scheduler=FCFS, *, predictions=(), p=1.0, alarms=(), **options):
+    """A run with failures (time, node, down time), predictions (time, node) and alarms (time, node)."""
+    time, node, downtime = zip(*failures, strict=True) if failures else ((), (), ())
+    world = {"failures": {"time": np.array(time, float), "node": np.array(node), "downtime": np.array(downtime, float)}}
+    if predictions:
+        time, node = (np.array(column) for column in zip(*predictions, strict=True))
+        world["predictions"] = {"begin": time, "end": time, "node": node, "p": p}
+    if alarms:
+        time, node = (np.array(column) for column in zip(*alarms, strict=True))
+        world["alarms"] = {"time": time, "node": node}
+    return run(machine, scheduler, jobs, world, **{"recovery": REQUEUE, **options})
+
+
+def rows(result):
+    """The events as tuples (time, kind, job, node)."""
+    table = result["events_table"]
+    return list(zip(*(table[name].tolist() for name in ("time", "kind", "job", "node")), strict=True))
 
 
 def starts(machine, scheduler, jobs, **options):

@@ -92,13 +92,14 @@ def lowered_placements(machine: dict) -> st.SearchStrategy[dict]:
 
 
 @st.composite
-def job_columns(draw: st.DrawFn, nodes: int, max_jobs: int = 24) -> dict:
+def job_columns(draw: st.DrawFn, nodes: int, max_jobs: int = 24, unit: float | None = None) -> dict:
     """Columns with many ties: whole seconds, equal submits, run times of 0, estimates below, at and above them.
 
-    The unit is 1 s, or 0.1 s, where sums of doubles round.
+    The unit, if none is given, is 1 s, or 0.1 s, where sums of doubles round.
     """
     n = draw(st.one_of(st.just(max_jobs), st.integers(1, max_jobs)))
-    unit = draw(st.sampled_from([1.0, 1.0, 0.1]))
+    if unit is None:
+        unit = draw(st.sampled_from([1.0, 1.0, 0.1]))
     dense = draw(st.sampled_from([1, 3, 8]))
     longest = draw(st.sampled_from([3, 10, 10]))
     off = draw(st.sampled_from([(0, 0), (0, 4), (-3, 4)]))
