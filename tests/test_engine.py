@@ -4,42 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-import faultsim as fs
 from faultsim._core.engine import Engine
 from faultsim.reference.engine import simulate as plainly
+from tests.engines import LOGS, assert_same, compiled, head_of
 from tests.strategies import engine_cases
-
-COUNTS = ["migrations_attempted", "migrations_successful", "events", "passes", "makespan_begin", "makespan_end"]
-
-
-def compiled(config: dict, columns: dict, budget: int = 7) -> dict:
-    """Run the compiled engine a few events at a time and check its invariants in between."""
-    engine = Engine(config, **columns)
-    while (reason := engine.run(budget)) != "done":
-        assert reason == "budget"
-        engine.verify()
-    engine.verify()
-    return engine.output()
-
-
-def assert_same(fast: dict, slow: dict) -> None:
-    """Every column, count and row equal; the ledger to 1e-9 of N*T."""
-    assert set(fast) <= set(slow)  # the reference engine has columns of failures already
-    for name in fast:
-        value = slow[name]
-        if name in COUNTS:
-            assert fast[name] == value, name
-        elif name == "ledger":
-            assert list(fast[name]) == list(value)
-            close = 1e-9 * max(sum(value.values()), 1.0)
-            assert fast[name] == pytest.approx(value, rel=0, abs=close)
-        elif isinstance(value, dict):  # events_table, allocations
-            assert set(fast[name]) <= set(value)
-            for column in fast[name]:
-                np.testing.assert_array_equal(fast[name][column], value[column], f"{name}.{column}", strict=True)
-        else:
-            np.testing.assert_array_equal(fast[name], value, name, strict=True)
-
 
 KINDS = [
     ("cluster", "fcfs", False),
@@ -77,31 +45,14 @@ DEFRAGMENT = {
     "name": "defragment", "min_free": 0.1, "max_concentration": 0.7, "cost": 0.0, "when": "waiting",
     "keep_promise": False,
 }  # fmt: skip
-LOGS = {
-    "NASA-iPSC-1993-3.1-cln": 128,
-    "SDSC-SP2-1998-4.2-cln": 128,
-    "CTC-SP2-1996-3.1-cln": 338,
-    "KTH-SP2-1996-2.1-cln": 100,
-    "CEA-Curie-2011-2.1-cln": 93312,
-    "mira_walltime": 49152,
-    "lublin_256": 256,
-    "normalised-kth": 100,
-    "normalised-nasa": 128,
-    "normalised-lublin256": 256,
-    "normalised-sdsc10k": 128,
-}
 
 
 @pytest.fixture(scope="module")
 def first_jobs(data_dir):
-    """The first 500 jobs of a log that fit its machine, read once."""
-    read = {}
+    """Columns of the first 500 jobs of a log that fit its machine."""
 
     def columns(name: str, estimates: str) -> dict:
-        if name not in read:
-            log = fs.read_swf(data_dir / "swf" / f"{name}.swf.gz")
-            read[name] = log[log.size <= LOGS[name]].head(500)
-        log = read[name]
+        log = head_of(data_dir, name)
         known = log.estimate >= 0
         estimate = log.runtime if estimates == "actual" else np.where(known, log.estimate, log.runtime)
         return {"submit": log.submit, "runtime": log.runtime, "estimate": estimate, "size": log.size}

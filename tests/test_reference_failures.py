@@ -510,8 +510,8 @@ def test_easy_and_a_held_job(machine, repairs, starts):
 
 @pytest.mark.parametrize(("cost", "starts"), [(0.0, [0, 9, 20]), (1.0, [0, 9, 20]), (1.5, [0, 21, 20])])
 def test_easy_expects_a_restart_cost(cost, starts):
-    """ "restart cost if it was killed + estimate": job 1 (10 s), killed at 5, waits for node 1 until 9; T is 20, so with
-    a restart cost of more than 1 s it has to wait for the head.
+    """ "restart cost if it was killed + estimate": job 1 (10 s), killed at 5, waits for node 1 until 9; T is 20, so
+    with a restart cost of more than 1 s it has to wait for the head.
     """
     recovery = {**REQUEUE, "restart_cost": cost}
     jobs = [(0, 20, 1), (0.5, 10, 1), (1, 1, 2)]

@@ -112,8 +112,8 @@ class State:
         self.free -= job.allocated
         if box is not None:
             self.busy |= box.mask
-        for node in nodes:
-            self.free_nodes.remove(node)
+        if nodes:
+            self.free_nodes = sorted(set(self.free_nodes).difference(nodes))
         self.write(START, job)
         self._take_place(job)
 
@@ -129,8 +129,7 @@ class State:
         self.free += job.allocated
         if job.box is not None:
             self.busy &= ~job.mask
-        for node in job.nodes:
-            insort(self.free_nodes, node)
+        self.free_nodes = sorted(self.free_nodes + job.nodes)
         self._leave_place(job)
 
     def note_start(self, job: Job) -> None:
