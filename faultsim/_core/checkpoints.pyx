@@ -14,14 +14,14 @@ from faultsim._core.sim cimport (
 
 cdef bint can_save(const sim_t *s, int32_t job) noexcept nogil:
     """It works, has something to save, and more than the cost of a checkpoint to go."""
-    cdef const life_t *life = &s.life[job]
+    cdef const life_t *life = s.life[job]
     cdef double t = s.now
     return (s.state[job] == JOB_RUNNING and t > life.t0 and t >= life.pause_until and s.finish[job] > t
             and s.run[job] - (life.base + (t - life.t0)) > s.faults.cost)
 
 
 cdef int save(sim_t *s, int32_t job) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double work = s.now - life.t0
     s.faults.n_checkpoints += 1
     s.n_events += 1
@@ -90,7 +90,7 @@ cdef int alarm(sim_t *s) noexcept nogil:
 cdef int risk_request(sim_t *s, int32_t job) noexcept nogil:
     """Written if p_f d I >= C [Oliner, Rudolph and Sahoo 2006]."""
     cdef faults_t *f = &s.faults
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double survives = 1.0
     cdef int32_t _k
     if can_save(s, job):

@@ -84,12 +84,12 @@ cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
 
 cdef int kill(sim_t *s, int32_t job) noexcept nogil:
     cdef faults_t *f = &s.faults
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef bint came = s.start[job] <= s.now       # not in its start delay
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now)
     f.n_hit += 1
     life_kill(s, job)
-    life.started |= came or f.hold
+    s.started[job] |= came or f.hold
     if not came and s.restarts[job] > 1 and not f.hold:
         s.failure_wait[job] -= s.start[job] - s.now      # that start did not come
     if not f.hold:
@@ -117,12 +117,12 @@ cdef inline void remember_struck(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
     """Its nodes are up: it pays the restart cost and goes on from its safe point."""
-    cdef life_t *life = &s.life[job]
-    life.held += s.now - life.killed_at
-    s.failure_wait[job] += s.now - life.killed_at
+    cdef life_t *life = s.life[job]
+    life.held += s.now - s.killed_at[job]
+    s.failure_wait[job] += s.now - s.killed_at[job]
     s.state[job] = JOB_RUNNING
     s.running += 1
-    return life_resume(s, job, <int>LEAD_RESTART, s.owed[job], life.saved, life.saved, 0.0)
+    return life_resume(s, job, <int>LEAD_RESTART, s.owed[job], s.saved[job], s.saved[job], 0.0)
 
 
 cdef int settle_struck(sim_t *s) noexcept nogil:
@@ -165,6 +165,8 @@ cdef int strike(sim_t *s, bint *wanted) noexcept nogil:
         if not f.hold:
             job = -1
     if job >= 0:
+        if s.life[job].worst < f.count[node]:
+            s.life[job].worst = f.count[node]
         if lasts and (not f.down[node] or until > f.up_at[node]):
             effect = True
             if not f.down[node]:

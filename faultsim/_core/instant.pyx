@@ -58,27 +58,6 @@ cdef int arrive(sim_t *s) noexcept nogil:
     return enqueue(s, job)
 
 
-cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
-    """Without faults: finishes, then arrivals."""
-    cdef event_t e
-    cdef int code
-    while s.heap.n > 0 and s.heap.items[0].time == t:
-        heap_pop(&s.heap, &e)
-        if is_stale(s, &e):
-            continue
-        code = finish_job(s, <int32_t>e.serial)
-        if code < 0:
-            return code
-        s.n_events += 1
-        wanted[0] = True
-    while s.next_arrival < s.n and s.submit[s.next_arrival] == t:
-        code = arrive(s)
-        if code < 0:
-            return code
-        wanted[0] = True
-    return OK
-
-
 cdef int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
     cdef int32_t serial = <int32_t>e.serial
     cdef int code
@@ -90,6 +69,31 @@ cdef int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
     s.n_events += 1
     code = finish_job(s, serial)
     return evade(s, serial) if s.faults.evades and code == OK else code
+
+
+cdef inline bint is_hit(const sim_t *s, double t) noexcept nogil:
+    """Is there a failure of the trace, or a request, at t?"""
+    cdef const faults_t *f = &s.faults
+    return (f.next < f.n and f.time[f.next] == t) or (f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] == t)
+
+
+cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
+    """What the heap has, in its order, then arrivals."""
+    cdef event_t e
+    cdef int code
+    while s.heap.n > 0 and s.heap.items[0].time == t:
+        heap_pop(&s.heap, &e)
+        if is_stale(s, &e):
+            continue
+        code = handle(s, &e, wanted)
+        if code < 0:
+            return code
+    while s.next_arrival < s.n and s.submit[s.next_arrival] == t:
+        code = arrive(s)
+        if code < 0:
+            return code
+        wanted[0] = True
+    return OK
 
 
 cdef int drain_faults(sim_t *s, double t, bint *wanted) noexcept nogil:
@@ -132,7 +136,7 @@ cdef int run_instant(sim_t *s, double t) noexcept nogil:
     s.now = t
     while True:
         wanted = False
-        code = drain_faults(s, t, &wanted) if s.faults.on else drain(s, t, &wanted)
+        code = drain_faults(s, t, &wanted) if is_hit(s, t) else drain(s, t, &wanted)
         if code < 0:
             return code
         if wanted:

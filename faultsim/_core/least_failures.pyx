@@ -23,16 +23,14 @@ cdef int by_start(const void *a, const void *b) noexcept nogil:
 
 cdef int32_t best_idle(const sim_t *s) noexcept nogil:
     """The free node that failed least, the lowest on ties; -1: none."""
-    cdef const int32_t *count = s.faults.count
-    cdef int32_t node, best = -1
+    cdef int32_t i, node
     if s.free == 0:
         return -1
-    for node in range(s.nodes):
-        if not (s.occ[node >> 6] >> (node & 63)) & 1 and (best < 0 or count[node] < count[best]):
-            best = node
-            if count[node] == 0:
-                break
-    return best
+    for i in range(s.nodes):
+        node = s.faults.rank[i]
+        if not (s.occ[node >> 6] >> (node & 63)) & 1:
+            return node
+    return -1
 
 
 cdef int move_away(sim_t *s, int32_t job, int32_t *mine, bint *moved) noexcept nogil:
@@ -45,10 +43,9 @@ cdef int move_away(sim_t *s, int32_t job, int32_t *mine, bint *moved) noexcept n
             if count[mine[i]] > count[mine[worst]] or (
                     count[mine[i]] == count[mine[worst]] and mine[i] < mine[worst]):
                 worst = i
-        if not count[mine[worst]] > s.faults.threshold:
-            return OK                    # no idle node can have failed less than never
         idle = best_idle(s)
         if idle < 0 or not count[mine[worst]] - count[idle] > s.faults.threshold:
+            s.life[job].worst = count[mine[worst]]
             return OK
         if not moved[0] and s.record.on:
             close_stay(s, job)
@@ -60,28 +57,45 @@ cdef int move_away(sim_t *s, int32_t job, int32_t *mine, bint *moved) noexcept n
         mine[worst] = idle
 
 
-cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
+cdef int32_t candidates(sim_t *s, int32_t finished, int32_t idle, later_t *out, bint *some) noexcept nogil:
+    """Jobs that started later and have a node bad enough to leave it for `idle`; `some`: any that started later."""
     cdef int32_t i, job, n = 0
+    some[0] = False
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
+                and s.finish[job] > s.now):
+            some[0] = True
+            # While jobs move, the best idle node only gets worse: who has no reason now will have none.
+            if idle >= 0 and s.life[job].worst - s.faults.count[idle] > s.faults.threshold:
+                if out != NULL:
+                    out[n].start = s.start[job]
+                    out[n].job = job
+                n += 1
+    return n
+
+
+cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
+    cdef int32_t i, job, idle = best_idle(s), n
     cdef later_t *later
     cdef int32_t *mine
-    cdef bint moved, any_moved = False
+    cdef bint moved, some
     cdef place_t at
     cdef int code = OK
-    later = <later_t *>malloc(<size_t>(s.running + 1) * sizeof(later_t))
+    n = candidates(s, finished, idle, NULL, &some)
+    s.n_attempted += some
+    if n == 0:
+        return OK
+    s.n_successful += 1
+    disturb(s)
+    later = <later_t *>malloc(<size_t>n * sizeof(later_t))
     mine = <int32_t *>malloc(<size_t>s.nodes * sizeof(int32_t))
     if later == NULL or mine == NULL:
         c_free(later)
         c_free(mine)
         return NO_MEMORY
-    for i in range(s.releases.n):
-        job = s.releases.items[i].job
-        if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
-                and s.finish[job] > s.now):
-            later[n].start = s.start[job]
-            later[n].job = job
-            n += 1
+    candidates(s, finished, idle, later, &some)
     qsort(later, <size_t>n, sizeof(later_t), by_start)
-    s.n_attempted += n > 0
     for i in range(n):
         job = later[i].job
         moved = False
@@ -90,7 +104,6 @@ cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
             break
         if not moved:
             continue
-        any_moved = True
         s.moves[job] += 1
         life_locate(s, job, s.now, &at)
         code = life_lead(s, job, <int>LEAD_MIGRATION, s.faults.move_cost, at.safe, at.progress, at.unsaved)
@@ -99,9 +112,6 @@ cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
         if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):
             code = NO_MEMORY
             break
-    s.n_successful += any_moved
-    if any_moved:
-        disturb(s)
     c_free(later)
     c_free(mine)
     return code

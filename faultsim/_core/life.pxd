@@ -23,7 +23,7 @@ cdef void life_free(sim_t *s) noexcept nogil
 cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexcept nogil
 
 # A queued job starts: sets finish and expected end from decision and start.
-cdef void life_start(sim_t *s, int32_t job) noexcept nogil
+cdef int life_start(sim_t *s, int32_t job) noexcept nogil
 # A new lead phase [now, now + length), after which work goes on from `base`; pushes the new FINISH, moves the release.
 cdef int life_lead(sim_t *s, int32_t job, int kind, double length, double safe, double base,
                    double unsaved) noexcept nogil

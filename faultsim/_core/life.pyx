@@ -1,8 +1,9 @@
 """A job on its way; the contract is in life.pxd."""
 
 from libc.math cimport INFINITY, ceil, floor, sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport calloc, free as c_free, malloc
+from libc.string cimport memcpy
 
 from faultsim._core.event_queue cimport heap_push
 from faultsim._core.releases cimport releases_add, releases_remove
@@ -16,34 +17,53 @@ cdef int life_alloc(sim_t *s) noexcept nogil:
     """Arrays a job; `ahead` is what the scheduler expects of a job that starts afresh."""
     cdef size_t n = s.n
     cdef int32_t i
-    cdef life_t *life
-    cdef double left
-    s.life = <life_t *>calloc(n, sizeof(life_t))
+    cdef life_t life
+    s.life = <life_t **>calloc(n, sizeof(life_t *))
+    s.saved = <double *>calloc(n, sizeof(double))
+    s.killed_at = <double *>calloc(n, sizeof(double))
+    s.started = <uint8_t *>calloc(n, 1)
     s.rest = <double *>malloc(n * sizeof(double))
     s.owed = <double *>calloc(n, sizeof(double))
-    if s.life == NULL or s.rest == NULL or s.owed == NULL:
+    if s.life == NULL or s.saved == NULL or s.killed_at == NULL or s.started == NULL:
         return NO_MEMORY
-    for i in range(s.n):
-        life = &s.life[i]
-        life.interval = INFINITY
-        if s.faults.plans:
-            life.interval = s.faults.interval
-            if s.faults.young > 0:
-                life.interval = sqrt(((2.0 * s.faults.cost) * s.faults.young) / s.size[i])
-            elif s.faults.daly > 0:
-                life.interval = daly(s.faults.cost, s.faults.daly / s.size[i])
-        life.pause_until = -INFINITY
-        life.killed_at = -INFINITY
-        left = s.estimate[i]
-        s.rest[i] = left + planned(s, life, left) * s.faults.cost
+    if s.rest == NULL or s.owed == NULL:
+        return NO_MEMORY
+    memcpy(s.rest, s.estimate, n * sizeof(double))
+    if s.faults.plans:
+        for i in range(s.n):
+            life.interval = interval_of(s, i)
+            s.rest[i] += planned(s, &life, s.rest[i]) * s.faults.cost
     s.ahead = s.rest
     return OK
 
 
 cdef void life_free(sim_t *s) noexcept nogil:
-    c_free(s.life)
+    cdef int32_t i
+    cdef life_t *life
+    if s.life != NULL:
+        for i in range(s.n):
+            c_free(s.life[i])
+        c_free(s.life)
+    while s.spare_life != NULL:
+        life = s.spare_life
+        s.spare_life = life.next
+        c_free(life)
+    c_free(s.saved)
+    c_free(s.killed_at)
+    c_free(s.started)
     c_free(s.rest)
     c_free(s.owed)
+
+
+cdef double interval_of(const sim_t *s, int32_t job) noexcept nogil:
+    """Work between planned checkpoints."""
+    if not s.faults.plans:
+        return INFINITY
+    if s.faults.young > 0:
+        return sqrt(((2.0 * s.faults.cost) * s.faults.young) / s.size[job])
+    if s.faults.daly > 0:
+        return daly(s.faults.cost, s.faults.daly / s.size[job])
+    return s.faults.interval
 
 
 cdef double daly(double cost, double mtbf) noexcept nogil:
@@ -93,7 +113,7 @@ cdef double completed(const sim_t *s, const life_t *life, double t) noexcept nog
 
 
 cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexcept nogil:
-    cdef const life_t *life = &s.life[job]
+    cdef const life_t *life = s.life[job]
     cdef bint paused = t < life.pause_until
     cdef double j, since
     if paused:
@@ -122,12 +142,12 @@ cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept
     cdef double left = s.estimate[job] - progress
     if left < 0.0:
         left = 0.0
-    return left + planned(s, &s.life[job], left) * s.faults.cost
+    return left + planned(s, s.life[job], left) * s.faults.cost
 
 
 cdef void settle(sim_t *s, int32_t job) noexcept nogil:
     """finish of a job whose t0 and base are set."""
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double left = s.run[job] - life.base
     if left < 0.0:
         left = 0.0
@@ -136,25 +156,40 @@ cdef void settle(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef int life_request(sim_t *s, int32_t job) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     life.request = life.t0 + life.request_number * s.faults.interval
     if life.request < s.finish[job] and heap_push(&s.heap, life.request, EV_CHECKPOINT, job) < 0:
         return NO_MEMORY
     return OK
 
 
-cdef void life_start(sim_t *s, int32_t job) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+cdef int life_start(sim_t *s, int32_t job) noexcept nogil:
+    cdef life_t *life = s.spare_life
+    cdef int i
+    if life != NULL:
+        s.spare_life = life.next
+    else:
+        life = <life_t *>malloc(sizeof(life_t))
+        if life == NULL:
+            return NO_MEMORY
+    s.life[job] = life
+    life.interval = interval_of(s, job)
     life.begin = s.start[job]
     life.t0 = s.start[job] + s.owed[job]
     life.kind = LEAD_RESTART
-    life.safe = life.saved
-    life.base = life.saved
+    life.safe = s.saved[job]
+    life.base = s.saved[job]
     life.unsaved = 0.0
     life.pause_until = -INFINITY
     life.request_number = 1.0
+    life.struck = False
+    life.lost = 0.0
+    life.held = 0.0
+    for i in range(<int>N_LEADS):
+        life.spent[i] = 0.0
     settle(s, job)
     s.expected[job] = life.t0 + s.ahead[job]
+    return OK
 
 
 cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil:
@@ -167,7 +202,7 @@ cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil:
 
 cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
     """Book the time from the begin of the lead phase to t: the lead, and planned checkpoints."""
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double j
     if t < s.start[job]:
         return
@@ -187,7 +222,7 @@ cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
 
 cdef int life_resume(sim_t *s, int32_t job, int kind, double length, double safe, double base,
                      double unsaved) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     life.begin = s.now
     life.t0 = s.now + length
     life.kind = <int>kind
@@ -211,7 +246,7 @@ cdef int life_lead(sim_t *s, int32_t job, int kind, double length, double safe, 
 
 
 cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double begin = s.now if s.now > s.start[job] else s.start[job]
     if life.pause_until > begin:
         begin = life.pause_until
@@ -228,7 +263,7 @@ cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
 
 
 cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef place_t at
     cdef double t = s.now, begin
     if t < s.start[job]:
@@ -244,16 +279,15 @@ cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
     life.lost += at.unsaved
     s.lost_work[job] += s.size[job] * at.unsaved
     s.restarts[job] += 1
-    life.saved = at.safe
-    life.killed_at = t
+    s.saved[job] = at.safe
+    s.killed_at[job] = t
     s.owed[job] = s.faults.restart_cost
     s.rest[job] = expected_from(s, job, at.safe)
 
 
 cdef void life_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
-    cdef life_t *life = &s.life[job]
+    cdef life_t *life = s.life[job]
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
-    cdef int i
     if finished:
         close_stretch(s, job, s.now)
     delay = (s.start[job] if s.start[job] < s.now else s.now) - s.decision[job]
@@ -269,7 +303,6 @@ cdef void life_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
         - life.spent[<int>LEAD_MIGRATION])
     s.checkpoint_time[job] += life.spent[<int>LEAD_CHECKPOINT]
     s.restart_time[job] += life.spent[<int>LEAD_RESTART]
-    life.lost = 0.0
-    life.held = 0.0
-    for i in range(<int>N_LEADS):
-        life.spent[i] = 0.0
+    life.next = s.spare_life
+    s.spare_life = life
+    s.life[job] = NULL

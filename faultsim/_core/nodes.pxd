@@ -19,5 +19,7 @@ cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil                  
 cdef void nodes_free(nodes_t *set_) noexcept nogil
 # Node numbers, ascending; how many.
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil
+# The most failures of any node of a job.
+cdef int32_t most_failures(const sim_t *s, int32_t job) noexcept nogil
 # faults.rank after a node failed once more.
 cdef void rank_failed(sim_t *s, int32_t node) noexcept nogil

@@ -196,7 +196,7 @@ cdef int take_safest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """Nodes that are not predicted to fail in the job's window, by number; then the others, by number."""
     cdef const uint64_t *failing = failing_nodes(s)
     cdef nodes_t *mine
-    cdef int32_t missing, word, words = (s.nodes + 63) // 64, there
+    cdef int32_t missing, word, there
     cdef uint64_t bits
     if failing == NULL:
         return take_first_fit(s, job, count)
@@ -207,7 +207,7 @@ cdef int take_safest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     missing = take_from(s, mine, count, failing)
     word = 0
     while missing > 0:
-        fs_require(word < words)
+        fs_require(word << 6 < s.nodes)
         bits = ~s.occ[word] & valid_bits(s, word)
         if bits:
             there = fs_popcount(bits)
@@ -227,7 +227,8 @@ cdef int take_safest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
 cdef int take_least_failures(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """Fewest failures so far, then lowest number [Zhang 2004, section 5.2.3]."""
     cdef nodes_t *mine = new_set(s)
-    cdef int32_t i = 0, node
+    cdef uint64_t *picked = s.faults.picked
+    cdef int32_t i = 0, node, low = s.nodes, high = 0
     if mine == NULL:
         return NO_MEMORY
     s.held[job] = mine
@@ -237,11 +238,37 @@ cdef int take_least_failures(sim_t *s, int32_t job, int32_t count) noexcept nogi
         i += 1
         if (s.occ[node >> 6] >> (node & 63)) & 1:
             continue
-        s.occ[node >> 6] |= (<uint64_t>1) << (node & 63)
-        if insert(mine, node) < 0:
-            return NO_MEMORY
+        picked[node >> 6] |= (<uint64_t>1) << (node & 63)
         count -= 1
+        node >>= 6
+        if node < low:
+            low = node
+        if node > high:
+            high = node
+    for i in range(low, high + 1):
+        if picked[i]:
+            if reserve(mine, mine.n + 1) < 0:
+                return NO_MEMORY
+            mine.word[mine.n] = i
+            mine.bits[mine.n] = picked[i]
+            mine.n += 1
+            s.occ[i] |= picked[i]
+            picked[i] = 0
     return OK
+
+
+cdef int32_t most_failures(const sim_t *s, int32_t job) noexcept nogil:
+    cdef const nodes_t *mine = s.held[job]
+    cdef int32_t i, node, most = 0
+    cdef uint64_t bits
+    for i in range(mine.n):
+        bits = mine.bits[i]
+        while bits:
+            node = (mine.word[i] << 6) + fs_lowest(bits)
+            if s.faults.count[node] > most:
+                most = s.faults.count[node]
+            bits &= bits - 1
+    return most
 
 
 cdef void give_back(sim_t *s, int32_t job) noexcept nogil:

@@ -189,7 +189,7 @@ cdef enum lead:
 
 # Where a job is on its way.  Progress is in seconds of its run time.
 cdef struct life_t:
-    double saved             # safe progress when it is killed last; 0 before
+    life_t *next             # in the list of spare ones
     double interval          # work between planned checkpoints; inf: none are planned
     # since the last safe point was asked for: lead phase [begin, t0), then work and planned checkpoints
     double begin
@@ -201,12 +201,11 @@ cdef struct life_t:
     double pause_until       # Defragment's pause, inside of which its clock stands still
     double request           # risk-based: next request, and how many intervals after t0 it is
     double request_number
-    double killed_at
     double hold_until        # held: latest known repair of its nodes
     int32_t down             # held: how many of its nodes are down
+    int32_t worst            # faults.evades: most failures of any of its nodes
     int8_t kind              # of the lead phase
     bint struck              # in faults.struck
-    bint started             # a start has really come, its delay was not broken off
     # seconds of this stay on nodes, by account
     double lost
     double held
@@ -253,6 +252,7 @@ cdef struct faults_t:
     int32_t *count           # failures so far
     int32_t *rank            # nodes by (count, number); NULL where nobody asks
     uint64_t *failing        # scratch: nodes predicted to fail, in the layout of `occ`
+    uint64_t *picked         # scratch of LeastFailuresFirst, all zero between calls
     int32_t n_down           # down and in no held job
     int32_t *struck          # held jobs that were hit in this instant
     int32_t n_struck
@@ -283,7 +283,11 @@ cdef struct sim_t:
     double *checkpoint_time
     double *restart_time
     double *failure_wait
-    life_t *life             # NULL unless faults.on
+    life_t **life            # of jobs on nodes; NULL unless faults.on
+    life_t *spare_life
+    double *saved            # safe progress of a job that was killed; NULL unless faults.on, as the next two
+    double *killed_at        # when it was killed last
+    uint8_t *started         # a start has really come: its delay was not broken off
     const double *ahead      # expected time from the begin of work to the end: the estimate, without faults
     double *rest             # owns `ahead` where it is not the estimate
     double *owed             # restart cost at the next start; NULL unless faults.on

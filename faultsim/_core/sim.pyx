@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memmove
 from faultsim._core.event_queue cimport heap_copy, heap_free, heap_init, heap_push
 from faultsim._core.finder_bitmap cimport finder_free, finder_init
 from faultsim._core.life cimport life_alloc, life_book, life_free, life_pause, life_request, life_start
-from faultsim._core.nodes cimport give_back, nodes_copy, nodes_free, take_least_failures
+from faultsim._core.nodes cimport give_back, most_failures, nodes_copy, nodes_free, take_least_failures
 from faultsim._core.recording cimport close_stay, open_stay, record_event, record_free
 from faultsim._core.releases cimport releases_add, releases_copy, releases_free, releases_init, releases_remove
 from faultsim._core.torus cimport box_size, next_feasible, occ_drop, occ_fill, occ_meets, torus_free, torus_init
@@ -36,9 +36,12 @@ cdef int faults_alloc(sim_t *s, size_t words) noexcept nogil:
     f.count = <int32_t *>fresh(nodes, sizeof(int32_t))
     f.struck = <int32_t *>fresh(nodes, sizeof(int32_t))
     f.failing = <uint64_t *>fresh(words, sizeof(uint64_t))
+    f.picked = <uint64_t *>fresh(words, sizeof(uint64_t))
     if f.up_at == NULL or f.down == NULL or f.count == NULL or f.struck == NULL or f.failing == NULL:
         return NO_MEMORY
-    if s.policy.take == take_least_failures:
+    if f.picked == NULL:
+        return NO_MEMORY
+    if s.policy.take == take_least_failures or f.evades:
         f.rank = <int32_t *>fresh(nodes, sizeof(int32_t))
         if f.rank == NULL:
             return NO_MEMORY
@@ -129,6 +132,7 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     c_free(s.faults.rank)
     c_free(s.faults.struck)
     c_free(s.faults.failing)
+    c_free(s.faults.picked)
     c_free(s.entry)
     c_free(s.state)
     c_free(s.need)
@@ -266,7 +270,18 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
                     to.held[i] = nodes_copy(source.held[i])
                     if to.held[i] == NULL:
                         bad = 1
-    to.life = <life_t *>twin(source.life, n * sizeof(life_t), &bad)
+    to.life = NULL
+    to.spare_life = NULL
+    if source.life != NULL:
+        to.life = <life_t **>fresh(n, sizeof(life_t *))
+        if to.life == NULL:
+            bad = 1
+        else:
+            for i in range(source.n):
+                to.life[i] = <life_t *>twin(source.life[i], sizeof(life_t), &bad)
+    to.saved = <double *>twin(source.saved, n * sizeof(double), &bad)
+    to.killed_at = <double *>twin(source.killed_at, n * sizeof(double), &bad)
+    to.started = <uint8_t *>twin(source.started, n, &bad)
     to.rest = <double *>twin(source.rest, n * sizeof(double), &bad)
     to.owed = <double *>twin(source.owed, n * sizeof(double), &bad)
     to.entry = <int64_t *>twin(source.entry, n * sizeof(int64_t), &bad)
@@ -277,6 +292,7 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     to.faults.count = <int32_t *>twin(source.faults.count, nodes * sizeof(int32_t), &bad)
     to.faults.rank = <int32_t *>twin(source.faults.rank, nodes * sizeof(int32_t), &bad)
     to.faults.struck = <int32_t *>twin(source.faults.struck, nodes * sizeof(int32_t), &bad)
+    to.faults.picked = <uint64_t *>twin(source.faults.picked, bytes, &bad)
     to.faults.failing = <uint64_t *>twin(source.faults.failing, bytes, &bad)
     return NO_MEMORY if bad else OK
 
@@ -366,11 +382,12 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
         s.finish[job] = begin + s.run[job]
         s.expected[job] = begin + s.estimate[job]
     else:
-        if not s.life[job].started:
+        if not s.started[job]:
             s.first_start[job] = begin
         if s.restarts[job] > 0:
-            s.failure_wait[job] += begin - s.life[job].killed_at
-        life_start(s, job)
+            s.failure_wait[job] += begin - s.killed_at[job]
+        if life_start(s, job) < 0:
+            return NO_MEMORY
     if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
         s.missed += 1
     if s.is_torus:
@@ -382,6 +399,8 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
             aim(s, job, s.now)
         if s.policy.take(s, job, nodes) < 0:
             return NO_MEMORY
+        if s.faults.evades:
+            s.life[job].worst = most_failures(s, job)
     if releases_add(&s.releases, s.expected[job], job, nodes) < 0:
         return NO_MEMORY
     if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
