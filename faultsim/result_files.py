@@ -80,10 +80,23 @@ def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[di
             facts[key]
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(f"{name}: not a saved result ({error}); expected a file that Result.save wrote") from None
-    if schema != SCHEMA:
-        raise InputError(f"{name}: saved in layout {schema}, this version reads layout {SCHEMA}")
+    if schema == 1:
+        _complete(arrays, facts)
+    elif schema != SCHEMA:
+        raise InputError(f"{name}: saved in layout {schema}, this version reads layouts 1 to {SCHEMA}")
     _check(name, arrays, needed)
     return arrays, facts
+
+
+def _complete(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+    """What layout 1 lacks: it is from before there were failures."""
+    rows = len(arrays.get("workload/submit", ()))
+    for column in ("restart_time", "failure_wait"):
+        arrays[f"jobs/{column}"] = np.zeros(rows)
+    facts["counters"] |= dict.fromkeys(("failures", "failures_hit", "checkpoints"), 0)
+    facts["provenance"]["failures"] = None
+    if "events_table/time" in arrays:
+        arrays["events_table/node"] = np.full(len(arrays["events_table/time"]), -1, np.int32)
 
 
 def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) -> None:

@@ -1,5 +1,6 @@
 """`Result`: columns, saving, other formats, print."""
 
+import json
 import pickle
 import sys
 
@@ -186,6 +187,24 @@ def test_saved_results_with_failures_come_back_exactly(tmp_path_factory, run):
     same(made, again)
     for key in ("input", "settings", "failures"):
         assert again.provenance[key] == made.provenance[key]
+
+
+def test_files_from_before_there_were_failures(result, tmp_path):
+    path = tmp_path / "run.npz"
+    result.save(path)
+    later = ("jobs/restart_time", "jobs/failure_wait", "events_table/node")
+    old = {name: column for name, column in np.load(path).items() if name not in later}
+    facts = json.loads(old["facts.json"].tobytes())
+    facts["schema"] = facts["provenance"]["schema"] = 1
+    del facts["provenance"]["failures"]
+    for name in ("failures", "failures_hit", "checkpoints"):
+        del facts["counters"][name]
+    old["facts.json"] = as_bytes(json.dumps(facts).encode())
+    np.savez(path, **old)
+    loaded = fs.load_result(path)
+    same(result, loaded)
+    same(result, fs.rerun(loaded))
+    assert loaded.failures is None
 
 
 def test_broken_failures_in_a_file(tmp_path):
