@@ -145,7 +145,7 @@ cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept
     return left + planned(s, s.life[job], left) * s.faults.cost
 
 
-cdef void settle(sim_t *s, int32_t job) noexcept nogil:
+cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
     """finish of a job whose t0 and base are set."""
     cdef life_t *life = s.life[job]
     cdef double left = s.run[job] - life.base
@@ -188,6 +188,7 @@ cdef int life_start(sim_t *s, int32_t job) noexcept nogil:
     for i in range(<int>N_LEADS):
         life.spent[i] = 0.0
     settle(s, job)
+    life.eventful = life.planned > 0.0 or life.t0 > life.begin
     s.expected[job] = life.t0 + s.ahead[job]
     return OK
 
@@ -223,6 +224,7 @@ cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
 cdef int life_resume(sim_t *s, int32_t job, int kind, double length, double safe, double base,
                      double unsaved) noexcept nogil:
     cdef life_t *life = s.life[job]
+    life.eventful = True
     life.begin = s.now
     life.t0 = s.now + length
     life.kind = <int>kind
@@ -250,6 +252,7 @@ cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     cdef double begin = s.now if s.now > s.start[job] else s.start[job]
     if life.pause_until > begin:
         begin = life.pause_until
+    life.eventful = True
     life.pause_until = begin + cost
     life.begin += cost
     life.t0 += cost
@@ -275,6 +278,7 @@ cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
     if t < life.pause_until:
         begin = t if t > s.start[job] else s.start[job]
         life.spent[<int>LEAD_MIGRATION] -= life.pause_until - begin
+    life.eventful = True
     life.pause_until = -INFINITY
     life.lost += at.unsaved
     s.lost_work[job] += s.size[job] * at.unsaved
@@ -288,21 +292,23 @@ cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
 cdef void life_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     cdef life_t *life = s.life[job]
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
-    if finished:
+    if finished and life.eventful:
         close_stretch(s, job, s.now)
     delay = (s.start[job] if s.start[job] < s.now else s.now) - s.decision[job]
+    stay -= delay
     s.ledger[<int>ACC_START_DELAY] += size * delay
-    s.ledger[<int>ACC_LOST] += size * life.lost
-    s.ledger[<int>ACC_HELD] += size * life.held
-    s.ledger[<int>ACC_RESTART] += size * life.spent[<int>LEAD_RESTART]
-    s.ledger[<int>ACC_CHECKPOINT] += size * life.spent[<int>LEAD_CHECKPOINT]
-    s.ledger[<int>ACC_MIGRATION] += size * life.spent[<int>LEAD_MIGRATION]
-    s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * stay
-    s.ledger[<int>ACC_USEFUL] += size * (
-        stay - delay - life.lost - life.held - life.spent[<int>LEAD_RESTART] - life.spent[<int>LEAD_CHECKPOINT]
-        - life.spent[<int>LEAD_MIGRATION])
-    s.checkpoint_time[job] += life.spent[<int>LEAD_CHECKPOINT]
-    s.restart_time[job] += life.spent[<int>LEAD_RESTART]
+    s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (stay + delay)
+    if life.eventful:
+        stay -= life.lost + life.held + life.spent[<int>LEAD_RESTART] + life.spent[<int>LEAD_CHECKPOINT]
+        stay -= life.spent[<int>LEAD_MIGRATION]
+        s.ledger[<int>ACC_LOST] += size * life.lost
+        s.ledger[<int>ACC_HELD] += size * life.held
+        s.ledger[<int>ACC_RESTART] += size * life.spent[<int>LEAD_RESTART]
+        s.ledger[<int>ACC_CHECKPOINT] += size * life.spent[<int>LEAD_CHECKPOINT]
+        s.ledger[<int>ACC_MIGRATION] += size * life.spent[<int>LEAD_MIGRATION]
+        s.checkpoint_time[job] += life.spent[<int>LEAD_CHECKPOINT]
+        s.restart_time[job] += life.spent[<int>LEAD_RESTART]
+    s.ledger[<int>ACC_USEFUL] += size * stay
     life.next = s.spare_life
     s.spare_life = life
     s.life[job] = NULL

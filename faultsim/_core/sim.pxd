@@ -206,6 +206,7 @@ cdef struct life_t:
     int32_t worst            # faults.evades: most failures of any of its nodes
     int8_t kind              # of the lead phase
     bint struck              # in faults.struck
+    bint eventful            # not all of this stay is start delay and work
     # seconds of this stay on nodes, by account
     double lost
     double held
