@@ -90,11 +90,18 @@ cdef bint _leaving(case_t *c, int k, const shape_t *s, int left) noexcept nogil:
     return map_filter(f, f.map, f.set)
 
 
-cdef bint _count(case_t *c, const shape_t *s) noexcept nogil:
-    if counts_shape(&c.f.counts, s.a, s.b, s.c) == 0:
-        return True
-    c.f.out_of_memory = True
-    return False
+cdef int _least_of_all(case_t *c) noexcept nogil:
+    """The least number of failing nodes of all candidates."""
+    cdef const shape_t *s
+    cdef int k, least = INT_MAX
+    for k in range(c.shapes):
+        s = choose_shape(c.f.torus, c.size, c.order, k)
+        if _leaving(c, k, s, 0):
+            counts_shape(&c.f.counts, s.a, s.b, s.c)
+            least = min(least, counts_least(&c.f.counts, c.f.map))
+            if least == 0:
+                break
+    return least
 
 
 cdef int _least(case_t *c, int left, box_t *out) noexcept nogil:
@@ -105,8 +112,9 @@ cdef int _least(case_t *c, int left, box_t *out) noexcept nogil:
     cdef int k, n, least = INT_MAX
     for k in range(c.shapes):
         s = choose_shape(f.torus, c.size, c.order, k)
-        if not _leaving(c, k, s, left) or not _count(c, s):
+        if not _leaving(c, k, s, left):
             continue
+        counts_shape(&f.counts, s.a, s.b, s.c)
         n = counts_least(&f.counts, f.map)
         if n > least or (n == least and c.order != BASES):
             continue
@@ -120,20 +128,20 @@ cdef int _least(case_t *c, int left, box_t *out) noexcept nogil:
     return least
 
 
-cdef bint _family(case_t *c, int k) noexcept nogil:
-    """Make f.mine the candidates of at most k failing nodes; is there one?"""
+cdef void _family(case_t *c, int k) noexcept nogil:
+    """Make f.mine the candidates of at most k failing nodes."""
     cdef finder_t *f = c.f
     cdef const shape_t *s
-    cdef bint some = False
     cdef int i
     choose_clear(f.mine)
     for i in range(c.shapes):
         s = choose_shape(f.torus, c.size, c.order, i)
-        if not _leaving(c, i, s, 0) or not _count(c, s) or not counts_cap(&f.counts, f.map, k):
+        if not _leaving(c, i, s, 0):
             continue
-        some = True
+        counts_shape(&f.counts, s.a, s.b, s.c)
+        if not counts_cap(&f.counts, f.map, k):
+            continue
         choose_add(f, f.mine, s, f.map)
-    return some
 
 
 cdef void _front(case_t *c, int k, int left) noexcept nogil:
@@ -193,7 +201,10 @@ cdef bint _after(case_t *c, int left, int k, int shape, long at, int *next_shape
         if c.order != BASES and i < shape:
             continue
         s = choose_shape(f.torus, c.size, c.order, i)
-        if not _leaving(c, i, s, left) or not _count(c, s) or not counts_cap(&f.counts, f.map, k):
+        if not _leaving(c, i, s, left):
+            continue
+        counts_shape(&f.counts, s.a, s.b, s.c)
+        if not counts_cap(&f.counts, f.map, k):
             continue
         bit = 0
         if i <= shape:
@@ -249,32 +260,31 @@ cdef void _near_ties(case_t *c, double reach, box_t *out) noexcept nogil:
 cdef void _balance(case_t *c, int n, box_t *out) noexcept nogil:
     cdef finder_t *f = c.f
     cdef double best, value, lowest, slack
-    cdef int k, left = f.after, floor, ties
+    cdef int k, least, left = f.after, floor, ties
     cdef box_t box
     f.front = <int *> malloc(2 * (<size_t> f.torus.nodes + 2) * sizeof(int)) if f.front == NULL else f.front
     if f.front == NULL:
         f.out_of_memory = True
         return
     k = _least(c, left, out)
-    if k == INT_MAX:                                    # no memory
-        return
     c.most = 1 if f.counts.whether else min(n, c.size)
     slack = APART * (c.most + 3.0)                      # a chain of near ties is no longer
     best = _value(c, k, left)
     _front(c, k, left)
-    while k > 0 and left > 0:
-        lowest = ceil(f.before - best - slack)          # the least left that could still be good, without failing nodes
+    least = _least_of_all(c) if k > 0 and left > 0 else k
+    while k > least and left > 0:
+        # the least left that could still be good, with as few failing nodes as there are
+        lowest = ceil(f.before + _chance(c, least) * c.size - best - slack)
         floor = <int> lowest if lowest > 0 else 0
-        if floor >= left or not _family(c, k - 1):
+        if floor >= left:
             break
+        _family(c, k - 1)
         left = finder_search(f, PLAIN, max(floor - 1, 0), left - 1, f.mine, NULL) if left > 1 else 0
         if left < floor:
             break
         if left > 0:
             choose_level(f, left)
         k = _least(c, left, &box)
-        if k == INT_MAX:
-            return
         _front(c, k, left)
         value = _value(c, k, left)
         if value < best:

@@ -1,8 +1,8 @@
-"""How many of some marked nodes a box holds, for all bases of a shape at once: the contract.
+"""How many of some marked nodes a box holds, for the bases of a shape in a map: the contract.
 
-Counts are bit-sliced: plane j is a map (small.pxd or lines.pxd) with bit j of the count of each base.  Where there are
-many marked nodes on a large machine, each base has its count as a number instead.  Bits that are no base of the shape
-hold anything; only maps of bases are asked about.
+Counts are found base by base where a map has few, else bit-sliced for all bases at once: plane j is a map (small.pxd
+or lines.pxd) with bit j of the count of each base.  Where there are many marked nodes on a large machine, each base
+has its count as a number instead.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
@@ -20,13 +20,14 @@ cdef struct counts_t:               # all zero is an empty one; owns its memory
     int n                           # marked nodes
     int32_t *node                   # [torus.nodes]: their numbers
     uint64_t *mark                  # [torus.words]: the same as a mask
-    bint is_dense                   # the shape looked at has `sum`, not planes
+    int a, b, c                     # the shape looked at
+    bint has_planes, has_sum        # whether there are counts of all its bases, and how
     int planes
     int room                        # planes that there is memory for
     long words                      # uint64 words a plane
     uint64_t *plane                 # [room][words]
     uint64_t *row                   # [words] of one row
-    uint32_t *sum                   # [3][torus.nodes]: counts; flags; scratch
+    uint32_t *sum                   # [3][torus.nodes]: counts; flags; scratch.  NULL while marked nodes were few
 
 
 cdef void counts_free(counts_t *c) noexcept nogil
@@ -34,8 +35,8 @@ cdef void counts_free(counts_t *c) noexcept nogil
 # Mark the nodes of `mask` that are in neither `occ` nor `other` (may be NULL).  How many, or -1: no memory.
 cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, lines_t *lines, const uint64_t *mask,
                      const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil
-# Look at a shape, for the questions below.  0; -1 no memory
-cdef int counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
+# Look at a shape, for the next two questions.
+cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
 # Keep the bases of at most k marked nodes; tells whether one is left.
 cdef bint counts_cap(counts_t *c, uint64_t *map, int k) noexcept nogil
 # The least count in a map that is not empty; the bases of that count are kept.
