@@ -20,3 +20,9 @@ cdef bint choose_balancing(finder_t *f, const uint64_t *occ, int size, int order
 # Among the candidates that leave the largest MFP of all, the first without a failing node; if none, the first.
 cdef bint choose_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                               const uint64_t *failing, box_t *out) noexcept nogil
+
+# The same right after choose_max_free has found `out` for the same question, for those who look up `failing` only then.
+cdef void settle_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil
+cdef void settle_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                              const uint64_t *failing, box_t *out) noexcept nogil

@@ -298,30 +298,42 @@ cdef void _balance(case_t *c, int n, box_t *out) noexcept nogil:
         _near_ties(c, value, out)
 
 
-cdef bint choose_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+cdef void settle_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                            const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:
     cdef case_t c
-    cdef bint found = choose_max_free(f, occ, size, order, permit, out)
     cdef int n
-    if not found or failing == NULL or p <= 0.0:
-        return found
-    c.p, c.rule_max = p, rule_max
+    if failing == NULL or p <= 0.0:
+        return
     # the first box of all that leave most; any failing node would make a box worse for certain
     if (1.0 - (1.0 - p)) * size > APART and not occ_meets(f.torus, failing, out):
-        return True
+        return
+    c.p, c.rule_max = p, rule_max
     n = _begin(&c, f, occ, size, order, permit, failing, rule_max or p == 1.0)
     if n > 0:
         _balance(&c, n, out)
+
+
+cdef void settle_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                              const uint64_t *failing, box_t *out) noexcept nogil:
+    cdef case_t c
+    cdef box_t box
+    if failing == NULL or not occ_meets(f.torus, failing, out):
+        return
+    if _begin(&c, f, occ, size, order, permit, failing, True) > 0 and _least(&c, f.after, &box) == 0:
+        out[0] = box
+
+
+cdef bint choose_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:
+    if not choose_max_free(f, occ, size, order, permit, out):
+        return False
+    settle_balancing(f, occ, size, order, permit, failing, p, rule_max, out)
     return True
 
 
 cdef bint choose_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                               const uint64_t *failing, box_t *out) noexcept nogil:
-    cdef case_t c
-    cdef box_t box
-    cdef bint found = choose_max_free(f, occ, size, order, permit, out)
-    if not found or failing == NULL or not occ_meets(f.torus, failing, out):
-        return found
-    if _begin(&c, f, occ, size, order, permit, failing, True) > 0 and _least(&c, f.after, &box) == 0:
-        out[0] = box
+    if not choose_max_free(f, occ, size, order, permit, out):
+        return False
+    settle_tie_breaking(f, occ, size, order, permit, failing, out)
     return True

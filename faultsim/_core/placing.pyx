@@ -3,7 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdlib cimport free as c_free
 
-from faultsim._core.balance cimport choose_balancing, choose_tie_breaking
+from faultsim._core.balance cimport settle_balancing, settle_tie_breaking
 from faultsim._core.choose cimport choose_first_fit, choose_max_free, list_permitted
 from faultsim._core.finder_bitmap cimport largest_free
 from faultsim._core.predictions cimport failing_nodes
@@ -24,15 +24,20 @@ cdef int place_max_free(
 
 cdef int place_balancing(
         sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
-    cdef int found = choose_balancing(
-        &s.finder, occ, size, s.policy.box_order, permit, failing_nodes(s), s.faults.p, s.policy.rule_max, out)
+    cdef int order = s.policy.box_order
+    cdef int found = choose_max_free(&s.finder, occ, size, order, permit, out)
+    if found:
+        settle_balancing(
+            &s.finder, occ, size, order, permit, failing_nodes(s), s.faults.p, s.policy.rule_max, out)
     return NO_MEMORY if s.finder.out_of_memory else found
 
 
 cdef int place_tie_breaking(
         sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit, box_t *out) noexcept nogil:
-    cdef int found = choose_tie_breaking(
-        &s.finder, occ, size, s.policy.box_order, permit, failing_nodes(s), out)
+    cdef int order = s.policy.box_order
+    cdef int found = choose_max_free(&s.finder, occ, size, order, permit, out)
+    if found:
+        settle_tie_breaking(&s.finder, occ, size, order, permit, failing_nodes(s), out)
     return NO_MEMORY if s.finder.out_of_memory else found
 
 
