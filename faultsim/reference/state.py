@@ -75,7 +75,12 @@ class State:
         self.up: dict[int, float] = {}  # nodes that are down, of held jobs too -> the time at which they are up
         self.down = 0  # how many of these no job holds
         self.failures_of = [0] * nodes
-        named = self.world.failures or settings["migration"] or settings["placement"]["name"] != "first_fit"
+        named = (
+            self.world.failures
+            or self.world.predictions
+            or settings["migration"]
+            or settings["placement"]["name"] != "first_fit"
+        )
         self.tracking = table is None and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending
 
