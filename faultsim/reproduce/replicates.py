@@ -33,14 +33,16 @@ class Estimate:
         """Upper end of the interval."""
         return self.value + self.half
 
-    def percent(self, digits: int = 0, sign: str = "+") -> str:
-        """The value in percent with its half width.
+    def percent(self, digits: int | None = None, sign: str = "+") -> str:
+        """The value in percent with its half width; by default one digit after the point below 10 %.
 
         Examples
         --------
         >>> Estimate(0.123, 0.02).percent(), Estimate(0.0012, 0.0001).percent(3, "")
         ('+12 +- 2 %', '0.120 +- 0.010 %')
         """
+        if digits is None:
+            digits = 1 if abs(self.value) < 0.1 else 0
         half = "" if math.isnan(self.half) else f" +- {100 * self.half:.{digits}f}"
         return f"{100 * self.value:{sign}.{digits}f}{half} %"
 

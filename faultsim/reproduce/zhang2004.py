@@ -20,7 +20,7 @@ from faultsim.reproduce.claims import Claim, Finding, Row, Verdict, all_of
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Input, Report, folder, write_csv
 from faultsim.reproduce.zhang_claims import SETTINGS
-from faultsim.reproduce.zhang_figures import FIGURES, draw
+from faultsim.reproduce.zhang_figures import draw
 from faultsim.reproduce.zhang_inputs import FILE, load, renewal_counts
 from faultsim.reproduce.zhang_runs import COLUMNS, READINGS, Evidence, Plan, View, collect, plan
 

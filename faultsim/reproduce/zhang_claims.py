@@ -15,10 +15,10 @@ __all__ = ["CLAIMS", "SETTINGS", "SHAPES"]
 
 #: What the letters in the claims' settings stand for.
 SETTINGS = {
-    "C": 'Cluster(320), EasyBackfill(), FirstFit(), estimates="actual", Requeue(place=...) by arrival and at the tail, '
-    "no restart cost; run-time factors .3, .4, ... 1.1",
-    "I": "failures without correlation: Weibull(18,000 s, shape .85), 266 of them scaled to 62 days, W = 2, alpha = .01, "
-    "down 2 min; with another shape, Table 1's number of failures",
+    "C": 'Cluster(320), EasyBackfill(), FirstFit(), estimates="actual", Requeue(place=...) by arrival and at the tail'
+    ", no restart cost; run-time factors .3, .4, ... 1.1",
+    "I": "failures without correlation: Weibull(18,000 s, shape .85), 266 of them scaled to 62 days, W = 2, alpha = .01"
+    ", down 2 min; with another shape, Table 1's number of failures",
     "T": "I with correlation in time: W = 64, alpha = .5 (the trace of Figure 3b)",
     "S": "I with correlation in space: alpha = .99",
     "P": "Periodic(interval, cost=300)",
@@ -124,7 +124,7 @@ def _z8(v: View) -> Finding:
     for kind, word in (("b85", "I"), ("w64", "T"), ("a99", "S")):
         found = [change(v, "slowdown", (f"{kind}, {hours} h down", "none"), (kind, "none")) for hours in (1, 4)]
         good += [abs(estimate.value) <= 0.1 for estimate in found]
-        ours.append(f"{word} {found[0].percent(1)} / {found[1].percent(1)}")
+        ours.append(f"{word} {found[0].percent()} / {found[1].percent()}")
     return Finding("slowdown with 1 h / 4 h against 2 min: " + "; ".join(ours), combine(*good))
 
 
@@ -147,8 +147,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 3a, 4.1",
         "number",
         "+40 %, +300 %",
-        "The largest rise over the factors against the run without failures is within a factor of 2: 20-80 % with shape "
-        ".2 and 150-600 % with .85; partly: one of the two.",
+        "The largest rise over the factors against the run without failures is within a factor of 2: 20-80 % with "
+        "shape .2 and 150-600 % with .85; partly: one of the two.",
         "C, I",
         _z2,
     ),
@@ -158,8 +158,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 3a, 4.1",
         "number",
         "linear; .2 %",
-        "Work loss over the factors rises from shape to shape and R2 of a line through the four is at least .9; at some "
-        "point with a work loss of at most .2 % the slowdown rises by at least 10 %; partly: one of the two.",
+        "Work loss over the factors rises from shape to shape and R2 of a line through the four is at least .9; at "
+        "some point with a work loss of at most .2 % the slowdown rises by at least 10 %; partly: one of the two.",
         "C, I",
         _z3,
     ),
@@ -169,7 +169,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 3a, 4.1",
         "number",
         "+40 %",
-        "20 to 60 % more at high load (factors .9-1.1) than at low load (.3-.5); partly: any other rise of at least 10 %.",
+        "20 to 60 % more at high load (factors .9-1.1) than at low load (.3-.5); partly: any other rise of at "
+        "least 10 %.",
         "C, I",
         _z4,
     ),
@@ -190,8 +191,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 3c, 4.1",
         "order",
         "more at low, equal at high; medium",
-        "Work loss at least 50 % higher at low load and within 20 % at high load; the change of the slowdown is larger at "
-        "medium load than at low and at high; partly: one or two of the three.",
+        "Work loss at least 50 % higher at low load and within 20 % at high load; the change of the slowdown is larger "
+        "at medium load than at low and at high; partly: one or two of the three.",
         "C, I, S",
         _z6,
     ),
@@ -201,8 +202,8 @@ CLAIMS: list[Claim[View]] = [
         "4.1",
         "order",
         "beta",
-        "Over the factors the change from beta .2 to .85 is larger than from W 2 to 64, alpha .01 to .99 and down times "
-        "of 2 min to 4 h, for the slowdown and for the work loss; partly: for one.",
+        "Over the factors the change from beta .2 to .85 is larger than from W 2 to 64, alpha .01 to .99 and down "
+        "times of 2 min to 4 h, for the slowdown and for the work loss; partly: for one.",
         "C, I, T, S",
         _z7,
     ),
@@ -212,8 +213,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 4, 4.2",
         "order",
         "negligible",
-        "Over the factors the slowdown with 1 h and with 4 h is within 10 % of that with 2 min, for I, T and S; partly: "
-        "some of the six.",
+        "Over the factors the slowdown with 1 h and with 4 h is within 10 % of that with 2 min, for I, T and S; "
+        "partly: some of the six.",
         "C, I, T, S; down 2 min, 1 h, 4 h",
         _z8,
     ),

@@ -73,7 +73,7 @@ def _z13(v: View) -> Finding:
     most = max(estimate.value for estimate in left.values())
     verdict = Verdict.HOLDS if most <= -0.9 else Verdict.PARTLY if most <= -0.75 else Verdict.FAILS
     return Finding(
-        f"work loss {shown(left)}; of the slowdown that failures add {shown(gaps, 0, '')} go",
+        f"work loss {shown(left)}; of the slowdown that failures add {shown(gaps, sign='')} go",
         verdict,
     )
 
@@ -104,7 +104,7 @@ def _z14(v: View) -> Finding:
     ]
     return Finding(
         f"1 / 4 / 8 h, all jobs, away from perfect prediction: slowdown "
-        f"{' / '.join(a.percent(0, '') for a in away)}, work loss and overhead "
+        f"{' / '.join(a.percent(sign='') for a in away)}, work loss and overhead "
         f"{' / '.join(f'{100 * w:.2f}' for w in waste)} points; slowdown with 8 h: {shown(eight)}",
         combine(*good),
     )
@@ -117,7 +117,7 @@ def _z15(v: View) -> Finding:
     }
     best = {name: largest_change(v, "slowdown", ("b85", f"4 h {name}"), ("b85", "none"), -1) for name in HEURISTICS}
     most = max(fall.value for fall, _ in best.values())
-    words = ", ".join(f"{name} {fall.percent(0, '')} (factor {at:g})" for name, (fall, at) in best.items())
+    words = ", ".join(f"{name} {fall.percent(sign='')} (factor {at:g})" for name, (fall, at) in best.items())
     return Finding(
         f"slowdown: {shown(pairs)}; largest fall: {words}",
         combine(all(abs(pair.value) <= 0.1 for pair in pairs.values()), 0.5 <= most <= 0.9),
@@ -171,7 +171,7 @@ def _z18(v: View) -> Finding:
     gap = gap_closed(v, ("a99", "LFF 1"), ("a99", "none"))
     good = [all(clearly_below(estimate) for estimate in rivals.values()), gap.value >= 0.5]
     return Finding(
-        f"slowdown against checkpoints every {shown(rivals)}; {gap.percent(0, '')} of the gap closed", combine(*good)
+        f"slowdown against checkpoints every {shown(rivals)}; {gap.percent(sign='')} of the gap closed", combine(*good)
     )
 
 
@@ -179,7 +179,7 @@ def _z19(v: View) -> Finding:
     gaps = {f"{hours} h": gap_closed(v, ("b85", f"{hours} h all"), ("b85", "none")) for hours in (2, 4)}
     less = {f"{hours} h": change(v, "work_loss", ("b85", f"{hours} h all"), ("b85", "none")) for hours in (2, 4)}
     return Finding(
-        f"of the slowdown that failures add {shown(gaps, 0, '')} go; work loss {shown(less)}",
+        f"of the slowdown that failures add {shown(gaps, sign='')} go; work loss {shown(less)}",
         combine(*(gap.value >= 0.25 for gap in gaps.values())),
     )
 
@@ -240,13 +240,14 @@ CLAIMS: list[Claim[View]] = [
     ),
     Claim(
         "Z14",
-        "Knowing the bucket of each failure: closer to perfect prediction with smaller buckets, and noticeable with 8 h",
+        "Knowing the bucket of each failure: closer to perfect prediction with smaller buckets, and noticeable "
+        "with 8 h",
         "Fig. 8, 5.2.2",
         "order",
         "1 < 4 < 8 h; noticeable",
         "For checkpoints of all jobs, from 1 to 4 to 8 h, work loss plus overhead goes away from perfect prediction's, "
-        "and so does the slowdown; with 8 h each heuristic lowers the slowdown by at least 10 % over the factors; partly: "
-        "one or two of the three.",
+        "and so does the slowdown; with 8 h each heuristic lowers the slowdown by at least 10 % over the factors; "
+        "partly: one or two of the three.",
         "C, I, X; BeforeFailure(300)",
         _z14,
     ),
@@ -267,8 +268,8 @@ CLAIMS: list[Claim[View]] = [
         "Fig. 10, 5.2.2",
         "order",
         "more",
-        "Over the factors and the three heuristics with 4 h buckets, slowdown and work loss fall clearly more with W = 64 "
-        "than with W = 2; partly: one does, or not clearly.",
+        "Over the factors and the three heuristics with 4 h buckets, slowdown and work loss fall clearly more with W = "
+        "64 than with W = 2; partly: one does, or not clearly.",
         "C, X; shape .85, alpha = .5, down 2 min",
         _z16,
     ),

@@ -137,34 +137,44 @@ def _panel(ax: Any, view: View, picture: Picture, column: str, panel: str, title
     label, scale, log = _AXES[column]
     hours = view.execution_time / 3600.0
     # A colour belongs to a curve of the panel, also where the run without failures is left out.
-    colours = {line: PALETTE[i % len(PALETTE)] for i, line in enumerate(picture.panels[panel][1:])}
-    for line in picture.lines(column, panel):
-        name, kind, policy = line
+    colours = {line[0]: PALETTE[i % len(PALETTE)] for i, line in enumerate(picture.panels[panel][1:])}
+    curves, styles = {}, {}
+    for name, kind, policy in picture.lines(column, panel):
         values = view(column, kind, policy) * scale
         mean, half = values.mean(axis=1), np.nan_to_num(half_width(values))
-        style: dict[str, Any] = {"color": colours[line]} if kind else dict(_BLACK)
-        plot_curves({name: (hours, mean)}, ax=ax, styles={name: style})
+        style: dict[str, Any] = {"color": colours[name]} if kind else dict(_BLACK)
+        curves[name], styles[name] = (hours, mean), style
         least = 0.02 * mean if log else np.zeros(len(mean))
         ax.fill_between(hours, np.maximum(mean - half, least), mean + half, color=style["color"], alpha=0.12, lw=0)
-    plot_curves({}, ax=ax, y=label, log=log, title=title)
+    plot_curves(curves, ax=ax, y=label, log=log, title=title, styles=styles)
+    ax.title.set_fontsize(9)
     if not log:
         ax.set_ylim(bottom=0)
 
 
 def _picture(evidence: Evidence, workload: str, picture: Picture) -> "Figure":
-    """Rows are columns within readings; a figure of one panel has its columns side by side."""
-    panels, single = list(picture.panels), len(picture.panels) == 1
-    across = len(picture.columns) if single else len(panels)
-    down = len(READINGS) * (1 if single else len(picture.columns))
-    figure = new_figure(3.3 * across + 0.4, 2.35 * down + 1.0)
+    """Panels and readings make up the grid: readings below each other, or side by side where there is room."""
+    panels, columns = list(picture.panels), list(picture.columns)
+    # (reading, column, panel) -> (row, column of the grid).
+    if len(panels) == 1:
+        across, down = len(columns), len(READINGS)
+        place = {(r, c, 0): (r, c) for r in range(down) for c in range(across)}
+    elif len(panels) == 2:
+        across, down = len(READINGS) * 2, len(columns)
+        place = {(r, c, p): (c, 2 * r + p) for r in range(len(READINGS)) for c in range(down) for p in range(2)}
+    else:
+        across, down = len(panels), len(READINGS) * len(columns)
+        place = {
+            (r, c, p): (r * len(columns) + c, p)
+            for r in range(len(READINGS))
+            for c in range(len(columns))
+            for p in range(across)
+        }
+    figure = new_figure(3.2 * across + 0.4, 2.4 * down + 1.0)
     axes = figure.subplots(down, across, sharex=True, squeeze=False)
-    for row, reading in enumerate(READINGS):
-        view = evidence.view(workload, reading)
-        for i, column in enumerate(picture.columns):
-            for j, panel in enumerate(panels):
-                ax = axes[row][i] if single else axes[row * len(picture.columns) + i][j]
-                _panel(ax, view, picture, column, panel, f"{panel}, {_WORDS[reading]}" if i == 0 or single else "")
-                ax.title.set_fontsize(9)
+    for (r, c, p), (row, column) in place.items():
+        title = f"{panels[p]}\n{_WORDS[READINGS[r]]}" if c == 0 or len(panels) == 1 else ""
+        _panel(axes[row][column], evidence.view(workload, READINGS[r]), picture, columns[c], panels[p], title)
     for ax in axes[-1]:
         ax.set_xlabel("average job execution time (h)", fontsize=9)
     _legends(figure, axes, picture)
@@ -185,7 +195,7 @@ def _legends(figure: "Figure", axes: Any, picture: Picture) -> None:
 
 
 def _arrivals(evidence: Evidence, kinds: dict[str, str], title: str) -> "Figure":
-    """Failures so far over time, and the times between them, of the first replicate."""
+    """Failures so far over time, and the times between them for the first and the last kind, of the first replicate."""
     figure = new_figure(9.0, 3.6)
     left, right = figure.subplots(1, 2)
     for i, (label, name) in enumerate(kinds.items()):
@@ -193,7 +203,8 @@ def _arrivals(evidence: Evidence, kinds: dict[str, str], title: str) -> "Figure"
         days, colour = trace.time / DAY, PALETTE[i]
         left.step(days, np.arange(1, len(days) + 1), where="post", color=colour, label=label, lw=1.3)
         gaps = np.diff(trace.time, prepend=0.0) / 3600.0
-        right.plot(np.arange(1, len(gaps) + 1), gaps, color=colour, lw=0.9, marker=".", markersize=2.5)
+        if i in (0, len(kinds) - 1):  # all of them would hide each other
+            right.plot(np.arange(1, len(gaps) + 1), gaps, color=colour, lw=0.9, marker=".", markersize=2.5)
     left.set(xlabel="days", ylabel="failures so far")
     right.set(xlabel="number of the failure", ylabel="hours since the one before")
     right.set_yscale("log")
@@ -205,9 +216,15 @@ def _arrivals(evidence: Evidence, kinds: dict[str, str], title: str) -> "Figure"
 
 
 _ARRIVALS = {
-    "fig1": ("Fig. 1. Failures with different shapes", {f"shape {KINDS[k].shape:g}": k for k in ("b20", "b55", "b65", "b85")}),
-    "fig2": ("Fig. 2. Failures with different W, shape .85", {f"W = {KINDS[k].window}": k for k in ("w2", "w8", "w32", "w64")}),
-}  # fmt: skip
+    "fig1": (
+        "Fig. 1. Failures with different shapes",
+        {f"shape {KINDS[k].shape:g}": k for k in ("b20", "b55", "b65", "b85")},
+    ),
+    "fig2": (
+        "Fig. 2. Failures with different W, shape .85",
+        {f"W = {KINDS[k].window}": k for k in ("w2", "w8", "w32", "w64")},
+    ),
+}
 
 
 def _arrival_rows(evidence: Evidence, kinds: dict[str, str]) -> Iterable[Sequence[object]]:
@@ -244,7 +261,8 @@ def draw(evidence: Evidence, folder: Path) -> list[Path]:
 
     for name, (title, kinds) in _ARRIVALS.items():
         write(name, _arrivals(evidence, kinds, title), _arrival_rows(evidence, kinds))
-    for workload in evidence.sources:
+    # Drawing takes as long as the runs of a quick run: there, the real log is in the claims and in points.csv only.
+    for workload in ("fit",) if evidence.quick else evidence.sources:
         for name, picture in FIGURES.items():
             suffix = "" if workload == "fit" else f"-{workload}"
             write(f"{name}{suffix}", _picture(evidence, workload, picture), _rows(evidence, workload, picture))

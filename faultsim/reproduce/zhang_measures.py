@@ -109,7 +109,7 @@ def clearly_below(estimate: Estimate, bound: float = 0.0) -> bool:
     return estimate.value < bound and not estimate.high >= bound
 
 
-def shown(estimates: dict[str, Estimate], digits: int = 0, sign: str = "+") -> str:
+def shown(estimates: dict[str, Estimate], digits: int | None = None, sign: str = "+") -> str:
     """Estimates by label, in percent.
 
     Examples

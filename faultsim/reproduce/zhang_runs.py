@@ -143,7 +143,7 @@ class Plan:
 
 def plan(quick: bool) -> Plan:
     """The full plan, or the quick one: three factors and few replicates."""
-    return Plan(replicates=4, factors=(0.4, 0.7, 1.0)) if quick else Plan(replicates=24)
+    return Plan(replicates=3, factors=(0.4, 0.7, 1.0)) if quick else Plan(replicates=24)
 
 
 @dataclass(frozen=True)
