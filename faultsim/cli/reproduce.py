@@ -1,9 +1,12 @@
 """Run a paper's experiments again: its figures, their data, and a table that judges each of its claims.
 
   faultsim reproduce krevat2002        Krevat, Castanos, Moreira: Job Scheduling for the BlueGene/L System (JSSPP 2002)
+  faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures in
+                                       Large-Scale Cluster Scheduling (JSSPP 2004)
 
-The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds
-NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz (or a folder swf with them); else built-in look-alikes.
+The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or a
+folder swf with them): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, else built-in
+look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004, beside the paper's own kind of workload.
 """
 
 import argparse
@@ -50,12 +53,23 @@ def _krevat2002() -> tuple[Callable[..., Any], Sequence[str]]:
     return krevat2002.reproduce, tuple(krevat_inputs.FILES.values())
 
 
+def _zhang2004() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import zhang2004, zhang_inputs
+
+    return zhang2004.reproduce, (zhang_inputs.FILE,)
+
+
 #: Module of `faultsim.reproduce` -> its row.
 PAPERS = {
     "krevat2002": Paper(
         "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims.",
         "half of the load coefficients: under ten seconds",
         _krevat2002,
+    ),
+    "zhang2004": Paper(
+        "Run the experiments of Zhang, Squillante, Sivasubramaniam, Sahoo (JSSPP 2004) and judge their claims.",
+        "three run-time factors, three replicates: under twenty seconds",
+        _zhang2004,
     ),
 }
 
