@@ -133,12 +133,12 @@ def test_correlation_in_space():
 
 
 def test_the_strongest_parameter():
-    weak = {("b20", "none"): 0.2, ("w64", "none"): 0.011}
-    assert verdict("Z7", slowdown=weak, work_loss=weak) is Verdict.FAILS  # .2 to 1 is large, and so is W
     few = {("b20", "none"): 0.001}
     slow = {("b85", "none"): 3.0, ("a99", "none"): 3.1, ("b85, 4 h down", "none"): 3.1}
     assert verdict("Z7", slowdown=slow, work_loss=few) is Verdict.HOLDS
-    assert verdict("Z7", slowdown=slow | {("w64", "none"): 9.0}, work_loss=few) is Verdict.PARTLY
+    strong = {("w64", "none"): 30.0}
+    assert verdict("Z7", slowdown=slow | strong, work_loss=few) is Verdict.PARTLY
+    assert verdict("Z7", slowdown=slow | strong, work_loss=few | strong) is Verdict.FAILS
 
 
 def test_down_times():
@@ -288,7 +288,7 @@ def test_workloads_last_62_days_at_the_loads_that_are_stated():
         assert 12_000 < len(log) < 16_500
         assert log.size.max() <= NODES
         loads.append(log.work.sum() / (NODES * 62 * DAY))
-    assert 0.7 < np.mean(loads) < 0.9
+    assert 0.8 < np.mean(loads) < 0.95  # .869 is what the moments of the fit give
     assert source.logs[0] != source.logs[1]
     assert load(None, replicates=1, seed=5)["fit"].logs[0] == source.logs[0]
 
@@ -315,8 +315,8 @@ def test_failures_are_those_of_table_1():
     for kind in KINDS.values():
         trace = failures(kind, seed=1, replicate=0)
         assert len(trace) == COUNTS[kind.shape]
-        assert trace.time[0] >= 0
-        assert 61.9 * DAY < trace.time[-1] <= 62 * DAY + 1e-6
+        assert 0 < trace.time[0] < trace.time[-1] < 62 * DAY
+        assert trace.span == 62 * DAY
         assert (trace.downtime == kind.downtime).all()
         assert trace.node.max() < NODES
     assert len(failures(Kind(), seed=1, replicate=0, days=31)) == 133
@@ -333,9 +333,9 @@ def test_kinds_differ_in_one_setting_only():
     moved = drawn(zipf=0.99)
     assert (moved.time == base.time).all()
     assert (moved.node < 32).mean() > 0.5 > 0.2 > (base.node < 32).mean()
-    # The gaps of W = 64 are those of W = 2 in another order (the first one counts from 0).
-    bursts = drawn(window=64)
-    assert np.sort(np.diff(bursts.time, prepend=0)) == pytest.approx(np.sort(np.diff(base.time, prepend=0)), abs=1e-3)
+    # The gaps of W = 64, with that to the end of the span, are those of W = 2 in another order.
+    gaps = [np.sort(np.diff(t.time, prepend=0, append=t.span)) for t in (base, drawn(window=64))]
+    assert gaps[0] == pytest.approx(gaps[1], abs=1e-3)
 
 
 def test_renewal_counts_are_those_of_the_notes():

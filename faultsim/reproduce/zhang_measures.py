@@ -3,7 +3,7 @@
 The paper's figures have no readable numbers and its x axis no values in the text, so:
 
 Factors
-    Run times are multiplied by .3, .4, ... 1.1 (an offered load of about .24 to .88): low load is up to .5, medium .6
+    Run times are multiplied by .3, .4, ... 1.1 (an offered load of about .26 to .95, the fit giving .87): low load is up to .5, medium .6
     to .8, high from .9 on.
 Change
     Of a mean over replicates against another at the same factor: their ratio less 1.  "Over the factors" is the plain
