@@ -3,6 +3,9 @@
 Rules and tolerances were written before the runs were looked at; see `zhang_measures` for the words in them.
 """
 
+import numpy as np
+from numpy.typing import NDArray
+
 from faultsim.reproduce.claims import Claim, Finding, Verdict, combine
 from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.zhang_measures import (
@@ -20,6 +23,7 @@ from faultsim.reproduce.zhang_runs import HEURISTICS, PERIODS, View
 
 __all__ = ["CLAIMS"]
 
+Floats = NDArray[np.float64]
 TRACES = {"I": "b85", "T": "w64", "S": "a99"}
 
 
@@ -129,12 +133,13 @@ def _benefit(v: View, column: str) -> Estimate:
     keep = band(v, "all")
     arms = [v(column, kind, policy) for kind in ("w2", "w64") for policy in ("none", *(f"4 h {h}" for h in HEURISTICS))]
 
-    def more(*values: "object") -> float:
-        falls = [
-            sum(-over_band(changes(with_, without), keep) for with_ in rest) / len(HEURISTICS)
-            for without, *rest in (values[: len(values) // 2], values[len(values) // 2 :])
-        ]
-        return falls[1] - falls[0]
+    half = len(arms) // 2
+
+    def fall(without: Floats, *rest: Floats) -> float:
+        return -float(np.mean([over_band(changes(values, without), keep) for values in rest]))
+
+    def more(*values: Floats) -> float:
+        return fall(*values[half:]) - fall(*values[:half])
 
     return jackknife(more, *arms)
 

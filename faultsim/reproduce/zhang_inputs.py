@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim.errors import InputError, OptionError
 from faultsim.failures import FailureTrace
@@ -128,8 +130,9 @@ def _capped(log: Workload) -> Workload:
     return _replaced(log, size=np.minimum(log.size, NODES))
 
 
-def _replaced(log: Workload, **columns: np.ndarray) -> Workload:
-    return Workload(**(dict(log.columns) | columns), name=log.name)
+def _replaced(log: Workload, **changed: NDArray[Any]) -> Workload:
+    columns: dict[str, Any] = dict(log.columns) | changed
+    return Workload(**columns, name=log.name)
 
 
 def failures(kind: Kind, *, seed: int, replicate: int, days: float = DAYS) -> FailureTrace:

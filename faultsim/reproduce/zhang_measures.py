@@ -3,7 +3,7 @@
 The paper's figures have no readable numbers and its x axis no values in the text, so:
 
 Factors
-    Run times are multiplied by .3, .4, ... 1.1 (an offered load of about .26 to .95, the fit giving .87): low load is up to .5, medium .6
+    Run times are multiplied by .3, .4, ... 1.1 (an offered load of about .26 to .95): low load is up to .5, medium .6
     to .8, high from .9 on.
 Change
     Of a mean over replicates against another at the same factor: their ratio less 1.  "Over the factors" is the plain
@@ -60,7 +60,8 @@ def changes(ours: Floats, base: Floats) -> Floats:
     """
     lower = base.mean(axis=-1)
     ratio = np.divide(ours.mean(axis=-1), lower, out=np.full(len(lower), np.nan), where=lower != 0)
-    return ratio - 1.0
+    rise: Floats = ratio - 1.0
+    return rise
 
 
 def over_band(values: Floats, keep: NDArray[np.bool_]) -> float:

@@ -13,6 +13,7 @@ from faultsim.policies import (
     AllJobs,
     BeforeFailure,
     BigJobs,
+    Buckets,
     EasyBackfill,
     FirstFit,
     LeastFailuresFirst,
@@ -72,7 +73,7 @@ HEURISTICS = {"all": AllJobs(), "long": LongJobs(300.0), "big": BigJobs(1)}
 
 
 def _windows(hours: int, heuristic: str) -> dict[str, Any]:
-    return {"checkpointing": PredictedWindows(hours, HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST)}
+    return {"checkpointing": PredictedWindows(Buckets(hours), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST)}
 
 
 def _lff(threshold: float) -> dict[str, Any]:
