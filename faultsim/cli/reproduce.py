@@ -1,8 +1,8 @@
 """Run a paper's experiments again: its figures, their data, and a table that judges each of its claims.
 
   faultsim reproduce krevat2002        Krevat, Castanos, Moreira: Job Scheduling for the BlueGene/L System (JSSPP 2002)
-  faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures in
-                                       Large-Scale Cluster Scheduling (JSSPP 2004)
+  faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures
+                                       in Large-Scale Cluster Scheduling (JSSPP 2004)
 
 The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or a
 folder swf with them): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, else built-in

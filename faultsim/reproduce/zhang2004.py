@@ -21,7 +21,7 @@ from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Input, Report, folder, write_csv
 from faultsim.reproduce.zhang_claims import SETTINGS
 from faultsim.reproduce.zhang_figures import draw
-from faultsim.reproduce.zhang_inputs import FILE, load, renewal_counts
+from faultsim.reproduce.zhang_inputs import COUNTS, DAYS, FILE, SCALE, load, renewal_counts
 from faultsim.reproduce.zhang_runs import COLUMNS, READINGS, Evidence, Plan, View, collect, plan
 
 __all__ = ["CLAIMS", "Reproduction", "judge", "reproduce"]
@@ -123,7 +123,8 @@ def reproduce(
     evidence = Evidence(sources, chosen, tables, {"Z1": renewal_counts(seed)}, seed, quick)
     rows = judge(evidence)
     target = out / "CLAIMS.md" if page is None else Path(page)
-    files = [*draw(evidence, out), out / "points.csv", target, out / "claims.json"]
+    files = [*draw(evidence, out), out / "table1.csv", out / "points.csv", target, out / "claims.json"]
+    write_csv(_table1(evidence), out / "table1.csv")
     write_csv(_points(evidence), out / "points.csv")
     done = Report(
         title=TITLE,
@@ -153,6 +154,12 @@ def _inputs(evidence: Evidence) -> list[Input]:
     if "ctc" not in evidence.sources:
         found.append(Input("ctc", "CTC SP2", f"skipped: no --data with {FILE}.gz", False, 0))
     return found
+
+
+def _table1(evidence: Evidence) -> Iterator[tuple[Any, ...]]:
+    yield ("scale_s", "shape", "failures", "failures_per_day", "drawn_mean", "drawn_5_percent", "drawn_95_percent")
+    for shape, (low, mean, high) in evidence.checks["Z1"].items():
+        yield (SCALE, shape, COUNTS[shape], f"{COUNTS[shape] / DAYS:.3f}", f"{mean:.1f}", low, high)
 
 
 def _points(evidence: Evidence) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from faultsim.reproduce.zhang_fit import CTC, FITTED_JOBS, NODES
 from faultsim.synthetic import hyper_erlang, weibull_failures
 from faultsim.workload import Workload
 
-__all__ = ["COUNTS", "DAY", "DAYS", "FILE", "Kind", "Source", "failures", "load", "renewal_counts"]
+__all__ = ["COUNTS", "DAY", "DAYS", "FILE", "SCALE", "Kind", "Source", "failures", "load", "renewal_counts"]
 
 FILE = "CTC-SP2-1996-3.1-cln.swf"
 DAY = 86_400.0
