@@ -37,13 +37,13 @@ def require_matplotlib() -> None:
         raise MissingExtraError('figures need matplotlib: pip install "faultsim[plot]"')
 
 
-def new_figure(width: float = 7.0, height: float = 4.0) -> "Figure":
-    """An empty figure of `width` x `height` inches on the Agg canvas, with constrained layout."""
+def new_figure(width: float = 7.0, height: float = 4.0, *, constrained: bool = True) -> "Figure":
+    """An empty figure of `width` x `height` inches on the Agg canvas, with constrained layout or the caller's margins."""
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
+    figure = Figure(figsize=(width, height), layout="constrained" if constrained else None, dpi=150)
     FigureCanvasAgg(figure)
     return figure
 

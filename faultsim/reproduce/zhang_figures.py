@@ -9,6 +9,7 @@ import numpy as np
 
 from faultsim.plot import PALETTE, plot_curves, save
 from faultsim.plot.base import new_figure, tidy
+from faultsim.plot.curves import MARKERS
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import write_csv
 from faultsim.reproduce.zhang_inputs import COUNTS, DAY, failures
@@ -136,13 +137,16 @@ _BLACK = {
 def _panel(ax: Any, view: View, picture: Picture, column: str, panel: str, title: str) -> None:
     label, scale, log = _AXES[column]
     hours = view.execution_time / 3600.0
-    # A colour belongs to a curve of the panel, also where the run without failures is left out.
-    colours = {line[0]: PALETTE[i % len(PALETTE)] for i, line in enumerate(picture.panels[panel][1:])}
+    # Colour and marker belong to a curve of the panel, also where the run without failures is left out.
+    looks = {
+        line[0]: {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[i % len(MARKERS)]}
+        for i, line in enumerate(picture.panels[panel][1:])
+    }
     curves, styles = {}, {}
     for name, kind, policy in picture.lines(column, panel):
         values = view(column, kind, policy) * scale
         mean, half = values.mean(axis=1), np.nan_to_num(half_width(values))
-        style: dict[str, Any] = {"color": colours[name]} if kind else dict(_BLACK)
+        style: dict[str, Any] = looks[name] if kind else dict(_BLACK)
         curves[name], styles[name] = (hours, mean), style
         least = 0.02 * mean if log else np.zeros(len(mean))
         ax.fill_between(hours, np.maximum(mean - half, least), mean + half, color=style["color"], alpha=0.12, lw=0)
@@ -156,7 +160,8 @@ def _picture(evidence: Evidence, workload: str, picture: Picture) -> "Figure":
     """Panels and readings make up the grid: readings below each other, or side by side where there is room."""
     panels, columns = list(picture.panels), list(picture.columns)
     # (reading, column, panel) -> (row, column of the grid).
-    if len(panels) == 1:
+    single = len(panels) == 1
+    if single:
         across, down = len(columns), len(READINGS)
         place = {(r, c, 0): (r, c) for r in range(down) for c in range(across)}
     elif len(panels) == 2:
@@ -170,16 +175,20 @@ def _picture(evidence: Evidence, workload: str, picture: Picture) -> "Figure":
             for c in range(len(columns))
             for p in range(across)
         }
-    figure = new_figure(3.2 * across + 0.4, 2.4 * down + 1.0)
+    width, height = 3.2 * across + 0.4, 2.4 * down + 1.2
+    figure = new_figure(width, height, constrained=False)  # working the margins out takes as long as drawing
+    figure.subplots_adjust(
+        0.65 / width, 0.8 / height, 1 - 0.1 / width, 1 - 0.75 / height, wspace=0.28, hspace=0.36 if single else 0.3
+    )
     axes = figure.subplots(down, across, sharex=True, squeeze=False)
     for (r, c, p), (row, column) in place.items():
-        title = f"{panels[p]}\n{_WORDS[READINGS[r]]}" if c == 0 or len(panels) == 1 else ""
+        title = f"{panels[p]}\n{_WORDS[READINGS[r]]}" if c == 0 or single else ""
         _panel(axes[row][column], evidence.view(workload, READINGS[r]), picture, columns[c], panels[p], title)
     for ax in axes[-1]:
         ax.set_xlabel("average job execution time (h)", fontsize=9)
     _legends(figure, axes, picture)
     quick = "  [quick run]" if evidence.quick else ""
-    figure.suptitle(f"{picture.title}: {evidence.sources[workload].label}{quick}", fontsize=11)
+    figure.suptitle(f"{picture.title}: {evidence.sources[workload].label}{quick}", fontsize=11, y=1 - 0.12 / height)
     return figure
 
 
@@ -188,7 +197,7 @@ def _legends(figure: "Figure", axes: Any, picture: Picture) -> None:
     names = [[label for label, _, _ in lines] for lines in picture.panels.values()]
     if all(one == names[0] for one in names):
         handles, labels = axes[0][0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=8)
+        figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=8)
         return
     for ax in axes[0]:
         ax.legend(frameon=False, fontsize=7, loc="upper left")
