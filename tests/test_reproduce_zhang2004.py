@@ -494,7 +494,7 @@ def test_command_refuses_in_one_line(capsys, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_quick_run_takes_under_twenty_seconds(capsys, tmp_path, monkeypatch):
+def test_a_quick_run_is_quick_and_holds_what_needs_few_replicates(capsys, tmp_path, monkeypatch):
     import time
 
     monkeypatch.delenv("FAULTSIM_DATA", raising=False)
@@ -502,6 +502,6 @@ def test_a_quick_run_takes_under_twenty_seconds(capsys, tmp_path, monkeypatch):
     assert main(["reproduce", "zhang2004", "--quick", "--workers", "1", "--out", str(tmp_path)]) == 0
     assert time.process_time() - began < 30  # of one core, on a machine with others on it
     out, _ = capsys.readouterr()
-    # What does not hang on few replicates: failures hurt, perfect prediction helps, skewed failures are avoided.
-    assert re.search(r"^Z7 +HOLDS", out, flags=re.M)
-    assert re.search(r"^Z13 +(HOLDS|PARTLY)", out, flags=re.M)
+    # What does not hang on few replicates.
+    for label in ("Z3", "Z11", "Z13", "Z17", "Z19"):
+        assert re.search(rf"^{label} +HOLDS", out, flags=re.M), label

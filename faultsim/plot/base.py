@@ -38,7 +38,7 @@ def require_matplotlib() -> None:
 
 
 def new_figure(width: float = 7.0, height: float = 4.0, *, constrained: bool = True) -> "Figure":
-    """An empty figure of `width` x `height` inches on the Agg canvas, with constrained layout or the caller's margins."""
+    """An empty figure of `width` x `height` inches on the Agg canvas; constrained layout, or the caller's margins."""
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -259,12 +259,23 @@ def _rows(evidence: Evidence, workload: str, picture: Picture) -> Iterable[Seque
                     yield (reading, panel, label, factor, f"{view.execution_time[at]:.1f}", *numbers)
 
 
+def _shrink(path: Path) -> None:
+    """Keep 256 colours of a picture: with all the shades of its bands it is three times as large."""
+    from PIL import Image  # matplotlib needs it as well
+
+    with Image.open(path) as picture:
+        few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    few.save(path)
+
+
 def draw(evidence: Evidence, folder: Path) -> list[Path]:
     """Write every figure as PNG and its numbers as CSV into `folder`; the paths."""
     written = []
 
     def write(name: str, figure: "Figure", rows: Iterable[Sequence[object]]) -> None:
         save(figure, folder / f"{name}.png")
+        if not evidence.quick:
+            _shrink(folder / f"{name}.png")
         write_csv(rows, folder / f"{name}.csv")
         written.extend([folder / f"{name}.png", folder / f"{name}.csv"])
 
