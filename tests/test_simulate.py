@@ -20,6 +20,7 @@ from faultsim.errors import EngineError, InputError, NotAvailableError, OptionEr
 MODULE = sys.modules["faultsim.simulate"]  # the name faultsim.simulate is the function
 LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 8], size=[2, 4, 2, 2], estimate=[12, 10, 5, 8])
 FLAT = fs.Cluster(4)
+SUMS = ("lost_work", "checkpoint_time", "restart_time", "failure_wait")
 
 
 def columns(result):
@@ -106,7 +107,10 @@ def test_the_reference_engine_agrees(run):
     fast, slow = run.simulate(), run.simulate(engine="reference")
     for name in fast.jobs:
         assert fast.jobs[name].dtype == slow.jobs[name].dtype
-        assert fast.jobs[name].tolist() == slow.jobs[name].tolist(), name
+        if name in SUMS:  # over the kills of a job, which may be added up in another order
+            assert fast.jobs[name] == pytest.approx(slow.jobs[name], rel=1e-12), name
+        else:
+            assert fast.jobs[name].tolist() == slow.jobs[name].tolist(), name
     assert fast.ledger == pytest.approx(slow.ledger)
 
 

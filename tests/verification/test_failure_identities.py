@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from runs import SHORT, checkpointings, failure_traces, runs
 
@@ -11,6 +11,7 @@ from faultsim.metrics import ledger_error
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 failing_runs = runs(failing=True, record=True)
+some = settings(max_examples=60)
 
 
 def simulated(run, engine):
@@ -41,6 +42,7 @@ def asks(run):
 
 
 @both_engines
+@some
 @given(run=failing_runs, rule=st.sampled_from(["prod", "max"]))
 def test_balancing_without_confidence_is_the_largest_free_partition(engine, run, rule):
     assume(isinstance(run.machine, fs.Torus) and not asks(run))
@@ -52,6 +54,7 @@ def test_balancing_without_confidence_is_the_largest_free_partition(engine, run,
 
 
 @both_engines
+@some
 @given(run=failing_runs, recovery=st.sampled_from([fs.Requeue(), fs.Requeue("tail", 3), fs.Hold(2)]))
 def test_no_failures_in_the_trace_is_a_run_without_failures(engine, run, recovery):
     quiet = run.with_options(failures=fs.FailureTrace([], [], span=90), recovery=recovery)
@@ -64,6 +67,7 @@ def test_no_failures_in_the_trace_is_a_run_without_failures(engine, run, recover
 
 
 @both_engines
+@some
 @given(run=failing_runs, cost=SHORT, beyond=st.sampled_from([0, 1, 1e6]))
 def test_an_interval_longer_than_every_job_is_no_checkpoint(engine, run, cost, beyond):
     longest = max(run.log.runtime.max(), run.expected_runtimes(run.log).max())
@@ -73,6 +77,7 @@ def test_an_interval_longer_than_every_job_is_no_checkpoint(engine, run, cost, b
 
 
 @both_engines
+@some
 @given(run=failing_runs)
 def test_a_free_checkpoint_before_each_failure_loses_nothing(engine, run):
     """All failures strike while the job works, or in a restart, which has nothing to lose: nobody moves or pauses."""
@@ -85,6 +90,7 @@ def test_a_free_checkpoint_before_each_failure_loses_nothing(engine, run):
 
 
 @both_engines
+@some
 @given(run=failing_runs)
 def test_what_a_moved_job_loses_before_a_failure_that_was_foreseen(engine, run):
     """With migrations, only work that was not safe yet when the move began: none is lost where no job moves."""
@@ -120,6 +126,7 @@ def lonely_jobs(draw: st.DrawFn) -> fs.Run:
 
 
 @both_engines
+@some
 @given(run=lonely_jobs(), cost=SHORT, place=st.sampled_from(["arrival", "tail"]))
 def test_one_job_does_not_care_where_it_waits_for_no_repair(engine, run, cost, place):
     requeue = simulated(run.with_options(recovery=fs.Requeue(place, cost)), engine)
