@@ -30,8 +30,8 @@ def logs(draw: st.DrawFn, nodes: int, max_jobs: int = 12, whole: bool = True) ->
 
 
 @st.composite
-def machines(draw: st.DrawFn) -> fs.Cluster | fs.Torus:
-    if draw(st.booleans()):
+def machines(draw: st.DrawFn, torus: bool | None = None) -> fs.Cluster | fs.Torus:
+    if not (draw(st.booleans()) if torus is None else torus):
         return fs.Cluster(draw(st.integers(1, 24)))
     extent = st.integers(1, 4)
     return fs.Torus(draw(extent), draw(extent), draw(extent), wrap=draw(st.booleans()))
@@ -117,9 +117,15 @@ def failing_options(draw: st.DrawFn, nodes: int, asks: bool, failing: bool) -> d
 
 
 @st.composite
-def runs(draw: st.DrawFn, max_jobs: int = 12, record: bool | None = None, failing: bool | None = None) -> fs.Run:
+def runs(
+    draw: st.DrawFn,
+    max_jobs: int = 12,
+    record: bool | None = None,
+    failing: bool | None = None,
+    torus: bool | None = None,
+) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open."""
-    machine = draw(machines())
+    machine = draw(machines(torus))
     torus = isinstance(machine, fs.Torus)
     failing = draw(st.booleans()) if failing is None else failing
     order = draw(ORDERS)

@@ -11,7 +11,7 @@ from runs import runs
 import faultsim as fs
 
 failing_runs = runs(failing=True, record=True)
-some = settings(max_examples=60)
+some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw
 
 
 def assert_same(one, other, *, but=(), records=True):
