@@ -1,8 +1,24 @@
-"""`Defragment` in the reference engine, worked by hand (MODEL.md section 8, reading R3)."""
+"""Migration in the reference engine, worked by hand (MODEL.md section 8, readings R3, F11 and F12)."""
 
 import pytest
 
-from tests.by_hand import CONSERVATIVE, DEFRAGMENT, EASY, FCFS, MOVE, places, run, torus
+from tests.by_hand import (
+    CONSERVATIVE,
+    DEFRAGMENT,
+    EASY,
+    FCFS,
+    FINISH,
+    HOLD,
+    LEAST_FAILURES,
+    MOVE,
+    REQUEUE,
+    cluster,
+    failing,
+    places,
+    rows,
+    run,
+    torus,
+)
 
 # A line of 8; jobs 1 (nodes 2-3) and 3 (6-7) end at 5 and 6.  Then 4 nodes are free, but no box of more than 2.
 SCATTERED = [(0, 100, 2), (0, 5, 2), (0, 100, 2), (0, 6, 2)]
@@ -88,3 +104,119 @@ def test_conservative_rebuilds_after_a_migration():
     result = scattered((0, 1, 4), scheduler=CONSERVATIVE)
     assert result["start"][4] == 6
     assert result["migrations_successful"] == 1
+
+
+# -- LeastFailuresMigration
+
+
+def test_least_failures_migration():
+    """At 5 job 0 ends, and job 1 (since 1, on node 1 with 2 failures) moves to node 0: 4 s done, a phase over [5, 8),
+    then 6 s.
+    """
+    result = swapped([])
+    assert (result["finish"][1], result["moves"][1]) == (14, 1)
+    assert (result["migrations_attempted"], result["migrations_successful"]) == (1, 1)
+    assert rows(result)[6:8] == [(5, FINISH, 0, -1), (5, MOVE, 1, -1)]
+    assert result["allocations"]["nodes"].tolist() == [0, 1, 0]
+    assert result["allocations"]["end"].tolist() == [5, 5, 14]
+    assert result["ledger"]["migration"] == 3
+
+
+def swapped(failures, jobs=((0, 5, 1), (1, 10, 1)), **options):
+    """Node 1 has failed twice, at 0.5, while it was free."""
+    migration = {**LEAST_FAILURES, "cost": 3.0, **options}
+    return failing(jobs, [(0.5, 1, 0), (0.5, 1, 0), *failures], cluster(2), migration=migration)
+
+
+def test_a_failure_in_a_migration():
+    """ "its end is a safe point; a failure in it rolls back to the older one."."""
+    result = swapped([(7, 0, 0)])
+    assert (result["finish"][1], result["lost_work"][1], result["ledger"]["migration"]) == (17, 4, 2)
+    result = swapped([(8, 0, 0)])
+    assert (result["finish"][1], result["lost_work"][1], result["restarts"][1]) == (14, 0, 1)
+
+
+def test_who_may_migrate():
+    """ "while the difference of failure counts exceeds the threshold"; "jobs whose last start is later than the
+    finished job's".
+    """
+    tolerant = swapped([], threshold=2.0)
+    assert (tolerant["moves"].tolist(), tolerant["migrations_attempted"]) == ([0, 0], 1)
+    together = swapped([], jobs=[(0.6, 5, 1), (0.6, 10, 1)])
+    assert (together["moves"].tolist(), together["migrations_attempted"]) == ([0, 0], 0)
+
+
+def test_a_migration_breaks_off_a_restart():
+    """Job 1 is killed at 4 and restarts over [4, 6) on node 1, the only free one; at 5 it moves: 1 s of restart, then
+    [5, 8), then all its 10 s.
+    """
+    recovery = {**REQUEUE, "restart_cost": 2.0}
+    failures = [(0.5, 1, 0), (0.5, 1, 0), (4, 1, 0)]
+    migration = {**LEAST_FAILURES, "cost": 3.0}
+    result = failing([(0, 5, 1), (1, 10, 1)], failures, cluster(2), migration=migration, recovery=recovery)
+    assert (result["finish"][1], result["restart_time"][1], result["lost_work"][1]) == (18, 1, 3)
+    assert result["ledger"]["migration"] == 3
+
+
+def test_a_migration_breaks_off_a_planned_checkpoint():
+    """Job 1 (since 1, W = 3, C = 2) is at 5 in its checkpoint over [4, 6): 1 s of it is spent, 3 s of work are carried
+    to 8; then 7 s with one checkpoint more.  A failure at 7 loses the 3 s.
+    """
+    rule = {"name": "periodic", "interval": 3.0, "cost": 2.0}
+    options = {"migration": {**LEAST_FAILURES, "cost": 3.0}, "checkpointing": rule}
+    worn = [(0.5, 1, 0), (0.5, 1, 0)]
+    jobs = [(0, 5, 1), (1, 10, 1)]  # job 0 ends at 5: 5 - 3 <= 2, so it plans no checkpoint
+    result = failing(jobs, worn, cluster(2), **options)
+    # 10 s from 1: checkpoints planned after 3 and 6 (10 - 6 > 2, 10 - 9 = 1).  From 8 on 7 s: one after 3 (7 - 6 = 1).
+    assert (result["finish"][1], result["checkpoint_time"][1]) == (8 + 7 + 2, 1 + 2)
+    result = failing(jobs, [*worn, (7, 0, 0)], cluster(2), **options)
+    assert result["lost_work"][1] == 3
+    assert result["finish"][1] == 7 + 10 + 4
+
+
+# -- Defragment and failures
+
+
+# As above: job 2 (nodes 4 and 5) is moved to 2 and 3 at 6, when jobs 1 and 3 have ended and job 4 wants 4 nodes.
+def defragmented(failures, **options):
+    rule = {**DEFRAGMENT, "cost": 3.0}
+    return failing([*SCATTERED, (0, 1, 4)], failures, LINE, migration=rule, **options)
+
+
+def test_a_failure_in_a_pause():
+    """Paused over [6, 9), killed at 8: 6 s of work are lost, 2 s of the pause are spent."""
+    result = defragmented([(8, 2, 0)])
+    assert (result["moves"][2], result["finish"][2], result["lost_work"][2]) == (1, 108, 12)
+    assert result["ledger"]["migration"] == 4
+
+
+def test_a_failure_after_a_pause():
+    """Killed at 10: 7 s of work are lost."""
+    result = defragmented([(10, 2, 0)])
+    assert (result["finish"][2], result["lost_work"][2], result["ledger"]["migration"]) == (110, 14, 6)
+
+
+def test_a_pause_is_no_safe_point_and_takes_no_request():
+    """At 8 job 2 is paused; at 10 it works: 7 s are done, its checkpoint is over [10, 11)."""
+    rule = {"name": "before_failure", "cost": 1.0}
+    result = defragmented([(11, 2, 0)], alarms=[(8, 2), (10, 2)], checkpointing=rule)
+    assert (result["checkpoints"], result["lost_work"][2], result["finish"][2]) == (1, 0, 11 + 93)
+
+
+def test_down_nodes_are_blocked():
+    """With node 3 down, job 2 has no better place: nothing moves.  With node 7 down it does, but the largest free box
+    has 3 nodes only, and job 4 waits for the repair.
+    """
+    assert defragmented([(5.5, 3, 500)])["moves"].tolist() == [0, 0, 0, 0, 0]
+    result = defragmented([(6, 7, 50)])
+    assert places(result)[2][1] == (0, 0, 2, 1, 1, 2)
+    assert result["start"][4] == 56
+
+
+def test_held_jobs_stay_where_they_are():
+    """Job 2 is held over [5.5, 20), so the attempt at 6 finds nothing better.  At 20 the occupancy is that of the last
+    attempt, so there is no other; job 4 waits for job 0.
+    """
+    result = defragmented([(5.5, 4, 14.5)], recovery=HOLD)
+    assert (result["migrations_attempted"], result["moves"].sum()) == (1, 0)
+    assert result["start"][4] == 100
