@@ -125,6 +125,13 @@ def test_requests_that_nobody_can_meet():
     assert (result["checkpoints"], result["finish"][0]) == (1, 12)
 
 
+def test_a_request_at_the_very_start():
+    """The job works from 2 on: at 2 it has nothing to save, at 2.5 it has."""
+    rule = {"name": "before_failure", "cost": 1.0}
+    result = failing(TEN, [], cluster(2), alarms=[(2, 0), (2.5, 0)], checkpointing=rule, start_delay=2.0)
+    assert [row[0] for row in rows(result) if row[1] == CHECKPOINT] == [2.5]
+
+
 def test_a_broken_off_checkpoint():
     """ "A broken-off checkpoint [...] stays in its own account": [6, 8) is broken off at 7; 6 s of work are lost."""
     rule = {"name": "before_failure", "cost": 2.0}
@@ -178,6 +185,11 @@ def test_risk_based():
     result = risk([(7, 0)], 1.0)
     assert [row[0] for row in rows(result) if row[1] == CHECKPOINT] == [6]
     assert (result["finish"][0], result["checkpoint_time"][0]) == (11, 1)
+
+
+def test_risk_based_looks_ahead_until_the_next_checkpoint_would_end():
+    """At 3 the window is (3, 3 + 3 + 1); it is taken, the next request is at 7."""
+    assert [row[0] for row in rows(risk([(6.5, 0)], 1.0)) if row[1] == CHECKPOINT] == [3]
 
 
 def test_risk_based_counts_nodes_and_intervals():

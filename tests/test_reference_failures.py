@@ -255,6 +255,64 @@ def test_conservative_rebuilds_after_a_failure(machine):
     assert result["backfilled"].tolist() == [False, False, True]
 
 
+@pytest.mark.parametrize("machine", [cluster(3), torus(1, 1, 3, wrap=False)])
+@pytest.mark.parametrize(
+    ("scheduler", "repairs", "starts"),
+    [
+        (EASY, "known", [0, 10, 11]),
+        (EASY, "unknown", [0, 25, 0]),
+        (CONSERVATIVE, "known", [0, 10, 15]),
+        (CONSERVATIVE, "unknown", [0, 25, 0]),
+    ],
+)
+def test_a_node_that_is_up_before_the_head_can_start(machine, scheduler, repairs, starts):
+    """Node 2 is down until 5, and job 0 runs until 10: all three nodes are promised for 10, or never."""
+    length = 1 if scheduler is EASY else 5
+    jobs = [(0, 10, 1), (0, length, 3), (0, 25, 1)]
+    result = failing(jobs, [(0, 2, 5)], machine, {**scheduler, "repairs": repairs})
+    assert result["start"].tolist() == starts
+
+
+@pytest.mark.parametrize("machine", [cluster(3), torus(1, 1, 3, wrap=False)])
+def test_conservative_waits_for_a_node_that_is_up_late(machine):
+    """Job 0 ends at 10, node 2 is up at 20: job 1 is promised 20, so job 2 (15 s) starts on node 1 at once."""
+    result = failing([(0, 10, 1), (0, 5, 3), (0, 15, 1)], [(0, 2, 20)], machine, CONSERVATIVE)
+    assert result["start"].tolist() == [0, 20, 0]
+
+
+def test_a_failure_of_an_idle_node_disturbs():
+    """Job 1 (both nodes) was promised 10.  At 4 node 1 goes down until 24, and it is promised 24: at 10 node 0 has room
+    for job 2 (14 s).
+    """
+    result = failing([(0, 10, 1), (0, 5, 2), (5, 14, 1)], [(4, 1, 20)], cluster(2), CONSERVATIVE)
+    assert result["start"].tolist() == [0, 24, 10]
+
+
+def test_a_repair_disturbs():
+    """Node 1 is down until 20, which nobody knows: job 1 (both nodes) has no reservation, job 2 (15 s) has 30.  In the
+    new plan of 20 job 1 comes first, at 30, and job 2 would be in its way before.
+    """
+    scheduler = {**CONSERVATIVE, "repairs": "unknown"}
+    result = failing([(0, 30, 1), (1, 10, 2), (2, 15, 1)], [(0, 1, 20)], cluster(2), scheduler)
+    assert result["start"].tolist() == [0, 30, 40]
+
+
+@pytest.mark.parametrize(("length", "starts"), [(15, [0, 18, 3]), (16, [0, 18, 19])])
+def test_an_unknown_repair_never_comes_in_a_reservation():
+    """ "they never come back in a reservation": job 2 may run for ever, since T is."""
+    result = failing(
+        [(0, 10, 2), (3, 1, 3), (3, 1e9, 1)], [(2, 0, 2)], cluster(3), {**EASY, "repairs": "unknown"}, recovery=HOLD
+    )
+    assert result["start"].tolist() == [0, 1e9 + 3, 3]
+
+
+def test_a_hold_is_expected_to_last_until_the_latest_repair(length, starts):
+    """Nodes 0 and 1 are up at 4 and 8: job 0 is expected at 8 + 10; job 2 would run from 3 on, on node 2."""
+    jobs = [(0, 10, 2), (3, 1, 3), (3, length, 1)]
+    result = failing(jobs, [(2, 1, 6), (2, 0, 2)], cluster(3), EASY, recovery=HOLD)
+    assert result["start"].tolist() == starts
+
+
 @pytest.mark.parametrize(("repairs", "starts"), [("known", [0, 14, 15]), ("unknown", [0, 20, 3])])
 @pytest.mark.parametrize("machine", [cluster(3), torus(1, 1, 3, wrap=False)])
 def test_easy_and_a_held_job(machine, repairs, starts):

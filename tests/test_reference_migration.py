@@ -146,6 +146,36 @@ def test_who_may_migrate():
     assert (together["moves"].tolist(), together["migrations_attempted"]) == ([0, 0], 0)
 
 
+@pytest.mark.parametrize(("submit", "moves"), [(5, 1), (6, 0)])
+def test_a_job_in_its_start_delay_does_not_migrate(submit, moves):
+    """With a start delay of 2 s job 0 ends at 7; job 1 has started then if it came at 5."""
+    jobs, worn = [(0, 5, 1), (submit, 10, 1)], [(0.5, 1, 0), (0.5, 1, 0)]
+    result = failing(jobs, worn, cluster(2), migration=LEAST_FAILURES, start_delay=2.0)
+    assert result["moves"][1] == moves
+
+
+def test_ties_go_to_the_lowest_node():
+    """Nodes 1 and 2, held by job 1, failed twice each; then job 0 leaves node 0.  Or node 1 failed twice, and nodes 0
+    and 3 are idle.
+    """
+    worn = [(0.5, 1, 0), (0.5, 1, 0), (0.5, 2, 0), (0.5, 2, 0)]
+    result = failing([(0, 5, 1), (1, 10, 2)], worn, cluster(3), migration=LEAST_FAILURES)
+    assert result["allocations"]["nodes"].tolist() == [0, 1, 2, 0, 2]
+    result = failing([(0, 5, 1), (1, 10, 2)], worn[:2], cluster(4), migration=LEAST_FAILURES)
+    assert result["allocations"]["nodes"].tolist() == [0, 1, 2, 0, 2]
+
+
+def test_a_migration_disturbs_the_plans():
+    """Job 2 (both nodes) was promised 11, when job 1 is expected to end.  At 5 job 1 pays for a migration until 8 and
+    is expected at 14; job 3 (8 s) starts on node 1 at once.
+    """
+    jobs = [(0, 5, 1), (1, 10, 1), (1, 5, 2), (2, 8, 1)]
+    worn = [(0.5, 1, 0), (0.5, 1, 0)]
+    options = {"migration": {**LEAST_FAILURES, "cost": 3.0}}
+    assert failing(jobs, worn, cluster(2), CONSERVATIVE, **options)["start"].tolist() == [0, 1, 14, 5]
+    assert failing(jobs, worn, cluster(2), CONSERVATIVE)["start"].tolist() == [0, 1, 11, 16]
+
+
 def test_a_migration_breaks_off_a_restart():
     """Job 1 is killed at 4 and restarts over [4, 6) on node 1, the only free one; at 5 it moves: 1 s of restart, then
     [5, 8), then all its 10 s.
@@ -220,3 +250,29 @@ def test_held_jobs_stay_where_they_are():
     result = defragmented([(5.5, 4, 14.5)], recovery=HOLD)
     assert (result["migrations_attempted"], result["moves"].sum()) == (1, 0)
     assert result["start"][4] == 100
+
+
+def test_nothing_runs_while_all_are_held():
+    """Job 1 (nodes 3 and 4) is held over [2, 11), with 3 free nodes on either side: the attempt for job 2 is at 11."""
+    jobs = [(0, 1, 3), (0, 100, 2), (3, 1, 4)]
+    result = failing(jobs, [(2, 3, 9)], LINE, migration=DEFRAGMENT, recovery=HOLD)
+    assert (result["start"][2], result["migrations_attempted"]) == (11, 1)
+    assert [row[0] for row in rows(result) if row[1] == MOVE] == [11]
+
+
+def test_down_nodes_are_part_of_the_occupancy():
+    """ "the occupancy differs from that after the last attempt": attempts at 5, 6, 8 (node 7 goes down) and 58 (it is
+    up), and none for the arrivals at 9 and 10.
+    """
+    rule = {**DEFRAGMENT, "max_concentration": 1.0}
+    result = failing([*SCATTERED, (0, 1, 8), (9, 1, 8), (10, 1, 8)], [(8, 7, 50)], LINE, migration=rule)
+    assert result["migrations_attempted"] == 4
+
+
+@pytest.mark.parametrize(("predictions", "z"), [([], 2), ([(50, 2)], 6), ([(5, 2)], 2), ([(101, 2)], 2)])
+def test_running_jobs_are_placed_for_the_time_that_is_left(predictions, z):
+    """Job 2 is re-placed at 6 and expected to end at 100: two boxes leave as much, at 2 and at 6."""
+    placement = {"name": "tie_breaking", "box_order": "extents-descending"}
+    jobs = [*SCATTERED, (0, 1, 4)]
+    result = failing(jobs, [], LINE, migration=DEFRAGMENT, placement=placement, predictions=predictions)
+    assert places(result)[2] == [(0, 0, 4, 1, 1, 2), (0, 0, z, 1, 1, 2)]

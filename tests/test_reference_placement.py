@@ -3,6 +3,8 @@
 import pytest
 
 from tests.by_hand import (
+    CONSERVATIVE,
+    EASY,
     cluster,
     failing,
     torus,
@@ -20,6 +22,20 @@ def test_least_failures_first():
         [(10, 1, 1), (12, 1, 1), (12, 1, 1)], failures, cluster(3), placement={"name": "least_failures_first"}
     )
     assert result["allocations"]["nodes"].tolist() == [2, 0, 2]
+
+
+def test_the_window_begins_at_the_decision_and_ends_with_the_estimate():
+    """With a start delay of 3 s, 5 s end at 8; 8 itself is not in it."""
+    for predicted, node in ((7.5, 1), (8, 0)):
+        result = failing(
+            [(0, 5, 1)],
+            [],
+            cluster(2),
+            predictions=[(predicted, 0)],
+            placement={"name": "safest_first"},
+            start_delay=3.0,
+        )
+        assert result["allocations"]["nodes"].tolist() == [node]
 
 
 @pytest.mark.parametrize(("estimate", "predicted", "node"), [(10, 5, 1), (5, 5, 0), (10, 0, 0), (10, 9.5, 1)])
@@ -64,3 +80,16 @@ def test_tie_breaking(predictions, chosen):
     are, the first": never the one in the middle.
     """
     assert base({"name": "tie_breaking"}, predictions) == chosen
+
+
+@pytest.mark.parametrize("scheduler", [{**EASY, "reservation": "fixed"}, CONSERVATIVE])
+@pytest.mark.parametrize(("predictions", "starts"), [([], [0, 10, 0]), ([(15, 0)], [0, 10, 10])])
+def test_a_reservation_looks_ahead_from_its_own_time(scheduler, predictions, starts):
+    """Job 0 has nodes 0 to 2 until 10; job 1 (3 nodes, 10 s) will have them too, or nodes 2 to 4, if node 0 is going to
+    fail at 15: then job 2 (30 s) cannot start on node 3.
+    """
+    result = failing(
+        [(0, 10, 3), (0, 10, 3), (0, 30, 1)], [], torus(1, 1, 5, wrap=False), scheduler, predictions=predictions,
+        placement={"name": "balancing", "rule": "prod", "box_order": "extents-descending"},
+    )  # fmt: skip
+    assert result["start"].tolist() == starts
