@@ -297,7 +297,6 @@ def test_a_repair_disturbs():
     assert result["start"].tolist() == [0, 30, 40]
 
 
-@pytest.mark.parametrize(("length", "starts"), [(15, [0, 18, 3]), (16, [0, 18, 19])])
 def test_an_unknown_repair_never_comes_in_a_reservation():
     """ "they never come back in a reservation": job 2 may run for ever, since T is."""
     result = failing(
@@ -306,6 +305,7 @@ def test_an_unknown_repair_never_comes_in_a_reservation():
     assert result["start"].tolist() == [0, 1e9 + 3, 3]
 
 
+@pytest.mark.parametrize(("length", "starts"), [(15, [0, 18, 3]), (16, [0, 18, 19])])
 def test_a_hold_is_expected_to_last_until_the_latest_repair(length, starts):
     """Nodes 0 and 1 are up at 4 and 8: job 0 is expected at 8 + 10; job 2 would run from 3 on, on node 2."""
     jobs = [(0, 10, 2), (3, 1, 3), (3, length, 1)]
