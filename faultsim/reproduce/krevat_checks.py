@@ -14,7 +14,7 @@ from faultsim.policies import Fcfs, FirstFit
 from faultsim.simulate import simulate
 from faultsim.workload import Workload
 
-__all__ = ["checks", "growth", "pop_example", "scaling"]
+__all__ = ["checks", "growth", "pop_example", "scaling", "seconds"]
 
 
 def growth() -> dict[str, Any]:
@@ -58,7 +58,7 @@ def pop_example() -> list[int]:
     return largest
 
 
-def _seconds(task: Callable[[], object], budget: float = 0.06) -> float:
+def seconds(task: Callable[[], object], budget: float = 0.06) -> float:
     """CPU seconds of one `task`, the least of several."""
     best, spent, rounds = np.inf, 0.0, 0
     while rounds < 2 or (spent < budget and rounds < 200):
@@ -95,7 +95,7 @@ def scaling(quick: bool) -> dict[str, Any]:
         times = []
         for m in extents:
             busy = _nearly_free(m)
-            times.append(_seconds(partial(max_free_partition, busy, algorithm=algorithm)))
+            times.append(seconds(partial(max_free_partition, busy, algorithm=algorithm)))
         found[algorithm] = {"M": extents, "seconds": times, "exponent": _exponent(extents, times)}
     return found
 
