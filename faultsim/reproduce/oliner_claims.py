@@ -88,7 +88,7 @@ def _o3(e: Evidence) -> Finding:
         good += [significant(first), significant(less) and second.value <= 0.5 * first.value]
         ours.append(
             f"c = {c}, a = {a}: {number(float(curve[0].mean()))} without failures, {first.value:+.0f} +- "
-            f"{first.half:.0f} to the half, {second.value:+.0f} +- {second.half:.0f} from there to {e.what.counts[-1]:,}"
+            f"{first.half:.0f} to half of them, {second.value:+.0f} +- {second.half:.0f} to {e.what.counts[-1]:,}"
         )
     return Finding("; ".join(ours), combine(*good), _stand_ins(e, "sdsc"))
 
@@ -272,7 +272,7 @@ SIGNIFICANT = "by more than its 95 % confidence interval"
 CLAIMS: list[Claim[Evidence]] = [
     Claim(
         "O1",
-        "Box (b), safe with L_MFP 5, beats (a), with L_MFP 3 and 4 P_f, iff P_f > 0.5; of equal MFPs (d), safe, beats (c)",
+        "Box (b), safe, L_MFP 5, beats (a), L_MFP 3 and L_PF 4 P_f, iff P_f > 0.5; of equal MFPs (d), safe, beats (c)",
         "Fig. 2",
         "unit",
         "P_f > 0.5; (d)",
@@ -307,8 +307,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "section 7.1, Fig. 3",
         "number",
         "up to 50 %; another 20 % at most",
-        f"Improvement at a = 0.1 above 0 {SIGNIFICANT}, and within 20 points of 50 %; that from 0.1 to 0.9 is smaller and "
-        "at most 30 %. Partly: some of the three.",
+        f"Improvement at a = 0.1 above 0 {SIGNIFICANT}, and within 20 points of 50 %; that from 0.1 to 0.9 is smaller "
+        "and at most 30 %. Partly: some of the three.",
         "B1; c = 1.0",
         _o4,
     ),
@@ -329,7 +329,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "section 7.2, Fig. 6",
         "order",
         "within 0.1",
-        f"On each log: improvement at a = 0.1 above 0 {SIGNIFICANT} and at least half of the largest at any a. Partly: on some.",
+        f"On each log: improvement at a = 0.1 above 0 {SIGNIFICANT} and at least half of the largest at any a. "
+        "Partly: on some.",
         "B; c = 1.0",
         _o6,
     ),
@@ -349,8 +350,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "section 7.2, Fig. 6",
         "order",
         "little correlation",
-        "On each of six curves (log, load), a = 0.1-1: at least one step upward; correlation of a with the slowdown (each "
-        "replicate's relative to its mean) between -0.5 and 0.5. Partly: some of the twelve.",
+        "On each of six curves (log, load), a = 0.1-1: at least one step upward; correlation of a with the slowdown "
+        "(each replicate's relative to its mean) between -0.5 and 0.5. Partly: some of the twelve.",
         "B; c = 1.0, 1.2",
         _o8,
     ),
@@ -360,8 +361,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "Fig. 6",
         "number",
         "SDSC 100-1000, NASA 100-280, LLNL 400-1800",
-        "On each log: all means (every a, both loads) between half the axis's lower end and twice its upper end, and the "
-        "largest at least half of the upper end. Partly: on some.",
+        "On each log: all means (every a, both loads) between half the axis's lower end and twice its upper end, and "
+        "the largest at least half of the upper end. Partly: on some.",
         "B; c = 1.0, 1.2",
         _o9,
     ),
@@ -371,8 +372,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "section 7.2, Fig. 7, 8",
         "order",
         "NASA, LLNL",
-        f"On NASA and LLNL: at c = 1.2 lost capacity falls and utilized rises with a (line through all a) {SIGNIFICANT}; "
-        "the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. Partly: some of the six.",
+        "On NASA and LLNL: at c = 1.2 lost capacity falls and utilized rises with a (line through all a) "
+        f"{SIGNIFICANT}; the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. Partly: some of the six.",
         "B; c = 1.0, 1.2",
         _o10,
     ),
@@ -403,8 +404,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "section 7.3, Fig. 10",
         "order",
         "less",
-        f"NASA and LLNL at both loads: utilized capacity, mean over a > 0, is larger with balancing {SIGNIFICANT}. Partly: "
-        "some of the four.",
+        f"NASA and LLNL at both loads: utilized capacity, mean over a > 0, is larger with balancing {SIGNIFICANT}. "
+        "Partly: some of the four.",
         "B and T; c = 1.0, 1.2",
         _o13,
     ),
@@ -424,8 +425,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "appendix 9",
         "order",
         "significantly faster",
-        "Least CPU time for all free boxes of a size, geometric mean over sizes: less than POP's on empty M x M x M tori for "
-        "every M, and on 4x4x8 tori with half of the nodes busy. Partly: one of the two.",
+        "Least CPU time for all free boxes of a size, geometric mean over sizes: less than POP's on empty M x M x M "
+        "tori for every M, and on 4x4x8 tori with half of the nodes busy. Partly: one of the two.",
         "find_partitions(algorithm=...)",
         _o15,
     ),

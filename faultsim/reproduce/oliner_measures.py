@@ -1,9 +1,9 @@
 """What the claims of Oliner 2004 measure, over replicates, and when a difference counts.
 
-Replicates differ in the failure trace only, and all settings of a replicate meet the same one.  A curve is the mean over
-the replicates, as a figure shows it.  An improvement from setting A to B is 1 - mean(B)/mean(A) of the average bounded
-slowdown, with the 95 % confidence interval of the paired replicates (jackknife).  "Significant" means that the whole
-interval lies on that side of 0, which is a one-sided test at 97.5 %; with one replicate nothing is significant.
+Replicates differ in the failure trace only, and all settings of a replicate meet the same one.  A curve is the mean
+over the replicates, as a figure shows it.  An improvement from setting A to B is 1 - mean(B)/mean(A) of the average
+bounded slowdown, with the 95 % confidence interval of the paired replicates (jackknife).  "Significant" means that the
+whole interval lies on that side of 0, which is a one-sided test at 97.5 %; with one replicate nothing is significant.
 """
 
 import math
