@@ -373,7 +373,8 @@ CLAIMS: list[Claim[Evidence]] = [
         "order",
         "NASA, LLNL",
         "On NASA and LLNL: at c = 1.2 lost capacity falls and utilized rises with a (line through all a) "
-        f"{SIGNIFICANT}; the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. Partly: some of the six.",
+        f"{SIGNIFICANT}; the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. "
+        "Partly: some of the six.",
         "B; c = 1.0, 1.2",
         _o10,
     ),

@@ -12,7 +12,8 @@ LLNL
     The T3D log is not public here: the user's file, else a stand-in.  Its 256 nodes are halved upward onto 128.
 Failures
     Bursts over several nodes, as the paper describes its trace: times Weibull with shape .55 in windows of 32,
-    locations Zipf with exponent .5 over shuffled nodes.  One trace of the largest count a replicate, thinned to smaller ones.
+    locations Zipf with exponent .5 over shuffled nodes.  One trace of the largest count a replicate, thinned to
+    smaller ones.
 """
 
 from collections.abc import Callable
