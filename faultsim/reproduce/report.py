@@ -12,7 +12,7 @@ from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 
-__all__ = ["Input", "Report", "folder", "write_csv"]
+__all__ = ["Grid", "Input", "Report", "folder", "write_csv"]
 
 Evidence = TypeVar("Evidence")
 
@@ -31,6 +31,36 @@ class Input:
     def document(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {"name": self.name, "real": self.real, "source": self.text, self.what: self.count}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of numbers beside the claims: its title, and rows of text of which the first is the head."""
+
+    title: str
+    rows: Sequence[Sequence[str]]
+
+    def text(self) -> str:
+        """For a terminal, columns aligned.
+
+        Examples
+        --------
+        >>> print(Grid("Waits", [["log", "s"], ["NASA", "12"]]).text())
+        Waits
+          log    s
+          NASA  12
+        """
+        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
+        lines = [self.title]
+        for first, *rest in self.rows:
+            cells = [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+            lines.append("  " + "  ".join([first.ljust(widths[0]), *cells]))
+        return "\n".join(lines)
+
+    def markdown(self) -> str:
+        """As a Markdown table."""
+        head, *rows = ["| " + " | ".join(row) + " |" for row in self.rows]
+        return "\n".join([f"**{self.title}**", "", head, "|" + "---|" * len(self.rows[0]), *rows])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +85,8 @@ class Report(Generic[Evidence]):
         Whether it was a quick run, and what that left out.
     remarks : sequence of str
         Paragraphs for the page, before the table.
+    grids : sequence of Grid
+        Tables of numbers, before the claims.
     figures : sequence of str
         Names of the figures, without ending.
     out, files
@@ -72,6 +104,7 @@ class Report(Generic[Evidence]):
     quick: bool
     quick_note: str
     remarks: Sequence[str] = ()
+    grids: Sequence[Grid] = ()
     figures: Sequence[str] = ()
     out: Path
     files: list[Path]
@@ -96,6 +129,7 @@ class Report(Generic[Evidence]):
             "",
             *(f"{letter}  {words}" for letter, words in self.settings.items()),
             "",
+            *(line for grid in self.grids for line in (grid.text(), "")),
             table.text(self.rows),
             "",
             f"{len(self.rows)} claims: {table.counts(self.rows)}",
@@ -105,6 +139,7 @@ class Report(Generic[Evidence]):
 
     def document(self) -> dict[str, Any]:
         """The same as plain data for JSON."""
+        grids = {"tables": [{"title": grid.title, "rows": list(map(list, grid.rows))} for grid in self.grids]}
         return {
             "paper": self.title,
             "quick": self.quick,
@@ -112,6 +147,7 @@ class Report(Generic[Evidence]):
             "seconds": round(self.seconds, 3),
             "logs": [source.document() for source in self.inputs],
             "settings": dict(self.settings),
+            **(grids if self.grids else {}),
             "claims": table.document(self.rows),
             "out": str(self.out),
             "files": [path.name for path in self.files],
@@ -135,6 +171,7 @@ class Report(Generic[Evidence]):
             "",
             *(f"- **{letter}**: {words}" for letter, words in self.settings.items()),
             "",
+            *(line for grid in self.grids for line in (grid.markdown(), "")),
             table.markdown(self.rows),
             "",
             "## Figures",
