@@ -31,7 +31,7 @@ from faultsim.reproduce.inputs import find_file
 from faultsim.synthetic import llnl_like, nasa_like, sdsc_like, weibull_failures
 from faultsim.workload import Workload
 
-__all__ = ["FILES", "NODES", "Bursts", "Source", "failures", "halved", "load"]
+__all__ = ["FILES", "NODES", "Bursts", "Source", "failures", "halved", "load", "nasa_like_cleaned"]
 
 NODES = 128
 FILES: dict[str, tuple[str, ...]] = {
@@ -103,7 +103,7 @@ def halved(log: Workload) -> Workload:
     )
 
 
-def _nasa_like_cleaned(rng: np.random.Generator) -> Workload:
+def nasa_like_cleaned(rng: np.random.Generator) -> Workload:
     """The look-alike without the one-node checks, which the cleaned log has not either, at that log's load."""
     log = nasa_like(round(_NASA_ALL / 0.3865), rng)
     return log[log.user != 0].with_load(_NASA_LOAD, nodes=NODES)
@@ -112,7 +112,7 @@ def _nasa_like_cleaned(rng: np.random.Generator) -> Workload:
 _STAND_INS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
     "sdsc": ("sdsc_like", lambda rng: sdsc_like(10_000, rng)),
     "sdsc-all": ("sdsc_like", lambda rng: sdsc_like(_SDSC_ALL, rng)),
-    "nasa": ("nasa_like without its one-node checks", _nasa_like_cleaned),
+    "nasa": ("nasa_like without its one-node checks", nasa_like_cleaned),
     "llnl": ("llnl_like, sizes halved", lambda rng: halved(llnl_like(_LLNL_ALL, rng))),
 }
 
@@ -193,7 +193,7 @@ def failures(source: Source, replicate: int, *, seed: int) -> FailureTrace:
         count=kind.count,
         window=32,
         zipf=0.5,
-        ranks="permuted",
+        permute=True,
         burst=kind.nodes,
         downtime=0.0,
         rng=rng,
