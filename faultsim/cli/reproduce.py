@@ -1,12 +1,15 @@
 """Run a paper's experiments again: its figures, their data, and a table that judges each of its claims.
 
   faultsim reproduce krevat2002        Krevat, Castanos, Moreira: Job Scheduling for the BlueGene/L System (JSSPP 2002)
+  faultsim reproduce oliner2004        Oliner and others: Fault-aware Job Scheduling for BlueGene/L Systems (IPDPS 2004)
   faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures
                                        in Large-Scale Cluster Scheduling (JSSPP 2004)
+  faultsim reproduce bluegene          Oliner's schedulers on the failure record of a real Blue Gene/L
 
-The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or a
-folder swf with them): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, else built-in
-look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004, beside the paper's own kind of workload.
+The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or its
+folders swf and failures do): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, oliner2004
+and bluegene, Best.all-fail.gz for bluegene, else built-in look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004,
+beside the paper's own kind of workload.
 """
 
 import argparse
@@ -53,12 +56,25 @@ def _krevat2002() -> tuple[Callable[..., Any], Sequence[str]]:
     return krevat2002.reproduce, tuple(krevat_inputs.FILES.values())
 
 
+def _oliner2004() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import oliner2004, oliner_inputs
+
+    return oliner2004.reproduce, [name for names in oliner_inputs.FILES.values() for name in names]
+
+
+def _bluegene() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import bluegene, bluegene_inputs
+
+    return bluegene.reproduce, tuple(bluegene_inputs.FILES.values())
+
+
 def _zhang2004() -> tuple[Callable[..., Any], Sequence[str]]:
     from faultsim.reproduce import zhang2004, zhang_inputs
 
     return zhang2004.reproduce, (zhang_inputs.FILE,)
 
 
+_REPLICATES = {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 10)"}}
 #: Module of `faultsim.reproduce` -> its row.
 PAPERS = {
     "krevat2002": Paper(
@@ -66,10 +82,22 @@ PAPERS = {
         "half of the load coefficients: under ten seconds",
         _krevat2002,
     ),
+    "oliner2004": Paper(
+        "Run the experiments of Oliner and others (IPDPS 2004) and judge their claims.",
+        "three replicates, half of the confidences and failure counts: under twenty seconds",
+        _oliner2004,
+        _REPLICATES | {"--llnl": {"metavar": "FILE", "help": "the LLNL-T3D log (SWF, 256 nodes), which is not public"}},
+    ),
     "zhang2004": Paper(
         "Run the experiments of Zhang, Squillante, Sivasubramaniam, Sahoo (JSSPP 2004) and judge their claims.",
         "three run-time factors, three replicates: under twenty seconds",
         _zhang2004,
+    ),
+    "bluegene": Paper(
+        "Run Oliner's schedulers on the failure record of a real Blue Gene/L.",
+        "two replicates, two loads, fewer policies: under twenty seconds",
+        _bluegene,
+        _REPLICATES,
     ),
 }
 

@@ -123,8 +123,8 @@ def _remarks(what: Plan) -> tuple[str, ...]:
         f"Numbers are means over {what.replicates} alignments of jobs and failures with 95 % confidence intervals; the "
         "alignments share jobs, so the intervals are rather too narrow. Expectations and rules were written and "
         "committed before the first full run.",
-        "The record does not say where a midplane lies on the torus. The natural map takes them by row of racks, column "
-        "and midplane; the permuted one shows how much that assumption matters.",
+        "The record does not say where a midplane lies on the torus. The natural map takes them by row of racks, "
+        "column and midplane; the permuted one shows how much that assumption matters.",
     )
 
 

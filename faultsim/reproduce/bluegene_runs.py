@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.progress import Progress
 from faultsim.reproduce.bluegene_inputs import MAPS, Jobs, Record, aligned, mapped
 from faultsim.reproduce.oliner_runs import run
@@ -61,7 +62,7 @@ class Plan:
     policies: Sequence[str] = tuple(POLICIES)
     days: float | None = None
 
-    def keys(self, records: Mapping[str, Record], logs: Mapping[str, Jobs]) -> list[Key]:
+    def settings(self, records: Mapping[str, Record], logs: Mapping[str, Jobs]) -> list[Key]:
         """Every setting, once."""
         found = []
         for log in logs:
@@ -76,6 +77,8 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: two replicates, two loads, confidences .1 and 1."""
+    if replicates is not None:
+        checks.whole("replicates", replicates, low=1)
     if quick:
         few = [name for name in POLICIES if not name.endswith("0.5")]
         return Plan(replicates=replicates or 2, loads=(0.5, 0.8), policies=few)
@@ -115,7 +118,7 @@ def collect(
     span = records["hardware"].trace.span if what.days is None else what.days * 86_400.0
     traces = {(name, m, r): mapped(record, m, r, seed=seed) for name, record in records.items() for m in MAPS
               for r in range(what.replicates)}  # fmt: skip
-    keys = what.keys(records, logs)
+    keys = what.settings(records, logs)
     tasks = sorted(((k, r) for k in keys for r in range(what.replicates)), key=lambda t: (t[0].log, t[0].load, t[1]))
     began, batch = time.perf_counter(), 24 * workers
     rows: dict[Key, list[list[float]]] = {k: [[] for _ in range(what.replicates)] for k in keys}

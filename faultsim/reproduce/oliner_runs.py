@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.failures import FailureTrace
 from faultsim.machine import Torus
 from faultsim.metrics import mean_bounded_slowdown
@@ -115,7 +116,7 @@ class Plan:
         if missing or 0 not in self.counts or not set(self.tested) <= set(self.counts):
             raise ValueError("a plan needs the confidences 0, .1, .9 and 1 and the counts 0 and 1000")
 
-    def keys(self) -> list[Key]:
+    def settings(self) -> list[Key]:
         """Every setting, once."""
         found: dict[Key, None] = {}
         for count in self.counts:
@@ -137,6 +138,8 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: three replicates, half of the confidences, five failure counts."""
+    if replicates is not None:
+        checks.whole("replicates", replicates, low=1)
     if quick:
         return Plan(replicates=replicates or 3, grid=(0.0, 0.1, 0.2, 0.5, 0.9, 1.0), counts=(0, 500, 1000, 2000, 4000))
     return Plan(replicates=replicates or 10)
@@ -173,7 +176,7 @@ def collect(
     sources: Mapping[str, Source], what: Plan, *, seed: int, workers: int, progress: Progress | None = None
 ) -> dict[Key, dict[str, Floats]]:
     """Run the plan on `workers` threads; a setting without failures is run once and stands for all replicates."""
-    keys = what.keys()
+    keys = what.settings()
     logs = {(name, c): sources[name].log.scale_runtime(c) for name, c in {(k.log, k.c) for k in keys}}
     tasks = [(k, r) for k in keys for r in range(what.replicates if k.failures else 1)]
     # The long logs and the high loads first, so that no thread idles at the end; a log's replicate in one batch.
