@@ -111,6 +111,6 @@ def correlation(e: Evidence, log: str, c: float, scheduler: str) -> float:
     y = e.along("slowdown", log, c, scheduler)[[a > 0 for a in e.what.grid]]
     relative = y / y.mean(axis=0)
     across = np.repeat(x[:, None], relative.shape[1], axis=1)
-    if not relative.std():
+    if relative.std() < 1e-12:
         return math.nan
     return float(np.corrcoef(across.ravel(), relative.ravel())[0, 1])
