@@ -42,7 +42,7 @@ FILES: dict[str, tuple[str, ...]] = {
 LABELS = {"sdsc": "SDSC", "nasa": "NASA", "llnl": "LLNL", "sdsc-all": "SDSC, all of the log"}
 _DAY = 86_400.0
 #: Jobs of the stand-ins, so many as the logs have.
-_SDSC_ALL, _NASA_ALL, _LLNL_ALL = 54_044, 18_239, 21_323
+_SDSC_ALL, _NASA_ALL, _LLNL_ALL = 54_044, 18_239, 22_779
 _NASA_LOAD = 0.47
 
 
