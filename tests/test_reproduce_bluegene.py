@@ -76,8 +76,13 @@ def test_aligned_jobs_go_round_the_log():
     assert twice.runtime.tolist() == pytest.approx([6, 8, 2, 4, 6, 8])
 
 
-def test_alignments_keep_the_load():
-    jobs = load(None, seed=0)[1]["nasa"]
+@pytest.fixture(scope="module")
+def stand_ins():
+    return load(None, seed=0)
+
+
+def test_alignments_keep_the_load(stand_ins):
+    jobs = stand_ins[1]["nasa"]
     part = aligned(jobs, 0.3, 200 * 86_400.0, 0.65)
     assert part.work.sum() / (128 * 200 * 86_400) == pytest.approx(0.65, rel=0.05)
 
@@ -137,7 +142,7 @@ def test_plans():
 
 def test_tables_show_every_policy_and_load(tiny):
     shown = tiny.done.text()
-    for words in ("natural", "permuted", "load 0.5", "load 0.8", "stand-in", "map of midplanes", *POLICIES, CLEAN):
+    for words in ("0.5 natural", "0.8 permuted", "stand-in", "map of midplanes", *POLICIES, CLEAN):
         assert words in shown
     assert len(tiny.done.grids) == 2 * 3
     page = tiny.page.read_text()
@@ -167,10 +172,11 @@ def test_runs_without_prediction_meet_the_failures(tiny):
         assert not e.values("kills", log, 0.8, CLEAN).any()
 
 
-def test_command(capsys, tmp_path, monkeypatch):
+def test_command(capsys, tmp_path, monkeypatch, stand_ins):
     monkeypatch.setattr(bluegene, "plan", lambda quick, replicates: Plan(replicates=1, loads=(0.5,), days=1,
                                                                          policies=tuple(POLICIES)))  # fmt: skip
     monkeypatch.setattr(bluegene, "FIGURES", {})
+    monkeypatch.setattr(bluegene, "load", lambda data, seed: stand_ins)
     monkeypatch.delenv("FAULTSIM_DATA", raising=False)
     argv = ["reproduce", "bluegene", "--quick", "--out", str(tmp_path)]
     assert main(argv) == 0
@@ -181,5 +187,12 @@ def test_command(capsys, tmp_path, monkeypatch):
     capsys.readouterr()
     assert main([*argv, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["claims"]) == 5
-    assert main([*argv, "--data", str(tmp_path / "no")]) == 2
-    assert "no such folder" in capsys.readouterr().err
+
+
+def test_command_refuses_in_one_line(capsys, tmp_path):
+    for argv, says in ((["--data", str(tmp_path / "no")], "no such folder"), (["--replicates", "0"], "replicates")):
+        assert main(["reproduce", "bluegene", "--quick", "--out", str(tmp_path / "out"), *argv]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert err.count("\n") == 1
+        assert says in err

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -184,8 +185,8 @@ def test_wrong_files_are_refused(tmp_path):
         load(None, llnl=tmp_path / "no.swf", jobs=None, seed=0)
 
 
-def test_failures_are_drawn_by_replicate_in_bursts_over_the_log():
-    source = load(None, llnl=None, jobs=None, seed=0)["sdsc"]
+def test_failures_are_drawn_by_replicate_in_bursts_over_the_log(stand_ins):
+    source = stand_ins["sdsc"]
     trace = failures(source, 0, seed=0)
     assert len(trace) == TRACES["sdsc"].count == 4000
     assert trace == failures(source, 0, seed=0)
@@ -227,10 +228,10 @@ def test_without_prediction_or_failures_settings_are_shared():
     assert key("nasa", 1.0, "tie-breaking", 0.5, 10).scheduler == "tie-breaking"
 
 
-def test_both_schedulers_without_prediction_are_krevats():
-    source = load(None, llnl=None, jobs=300, seed=0)["sdsc"]
-    trace = failures(source, 0, seed=0).rescale(200)
-    tables = [run(source.log, scheduler, 0.0, trace).simulate().jobs for scheduler in ("balancing", "tie-breaking")]
+def test_both_schedulers_without_prediction_are_krevats(stand_ins):
+    log = stand_ins["sdsc"].log.head(300)
+    trace = failures(replace(stand_ins["sdsc"], log=log), 0, seed=0).rescale(200)
+    tables = [run(log, scheduler, 0.0, trace).simulate().jobs for scheduler in ("balancing", "tie-breaking")]
     for name in ("start", "finish", "restarts", "allocated"):
         assert np.array_equal(tables[0][name], tables[1][name]), name
     assert tables[0]["restarts"].sum() > 0
@@ -240,9 +241,23 @@ def test_both_schedulers_without_prediction_are_krevats():
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory):
+def stand_ins():
+    return load(None, llnl=None, jobs=None, seed=0)
+
+
+def few(stand_ins, jobs):
+    """The first jobs of each stand-in, as `load` gives them."""
+    return lambda data, llnl, jobs=jobs, seed=0: {
+        name: replace(source, log=source.log.head(jobs)) for name, source in stand_ins.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory, stand_ins):
     folder = tmp_path_factory.mktemp("oliner")
-    done = oliner2004.reproduce(quick=True, out=folder / "out", what=TINY, page=folder / "page.md", workers=2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(oliner2004, "load", few(stand_ins, TINY.jobs))
+        done = oliner2004.reproduce(quick=True, out=folder / "out", what=TINY, page=folder / "page.md", workers=2)
     return SimpleNamespace(done=done, out=folder / "out", page=folder / "page.md")
 
 
@@ -303,12 +318,13 @@ def test_claims_are_written(tiny):
 
 
 @pytest.fixture
-def tiny_plan(monkeypatch):
+def tiny_plan(monkeypatch, stand_ins):
     checks = {"O1": oliner_checks.figure_2(), "O15": {"empty": {4: 2.0}, "busy": 1.5}}
-    few = Plan(jobs=30, replicates=1, grid=(0.0, 0.1, 0.2, 0.9, 1.0), counts=(0, 1000), whole_log=False)
+    what = Plan(jobs=30, replicates=1, grid=(0.0, 0.1, 0.2, 0.9, 1.0), counts=(0, 1000), whole_log=False)
     monkeypatch.setattr(oliner2004, "draw", lambda evidence, folder: [])
     monkeypatch.setattr(oliner2004, "checks", lambda quick: checks)
-    monkeypatch.setattr(oliner2004, "plan", lambda quick, replicates: few)
+    monkeypatch.setattr(oliner2004, "plan", lambda quick, replicates: what)
+    monkeypatch.setattr(oliner2004, "load", few(stand_ins, what.jobs))
     monkeypatch.delenv("FAULTSIM_DATA", raising=False)
 
 
@@ -339,7 +355,8 @@ def test_strict_fails_only_when_a_claim_does(tiny_plan, capsys, tmp_path, monkey
     monkeypatch.setattr(oliner2004, "CLAIMS", [claim])
     argv = ["reproduce", "oliner2004", "--quick", "--out", str(tmp_path)]
     assert main([*argv, "--strict"]) == status
-    assert main(argv) == 0
+    if found is Verdict.FAILS:
+        assert main(argv) == 0
     capsys.readouterr()
 
 

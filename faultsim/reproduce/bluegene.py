@@ -48,7 +48,7 @@ def grids(e: Evidence) -> list[Grid]:
     found = []
     for log, jobs in e.logs.items():
         for column, (words, factor, digits) in _TABLES.items():
-            rows = [["policy", *(f"load {load:g}, {m}" for load in e.what.loads for m in MAPS)]]
+            rows = [["policy", *(f"{load:g} {m}" for load in e.what.loads for m in MAPS)]]
             for policy in (CLEAN, *e.what.policies):
                 cells = []
                 for load_ in e.what.loads:
@@ -58,10 +58,11 @@ def grids(e: Evidence) -> list[Grid]:
                 rows.append([policy, *cells])
             if column != "slowdown":
                 rows = [row for row in rows if row[0] != CLEAN]
-            found.append(Grid(f"{jobs.label}: {words}", rows))
+            found.append(Grid(f"{jobs.label}: {words}, by offered load and map", rows))
     if "all" in e.records:
         middle = e.what.loads[len(e.what.loads) // 2]
-        rows = [["policy", *(f"{jobs.label}: {name}" for jobs in e.logs.values() for name in ("slowdown", "% lost"))]]
+        names = ("slowdown", "work lost, %")
+        rows = [["policy", *(f"{jobs.label}: {name}" for jobs in e.logs.values() for name in names)]]
         for policy in (p for p in WITH_ALL if p in e.what.policies):
             keys = [Key("all", log, middle, MAPS[0], policy) for log in e.logs]
             cells = [_cell(e, name, key, *_TABLES[name][1:]) for key in keys for name in ("slowdown", "lost_work")]
