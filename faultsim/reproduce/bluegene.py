@@ -35,6 +35,17 @@ _TABLES = {
     "kills": ("jobs killed", 1.0, 0),
 }
 _DAY = 86_400.0
+# A colour a scheduler, a marker and a line a confidence.
+_LINES = {"0.1": ("o", ":"), "0.5": ("s", "--"), "1": ("^", "-")}
+STYLES: dict[str, dict[str, object]] = {
+    CLEAN: {"color": "#000000", "marker": "x", "linestyle": "--", "markeredgecolor": "#000000"},
+    "no prediction": {"color": PALETTE[1], "marker": "D"},
+    **{
+        f"{name} {a}": {"color": colour, "marker": marker, "linestyle": line}
+        for name, colour in (("balancing", PALETTE[0]), ("tie-breaking", PALETTE[2]))
+        for a, (marker, line) in _LINES.items()
+    },
+}
 
 
 def _cell(e: Evidence, column: str, key: Key, factor: float, digits: int) -> str:
@@ -95,7 +106,9 @@ def _versus_load(column: str, label: str, scale: float) -> Callable[[Evidence], 
             curves = {
                 p: (e.what.loads, [scale * e.values(column, log, at, p).mean() for at in e.what.loads]) for p in shown
             }
-            plot_curves(curves, ax=ax, x="offered load", y=label, title=jobs.label, log=column == "slowdown")
+            plot_curves(
+                curves, ax=ax, x="offered load", y=label, title=jobs.label, log=column == "slowdown", styles=STYLES
+            )
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
         figure.suptitle(f"{label.capitalize()}, natural map" + ("  [quick run]" if e.quick else ""), fontsize=12)
@@ -193,7 +206,7 @@ def reproduce(
         inputs=inputs,
         settings=SETTINGS,
         quick=quick,
-        quick_note=f"{chosen.replicates} replicates, two loads, fewer policies",
+        quick_note=f"{chosen.replicates} replicates, so that little is significant; two loads, fewer policies",
         remarks=_remarks(chosen),
         grids=grids(evidence),
         figures=list(FIGURES),

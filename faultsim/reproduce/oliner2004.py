@@ -98,7 +98,7 @@ def reproduce(
         inputs=[Input(s.name, s.label, s.text, s.real, len(s.log)) for s in sources.values()],
         settings=SETTINGS,
         quick=quick,
-        quick_note=f"{chosen.replicates} replicates, half of the confidences and of the failure counts",
+        quick_note=f"{chosen.replicates} replicates, so that little is significant; half of the confidences and counts",
         remarks=_remarks(chosen),
         figures=list(FIGURES),
         out=out,

@@ -65,7 +65,7 @@ def _shares(ax: "Axes", across: Sequence[float], shares: Sequence[Floats], x: st
 
 
 def _fig3(e: Evidence) -> "Figure":
-    figure = new_figure(6.4, 4.6)
+    figure = new_figure(7.6, 4.6)
     ax = figure.subplots()
     curves = {f"a = {a}": (e.what.counts, e.over_counts("slowdown", 1.0, a), i) for i, a in enumerate(FIGURE_3)}
     _curves(ax, curves, FAILURES, f"{e.sources['sdsc'].label}, c = 1.0")
@@ -75,7 +75,7 @@ def _fig3(e: Evidence) -> "Figure":
 
 
 def _fig4(e: Evidence) -> "Figure":
-    figure = new_figure(6.4, 4.6)
+    figure = new_figure(7.6, 4.6)
     ax = figure.subplots()
     curves = {f"c = {c}": (e.what.counts, e.over_counts("slowdown", c, 0.1), i) for i, c in enumerate(LOADS)}
     _curves(ax, curves, FAILURES, f"{e.sources['sdsc'].label}, balancing, a = 0.1")
