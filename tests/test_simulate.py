@@ -212,6 +212,39 @@ def test_python_policies_equal_their_built_in_twins(scheduler):
     assert columns(mine) == columns(theirs)
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize("recovery", [fs.Requeue("tail", 5), fs.Hold(5)])
+@pytest.mark.parametrize("scheduler", [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill])
+def test_python_policies_with_failures(scheduler, recovery, engine):
+    log, torus = busy_log(60), fs.Torus(4, 4, 4)
+    trace = fs.FailureTrace(np.arange(0, 6000, 100), np.arange(60) * 7 % 64, [0, 200] * 30, span=9000)
+    options = {"failures": trace, "recovery": recovery, "checkpointing": fs.Periodic(100, 5), "engine": engine}
+    mine = fs.simulate(log, torus, scheduler=scheduler(Shortest()), placement=First(), **options)
+    theirs = fs.simulate(log, torus, scheduler=scheduler("shortest"), placement=fs.FirstFit(), **options)
+    assert columns(mine) == columns(theirs)
+    assert mine.metrics["failures_hit"] > 5
+
+
+def test_looking_inside_while_nodes_are_down():
+    log = fs.Workload(submit=[0, 1, 20], runtime=[10, 10, 1], size=[2, 1, 1])
+    trace = fs.FailureTrace([5, 5], [0, 3], [10, 2], span=100)
+    requeued, held = (fs.Simulation(log, FLAT, failures=trace, recovery=r) for r in (fs.Requeue(), fs.Hold()))
+    for sim in (requeued, held):
+        sim.run(until=4)
+        assert (sim.running.tolist(), sim.queue.tolist(), sim.free) == ([0, 1], [], 1)
+        sim.run(until=6)
+        sim.verify()
+    # Nodes 0 and 3 are down.  Requeued, job 0 waits for two nodes; held, it keeps 0 and 1.
+    assert (requeued.running.tolist(), requeued.queue.tolist(), requeued.free) == ([1], [0], 1)
+    assert (held.running.tolist(), held.queue.tolist(), held.free) == ([0, 1], [], 0)
+    fork = held.copy()
+    for sim in (requeued, held, fork):
+        sim.run()
+    # Job 0 starts again at 7, on nodes 1 and 3; held, it goes on at 15 from the beginning.
+    assert requeued.result().jobs["finish"].tolist() == [17, 11, 21]
+    assert held.result().jobs["finish"].tolist() == fork.result().jobs["finish"].tolist() == [25, 11, 21]
+
+
 def test_errors_of_python_policies_come_out():
     class Fails(fs.QueueOrder):
         def keys(self, queue, now):
