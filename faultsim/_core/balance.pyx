@@ -53,7 +53,8 @@ cdef inline double _value(const case_t *c, int k, int left) noexcept nogil:
 
 cdef int _begin(case_t *c, finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                 const uint64_t *failing, bint whether) noexcept nogil:
-    """After choose_max_free has found a box.  How many nodes count that fail, or -1: no memory."""
+    """After choose_max_free has found a box: how many nodes fail.  0: that box it is; -1: no memory."""
+    cdef bint level_known
     cdef int n = counts_load(
         &f.counts, f.torus, &f.small if f.is_small else NULL, &f.lines, failing, occ,
         permit.forbidden if permit != NULL else NULL, whether)
@@ -63,7 +64,10 @@ cdef int _begin(case_t *c, finder_t *f, const uint64_t *occ, int size, int order
         return n
     c.shapes = f.torus.first_shape[size + 1] - f.torus.first_shape[size]
     c.which = choose_open(f, occ, size, permit, &c.guarded)
-    if f.held_shapes == 0 and f.after > 0:
+    level_known = f.held_shapes > 0
+    if not _has_choice(c):
+        return 0
+    if f.after > 0 and not level_known:
         choose_level(f, f.after)
     return n
 
@@ -77,6 +81,20 @@ cdef uint64_t *_held(case_t *c, int k) noexcept nogil:
         if not choose_candidates(f, c.which, c.guarded, choose_shape(f.torus, c.size, c.order, k), map):
             memset(map, 0, f.map_words * sizeof(uint64_t))
     return map
+
+
+cdef bint _has_choice(case_t *c) noexcept nogil:
+    """Are there two candidates?"""
+    cdef box_t base
+    cdef long at
+    cdef int k, candidates = 0
+    for k in range(c.shapes):
+        at = 0
+        while map_next(c.f, _held(c, k), &at, &base):
+            candidates += 1
+            if candidates > 1:
+                return True
+    return False
 
 
 cdef bint _leaving(case_t *c, int k, const shape_t *s, int left) noexcept nogil:

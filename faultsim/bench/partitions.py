@@ -47,8 +47,8 @@ def _with_jobs(shape: tuple[int, int, int], rng: np.random.Generator, share: flo
     return busy
 
 
-def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1) -> NDArray[np.bool_]:
-    """`n` occupancies of one of the kinds of `OCCUPANCIES`: random nodes, or boxes that hold 70 % ("jobs").
+def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1, share: float = 0.7) -> NDArray[np.bool_]:
+    """`n` occupancies of one of the kinds of `OCCUPANCIES`: random nodes, or boxes that hold `share` ("jobs").
 
     Returns
     -------
@@ -61,9 +61,8 @@ def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1) -
     """
     rng = np.random.default_rng(seed)
     if kind == "jobs":
-        return np.array([_with_jobs(shape, rng, 0.7) for _ in range(n)])
-    share = 0.0 if kind == "empty" else float(kind.split()[0]) / 100
-    return rng.random((n, *shape)) < share
+        return np.array([_with_jobs(shape, rng, share) for _ in range(n)])
+    return rng.random((n, *shape)) < (0.0 if kind == "empty" else float(kind.split()[0]) / 100)
 
 
 def _seconds(ask: Callable[[int], object], quick: bool) -> float:
