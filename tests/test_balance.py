@@ -183,3 +183,19 @@ def test_a_later_box_must_be_better_by_more_than_the_margin(shape, size, p, shar
             ]
             by_margin += picked != boxes[int(np.argmin(values))]
     assert by_margin > 0  # else the cases say nothing about the margin
+
+
+# -- ways to count ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(5, 5, 6), (3, 3, 17), (2, 9, 9), (1, 2, 70)])
+@pytest.mark.parametrize("share", [0.03, 0.3, 0.8])
+def test_counts_of_few_and_of_many_failing_nodes(shape, share):
+    """Box by box, in planes and as numbers: machines of more than one integer, with nearly every node free."""
+    rng = np.random.default_rng(5)
+    for wrap in (False, True):
+        chooser = Chooser(Torus(*shape, wrap))
+        for size in (8, 18):
+            busy, failing = rng.random(shape) < 0.02, rng.random(shape) < share
+            order = ORDERS[rng.integers(3)]
+            agree(chooser, wrap, order, 0.02, "prod", busy, size, failing, {})
