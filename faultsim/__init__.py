@@ -57,8 +57,10 @@ from faultsim.policies import (
 
 # Runs and results
 from faultsim.metrics import METRICS
-from faultsim.result import Result, load_result
-from faultsim.simulate import Run, Simulation, rerun, simulate, simulate_many
+from faultsim.result import Result
+from faultsim.result_load import load_result
+from faultsim.simulate import Run, Simulation, rerun, simulate
+from faultsim.many import simulate_many
 
 # Errors
 from faultsim.errors import (

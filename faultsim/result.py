@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.columns import JOBS, WORKLOAD
-from faultsim.errors import InputError, MissingExtraError, OptionError
+from faultsim.errors import MissingExtraError, OptionError
 from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, machine_from_lowered
 from faultsim.provenance import Record, plain, provenance
-from faultsim.result_files import load_arrays, save_arrays, write_jobs_csv, write_schedule
+from faultsim.result_files import save_arrays, write_jobs_csv, write_schedule
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["EVENT_KINDS", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", "load_result", "use_metrics"]
+__all__ = ["EVENT_KINDS", "FROM_ENGINE", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", "use_metrics"]
 
 #: Accounts of the capacity ledger in the order in which they are shown (MODEL.md section 14).
 LEDGER_ACCOUNTS = (
@@ -45,7 +45,8 @@ _COUNTERS = (
     "events",
     "passes",
 )
-_FROM_ENGINE = (
+#: Columns of the jobs that an engine gives; the others are the log's, or follow.
+FROM_ENGINE = (
     "first_start",
     "start",
     "finish",
@@ -188,7 +189,7 @@ class Result:
         self._output = output
         self._record = record
         made: dict[str, NDArray[Any]] = {name: record.columns[name] for name in _FROM_LOG}
-        for name in _FROM_ENGINE:
+        for name in FROM_ENGINE:
             column = output[name]
             column.setflags(write=False)
             made[name] = column
@@ -375,7 +376,7 @@ class Result:
         The workload, failures and predictions travel inside, so `rerun` works on a loaded result.  The file appears
         complete or not at all.
         """
-        arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in _FROM_ENGINE}
+        arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         arrays |= {f"workload/{column.name}": self._record.columns[column.name] for column in WORKLOAD}
         for key in ("events_table", "allocations"):
             arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
@@ -443,68 +444,3 @@ def _shown(value: float, unit: str) -> str:
     if unit == "s" and abs(value) >= 3600:
         text += f"  ({value / 3600:,.2f} h)" if abs(value) < 3 * 86400 else f"  ({value / 86400:,.2f} d)"
     return text.rstrip()
-
-
-def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result that `Result.save` wrote; everything comes back exactly.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, or it is broken, or is no saved result.
-
-    Examples
-    --------
-    >>> import faultsim as fs, os, tempfile
-    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> path = os.path.join(tempfile.mkdtemp(), "run.npz")
-    >>> fs.simulate(log, fs.Cluster(2)).save(path)
-    >>> fs.load_result(path).jobs["wait"]
-    array([0., 9.])
-    """
-    needed = [f"jobs/{name}" for name in _FROM_ENGINE] + [f"workload/{column.name}" for column in WORKLOAD]
-    arrays, facts = load_arrays(path, needed)
-    output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in _FROM_ENGINE}
-    for key in ("events_table", "allocations"):
-        table = _under(arrays, key)
-        if table:
-            output[key] = table
-    output |= facts["counters"]
-    output["ledger"] = facts["ledger"]
-    output["makespan_begin"], output["makespan_end"] = facts["span"]
-    columns = {column.name: arrays[f"workload/{column.name}"] for column in WORKLOAD}
-    for values in columns.values():
-        values.setflags(write=False)
-    saved = facts["provenance"]
-    policies = {kind: _under(arrays, f"policy/{kind}") for kind in ("predictor",)}
-    record = Record(
-        settings=saved["settings"],
-        columns=columns,
-        source=saved["input"]["source"],
-        dropped=facts["dropped"],
-        failures=_failures(path, _under(arrays, "failures"), saved["failures"]),
-        arrays={kind: columns for kind, columns in policies.items() if columns},
-        elapsed=saved["elapsed"],
-        saved=saved,
-    )
-    return Result(output, record)
-
-
-def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The columns whose names begin with ``prefix/``, without it."""
-    return {name[len(prefix) + 1 :]: column for name, column in arrays.items() if name.startswith(prefix + "/")}
-
-
-def _failures(
-    path: str | os.PathLike[str], columns: dict[str, NDArray[Any]], saved: dict[str, Any] | None
-) -> FailureTrace | None:
-    """The failure trace of a saved result, checked against what is said of it."""
-    if saved is None:
-        return None
-    try:
-        trace = FailureTrace(**columns, span=saved["span"], name=saved["name"], dropped=saved["dropped"])
-    except (TypeError, KeyError, InputError) as error:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are broken ({error})") from None
-    if trace.digest() != saved["digest"]:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are not those of its run")
-    return trace

@@ -67,6 +67,8 @@ MEMBERS: dict[str, str] = {
     "result_files": "result",
     "run": "simulate",
     "prediction": "simulate",
+    "many": "simulate",
+    "result_load": "result",
 }
 
 

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim.machine import Cluster, Torus
+from faultsim.many import simulate_many
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
 from faultsim.progress import Progress
 from faultsim.reproduce.krevat_inputs import NODES, Source
-from faultsim.simulate import Run, simulate_many
+from faultsim.simulate import Run
 
 __all__ = ["COLUMNS", "PAPER_GRID", "SERIES", "Curve", "Evidence", "Plan", "collect", "plan"]
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.failures import FailureTrace
 from faultsim.machine import Torus
+from faultsim.many import simulate_many
 from faultsim.metrics import mean_bounded_slowdown
 from faultsim.policies import (
     Accuracy,
@@ -24,7 +25,7 @@ from faultsim.policies import (
 )
 from faultsim.progress import Progress
 from faultsim.reproduce.oliner_inputs import TRACES, Source, failures
-from faultsim.simulate import Run, simulate_many
+from faultsim.simulate import Run
 from faultsim.workload import Workload
 
 __all__ = ["COLUMNS", "LOADS", "LOGS", "SCHEDULERS", "Evidence", "Key", "Plan", "collect", "plan", "run"]

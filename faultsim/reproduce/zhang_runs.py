@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.machine import Cluster
+from faultsim.many import simulate_many
 from faultsim.policies import (
     AllJobs,
     BeforeFailure,
@@ -26,7 +27,7 @@ from faultsim.policies import (
 from faultsim.progress import Progress
 from faultsim.reproduce.zhang_fit import NODES
 from faultsim.reproduce.zhang_inputs import DAYS, Kind, Source, failures
-from faultsim.simulate import Run, simulate_many
+from faultsim.simulate import Run
 
 __all__ = [
     "CLEAN",
