@@ -21,40 +21,56 @@ cdef int by_start(const void *a, const void *b) noexcept nogil:
     return (p.job > q.job) - (p.job < q.job)
 
 
-cdef int32_t best_idle(const sim_t *s) noexcept nogil:
-    """The free node that failed least, the lowest on ties; -1: none."""
-    cdef int32_t i, node
+cdef int32_t best_idle(const sim_t *s, int32_t *spot) noexcept nogil:
+    """The free node that failed least, the lowest on ties; -1: none.  No node that ranks before `spot` is free.
+
+    Of the nodes that a job gives up none ranks before the idle one that it takes, so `spot` only grows while jobs move.
+    """
+    cdef int32_t node
     if s.free == 0:
         return -1
-    for i in range(s.nodes):
-        node = s.faults.rank[i]
+    while spot[0] < s.nodes:
+        node = s.faults.rank[spot[0]]
         if not (s.occ[node >> 6] >> (node & 63)) & 1:
             return node
+        spot[0] += 1
     return -1
 
 
-cdef int move_away(sim_t *s, int32_t job, int32_t *mine, bint *moved) noexcept nogil:
-    """Swap its worst node for the best idle one while the difference exceeds the threshold."""
+cdef int move_away(sim_t *s, int32_t job, int32_t *mine, int32_t *spot, bint *moved) noexcept nogil:
+    """Swap its worst node for the best idle one while the difference exceeds the threshold.
+
+    Nodes of equal count go in order of number, so one look at all of them does for a count.  A node that came in is not
+    looked at: the next idle one has failed as often or more.
+    """
     cdef const int32_t *count = s.faults.count
-    cdef int32_t n = nodes_list(s.held[job], mine), i, worst, idle
-    while True:
-        worst = 0
-        for i in range(1, n):
-            if count[mine[i]] > count[mine[worst]] or (
-                    count[mine[i]] == count[mine[worst]] and mine[i] < mine[worst]):
-                worst = i
-        idle = best_idle(s)
-        if idle < 0 or not count[mine[worst]] - count[idle] > s.faults.threshold:
-            s.life[job].worst = count[mine[worst]]
-            return OK
-        if not moved[0] and s.record.on:
-            close_stay(s, job)
-        moved[0] = True
-        s.occ[mine[worst] >> 6] &= ~((<uint64_t>1) << (mine[worst] & 63))
-        s.occ[idle >> 6] |= (<uint64_t>1) << (idle & 63)
-        if nodes_swap(s.held[job], mine[worst], idle) < 0:
-            return NO_MEMORY
-        mine[worst] = idle
+    cdef int32_t n = nodes_list(s.held[job], mine), i, node, idle, most = 0, below, came = 0
+    for i in range(n):
+        if count[mine[i]] > most:
+            most = count[mine[i]]
+    while most >= 0:
+        below = -1
+        for i in range(n):
+            node = mine[i]
+            if count[node] != most:
+                if count[node] > below and count[node] < most:
+                    below = count[node]
+                continue
+            idle = best_idle(s, spot)
+            if idle < 0 or not most - count[idle] > s.faults.threshold:
+                s.life[job].worst = most if most > came else came
+                return OK
+            if not moved[0] and s.record.on:
+                close_stay(s, job)
+            moved[0] = True
+            s.occ[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+            s.occ[idle >> 6] |= (<uint64_t>1) << (idle & 63)
+            if nodes_swap(s.held[job], node, idle) < 0:
+                return NO_MEMORY
+            came = count[idle]
+        most = below
+    s.life[job].worst = came
+    return OK
 
 
 cdef int32_t candidates(sim_t *s, int32_t finished, int32_t idle, later_t *out, bint *some) noexcept nogil:
@@ -76,7 +92,7 @@ cdef int32_t candidates(sim_t *s, int32_t finished, int32_t idle, later_t *out, 
 
 
 cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
-    cdef int32_t i, job, idle = best_idle(s), n
+    cdef int32_t i, job, spot = 0, idle = best_idle(s, &spot), n
     cdef later_t *later
     cdef int32_t *mine
     cdef bint moved, some
@@ -99,7 +115,7 @@ cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
     for i in range(n):
         job = later[i].job
         moved = False
-        code = move_away(s, job, mine, &moved)
+        code = move_away(s, job, mine, &spot, &moved)
         if code < 0:
             break
         if not moved:
