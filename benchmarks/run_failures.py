@@ -24,8 +24,9 @@ SCHEDULERS = {"FCFS": fs.Fcfs(), "EASY": fs.EasyBackfill(), "conservative": fs.C
 HEAD = """
 CPU time of all of `simulate` by event of the engine (finishes, arrivals, repairs, failures, requested checkpoints),
 least of several rounds in which the settings take turns.  The ratio is to the same scheduler when nothing can fail,
-which on a cluster does not even track which nodes a job has.  Submit times are stretched so that no queue grows
-without end: a longer queue costs more an event, failures or not (the mean wait shows what is left of that).
+which on a cluster does not even track which nodes a job has.  Moves of jobs, and requests that `RiskBased` refuses,
+cost about as much as events and are not counted as such.  Submit times are stretched so that no queue grows without
+end: a longer queue costs more an event, failures or not (the mean wait shows what is left of that).
 """
 
 
@@ -107,6 +108,7 @@ def measured(log, machine, settings, schedulers, rounds):
                     "events": f"{result.counters['events']:,}",
                     "failures": f"{result.counters['failures']:,}",
                     "kills": f"{int(result.jobs['restarts'].sum()):,}",
+                    "moves": f"{int(result.jobs['moves'].sum()):,}",
                     "mean wait, h": f"{result.metrics['mean_wait'] / HOUR:.3g}",
                     "CPU, ms": f"{least[what] * 1e3:.3g}",
                     "ns an event": f"{each[what] * 1e9:,.0f}",
