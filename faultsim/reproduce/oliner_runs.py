@@ -142,7 +142,7 @@ def plan(quick: bool, replicates: int | None = None) -> Plan:
     if replicates is not None:
         checks.whole("replicates", replicates, low=1)
     if quick:
-        return Plan(replicates=replicates or 3, grid=(0.0, 0.1, 0.2, 0.5, 0.9, 1.0), counts=(0, 500, 1000, 2000, 4000))
+        return Plan(replicates=replicates or 3, grid=(0.0, 0.1, 0.2, 0.9, 1.0), counts=(0, 500, 1000, 2000, 4000))
     return Plan(replicates=replicates or 10)
 
 
