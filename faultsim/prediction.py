@@ -185,12 +185,20 @@ def alarms(
             time, node = trace.time, trace.node
         else:
             time, node = foreseen["begin"], foreseen["node"]
-        time = time - policy.cost
+        time = _in_time(time, policy.cost)
     elif isinstance(policy, PredictedWindows) and trace is not None:
         time = _windows(policy, trace)
         node = np.full(len(time), -1, np.int32)
     here = time >= begin
     return {"time": time[here], "node": node[here]}
+
+
+def _in_time(time: NDArray[np.float64], cost: float) -> NDArray[np.float64]:
+    """The latest begins of checkpoints that end by `time`: ``time - cost``, unless rounding makes that too late."""
+    begin = time - cost
+    while (late := begin + cost > time).any():
+        begin[late] = np.nextafter(begin[late], -np.inf)
+    return begin
 
 
 def _windows(policy: PredictedWindows, trace: FailureTrace) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from faultsim.machine import Cluster, Torus, parse_machine
 from faultsim.policies import (
     BOX_ORDERS,
     BeforeFailure,
+    Buckets,
     Checkpointing,
     Defragment,
     EasyBackfill,
@@ -22,6 +23,7 @@ from faultsim.policies import (
     Migration,
     Placement,
     Policy,
+    PredictedWindows,
     Predictor,
     Recovery,
     Requeue,
@@ -243,7 +245,9 @@ def _policy(kind: str, base: type[Policy], value: Any) -> Any:
     if isinstance(value, base) and (value.name in rows or kind in ("scheduler", "placement")):
         return value
     if isinstance(value, str):
-        raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, value)!r}")
+        row = rows.get(value.strip().lower().replace("-", "_"))
+        text = row.example if row is not None and row.example else value
+        raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, text)!r}")
     known = ", ".join(row.cls.__name__ for row in rows.values())
     if isinstance(value, type) and issubclass(value, base):
         raise OptionError(f"{kind} must be an instance: write {kind}={value.__name__}(), not {kind}={value.__name__}")
@@ -326,6 +330,13 @@ def _check_predictor(run: RunSpec, placement: Placement) -> None:
             raise OptionError(
                 f"{type(policy).__name__} must know which node will fail, and {predictor!r} says only when: use "
                 f"another predictor, or checkpointing=PredictedWindows({predictor.hours:g})"  # type: ignore[attr-defined]
+            )
+    if isinstance(run.checkpointing, PredictedWindows) and isinstance(predictor, Buckets):
+        own = run.checkpointing.bucket
+        if own != predictor:
+            raise OptionError(
+                f"PredictedWindows has buckets of its own, {own!r}, and predictor={predictor!r} differs: "
+                f"give the same, or no predictor"
             )
     if predictor.needs_failures and run.failures is None:
         raise OptionError(

@@ -293,3 +293,18 @@ def test_no_room_for_false_predictions():
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=np.random.default_rng(0))
     with pytest.raises(OptionError, match=r"rng must be a numpy.random.Generator, got 3"):
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=3)
+
+
+def test_a_checkpoint_before_a_failure_ends_in_time_whatever_doubles_do():
+    time = np.sort(np.random.default_rng(3).uniform(300, 1e4, 5_000))
+    trace = fs.FailureTrace(time, np.zeros(len(time), np.int32))
+    assert ((time - 299.9) + 299.9 > time).any()  # else there would be nothing to see
+    run = fs.Run(
+        fs.Workload(submit=[0], runtime=[1], size=[1]),
+        fs.Cluster(1),
+        failures=trace,
+        checkpointing=fs.BeforeFailure(299.9),
+    )
+    begin = make_world(run, 0.0)["alarms"]["time"]
+    assert (begin + 299.9 <= time).all()
+    assert (np.nextafter(begin, np.inf) + 299.9 >= time).all()

@@ -273,3 +273,16 @@ def test_estimates():
 @given(runs())
 def test_runs_can_be_sent_to_other_processes(run):
     assert pickle.loads(pickle.dumps(run)) == run
+
+
+def test_a_policy_by_name_is_answered_with_an_object_that_has_its_parameters():
+    with pytest.raises(OptionError, match=r"write checkpointing=Young\(cost=30.0, mtbf=4838400.0\)"):
+        fs.Run(LOG, fs.Cluster(4), checkpointing="young")
+
+
+def test_two_different_buckets_are_refused():
+    trace = fs.FailureTrace([5], [0])
+    windows = fs.PredictedWindows(4)
+    fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets(4))
+    with pytest.raises(OptionError, match="PredictedWindows has buckets of its own"):
+        fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets(2))

@@ -3,6 +3,7 @@
 import os
 from typing import Any
 
+from faultsim.checks import did_you_mean
 from faultsim.cli.parser import Parser
 from faultsim.cli.traces import (
     FORMATS,
@@ -13,6 +14,7 @@ from faultsim.cli.traces import (
     made_up,
     read_trace,
 )
+from faultsim.errors import InputError, OptionError
 
 __all__ = ["MAPPINGS", "open_failures"]
 
@@ -41,19 +43,31 @@ def open_failures(text: str, log: Any, nodes: int, *, seed: int, mapping: str | 
         return _made_up(text.partition(":")[2], log, nodes, seed)
     path, kind, options = _parted(text)
     parser = Parser(prog="faultsim run --failures", add_help=False)
+    parser.explained_by = "faultsim failures summary"
     add_format_arguments(parser)
     trace = read_trace(path, parser.parse_args([*(["--format", kind] if kind else []), *options]))
     if mapping == "drop":
         trace = trace.drop_outside(nodes)
     elif mapping is not None:
         trace = trace.map_nodes(nodes, mapping, rng=seed)
-    return TraceSource(trace, f"{'standard input' if path == '-' else path} ({len(trace):,} failures)", False)
+    where = "standard input" if path == "-" else path
+    if (outside := int((trace.node >= nodes).sum())) > 0:
+        raise InputError(
+            f"{where}: {outside:,} of {len(trace):,} failures are of nodes that the machine of {nodes:,} nodes does "
+            f"not have, up to node {trace.node.max()}; say what becomes of them: --map-failures {'|'.join(MAPPINGS)}"
+        )
+    left_out = sum(trace.dropped.values())
+    counted = f"{len(trace):,} failures" + (f"; {left_out:,} records left out" if left_out else "")
+    return TraceSource(trace, f"{where} ({counted})", False)
 
 
 def _parted(text: str) -> tuple[str, str, list[str]]:
     """Path, format and options; what is after the last colon is one or the other only if it looks like it."""
     path, colon, rest = text.rpartition(":")
     words = [word.strip() for word in rest.split(",")]
+    if colon and os.path.isfile(path) and not os.path.exists(text) and words[0] not in FORMATS and "=" not in words[0]:
+        hint = did_you_mean(words[0], FORMATS)
+        raise OptionError(f"--failures {text}: unknown format {words[0]!r}{hint}; known: {', '.join(FORMATS)}")
     if not colon or os.path.exists(text) or not (words[0] in FORMATS or "=" in words[0]):
         return text, "", []
     kind = words.pop(0) if words[0] in FORMATS else ""
@@ -70,6 +84,7 @@ def _made_up(options: str, log: Any, nodes: int, seed: int) -> TraceSource:
     words = [word.strip() for word in options.split(",") if word.strip()]
     kind = words.pop(0) if words and "=" not in words[0] else next(iter(KINDS))
     parser = Parser(prog="faultsim run --failures", add_help=False)
+    parser.explained_by = "faultsim failures generate"
     add_made_up_arguments(parser)
     args = parser.parse_args(_arguments(words))
     args.nodes, args.seed = nodes, seed
