@@ -165,6 +165,7 @@ cdef int life_request(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int life_start(sim_t *s, int32_t job) noexcept nogil:
     cdef life_t *life = s.spare_life
+    cdef bint afresh = s.restarts[job] == 0          # then what a kill leaves behind is not looked at
     cdef int i
     if life != NULL:
         s.spare_life = life.next
@@ -175,10 +176,10 @@ cdef int life_start(sim_t *s, int32_t job) noexcept nogil:
     s.life[job] = life
     life.interval = interval_of(s, job)
     life.begin = s.start[job]
-    life.t0 = s.start[job] + s.owed[job]
+    life.t0 = s.start[job] if afresh else s.start[job] + s.owed[job]
     life.kind = LEAD_RESTART
-    life.safe = s.saved[job]
-    life.base = s.saved[job]
+    life.safe = 0.0 if afresh else s.saved[job]
+    life.base = life.safe
     life.unsaved = 0.0
     life.pause_until = -INFINITY
     life.request_number = 1.0

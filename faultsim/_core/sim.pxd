@@ -359,7 +359,7 @@ cdef void disturb(sim_t *s) noexcept nogil
 # The end that a job would have if it were started at t, in exactly the arithmetic of start_job (MODEL 6).
 cdef inline double end_if_started_at(const sim_t *s, int32_t job, double t) noexcept nogil:
     t = t + s.policy.start_delay
-    if s.owed != NULL:
+    if s.owed != NULL and s.restarts[job] > 0:
         t = t + s.owed[job]
     return t + s.ahead[job]
 
