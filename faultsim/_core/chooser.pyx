@@ -10,7 +10,7 @@ from faultsim._core.finder_bitmap cimport (
 )
 from faultsim._core.torus cimport Torus, box_t, occ_pack, torus_t
 
-RULES = ("first_fit", "max_free_partition", "balancing", "tie_breaking", "list")
+_RULES = ("first_fit", "max_free_partition", "balancing", "tie_breaking", "list")
 
 
 cdef tuple _row(const box_t *b):
@@ -79,7 +79,7 @@ cdef class Chooser:
         cdef box_t *buf = NULL
         cdef long i, n = 0, cap = 0
         cdef bint found = False
-        cdef int which = RULES.index(rule)
+        cdef int which = _RULES.index(rule)
         cdef uint64_t *occ = self._load(busy, 0)
         cdef const uint64_t *stained = NULL if failing is None else self._load(failing, 3)
         permit.need = need
@@ -109,7 +109,7 @@ cdef class Chooser:
                const unsigned char[:, :, :, ::1] failing=None, double p=0.1, bint rule_max=False):
         """Place a job on each of many occupancies, from scratch each time and without the GIL; how often it fitted."""
         cdef const torus_t *t = &self.torus.t
-        cdef int n = busy.shape[0], which = RULES[:4].index(rule), i, _k
+        cdef int n = busy.shape[0], which = _RULES[:4].index(rule), i, _k
         cdef size_t words = t.words
         cdef long fitted = 0
         cdef box_t out
