@@ -17,9 +17,7 @@ _ONE_RUN = "here: simulate, simulate_many"
 
 #: Public name -> (with which part it comes, what there is instead).
 PLANNED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(
-        ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_MOVES)
-    ),
+    **dict.fromkeys(("kiviat_gain",), (_FARS, _NO_MOVES)),
     **dict.fromkeys(
         (
             "Workflow",

@@ -19,6 +19,7 @@ from faultsim.policies import (
     Blind,
     Buckets,
     Confidence,
+    Fars,
     IntervalPredictor,
     Perfect,
     PredictedWindows,
@@ -27,7 +28,7 @@ from faultsim.policies import (
 )
 from faultsim.run import RunSpec
 
-__all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream"]
+__all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -55,8 +56,8 @@ def make_world(run: RunSpec, begin: float) -> dict[str, Table] | None:
     -------
     dict or None
         ``failures``: time, node, downtime; ``predictions``: begin, end (equal for dated ones), node and their
-        probability p; ``alarms``: time and node of requested checkpoints, node -1 for a request to all victims.  Tables
-        without rows are left out.
+        probability p; ``alarms``: time and node of requested checkpoints, node -1 for a request to all victims;
+        ``ticks``: when `Fars` acts, and what is suspicious then (`ticks`).  Tables without rows are left out.
     """
     world: dict[str, Table] = {}
     trace = run.failures
@@ -68,6 +69,10 @@ def make_world(run: RunSpec, begin: float) -> dict[str, Table] | None:
     asked = alarms(run.checkpointing, run.predictor, trace, foreseen, begin)
     if len(asked["node"]):
         world["alarms"] = asked
+    if isinstance(run.rescheduling, Fars):
+        coming = ticks(foreseen, run.rescheduling.interval)
+        if len(coming["node"]):
+            world["ticks"] = coming
     return world or None
 
 
@@ -170,6 +175,65 @@ def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np
         taken = np.concatenate([taken, drawn[~np.isin(drawn, failing) & ~np.isin(drawn, taken)]])
         block = min(2 * block, 1 << 22)
     return taken[:wanted]
+
+
+# -- rescheduling
+
+
+def ticks(foreseen: Table, interval: float) -> Table:
+    """The ticks of `Fars` at which something is suspicious, or ceases to be (MODEL.md section 12).
+
+    Tick k is at k * interval and looks at (k * interval, (k + 1) * interval].
+
+    Parameters
+    ----------
+    foreseen : dict
+        What `predictions` gives.
+    interval : float
+        Seconds.
+
+    Returns
+    -------
+    dict
+        ``time`` (t,): ascending; ``first`` (t + 1,): the nodes that are suspicious from ``time[i]`` on are
+        ``node[first[i]:first[i + 1]]``, ascending, each once.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.FailureTrace([200, 300, 1000], [1, 0, 1], 0)
+    >>> table = ticks(predictions(fs.Perfect(), trace, nodes=2, seed=0), 300.0)
+    >>> table["time"], table["first"], table["node"]
+    (array([   0.,  300.,  900., 1200.]), array([0, 2, 2, 3, 3]), array([0, 1, 1], dtype=int32))
+    """
+    begin, end, node = foreseen["begin"], foreseen["end"], foreseen["node"].astype(np.int64)
+    if not len(node):
+        return {"time": np.empty(0), "first": np.zeros(1, np.int64), "node": np.empty(0, np.int32)}
+    _refuse_short("an interval", interval, float(end[-1] - begin[0]))
+    # The first interval that a prediction touches: a dated one is in (k I, (k + 1) I], another in [k I, (k + 1) I).
+    low = np.where(begin == end, bucket_numbers(begin, interval), _floors(begin, interval))
+    high = np.maximum(bucket_numbers(end, interval), low)
+    each = high - low + 1
+    if each.sum() > MOST:
+        raise OptionError(f"an interval of {interval:g} s is too short: {each.sum():,} pairs of an interval and a node")
+    k = np.repeat(low, each) + np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
+    nodes = int(node.max()) + 1
+    number, place = np.divmod(np.unique((k - k.min()) * nodes + np.repeat(node, each)), nodes)
+    number += k.min()
+    acting = np.unique(np.concatenate([number, number + 1]))
+    return {
+        "time": acting * interval,
+        "first": np.append(np.searchsorted(number, acting), len(number)),
+        "node": place.astype(np.int32),
+    }
+
+
+def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
+    """Number k of the interval [k * length, (k + 1) * length) of each time."""
+    k = np.floor(time / length)
+    k -= k * length > time  # the quotient may round across a border
+    k += (k + 1.0) * length <= time
+    return k.astype(np.int64)
 
 
 # -- requested checkpoints

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks, planned
+from faultsim import checks
 from faultsim.errors import InputError, OptionError
 from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, parse_machine
@@ -27,6 +27,7 @@ from faultsim.policies import (
     Predictor,
     Recovery,
     Requeue,
+    Rescheduling,
     RiskBased,
     Scheduler,
     known_policies,
@@ -62,7 +63,7 @@ class RunSpec:
     recovery: Recovery | None = None
     predictor: Predictor | None = None
     checkpointing: Checkpointing | None = None
-    rescheduling: None = None
+    rescheduling: Rescheduling | None = None
     estimates: str | float = "requested"
     overrun: str = "extend"
     start_delay: float = 0.0
@@ -87,8 +88,6 @@ class RunSpec:
                 put(self, kind, _policy(kind, base, getattr(self, kind)))
         if self.failures is not None and self.recovery is None:
             put(self, "recovery", Requeue())
-        if self.rescheduling is not None:
-            planned.refuse_keyword("rescheduling", self.rescheduling)
         if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
                 hint = checks.did_you_mean(self.estimates, _ESTIMATES)
@@ -132,7 +131,7 @@ class RunSpec:
             "recovery": self.recovery and self.recovery.lower(),
             "predictor": self.predictor and self.predictor.lower(),
             "checkpointing": self.checkpointing and self.checkpointing.lower(),
-            "rescheduling": None,
+            "rescheduling": self.rescheduling and self.rescheduling.lower(),
             "estimates": self.estimates,
             "overrun": self.overrun,
             "start_delay": self.start_delay,
@@ -221,6 +220,7 @@ _OPTIONAL: dict[str, type[Policy]] = {
     "recovery": Recovery,
     "predictor": Predictor,
     "checkpointing": Checkpointing,
+    "rescheduling": Rescheduling,
 }
 
 _FIRST_FIT = FirstFit()

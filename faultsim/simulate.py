@@ -24,6 +24,7 @@ from faultsim.policies import (
     Placement,
     Predictor,
     Recovery,
+    Rescheduling,
     Scheduler,
     from_lowered,
 )
@@ -43,7 +44,16 @@ use_errors(EngineError, InputError)  # the core imports nothing from here
 SLICE = 0.03
 INFINITY = float("inf")
 #: What the engine takes of a lowered run as it is.
-_ENGINE_SETTINGS = ("machine", "scheduler", "placement", "migration", "overrun", "start_delay", "record")
+_ENGINE_SETTINGS = (
+    "machine",
+    "scheduler",
+    "placement",
+    "migration",
+    "rescheduling",
+    "overrun",
+    "start_delay",
+    "record",
+)
 
 
 def simulate(
@@ -57,7 +67,7 @@ def simulate(
     recovery: Recovery | None = None,
     predictor: Predictor | None = None,
     checkpointing: Checkpointing | None = None,
-    rescheduling: None = None,
+    rescheduling: Rescheduling | None = None,
     estimates: str | float = "requested",
     overrun: str = "extend",
     start_delay: float = 0.0,
@@ -91,8 +101,8 @@ def simulate(
     checkpointing : Checkpointing, optional
         When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `BeforeFailure`,
         `PredictedWindows`, `RiskBased`.
-    rescheduling : None
-        Part of the design, not of this version.
+    rescheduling : Rescheduling, optional
+        `Fars`: running jobs move away from nodes that are predicted to fail.
     estimates : "requested", "actual" or float, default "requested"
         What the scheduler goes by: the requested time (the run time where it is missing), the run time, or the run
         time times a factor.
@@ -398,7 +408,7 @@ def rerun(
     options = dict(record.settings)
     options.pop("machine")
     engine = options.pop("engine")
-    for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing"):
+    for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling"):
         given = {"scheduler": scheduler, "placement": placement}.get(kind)
         options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
     options["failures"] = record.failures

@@ -62,6 +62,16 @@ from faultsim.policies.queueing import (
     Wfp3,
 )
 from faultsim.policies.recovery import Hold, Recovery, Requeue
+from faultsim.policies.rescheduling import (
+    FailureSlowdown,
+    Fars,
+    JobFailureRate,
+    NodeStealing,
+    Rescheduling,
+    ServiceUnitLoss,
+    Static,
+    Strategy,
+)
 
 __all__ = [
     "BOX_ORDERS",
@@ -81,10 +91,13 @@ __all__ = [
     "Daly",
     "Defragment",
     "EasyBackfill",
+    "FailureSlowdown",
+    "Fars",
     "Fcfs",
     "FirstFit",
     "Hold",
     "IntervalPredictor",
+    "JobFailureRate",
     "LargestFirst",
     "LeastFailuresFirst",
     "LeastFailuresMigration",
@@ -92,6 +105,7 @@ __all__ = [
     "MaxFreePartition",
     "Migration",
     "NoCheckpoint",
+    "NodeStealing",
     "Perfect",
     "Periodic",
     "Placement",
@@ -103,10 +117,14 @@ __all__ = [
     "QueueOrder",
     "Recovery",
     "Requeue",
+    "Rescheduling",
     "RiskBased",
     "SafestFirst",
     "Scheduler",
+    "ServiceUnitLoss",
     "ShortestFirst",
+    "Static",
+    "Strategy",
     "TieBreaking",
     "Unicef",
     "Victims",
@@ -146,6 +164,7 @@ _ZHANG = "Zhang et al., JSSPP 2004"
 _LEAST_FAILURES = f"{_ZHANG}, section 5.2.3"
 _COOPERATIVE = "Oliner and Sahoo, IPDPS 2006"
 _LI = "Li et al., IEEE TPDS 2009"
+_DU = "Du et al., CCPE 36(12), 2024"
 _YU = "Yu et al., Cluster Computing 2010"
 _TANG = "Tang et al., CLUSTER 2009"
 
@@ -206,6 +225,12 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("rescheduling", "fars", Fars, _BOTH, _LI, (), "fars:interval=300,strategy=service_unit_loss"),
+    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, f"{_LI}, equation 2", ("sul", "sul_d")),
+    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, f"{_LI}, equation 3", ("jfr", "jfr_d")),
+    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, f"{_LI}, equation 4", ("fsd", "fsd_d")),
+    PolicyRow("strategy", "node_stealing", NodeStealing, ("cluster",), _DU),
+    PolicyRow("spares", "static", Static, ("cluster",), f"{_LI}, section 3", (), "static:16"),
 )
 
 
@@ -255,8 +280,9 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
         )
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls
-    if "order" in rest:
-        rest["order"] = from_lowered("order", rest["order"])
+    for part in ("order", "strategy", "spares"):
+        if isinstance(rest.get(part), dict):
+            rest[part] = from_lowered(part, rest[part])
     try:
         return cls.from_parts(rest, arrays)
     except (TypeError, KeyError) as error:
@@ -316,7 +342,8 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
             )
         if key in taken:
             raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
-        taken[key] = parse_policy("victims", value) if key == "victims" and isinstance(value, str) else value
+        is_policy = key in ("victims", "strategy", "spares") and isinstance(value, str) and value != "dynamic"
+        taken[key] = parse_policy(key, value) if is_policy else value
     return taken
 
 

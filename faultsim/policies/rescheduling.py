@@ -1,3 +1,218 @@
-"""Moving jobs away from predicted failures (MODEL.md section 12): `Fars` comes after failures and predictors."""
+"""Moving running jobs away from predicted failures (MODEL.md section 12)."""
 
-__all__: list[str] = []
+from dataclasses import dataclass
+from typing import ClassVar
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies.base import Policy
+
+__all__ = [
+    "FailureSlowdown",
+    "Fars",
+    "JobFailureRate",
+    "NodeStealing",
+    "Rescheduling",
+    "ServiceUnitLoss",
+    "Static",
+    "Strategy",
+]
+
+
+class Strategy(Policy):
+    """Base of the strategies of `Fars`: what moving a job is worth."""
+
+    kind: ClassVar[str] = "strategy"
+
+
+@dataclass(frozen=True)
+class ServiceUnitLoss(Strategy):
+    """SUL-D: move the jobs that would lose most node-seconds.
+
+    The gain of moving a job is its probability to fail, times its size, times the work that a failure in the middle of
+    the interval would lose, less the overhead of the move.
+
+    References
+    ----------
+    Li et al., IEEE TPDS 20(4), 2009, equation 2.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fars(300, fs.ServiceUnitLoss()).strategy
+    ServiceUnitLoss()
+    """
+
+    name: ClassVar[str] = "service_unit_loss"
+
+
+@dataclass(frozen=True)
+class JobFailureRate(Strategy):
+    """JFR-D: move as many of the jobs as possible.
+
+    The gain of moving a job is its probability to fail.
+
+    References
+    ----------
+    Li et al., IEEE TPDS 20(4), 2009, equation 3.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fars(300, fs.JobFailureRate()).strategy.name
+    'job_failure_rate'
+    """
+
+    name: ClassVar[str] = "job_failure_rate"
+
+
+@dataclass(frozen=True)
+class FailureSlowdown(Strategy):
+    """FSD-D: move the jobs that a failure would slow down most.
+
+    The gain of moving a job is its probability to fail, times the delay by a failure in the middle of the interval
+    (work lost, waiting in the queue, restart) less the overhead of the move, relative to its estimate (10 s at least).
+
+    References
+    ----------
+    Li et al., IEEE TPDS 20(4), 2009, equation 4.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fars(300, fs.FailureSlowdown(), queue_cost="mean").queue_cost
+    'mean'
+    """
+
+    name: ClassVar[str] = "failure_slowdown"
+
+
+@dataclass(frozen=True)
+class NodeStealing(Strategy):
+    """When no node is spare, stop the running job that loses least and take its nodes.  Cluster and checkpoints only.
+
+    Gains are those of `ServiceUnitLoss`.  A suspicious job for which the spare nodes are too few takes those of a
+    smaller job that is not suspicious, has nodes enough and loses less than the gain; that one goes back to the queue
+    and resumes from its last checkpoint.
+
+    References
+    ----------
+    Du, Marchal, Pallez and Robert, "Improving Batch Schedulers with Node Stealing for Failed Jobs", Concurrency and
+    Computation: Practice and Experience 36(12), 2024.  They steal after a failure, here it is before a predicted one.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fars(300, fs.NodeStealing()).strategy
+    NodeStealing()
+    """
+
+    name: ClassVar[str] = "node_stealing"
+
+
+@dataclass(frozen=True)
+class Static(Policy):
+    """A pool of spare nodes that the scheduler leaves alone.
+
+    Parameters
+    ----------
+    k : int
+        How many nodes, 0 or more, fewer than the machine has.
+
+    References
+    ----------
+    Li et al., IEEE TPDS 20(4), 2009, section 3.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Fars(300, fs.JobFailureRate(), spares=fs.Static(16)).spares
+    Static(k=16)
+    """
+
+    kind: ClassVar[str] = "spares"
+    name: ClassVar[str] = "static"
+    k: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "k", checks.whole("k of Static", self.k, low=0))
+
+
+class Rescheduling(Policy):
+    """Base of rescheduling policies."""
+
+    kind: ClassVar[str] = "rescheduling"
+
+
+@dataclass(frozen=True)
+class Fars(Rescheduling):
+    """At regular ticks, move running jobs from nodes that are predicted to fail to spare ones.
+
+    Which jobs move, when spare nodes are too few for all, is a 0-1 knapsack over the strategy's gains.  On a torus a
+    job moves as a whole, into a box that the placement rule picks.
+
+    Parameters
+    ----------
+    interval : float
+        Seconds between two ticks; also how far a tick looks ahead.
+    strategy : ServiceUnitLoss, JobFailureRate, FailureSlowdown or NodeStealing
+        What moving a job is worth.
+    spares : "dynamic" or Static, default "dynamic"
+        Which free nodes jobs may move to: those that the scheduler has promised to nobody, or a pool that it leaves
+        alone.
+    checkpoint_cost, restart_cost : float, default 30
+        Seconds of a move: a checkpoint, whose end is a safe point, then a restart.
+    live : bool, default False
+        Moves are live migrations: they cost `restart_cost` alone and are no safe points.
+    suspicious : {"last", "ignore"}, default "last"
+        Whether starting jobs get nodes that are predicted to fail only when no others are left.
+    queue_cost : {"last", "mean"}, default "last"
+        How `FailureSlowdown` estimates the wait of a killed job: as the last wait observed, or their mean.
+    residual : {"printed", "difference"}, default "printed"
+        By which gain one more job gets the spare nodes that are left, though too few for it: the probability to fail on
+        the nodes that it keeps, as the paper prints, or what the move takes off that probability.
+
+    References
+    ----------
+    Li, Lan, Gujrati and Sun, IEEE TPDS 20(4), 2009.  MODEL.md section 12.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[1000], size=[1])
+    >>> failures = fs.FailureTrace([500], [0], [60], span=2000)
+    >>> options = dict(failures=failures, predictor=fs.IntervalPredictor(1, 1, 300))
+    >>> fs.simulate(log, fs.Cluster(2), **options).metrics["failed_jobs"]
+    1
+    >>> moved = fs.simulate(log, fs.Cluster(2), rescheduling=fs.Fars(300, fs.ServiceUnitLoss()), **options)
+    >>> moved.metrics["failed_jobs"], moved.metrics["moves"], moved.jobs["finish"]
+    (0, 1, array([1060.]))
+    """
+
+    name: ClassVar[str] = "fars"
+    interval: float
+    strategy: Strategy
+    spares: str | Static = "dynamic"
+    checkpoint_cost: float = 30.0
+    restart_cost: float = 30.0
+    live: bool = False
+    suspicious: str = "last"
+    queue_cost: str = "last"
+    residual: str = "printed"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "interval", checks.number("interval of Fars", self.interval, above=0.0, unit="seconds"))
+        if not isinstance(self.strategy, Strategy):
+            raise OptionError(
+                f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), "
+                f"got {self.strategy!r:.60}"
+            )
+        if not isinstance(self.spares, Static) and not (isinstance(self.spares, str) and self.spares == "dynamic"):
+            raise OptionError(f'spares must be "dynamic" or Static(k), got {self.spares!r:.60}')
+        for what in ("checkpoint_cost", "restart_cost"):
+            put(self, what, checks.number(what, getattr(self, what), low=0.0, unit="seconds"))
+        put(self, "live", checks.flag("live", self.live))
+        checks.choice("value of suspicious", self.suspicious, ("last", "ignore"))
+        checks.choice("value of queue_cost", self.queue_cost, ("last", "mean"))
+        checks.choice("value of residual", self.residual, ("printed", "difference"))
