@@ -62,6 +62,7 @@ from faultsim.policies import (
 )
 
 # Runs and results
+from faultsim.kiviat import kiviat_gain
 from faultsim.metrics import METRICS
 from faultsim.result import Result
 from faultsim.result_load import load_result
@@ -152,6 +153,7 @@ __all__ = [
     "Young",
     "concat",
     "get_include",
+    "kiviat_gain",
     "knapsack",
     "krevat_span",
     "load_result",

@@ -5,19 +5,15 @@ A row leaves this table when its part arrives.
 
 from faultsim.errors import NotAvailableError
 
-__all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy", "refuse_synthetic"]
+__all__ = ["PLANNED", "refuse_name", "refuse_policy", "refuse_synthetic"]
 
-_FAILURES = "comes with failures"
-_FARS = "comes with proactive rescheduling (FARS)"
 _WORKFLOWS = "comes with workflows"
 _SWEEPS = "comes with sweeps"
 
-_NO_MOVES = "here: Balancing, LeastFailuresMigration, RiskBased"
 _ONE_RUN = "here: simulate, simulate_many"
 
 #: Public name -> (with which part it comes, what there is instead).
 PLANNED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(("kiviat_gain",), (_FARS, _NO_MOVES)),
     **dict.fromkeys(
         (
             "Workflow",
@@ -38,9 +34,6 @@ PLANNED: dict[str, tuple[str, str]] = {
 
 #: The same for names of `faultsim.synthetic`.
 _SYNTHETIC: dict[str, str] = {"random_dag": _WORKFLOWS}
-
-#: Keyword of `simulate` -> with which part anything but None comes.
-_KEYWORDS = {"rescheduling": _FARS}
 
 
 def refuse_name(name: str) -> None:
@@ -67,10 +60,3 @@ def refuse_policy(name: str) -> None:
     for known in PLANNED:
         if known.lower() == folded:
             refuse_name(known)
-
-
-def refuse_keyword(keyword: str, value: object) -> None:
-    """Raise `NotAvailableError` for a keyword of `simulate` that must be None in this version."""
-    raise NotAvailableError(
-        f"{keyword}= {_KEYWORDS[keyword]}; this version takes None only, got {type(value).__name__}"
-    )

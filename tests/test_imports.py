@@ -69,6 +69,7 @@ MEMBERS: dict[str, str] = {
     "prediction": "simulate",
     "many": "simulate",
     "result_load": "result",
+    "kiviat": "metrics",
 }
 
 

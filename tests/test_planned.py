@@ -23,8 +23,8 @@ def test_planned_synthetic_names(name):
 
 
 def test_importing_a_planned_name():
-    with pytest.raises(NotAvailableError, match=r"comes with proactive rescheduling .* LeastFailuresMigration"):
-        from faultsim import Fars  # noqa: F401
+    with pytest.raises(NotAvailableError, match=r"comes with workflows; .* \(here jobs are independent\)"):
+        from faultsim import Workflow  # noqa: F401
 
 
 def test_unknown_names():

@@ -7,6 +7,7 @@ matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn
 from faultsim.plot.base import PALETTE, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.gantt import plot_gantt
+from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.timeline import plot_queue, plot_utilization
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "plot_curves",
     "plot_gantt",
     "plot_job_sizes",
+    "plot_kiviat",
     "plot_queue",
     "plot_utilization",
     "require_matplotlib",
