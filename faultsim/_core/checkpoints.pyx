@@ -26,7 +26,7 @@ cdef int save(sim_t *s, int32_t job) noexcept nogil:
     s.faults.n_checkpoints += 1
     s.n_events += 1
     disturb(s)
-    if life_lead(s, job, <int>LEAD_CHECKPOINT, s.faults.cost, life.base, life.base + work, work) < 0:
+    if life_lead(s, job, <int>LEAD_CHECKPOINT, s.now + s.faults.cost, life.base, life.base + work, work) < 0:
         return NO_MEMORY
     return record_event(s, EV_CHECKPOINT, job, -1) if s.record.on else OK
 

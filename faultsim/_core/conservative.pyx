@@ -5,7 +5,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, malloc, realloc
 from libc.string cimport memmove
 
-from faultsim._core.sim cimport NO_MEMORY, OK, end_if_started_at, plan_t, promise_start, sim_t, start_job, wait_t
+from faultsim._core.sim cimport (
+    NO_MEMORY, OK, end_if_started_at, plan_t, promise_start, sim_t, start_job, usable, wait_t,
+)
 
 
 cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:
@@ -22,7 +24,7 @@ cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:
         p.begin[i] = INFINITY
     p.n = 1
     p.at[0] = -INFINITY
-    p.level[0] = s.nodes
+    p.level[0] = s.nodes - s.policy.kept_back
     p.rebuild = False
     p.gained = -INFINITY
     p.last_pass = -INFINITY
@@ -132,7 +134,7 @@ cdef int rebuild(sim_t *s) noexcept nogil:
     cdef int code
     p.n = 1
     p.at[0] = s.now
-    p.level[0] = s.free
+    p.level[0] = usable(s)
     for i in range(s.releases.n):
         # What is expected "now" comes back from now on.
         if s.releases.items[i].end <= s.now:
@@ -214,7 +216,7 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
                 return NO_MEMORY
         begin = p.begin[job]
         promise_start(s, job, begin)
-        if begin == s.now and s.need[job] <= s.free:
+        if begin == s.now and s.need[job] <= usable(s):
             code = start_job(s, job, s.need[job], NULL, waits)
             if code < 0:
                 return code

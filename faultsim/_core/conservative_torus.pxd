@@ -7,7 +7,10 @@
 from libc.stdint cimport int32_t
 
 from faultsim._core.sim cimport sim_t
+from faultsim._core.torus cimport box_t
 
 cdef int plan_alloc_torus(sim_t *s) noexcept nogil
 cdef int schedule_conservative_torus(sim_t *s) noexcept nogil
 cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil
+# plan.mask of a job that has moved to a box; 0, or -1 no memory.
+cdef int remask(sim_t *s, int32_t job, const box_t *box) noexcept nogil

@@ -10,6 +10,7 @@ from faultsim._core.placing cimport same_box
 from faultsim._core.sim cimport (
     JOB_RUNNING, NO_MEMORY, OK, aim, end_if_started_at, plan_t, promise_start, sim_t, start_job, wait_t,
 )
+from faultsim._core.suspicion cimport place_warily
 from faultsim._core.torus cimport box_size, box_t, next_feasible, occ_fill, occ_meets, occ_set_node
 
 
@@ -118,7 +119,10 @@ cdef int try_at(sim_t *s, int32_t job, bint head, double t, bint real, box_t *bo
     memset(&permit, 0, sizeof(permit))
     permit.forbidden = p.window
     while size != 0 and size <= limit:
-        code = s.policy.place(s, job, p.instant, size, &permit, box)
+        if real:
+            code = place_warily(s, job, p.instant, size, &permit, box)
+        else:
+            code = s.policy.place(s, job, p.instant, size, &permit, box)
         if code != 0:
             return size if code > 0 else code
         size = next_feasible(&s.torus, size + 1)

@@ -6,6 +6,7 @@
 from libc.stdint cimport int32_t
 
 from faultsim._core.sim cimport sim_t
+from faultsim._core.torus cimport box_t
 
 # Before the simulation begins: earlier failures are counted, and outages that last are in force.
 cdef int failures_before(sim_t *s) noexcept nogil
@@ -16,3 +17,7 @@ cdef int settle_struck(sim_t *s) noexcept nogil
 cdef int repair(sim_t *s, int32_t node) noexcept nogil
 # The running or held job that has the node, or -1.
 cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil
+# Does a box of the torus have the node?
+cdef bint box_has_node(const sim_t *s, const box_t *box, int32_t node) noexcept nogil
+# A running job leaves its nodes and goes back to the queue, as after a failure.
+cdef int stop_job(sim_t *s, int32_t job) noexcept nogil

@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.event_queue cimport heap_push
+from faultsim._core.fars cimport ticks_before
 from faultsim._core.life cimport life_book, life_kill, life_resume, set_expected
 from faultsim._core.nodes cimport nodes_have, rank_failed
 from faultsim._core.recording cimport record_event
@@ -25,6 +26,10 @@ cdef inline bint box_has(const sim_t *s, const box_t *b, int32_t x, int32_t y, i
     return ((x - b.x if x >= b.x else x - b.x + s.torus.x) < b.a
             and (y - b.y if y >= b.y else y - b.y + s.torus.y) < b.b
             and (z - b.z if z >= b.z else z - b.z + s.torus.z) < b.c)
+
+
+cdef bint box_has_node(const sim_t *s, const box_t *box, int32_t node) noexcept nogil:
+    return box_has(s, box, node // (s.torus.z * s.torus.y), node // s.torus.z % s.torus.y, node % s.torus.z)
 
 
 cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil:
@@ -108,6 +113,15 @@ cdef int kill(sim_t *s, int32_t job) noexcept nogil:
     return OK
 
 
+cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now and s.start[job] <= s.now)
+    life_kill(s, job)
+    s.started[job] = True
+    leave_nodes(s, job)
+    life_book(s, job, False)
+    return enqueue(s, job)
+
+
 cdef inline void remember_struck(sim_t *s, int32_t job) noexcept nogil:
     if not s.life[job].struck:
         s.life[job].struck = True
@@ -122,7 +136,7 @@ cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
     s.failure_wait[job] += s.now - s.killed_at[job]
     s.state[job] = JOB_RUNNING
     s.running += 1
-    return life_resume(s, job, <int>LEAD_RESTART, s.owed[job], s.saved[job], s.saved[job], 0.0)
+    return life_resume(s, job, <int>LEAD_RESTART, s.now + s.owed[job], s.saved[job], s.saved[job], 0.0)
 
 
 cdef int settle_struck(sim_t *s) noexcept nogil:
@@ -223,5 +237,6 @@ cdef int failures_before(sim_t *s) noexcept nogil:
             return NO_MEMORY
     while f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] < s.now:
         f.next_alarm += 1
+    ticks_before(s)
     disturb(s)
     return OK

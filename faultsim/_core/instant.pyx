@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 from faultsim._core.checkpoints cimport alarm, risk_request
 from faultsim._core.event_queue cimport event_t, heap_pop
 from faultsim._core.failures cimport repair, settle_struck, strike
+from faultsim._core.fars cimport tick
 from faultsim._core.least_failures cimport evade
 from faultsim._core.recording cimport record_event
 from faultsim._core.sim cimport (
@@ -46,6 +47,8 @@ cdef double next_time(sim_t *s) noexcept nogil:
             t = f.time[f.next]
         if f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] < t:
             t = f.alarm_time[f.next_alarm]
+        if s.fars.next < s.fars.n and s.fars.time[s.fars.next] < t:
+            t = s.fars.time[s.fars.next]
     return t
 
 
@@ -72,9 +75,10 @@ cdef int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
 
 
 cdef inline bint is_hit(const sim_t *s, double t) noexcept nogil:
-    """Is there a failure of the trace, or a request, at t?"""
+    """Is there a failure of the trace, a request, or a tick at t?"""
     cdef const faults_t *f = &s.faults
-    return (f.next < f.n and f.time[f.next] == t) or (f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] == t)
+    return ((f.next < f.n and f.time[f.next] == t) or (f.next_alarm < f.n_alarms and f.alarm_time[f.next_alarm] == t)
+            or (s.fars.next < s.fars.n and s.fars.time[s.fars.next] == t))
 
 
 cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
@@ -117,6 +121,8 @@ cdef int drain_faults(sim_t *s, double t, bint *wanted) noexcept nogil:
         elif s.heap.n > 0 and s.heap.items[0].time == t:
             heap_pop(&s.heap, &e)
             code = handle(s, &e, wanted)
+        elif s.fars.next < s.fars.n and s.fars.time[s.fars.next] == t:
+            code = tick(s, wanted)
         elif s.next_arrival < s.n and s.submit[s.next_arrival] == t:
             wanted[0] = True
             code = arrive(s)

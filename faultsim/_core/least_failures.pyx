@@ -122,7 +122,7 @@ cdef int evade(sim_t *s, int32_t finished) noexcept nogil:
             continue
         s.moves[job] += 1
         life_locate(s, job, s.now, &at)
-        code = life_lead(s, job, <int>LEAD_MIGRATION, s.faults.move_cost, at.safe, at.progress, at.unsaved)
+        code = life_lead(s, job, <int>LEAD_MIGRATION, s.now + s.faults.move_cost, at.safe, at.progress, at.unsaved)
         if code < 0:
             break
         if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):

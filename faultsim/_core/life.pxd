@@ -24,13 +24,18 @@ cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexc
 
 # A queued job starts: sets finish and expected end from decision and start.
 cdef int life_start(sim_t *s, int32_t job) noexcept nogil
-# A new lead phase [now, now + length), after which work goes on from `base`; pushes the new FINISH, moves the release.
-cdef int life_lead(sim_t *s, int32_t job, int kind, double length, double safe, double base,
+# A new lead phase [now, until), after which work goes on from `base`; pushes the new FINISH, moves the release.
+cdef int life_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                    double unsaved) noexcept nogil
 # The same for a job that stood still (held), where nothing is broken off.
-cdef int life_resume(sim_t *s, int32_t job, int kind, double length, double safe, double base,
+cdef int life_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                      double unsaved) noexcept nogil
 cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil
+# A move of Fars breaks off what is under way: the new expected end that it would have; and do it.
+cdef double life_moved_end(const sim_t *s, int32_t job) noexcept nogil
+cdef int life_move(sim_t *s, int32_t job) noexcept nogil
+# Wall time of the last safe point, or of the begin of work (Li 2009, eq. 2).
+cdef double life_last_safe(const sim_t *s, int32_t job) noexcept nogil
 # The work since the safe point is lost; `owed` and `ahead` are those of the next start.
 cdef void life_kill(sim_t *s, int32_t job) noexcept nogil
 # The stay on its nodes is over (finish, or killed and requeued): into the ledger.

@@ -120,8 +120,8 @@ cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexc
         t = life.pause_until
     if t < life.t0:
         out.progress = life.base
-        out.safe = life.safe
-        out.unsaved = life.unsaved
+        out.safe = life.safe if t < life.safe_at else life.base
+        out.unsaved = life.unsaved if t < life.safe_at else 0.0
         out.works = False
         return
     j = completed(s, life, t)
@@ -181,6 +181,7 @@ cdef int life_start(sim_t *s, int32_t job) noexcept nogil:
     life.safe = 0.0 if afresh else s.saved[job]
     life.base = life.safe
     life.unsaved = 0.0
+    life.safe_at = INFINITY
     life.pause_until = -INFINITY
     life.request_number = 1.0
     life.struck = False
@@ -222,30 +223,44 @@ cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
         life.spent[<int>LEAD_CHECKPOINT] += t - checkpoint_begin(s, life, j + 1.0)
 
 
-cdef int life_resume(sim_t *s, int32_t job, int kind, double length, double safe, double base,
-                     double unsaved) noexcept nogil:
-    cdef life_t *life = s.life[job]
-    life.eventful = True
-    life.begin = s.now
-    life.t0 = s.now + length
-    life.kind = <int>kind
-    life.safe = safe
-    life.base = base
-    life.unsaved = unsaved
-    life.pause_until = -INFINITY
-    life.request_number = 1.0
+cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
+    """finish, expected end and request of a job on nodes whose t0 and base are new."""
     settle(s, job)
-    if set_expected(s, job, life.t0 + expected_from(s, job, base)) < 0:
+    if set_expected(s, job, s.life[job].t0 + expected_from(s, job, s.life[job].base)) < 0:
         return NO_MEMORY
     if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
         return NO_MEMORY
     return life_request(s, job) if s.faults.risk else OK
 
 
-cdef int life_lead(sim_t *s, int32_t job, int kind, double length, double safe, double base,
+cdef int life_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
+                     double unsaved) noexcept nogil:
+    cdef life_t *life = s.life[job]
+    life.eventful = True
+    life.begin = s.now
+    life.t0 = until
+    life.kind = <int>kind
+    life.safe = safe
+    life.base = base
+    life.unsaved = unsaved
+    life.safe_at = INFINITY
+    life.pause_until = -INFINITY
+    life.request_number = 1.0
+    return reckon(s, job)
+
+
+cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
+    """What is left of a pause that is broken off now was not spent."""
+    cdef life_t *life = s.life[job]
+    if s.now < life.pause_until:
+        life.spent[<int>LEAD_MIGRATION] -= life.pause_until - (s.now if s.now > s.start[job] else s.start[job])
+
+
+cdef int life_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                    double unsaved) noexcept nogil:
     close_stretch(s, job, s.now)
-    return life_resume(s, job, kind, length, safe, base, unsaved)
+    give_back_pause(s, job)
+    return life_resume(s, job, kind, until, safe, base, unsaved)
 
 
 cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
@@ -255,6 +270,8 @@ cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
         begin = life.pause_until
     life.eventful = True
     life.pause_until = begin + cost
+    if life.safe_at > begin:
+        life.safe_at += cost
     life.begin += cost
     life.t0 += cost
     s.finish[job] += cost
@@ -266,19 +283,118 @@ cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     return life_request(s, job) if s.faults.risk else OK
 
 
+# ---------------------------------------------------------------------------------------------- moves of Fars
+
+cdef double life_last_safe(const sim_t *s, int32_t job) noexcept nogil:
+    cdef const life_t *life = s.life[job]
+    cdef double t = s.now if s.now > life.pause_until else life.pause_until
+    if t < life.t0:
+        return life.safe_at if t >= life.safe_at else life.begin - life.unsaved
+    return checkpoint_end(s, life, completed(s, life, t))
+
+
+cdef enum moved:
+    MOVED_LEAD = 0           # a lead phase, then work from t0 on
+    MOVED_SHIFT = 1          # all that is to come is later
+    MOVED_VIRTUAL = 2        # unsaved work of a broken-off phase: t0 lies before the pause
+
+
+cdef int moved_t0(const sim_t *s, int32_t job, double *t0, double *base, double *shift) noexcept nogil:
+    """How a move changes a job: its t0 and the progress there, or by how much it all shifts."""
+    cdef const life_t *life = s.life[job]
+    cdef double j, t = s.now, restart = s.fars.restart_cost
+    cdef place_t at
+    life_locate(s, job, t, &at)
+    if not s.fars.live:
+        t0[0] = (t + s.fars.checkpoint_cost) + restart
+        base[0] = at.progress
+        return MOVED_LEAD
+    shift[0] = restart
+    if t < life.pause_until:
+        return MOVED_SHIFT
+    if t < life.t0:
+        t0[0] = (t + restart) - at.unsaved
+        base[0] = at.safe
+        return MOVED_VIRTUAL if at.unsaved > 0.0 else MOVED_LEAD
+    j = completed(s, life, t)
+    if j < life.planned and t >= checkpoint_begin(s, life, j + 1.0):
+        shift[0] = (t - checkpoint_begin(s, life, j + 1.0)) + restart
+    return MOVED_SHIFT
+
+
+cdef double life_moved_end(const sim_t *s, int32_t job) noexcept nogil:
+    cdef double t0 = 0.0, base = 0.0, shift = 0.0
+    if moved_t0(s, job, &t0, &base, &shift) == MOVED_SHIFT:
+        return s.expected[job] + shift
+    return t0 + expected_from(s, job, base)
+
+
+cdef int move_live(sim_t *s, int32_t job, double t0, double base) noexcept nogil:
+    """A phase with unsaved work is broken off and the job goes on with that work, after a pause, as if never asked."""
+    cdef life_t *life = s.life[job]
+    close_stretch(s, job, s.now)
+    life.eventful = True
+    life.begin = t0
+    life.t0 = t0
+    life.kind = <int>LEAD_MIGRATION
+    life.safe = base
+    life.base = base
+    life.unsaved = 0.0
+    life.safe_at = INFINITY
+    life.pause_until = s.now + s.fars.restart_cost
+    life.spent[<int>LEAD_MIGRATION] += s.fars.restart_cost
+    life.request_number = 1.0
+    if s.faults.risk:
+        while t0 + life.request_number * s.faults.interval < life.pause_until:
+            life.request_number += 1.0
+    return reckon(s, job)
+
+
+cdef int shift_live(sim_t *s, int32_t job, double shift) noexcept nogil:
+    """A planned checkpoint is broken off and made anew after the pause."""
+    cdef life_t *life = s.life[job]
+    life.eventful = True
+    life.spent[<int>LEAD_CHECKPOINT] += shift - s.fars.restart_cost
+    life.spent[<int>LEAD_MIGRATION] += s.fars.restart_cost
+    life.pause_until = s.now + s.fars.restart_cost
+    life.begin += shift
+    life.t0 += shift
+    s.finish[job] += shift
+    if set_expected(s, job, s.expected[job] + shift) < 0:
+        return NO_MEMORY
+    return OK if heap_push(&s.heap, s.finish[job], EV_FINISH, job) == 0 else NO_MEMORY
+
+
+cdef int life_move(sim_t *s, int32_t job) noexcept nogil:
+    cdef double t0 = 0.0, base = 0.0, shift = 0.0
+    cdef place_t at
+    cdef int how = moved_t0(s, job, &t0, &base, &shift)
+    if how == MOVED_VIRTUAL:
+        return move_live(s, job, t0, base)
+    if how == MOVED_SHIFT:
+        if shift != s.fars.restart_cost:
+            return shift_live(s, job, shift)
+        return life_pause(s, job, s.fars.restart_cost)
+    life_locate(s, job, s.now, &at)
+    if s.fars.live:
+        return life_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, 0.0)
+    if life_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, at.unsaved) < 0:
+        return NO_MEMORY
+    s.life[job].safe_at = s.now + s.fars.checkpoint_cost
+    return OK
+
+
 cdef void life_kill(sim_t *s, int32_t job) noexcept nogil:
     cdef life_t *life = s.life[job]
     cdef place_t at
-    cdef double t = s.now, begin
+    cdef double t = s.now
     if t < s.start[job]:
         at.safe = life.safe         # nothing has begun
         at.unsaved = 0.0
     else:
         life_locate(s, job, t, &at)
     close_stretch(s, job, t)
-    if t < life.pause_until:
-        begin = t if t > s.start[job] else s.start[job]
-        life.spent[<int>LEAD_MIGRATION] -= life.pause_until - begin
+    give_back_pause(s, job)
     life.eventful = True
     life.pause_until = -INFINITY
     life.lost += at.unsaved

@@ -15,6 +15,8 @@ cdef int take_safest(sim_t *s, int32_t job, int32_t count) noexcept nogil
 cdef void give_back(sim_t *s, int32_t job) noexcept nogil
 cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil     # 0, or -1 no memory
+# All of `more` into the set as well; 0, or -1 no memory.
+cdef int nodes_join(nodes_t *set_, const nodes_t *more) noexcept nogil
 cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil                   # NULL: no memory
 cdef void nodes_free(nodes_t *set_) noexcept nogil
 # Node numbers, ascending; how many.

@@ -127,6 +127,18 @@ cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
     return insert(set_, into)
 
 
+cdef int nodes_join(nodes_t *set_, const nodes_t *more) noexcept nogil:
+    cdef int32_t i
+    cdef uint64_t bits
+    for i in range(more.n):
+        bits = more.bits[i]
+        while bits:
+            if insert(set_, (more.word[i] << 6) + fs_lowest(bits)) < 0:
+                return NO_MEMORY
+            bits &= bits - 1
+    return OK
+
+
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
     cdef int32_t i, n = 0
     cdef uint64_t bits

@@ -6,7 +6,8 @@ from libc.string cimport memmove
 
 from faultsim._core.releases cimport releases_shadow
 from faultsim._core.sim cimport (
-    CHANGED_ALL, OK, close_gap, end_if_started, look_t, move_looks, promise_start, set_look, sim_t, start_job, wait_t,
+    CHANGED_ALL, OK, close_gap, end_if_started, look_t, move_looks, promise_start, set_look, sim_t, start_job, usable,
+    wait_t,
 )
 
 
@@ -58,17 +59,17 @@ cdef int backfill(sim_t *s) noexcept nogil:
     cdef float time
     cdef bint outlives
     cdef int code
-    if s.free > 0 and not s.shadow.valid:
-        at = next_fitting(w.look.need, at, end, s.free)
+    if usable(s) > 0 and not s.shadow.valid:
+        at = next_fitting(w.look.need, at, end, usable(s))
         if at < end:
             s.shadow.valid = True
             s.shadow.time = releases_shadow(
-                &s.releases, s.now, s.free, w.look.need[w.head], &s.shadow.extra)
+                &s.releases, s.now, usable(s), w.look.need[w.head], &s.shadow.extra)
             promise_start(s, w.job[w.head], s.shadow.time)
     # Rounded up, so that nobody who ends in time is passed over; the test that counts is below, in doubles.
     time = nextafterf(<float>((s.shadow.time - s.now) + 1e-15 * (s.shadow.time + s.now)), INFINITY)
-    while s.free > 0:
-        at = next_candidate(&w.look, at, end, s.free, <int32_t>s.shadow.extra, time)
+    while usable(s) > 0:
+        at = next_candidate(&w.look, at, end, usable(s), <int32_t>s.shadow.extra, time)
         if at == end:
             break
         job = w.job[at]
@@ -109,7 +110,7 @@ cdef int schedule_cluster(sim_t *s) noexcept nogil:
         s.shadow.valid = False
         while w.head < w.end:
             job = w.job[w.head]
-            if s.need[job] > s.free:
+            if s.need[job] > usable(s):
                 break
             code = start_job(s, job, s.need[job], NULL, False)
             if code < 0:

@@ -11,3 +11,6 @@ cdef int schedule_torus(sim_t *s) noexcept nogil
 # `there` becomes the occupancy at that time, everything that ends by then left out.  inf: never.
 cdef double torus_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                          uint64_t *there) noexcept nogil
+
+# What leaves gives its nodes in `occ` back.
+cdef void give(const sim_t *s, const release_t *item, uint64_t *occ) noexcept nogil

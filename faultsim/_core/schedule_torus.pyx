@@ -8,6 +8,7 @@ from faultsim._core.placing cimport current_mfp
 from faultsim._core.sim cimport (
     CHANGED_ALL, OK, aim, close_gap, end_if_started, promise_start, shadow_t, start_job, wait_t,
 )
+from faultsim._core.suspicion cimport place_warily
 from faultsim._core.torus cimport box_t, next_feasible, occ_count, occ_drop, occ_drop_node, occ_fill
 
 
@@ -20,7 +21,7 @@ cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
         return 0
     aim(s, job, s.now)
     while size != 0 and size <= s.mfp:
-        code = s.policy.place(s, job, s.occ, size, NULL, &box)
+        code = place_warily(s, job, s.occ, size, NULL, &box)
         if code < 0:
             return code
         if code:
@@ -40,7 +41,7 @@ cdef int run_fcfs(sim_t *s) noexcept nogil:
     return OK
 
 
-cdef inline void give(const sim_t *s, const release_t *item, uint64_t *occ) noexcept nogil:
+cdef void give(const sim_t *s, const release_t *item, uint64_t *occ) noexcept nogil:
     if item.job >= 0:
         occ_drop(&s.torus, occ, &s.box[item.job])
     else:
@@ -127,7 +128,7 @@ cdef int try_backfill(sim_t *s, int32_t job) noexcept nogil:
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no box has none.
         if s.fit_epoch_any[size] != s.fit_epoch and refused[size] != s.fit_epoch:
-            code = s.policy.place(s, job, s.occ, size, &h.permit if outlives else NULL, &box)
+            code = place_warily(s, job, s.occ, size, &h.permit if outlives else NULL, &box)
             if code < 0:
                 return code
             if code:

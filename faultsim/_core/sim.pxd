@@ -17,6 +17,7 @@ from libc.string cimport memmove
 from faultsim._core.choose cimport permit_t
 from faultsim._core.event_queue cimport heap_t
 from faultsim._core.finder_bitmap cimport finder_t
+from faultsim._core.knapsack cimport knapsack_t
 from faultsim._core.releases cimport releases_t
 from faultsim._core.torus cimport box_t, torus_t
 
@@ -140,6 +141,7 @@ cdef struct policy_t:
     bint rule_max            # Balancing: rule="max"
     bint kill                # overrun="kill"
     double start_delay
+    int32_t kept_back        # cluster: free nodes that passes leave alone
     void *python_order       # borrowed PyObject*, or NULL
     void *python_place
     void *owner              # borrowed PyObject* of the Engine, for Python policies
@@ -196,7 +198,8 @@ cdef struct life_t:
     double t0
     double safe              # safe progress until t0
     double base              # safe progress from t0 on
-    double unsaved           # seconds of work that are lost by a failure before t0
+    double unsaved           # seconds of work that are lost by a failure before t0 (and before safe_at)
+    double safe_at           # a safe point inside the lead phase; inf: none
     double planned           # checkpoints planned from t0 on
     double pause_until       # Defragment's pause, inside of which its clock stands still
     double request           # risk-based: next request, and how many intervals after t0 it is
@@ -260,6 +263,42 @@ cdef struct faults_t:
     int64_t next_entry       # of the queue, requeue="tail"
     int64_t n_handled, n_hit, n_checkpoints
 
+cdef enum strategy:
+    GAIN_SERVICE_UNITS = 0
+    GAIN_FAILURE_RATE = 1
+    GAIN_SLOWDOWN = 2
+
+# A suspicious job at a tick of Fars.
+cdef struct suspect_t:
+    int32_t job
+    int32_t nodes            # that are suspicious
+    int32_t leaving          # that it is to leave; 0: it stays
+    double gain
+
+# Fars (MODEL 12).  The ticks are the caller's: at time[i] nodes node[first[i]:first[i + 1]] become suspicious, no others.
+cdef struct fars_t:
+    bint on                  # there are ticks
+    int64_t n, next
+    const double *time
+    const int64_t *first
+    const int32_t *node
+    double interval, checkpoint_cost, restart_cost
+    int strategy
+    int32_t spares           # Static; -1: dynamic
+    bint live, last, mean, difference, steals
+    bint some                # is any node suspicious now?
+    double last_wait, sum_of_waits, n_waits      # between queueing and decision
+    uint64_t *suspicious     # in the layout of `occ`, as the next three
+    uint64_t *wary           # scratch of placements
+    uint64_t *later          # torus: what is occupied when the head's turn comes
+    uint64_t *without        # torus: what is occupied but for one job
+    uint64_t *forbidden      # torus: where a move must not lead to
+    suspect_t *suspect       # scratch, as the next three: at most one job a node
+    double *gain
+    int64_t *weight
+    uint8_t *taken
+    knapsack_t sack
+
 cdef struct sim_t:
     # inputs
     int32_t n
@@ -316,6 +355,7 @@ cdef struct sim_t:
     heap_t heap
     releases_t releases      # running and held jobs, and (job < 0: node -1 - job) known repairs
     faults_t faults
+    fars_t fars
     double window_from, window_to    # of the placement that is asked for
     int64_t n_events, n_passes
     # queue and scheduling
@@ -366,6 +406,11 @@ cdef inline double end_if_started_at(const sim_t *s, int32_t job, double t) noex
 
 cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
     return end_if_started_at(s, job, s.now)
+
+
+# Free nodes that a pass of a cluster may use.
+cdef inline int32_t usable(const sim_t *s) noexcept nogil:
+    return s.free - s.policy.kept_back
 
 
 # The placement that is asked for next is of a job that would start at t: when it must not fail (MODEL 7).

@@ -9,6 +9,7 @@ from faultsim._core.life cimport life_alloc, life_book, life_free, life_pause, l
 from faultsim._core.nodes cimport give_back, most_failures, nodes_copy, nodes_free, take_least_failures
 from faultsim._core.recording cimport close_stay, open_stay, record_event, record_free
 from faultsim._core.releases cimport releases_add, releases_copy, releases_free, releases_init, releases_remove
+from faultsim._core.suspicion cimport fars_alloc, fars_copy, fars_free, take_warily
 from faultsim._core.torus cimport box_size, next_feasible, occ_drop, occ_fill, occ_meets, torus_free, torus_init
 
 cdef extern from "contract.h" nogil:
@@ -119,6 +120,8 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         if s.policy.kill and s.estimate[i] < s.runtime[i]:
             s.run[i] = s.estimate[i]
     s.ahead = s.estimate
+    if s.fars.on and fars_alloc(s) < 0:
+        return NO_MEMORY
     return life_alloc(s) if s.faults.on else OK
 
 
@@ -126,6 +129,7 @@ cdef void sim_free(sim_t *s) noexcept nogil:
     cdef int32_t i
     cdef nodes_t *set_
     life_free(s)
+    fars_free(s)
     c_free(s.faults.up_at)
     c_free(s.faults.down)
     c_free(s.faults.count)
@@ -294,6 +298,8 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     to.faults.struck = <int32_t *>twin(source.faults.struck, nodes * sizeof(int32_t), &bad)
     to.faults.picked = <uint64_t *>twin(source.faults.picked, bytes, &bad)
     to.faults.failing = <uint64_t *>twin(source.faults.failing, bytes, &bad)
+    if fars_copy(to, source) < 0:
+        bad = 1
     return NO_MEMORY if bad else OK
 
 
@@ -386,6 +392,10 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
             s.first_start[job] = begin
         if s.restarts[job] > 0:
             s.failure_wait[job] += begin - s.killed_at[job]
+        if s.fars.on:
+            s.fars.last_wait = s.now - (s.killed_at[job] if s.restarts[job] > 0 else s.submit[job])
+            s.fars.sum_of_waits += s.fars.last_wait
+            s.fars.n_waits += 1.0
         if life_start(s, job) < 0:
             return NO_MEMORY
     if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
@@ -397,7 +407,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint 
     elif s.identities:
         if s.faults.n_predictions > 0:
             aim(s, job, s.now)
-        if s.policy.take(s, job, nodes) < 0:
+        if take_warily(s, job, nodes) < 0:
             return NO_MEMORY
         if s.faults.evades:
             s.life[job].worst = most_failures(s, job)

@@ -1,13 +1,21 @@
 """Failures, predictions and requests, from Python; the contract is in world.pxd."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
 from faultsim._core.nodes cimport take_first_fit
-from faultsim._core.sim cimport VICTIMS_ALL, VICTIMS_BIG, VICTIMS_LONG, faults_t
+from faultsim._core.sim cimport (
+    GAIN_FAILURE_RATE, GAIN_SERVICE_UNITS, GAIN_SLOWDOWN, VICTIMS_ALL, VICTIMS_BIG, VICTIMS_LONG, fars_t, faults_t,
+)
 
 _VICTIMS = {"all": <int>VICTIMS_ALL, "long": <int>VICTIMS_LONG, "big": <int>VICTIMS_BIG}
+
+
+_GAINS = {
+    "service_unit_loss": <int>GAIN_SERVICE_UNITS, "job_failure_rate": <int>GAIN_FAILURE_RATE,
+    "failure_slowdown": <int>GAIN_SLOWDOWN, "node_stealing": <int>GAIN_SERVICE_UNITS,
+}
 
 
 cdef object set_world(sim_t *s, dict settings, object world):
@@ -23,11 +31,12 @@ cdef object set_world(sim_t *s, dict settings, object world):
     kept.append(set_failures(s, world.get("failures")))
     kept.append(set_predictions(s, world.get("predictions")))
     kept.append(set_alarms(s, world.get("alarms")))
+    kept.append(set_fars(s, settings.get("rescheduling"), world.get("ticks")))
     picks = not s.is_torus and s.policy.take != take_first_fit
     f.on = f.n > 0 or f.n_predictions > 0 or f.n_alarms > 0 or f.plans or f.risk or f.evades or picks
     # Which nodes a job has makes no difference to a cluster's schedule unless they fail: else only to be recorded.
     s.identities = not s.is_torus and (
-        s.record.on or f.n > 0 or f.n_alarms > 0 or f.evades or f.risk or picks)
+        s.record.on or f.n > 0 or f.n_alarms > 0 or f.evades or f.risk or s.fars.on or picks)
     return kept
 
 
@@ -127,4 +136,40 @@ cdef object set_alarms(sim_t *s, dict table):
     check_nodes(s, kept[1], -1)
     time, node = kept
     f.alarm_time, f.alarm_node = &time[0], &node[0]
+    return kept
+
+
+cdef object set_fars(sim_t *s, dict settings, dict table):
+    cdef fars_t *f = &s.fars
+    cdef const double[::1] time
+    cdef const int64_t[::1] first
+    cdef const int32_t[::1] node
+    if not settings:
+        return None
+    if settings["name"] != "fars":
+        raise ValueError(f"unknown rescheduling {settings['name']!r}")
+    f.interval, f.live = settings["interval"], settings["live"]
+    f.checkpoint_cost, f.restart_cost = settings["checkpoint_cost"], settings["restart_cost"]
+    f.strategy = _GAINS[settings["strategy"]["name"]]
+    f.steals = settings["strategy"]["name"] == "node_stealing"
+    f.spares = -1 if settings["spares"] == "dynamic" else min(settings["spares"]["k"], <object>s.nodes)
+    if f.spares > 0:
+        s.policy.kept_back = f.spares
+    f.last = settings["suspicious"] == "last"
+    f.mean = settings["queue_cost"] == "mean"
+    f.difference = settings["residual"] == "difference"
+    if s.is_torus and (f.spares >= 0 or f.steals):
+        raise ValueError("static spares and node stealing are of single nodes")
+    if not table or len(table["time"]) == 0:
+        return None
+    f.on = True
+    f.n = len(table["time"])
+    kept = [column(table, "time", np.float64, f.n), column(table, "first", np.int64, f.n + 1),
+            column(table, "node", np.int32, len(table["node"]))]
+    check_ascending("the times of ticks", kept[0])
+    check_nodes(s, kept[2], 0)
+    if kept[1][0] != 0 or kept[1][f.n] != len(kept[2]) or (np.diff(kept[1]) < 0).any():
+        raise ValueError("the rows of ticks must be consecutive")
+    time, first, node = kept
+    f.time, f.first, f.node = &time[0], &first[0], &node[0]
     return kept
