@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 from faultsim._core.finder_bitmap cimport has_free
 from faultsim._core.releases cimport releases_shadow
 from faultsim._core.schedule_torus cimport give, torus_shadow
-from faultsim._core.sim cimport NO_MEMORY, OK, plan_t
+from faultsim._core.sim cimport NO_MEMORY, plan_t
 from faultsim._core.torus cimport box_size, occ_count
 
 cdef struct change_t:        # of the number of free nodes

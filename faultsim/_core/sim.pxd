@@ -275,7 +275,7 @@ cdef struct suspect_t:
     int32_t leaving          # that it is to leave; 0: it stays
     double gain
 
-# Fars (MODEL 12).  The ticks are the caller's: at time[i] nodes node[first[i]:first[i + 1]] become suspicious, no others.
+# Fars (MODEL 12).  The ticks are the caller's: from time[i] on nodes node[first[i]:first[i + 1]] are suspicious.
 cdef struct fars_t:
     bint on                  # there are ticks
     int64_t n, next
