@@ -69,6 +69,9 @@ from faultsim.result_load import load_result
 from faultsim.simulate import Run, Simulation, rerun, simulate
 from faultsim.many import simulate_many
 
+# Sweeps
+from faultsim.sweep import Sweep, SweepTable, load_sweep
+
 # Errors
 from faultsim.errors import (
     EngineError,
@@ -77,6 +80,8 @@ from faultsim.errors import (
     MissingExtraError,
     NotAvailableError,
     OptionError,
+    StoreError,
+    WorkerError,
 )
 
 # Kernels on their own
@@ -145,10 +150,14 @@ __all__ = [
     "ShortestFirst",
     "Simulation",
     "Static",
+    "StoreError",
+    "Sweep",
+    "SweepTable",
     "TieBreaking",
     "Torus",
     "Unicef",
     "Wfp3",
+    "WorkerError",
     "Workload",
     "Young",
     "concat",
@@ -157,6 +166,7 @@ __all__ = [
     "knapsack",
     "krevat_span",
     "load_result",
+    "load_sweep",
     "partition",
     "read_bluegene_ras",
     "read_failures",

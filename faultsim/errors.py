@@ -3,7 +3,16 @@
 An error says what was wrong, where (file and line, row, field) and what would be right, in one line.
 """
 
-__all__ = ["EngineError", "FaultsimError", "InputError", "MissingExtraError", "NotAvailableError", "OptionError"]
+__all__ = [
+    "EngineError",
+    "FaultsimError",
+    "InputError",
+    "MissingExtraError",
+    "NotAvailableError",
+    "OptionError",
+    "StoreError",
+    "WorkerError",
+]
 
 
 class FaultsimError(Exception):
@@ -20,6 +29,14 @@ class OptionError(FaultsimError, ValueError):
 
 class MissingExtraError(FaultsimError, ImportError):
     """An optional package is needed and not installed; the message names the extra."""
+
+
+class StoreError(FaultsimError, OSError):
+    """A store of sweeps cannot be opened, read or written; what was written before is safe."""
+
+
+class WorkerError(FaultsimError, RuntimeError):
+    """Workers of a sweep died again and again; what was done before is in the store."""
 
 
 class NotAvailableError(FaultsimError, NotImplementedError):

@@ -8,9 +8,6 @@ from faultsim.errors import NotAvailableError
 __all__ = ["PLANNED", "refuse_name", "refuse_policy", "refuse_synthetic"]
 
 _WORKFLOWS = "comes with workflows"
-_SWEEPS = "comes with sweeps"
-
-_ONE_RUN = "here: simulate, simulate_many"
 
 #: Public name -> (with which part it comes, what there is instead).
 PLANNED: dict[str, tuple[str, str]] = {
@@ -29,7 +26,6 @@ PLANNED: dict[str, tuple[str, str]] = {
         ),
         (_WORKFLOWS, "here jobs are independent"),
     ),
-    "Sweep": (_SWEEPS, _ONE_RUN),
 }
 
 #: The same for names of `faultsim.synthetic`.

@@ -50,6 +50,7 @@ ARROWS: dict[str, set[str]] = {
     "metrics": BASE | {"result"},
     # The reference engine is an engine too: `simulate(..., engine="reference")`.
     "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "progress", "_core", "reference"},
+    "sweep": BASE | DATA | MODEL | {"readers", "synthetic", "provenance", "progress"},
     "plot": BASE | {"metrics", "result"},
     "reproduce": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "plot", "progress"},
     "bench": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "reproduce", "_core", "reference"},

@@ -1,0 +1,6 @@
+"""Sweeps: many runs as a grid over one, with replicates, on threads, processes or a cluster, kept in a store."""
+
+from faultsim.sweep.sweep import Sweep, load_sweep
+from faultsim.sweep.table import SweepTable
+
+__all__ = ["Sweep", "SweepTable", "load_sweep"]

@@ -1,0 +1,137 @@
+"""The axes that a sweep may have: every option of a run, parameters of its policies, and changes of its inputs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies import Policy, parse_policy
+from faultsim.run import DEFAULT_SCHEDULER, RunSpec
+
+__all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "with_parameters"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """An axis that changes an input of the run.
+
+    Parameters
+    ----------
+    name : str
+        Of the axis.
+    of : {"log", "failures"}
+        What it changes.
+    apply : callable(input, value, run) -> input
+        ``run`` holds the machine's ``nodes`` and a ``seed`` of the replicate for this purpose.
+    meaning : str
+        For documentation.
+    draws : bool
+        Whether the seed matters.
+    """
+
+    name: str
+    of: str
+    apply: Callable[[Any, Any, int, int], Any]
+    meaning: str
+    draws: bool = False
+
+
+#: Axes that change inputs, in the order in which they are applied.
+CHANGES: dict[str, Change] = {
+    row.name: row
+    for row in (
+        Change("head", "log", lambda log, n, nodes, seed: log.head(n), "only the first jobs"),
+        Change(
+            "runtime_factor",
+            "log",
+            lambda log, c, nodes, seed: log.scale_runtime(c),
+            "run times and estimates times a factor",
+        ),
+        Change("gap_factor", "log", lambda log, f, nodes, seed: log.scale_gaps(f), "gaps between arrivals times it"),
+        Change(
+            "load",
+            "log",
+            lambda log, load, nodes, seed: log.with_load(load, nodes=nodes),
+            "gaps such that the offered load is this",
+        ),
+        Change(
+            "failure_span",
+            "failures",
+            lambda trace, span, nodes, seed: trace.stretch(span),
+            "failures over this span, s",
+        ),
+        Change(
+            "failure_count",
+            "failures",
+            lambda trace, count, nodes, seed: trace.rescale(count, rng=seed),
+            "this many of the failures, drawn anew for each replicate, fewer among more",
+            draws=True,
+        ),
+    )
+}
+
+#: Options of a run that an axis may set.  `record` is none: a sweep keeps numbers, not events.
+OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(RunSpec) if field.name not in ("_", "record"))
+#: Kinds of policies among them.
+KINDS = ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling")
+#: Axes on which the inputs hang: all runs that share their values share log and failures.
+INPUT_AXES = frozenset({"log", "machine", "failures", "seed", *CHANGES})
+
+
+def check_axis(name: str) -> None:
+    """Refuse what is no axis, with the valid names.
+
+    Examples
+    --------
+    >>> check_axis("predictor.a")
+    >>> check_axis("runtime_facter")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: unknown axis 'runtime_facter' (did you mean 'runtime_factor'?); known: ...
+    """
+    if name in OPTIONS or name in CHANGES:
+        return
+    kind, dot, parameter = name.partition(".")
+    if dot and kind in KINDS and parameter.isidentifier():
+        return
+    if name == "record":
+        raise OptionError("record is no axis of a sweep: it keeps metrics, not events; simulate one run with it")
+    known = (*OPTIONS, *CHANGES)
+    raise OptionError(
+        f"unknown axis {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}, "
+        f"and parameters of policies such as predictor.a"
+    )
+
+
+def with_parameters(options: dict[str, Any], parameters: dict[str, Any]) -> None:
+    """Set dotted parameters, ``{"predictor.a": 0.1}``, in the policies of `options`.
+
+    Raises
+    ------
+    OptionError
+        If there is no such policy, or it has no such parameter.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> options = {"predictor": fs.Confidence(0.5)}
+    >>> with_parameters(options, {"predictor.a": 0.1})
+    >>> options
+    {'predictor': Confidence(a=0.1)}
+    """
+    for name, value in parameters.items():
+        kind, _, parameter = name.partition(".")
+        policy = options.get(kind, DEFAULT_SCHEDULER if kind == "scheduler" else None)
+        if policy is None:
+            raise OptionError(f"axis {name}: there is no {kind} whose {parameter} could be set; give one in the base")
+        there = [field.name for field in fields(policy)] if is_dataclass(policy) else []
+        if parameter not in there:
+            hint = checks.did_you_mean(parameter, there)
+            raise OptionError(
+                f"axis {name}: {type(policy).__name__} has no parameter {parameter!r}{hint}; it has: "
+                f"{', '.join(there) or 'none'}"
+            )
+        if isinstance(value, str) and isinstance(getattr(policy, parameter), Policy):
+            value = parse_policy(parameter, value)
+        options[kind] = replace(policy, **{parameter: value})

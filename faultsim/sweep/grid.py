@@ -1,0 +1,195 @@
+"""The cells of a sweep: the product of its axes, of bundles of axes that go together, and of lists.
+
+A dimension is a list of points; a point sets one axis or several.  A cell is one point of each dimension, counted with
+the first dimension slowest.  Nothing is laid out in memory, so a grid may have millions of cells.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from faultsim.errors import OptionError
+from faultsim.sweep.axes import INPUT_AXES, check_axis
+from faultsim.sweep.labels import Label, label, unique
+
+__all__ = ["Cell", "Dimension", "Grid", "make_grid"]
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Points along one direction: for each the labels that tables show and the values that runs take."""
+
+    names: tuple[str, ...]
+    labels: tuple[Mapping[str, Label], ...]
+    values: tuple[Mapping[str, Any], ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def shapes_inputs(self) -> bool:
+        """Whether log or failures hang on it."""
+        return any(name in INPUT_AXES for point in self.values for name in point)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting of all axes."""
+
+    index: int
+    labels: Mapping[str, Label]
+    values: Mapping[str, Any]
+
+
+class Grid(Sequence[Cell]):
+    """All cells.
+
+    Examples
+    --------
+    >>> grid = make_grid({"runtime_factor": [0.7, 0.8], "start_delay": [0, 1]}, None, None)
+    >>> len(grid), dict(grid[2].labels)
+    (4, {'runtime_factor': 0.8, 'start_delay': 0})
+    """
+
+    def __init__(self, dimensions: Sequence[Dimension]) -> None:
+        self.dimensions = tuple(dimensions)
+        names = [name for dimension in self.dimensions for name in dimension.names]
+        for name in names:
+            if names.count(name) > 1:
+                raise OptionError(f"axis {name!r} is given twice")
+        set_by: dict[str, int] = {}
+        for number, dimension in enumerate(self.dimensions):
+            for name in {name for point in dimension.values for name in point}:
+                if set_by.setdefault(name, number) != number:
+                    raise OptionError(f"axis {name!r} is set by two axes of the sweep")
+        self.names: tuple[str, ...] = tuple(names)
+        self._shape = tuple(len(dimension) for dimension in self.dimensions)
+
+    def __len__(self) -> int:
+        return math.prod(self._shape)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        labels: dict[str, Label] = {}
+        values: dict[str, Any] = {}
+        place = index
+        for dimension in reversed(self.dimensions):
+            place, at = divmod(place, len(dimension))
+            labels = {**dimension.labels[at], **labels}
+            values = {**dimension.values[at], **values}
+        return Cell(index, {name: labels.get(name) for name in self.names}, values)
+
+    def running_order(self) -> Iterator[int]:
+        """Indices of the cells such that those that share their inputs come together."""
+        n = len(self.dimensions)
+        order = sorted(range(n), key=lambda d: not self.dimensions[d].shapes_inputs)
+        strides = [math.prod(self._shape[d + 1 :]) for d in range(n)]
+        for number in range(len(self)):
+            index = 0
+            for d in reversed(order):
+                number, at = divmod(number, self._shape[d])
+                index += at * strides[d]
+            yield index
+
+
+def make_grid(
+    grid: Mapping[str, Any] | None,
+    zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
+    cells: Iterable[Mapping[str, Any]] | None,
+) -> Grid:
+    """The grid of what a `Sweep` is given; see there."""
+    dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
+    groups = [zipped] if isinstance(zipped, Mapping) else list(zipped or ())
+    dimensions += [_zip(group) for group in groups if group]
+    if cells is not None:
+        dimensions.append(_list(list(cells)))
+    return Grid(dimensions)
+
+
+def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
+    """Labels and values of what was given for one axis."""
+    if isinstance(given, np.ndarray):
+        given = given.tolist()
+    if isinstance(given, Mapping):
+        labels, values = list(given), list(given.values())
+    elif isinstance(given, str | bytes) or not isinstance(given, Iterable) or hasattr(given, "columns"):
+        raise OptionError(f"axis {name} must be a list of values or a mapping of names to values, got {given!r:.60}")
+    else:
+        values = list(given)
+        labels = [label(value) for value in values]
+    if not values:
+        raise OptionError(f"axis {name} has no values")
+    unique(f"axis {name}", labels)
+    return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _axis(name: str, given: Any) -> Dimension:
+    """One axis; or, under a name of its own, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
+    bundles = list(given.values()) if isinstance(given, Mapping) else []
+    if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):
+        labels, values = _points(name, given)
+        for bundle in values:
+            for inner in bundle:
+                check_axis(inner)
+        return Dimension((name,), tuple({name: each} for each in labels), tuple(dict(bundle) for bundle in values))
+    check_axis(name)
+    labels, values = _points(name, given)
+    return Dimension((name,), tuple({name: each} for each in labels), tuple({name: value} for value in values))
+
+
+def _zip(group: Mapping[str, Any]) -> Dimension:
+    """Axes of equal length that go together."""
+    taken = {}
+    for name, given in group.items():
+        check_axis(name)
+        if isinstance(given, np.ndarray):
+            given = given.tolist()
+        values = list(given.values()) if isinstance(given, Mapping) else list(given)
+        labels = list(given) if isinstance(given, Mapping) else [label(value) for value in values]
+        taken[name] = labels, values
+    lengths = {name: len(values) for name, (_, values) in taken.items()}
+    if len(set(lengths.values())) > 1:
+        said = ", ".join(f"{name} {count}" for name, count in lengths.items())
+        raise OptionError(f"zipped axes go together and need as many values each, got {said}")
+    n = next(iter(lengths.values()))
+    if not n:
+        raise OptionError(f"zipped axes {', '.join(taken)} have no values")
+    return _told_apart(
+        f"zipped axes {', '.join(taken)}",
+        tuple(taken),
+        [{name: labels[i] for name, (labels, _) in taken.items()} for i in range(n)],
+        [{name: values[i] for name, (_, values) in taken.items()} for i in range(n)],
+    )
+
+
+def _list(cells: list[Mapping[str, Any]]) -> Dimension:
+    """Explicit settings; an axis that one of them leaves out is as in the base there."""
+    if not cells:
+        raise OptionError("cells is empty: give at least one, or leave it out")
+    names: dict[str, None] = {}
+    for position, cell in enumerate(cells):
+        if not isinstance(cell, Mapping):
+            raise OptionError(f"cells, item {position}: expected a mapping of axes to values, got {cell!r:.60}")
+        for name in cell:
+            check_axis(name)
+            names[name] = None
+    labels = [{name: label(cell[name]) if name in cell else None for name in names} for cell in cells]
+    return _told_apart("cells", tuple(names), labels, [dict(cell) for cell in cells])
+
+
+def _told_apart(
+    what: str, names: tuple[str, ...], labels: list[dict[str, Label]], values: list[dict[str, Any]]
+) -> Dimension:
+    seen: dict[tuple[Any, ...], int] = {}
+    for position, point in enumerate(labels):
+        key = tuple((type(point[name]), point[name]) for name in names)
+        if key in seen:
+            raise OptionError(f"{what}: items {seen[key]} and {position} are both {point}")
+        seen[key] = position
+    return Dimension(names, tuple(labels), tuple(values))

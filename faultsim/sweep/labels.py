@@ -1,0 +1,111 @@
+"""What the values of an axis are called in tables, files and figures: numbers as they are, policies as words."""
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from faultsim.errors import FaultsimError, OptionError
+from faultsim.failures import FailureTrace
+from faultsim.machine import Cluster, Torus
+from faultsim.policies import known_policies
+from faultsim.policies.base import Policy, content
+from faultsim.workload import Workload
+
+__all__ = ["Label", "label", "unique", "word"]
+
+Label = str | int | float | bool | None
+
+
+def label(value: Any) -> Label:
+    """The name of an axis value.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> label(0.7), label(fs.Torus(4, 4, 8)), label(fs.EasyBackfill(reservation="fixed")), label(None)
+    (0.7, 'torus:4x4x8', 'easy:reservation=fixed', None)
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Cluster | Torus):
+        return str(value)
+    if isinstance(value, Policy):
+        return word(value)
+    if isinstance(value, Workload | FailureTrace):
+        return value.name or value.digest()[:8]
+    if callable(value):
+        return str(getattr(value, "name", "") or getattr(value, "__name__", type(value).__name__))
+    return repr(value)
+
+
+def word(policy: Policy) -> str:
+    """A policy as the command line takes it: its name, and the parameters that are not the default.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> word(fs.Periodic(7200, 300)), word(fs.PredictedWindows(4, fs.LongJobs(600)))
+    ('periodic:interval=7200,cost=300', 'predicted_windows:bucket=4,victims=long:seconds=600')
+    """
+    if policy.name not in known_policies(policy.kind):
+        return type(policy).__name__
+    parts = []
+    if is_dataclass(policy):
+        plain = _by_default(policy)
+        for field in fields(policy):
+            value = getattr(policy, field.name)
+            if not field.init or isinstance(value, np.ndarray):
+                continue
+            if plain is None or not _same(value, getattr(plain, field.name)) or _needed(field):
+                parts.append(f"{field.name}={_text(value)}")
+    arrays = policy.arrays()
+    if arrays:
+        parts.append(content(arrays)[:8])
+    return f"{policy.name}:{','.join(parts)}" if parts else policy.name
+
+
+def _needed(field: Field[Any]) -> bool:
+    return field.default is MISSING and field.default_factory is MISSING
+
+
+def _by_default(policy: Any) -> Any:
+    """The same policy with the parameters that it needs, and no others; None where there is none."""
+    needed = {field.name: getattr(policy, field.name) for field in fields(policy) if field.init and _needed(field)}
+    try:
+        return type(policy)(**needed)
+    except (TypeError, FaultsimError):
+        return None
+
+
+def _same(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and bool(value == default)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Policy):
+        only = list(inspect.signature(type(value)).parameters)
+        # Buckets(4) is said as 4, the way it is given.
+        if value.kind == "predictor" and len(only) == 1:
+            return _text(getattr(value, only[0]))
+        return word(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return str(value)
+
+
+def unique(what: str, labels: Iterable[Label]) -> None:
+    """Refuse two values of one axis with one name."""
+    seen: set[tuple[type, Label]] = set()
+    for name in labels:
+        if (type(name), name) in seen:
+            raise OptionError(
+                f"{what} has two values called {name!r}: leave one out, or name them: {{'one': ..., 'other': ...}}"
+            )
+        seen.add((type(name), name))

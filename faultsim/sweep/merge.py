@@ -1,0 +1,104 @@
+"""One store out of several: the shards of a job array, or what colleagues have run."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from faultsim.errors import StoreError
+from faultsim.sweep.rows import COLUMNS
+from faultsim.sweep.store import Store
+
+__all__ = ["Merged", "merge"]
+
+
+class Merged(NamedTuple):
+    """How many rows came in, and how many runs are in two stores with other numbers."""
+
+    runs: int
+    tasks: int
+    differing: int
+
+
+def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> Merged:
+    """Add the rows of stores to a store, which is made if it is not there.  The others stay as they are.
+
+    A run that is there stays, unless it failed there and not here.  Where a run has other numbers in two stores, it was
+    made on machines whose arithmetic differs, and the first one stays.
+
+    Raises
+    ------
+    StoreError
+        If one cannot be read, or the target is among the sources.
+
+    Examples
+    --------
+    >>> import tempfile, faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> sweep = fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     parts = [f"{folder}/{i}.db" for i in (1, 2)]
+    ...     for i, part in enumerate(parts, 1):
+    ...         _ = sweep.run(part, shard=(i, 2))
+    ...     merge(f"{folder}/all.db", parts)
+    ...     fs.load_sweep(f"{folder}/all.db")["mean_wait"]
+    Merged(runs=2, tasks=2, differing=0)
+    array([4.5, 9.5])
+    """
+    place = os.path.realpath(target)
+    for source in sources:
+        if os.path.realpath(source) == place:
+            raise StoreError(f"{os.fspath(source)}: is the store that the others are merged into")
+        with Store(source, write=False):
+            pass  # refused by name, before anything is written
+    runs = tasks = differing = 0
+    with Store(target) as store:
+        for source in sources:
+            one = _add(store, source)
+            runs, tasks, differing = runs + one.runs, tasks + one.tasks, differing + one.differing
+    return Merged(runs, tasks, differing)
+
+
+def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
+    with Store(source, write=False) as other:
+        names = {row[1] for row in other.read("PRAGMA table_info(run)")}
+        shared = [name for name in COLUMNS if name in names]
+        columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *shared))
+        marks = ", ".join("?" * (4 + len(shared)))
+        runs = tasks = differing = 0
+        for table in ("environment", "sweep"):
+            for row in other.read(f"SELECT * FROM {table}"):
+                store.write(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", [row])
+        for part in _parts(other, f"SELECT {columns} FROM run"):
+            known = store.known(row[0] for row in part)
+            twice = [row for row in part if known.get(row[0]) == "ok" and row[1] == "ok"]
+            differing += _differing(store, columns, twice)
+            new = [row for row in part if known.get(row[0]) is None or (known[row[0]] == "error" and row[1] == "ok")]
+            store.write(f"INSERT OR REPLACE INTO run ({columns}) VALUES ({marks})", new)
+            runs += len(new)
+        for part in _parts(other, "SELECT * FROM timing"):
+            store.write("INSERT OR IGNORE INTO timing VALUES (?, ?, ?)", part)
+        before = store.count("task")
+        for part in _parts(other, "SELECT * FROM task"):
+            store.write("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, ?)", part)
+        tasks = store.count("task") - before
+    return Merged(runs, tasks, differing)
+
+
+def _parts(store: Store, query: str) -> Iterator[list[tuple[Any, ...]]]:
+    part: list[tuple[Any, ...]] = []
+    for row in store.read(query):
+        part.append(row)
+        if len(part) == 1000:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _differing(store: Store, columns: str, rows: list[tuple[Any, ...]]) -> int:
+    """How many of these runs have other numbers in the store."""
+    found = 0
+    for row in rows:
+        mine = next(iter(store.read(f"SELECT {columns} FROM run WHERE id = ?", [row[0]])))
+        found += mine[4:] != row[4:]
+    return found

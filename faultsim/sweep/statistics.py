@@ -1,0 +1,317 @@
+"""What a sweep shows, in numbers that a reviewer accepts: intervals over replicates, and paired differences.
+
+All cells of a replicate meet the same jobs and failures (common random numbers), so two of them are compared replicate
+by replicate: what both have in common cancels out.  Rows that are one and the same run count once.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import MissingExtraError, OptionError
+from faultsim.sweep.table import SweepTable, as_column
+from faultsim.sweep.testing import holm, needed, student, student_p, wilcoxon_p
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Statistics", "compare", "summary"]
+
+Floats = NDArray[np.float64]
+
+
+class Statistics(Mapping[str, NDArray[Any]]):
+    """Columns by name, one row a cell (or pair of cells), with notes for the reader.
+
+    Attributes
+    ----------
+    axes : tuple of str
+        Names of the columns that say which cell.
+    notes : tuple of str
+        What the replicates do not show.
+    """
+
+    def __init__(
+        self, columns: Mapping[str, NDArray[Any]], axes: Sequence[str], notes: Sequence[str], what: str
+    ) -> None:
+        self._columns = dict(columns)
+        self.axes, self.notes, self.what = tuple(axes), tuple(notes), what
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._columns:
+            hint = checks.did_you_mean(name, self._columns)
+            raise KeyError(f"no column {name!r}{hint}; columns: {', '.join(self._columns)}")
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """As a pandas DataFrame (needs pandas)."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        return pandas.DataFrame(self._columns)
+
+    def __repr__(self) -> str:
+        n = len(next(iter(self._columns.values())))
+        return f"<{self.what}: {n} row{'s' if n != 1 else ''}; {', '.join(self._columns)}>"
+
+    def __str__(self) -> str:
+        cells = {name: [_text(value) for value in column.tolist()] for name, column in self._columns.items()}
+        width = {name: max(len(name), *map(len, column)) for name, column in cells.items()}
+        right = {name: column.dtype.kind in "iuf" for name, column in self._columns.items()}
+        lines = [self.what, "  ".join(name.rjust(w) if right[name] else name.ljust(w) for name, w in width.items())]
+        for row in zip(*cells.values(), strict=True):
+            items = zip(row, width.items(), strict=True)
+            lines.append("  ".join(text.rjust(w) if right[name] else text.ljust(w) for text, (name, w) in items))
+        return "\n".join(line.rstrip() for line in [*lines, *(f"note: {note}" for note in self.notes)])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4g}"
+    return "-" if value is None else str(value)
+
+
+def summary(table: SweepTable, metric: str, *, confidence: float = 0.95) -> Statistics:
+    """Mean of a metric over the replicates of each cell, with its confidence interval.
+
+    Parameters
+    ----------
+    table : SweepTable
+    metric : str
+        A column of numbers.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Statistics
+        The axes; ``n``, different runs; ``mean``, ``sd``; ``half``, ``low``, ``high``: the interval of Student's t
+        (NaN for one run).
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng), "machine": fs.Cluster(128)}
+    >>> table = fs.Sweep(base, {"load": [0.7, 0.9]}, replicates=4).run()
+    >>> means = summary(table, "mean_wait")
+    >>> list(means), means["n"]
+    (['load', 'n', 'mean', 'sd', 'half', 'low', 'high'], array([4, 4]))
+    """
+    level = _level(confidence)
+    values = _numbers(table, metric)
+    cells = _cells(table, table.axes)
+    rows, notes = [], []
+    for places in cells.values():
+        sample = _different(values[places], table["run"][places])
+        n, mean, sd = len(sample), _mean(sample), _sd(sample)
+        half = student(n - 1, level) * sd / math.sqrt(n) if n > 1 else math.nan
+        rows.append((n, mean, sd, half, mean - half, mean + half))
+    single = sum(row[0] < 2 for row in rows)
+    if single:
+        notes.append(_alone(table, single, len(rows)))
+    if failed := int(np.isnan(values).sum()):
+        notes.append(f"{failed} of {len(values)} rows have no {metric} and are left out")
+    columns = _columns(table.axes, list(cells), ("n", "mean", "sd", "half", "low", "high"), rows)
+    return Statistics(columns, table.axes, notes, f"{metric}: mean with {100 * confidence:g} % interval")
+
+
+def compare(table: SweepTable, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
+    """Paired differences of a metric between the values of an axis and a baseline, replicate by replicate.
+
+    Parameters
+    ----------
+    table : SweepTable
+    metric : str
+        A column of numbers.
+    axis : str
+        What differs.
+    baseline : label
+        The value of `axis` that the others are compared with.
+    confidence : float, default 0.95
+
+    Returns
+    -------
+    Statistics
+        The axes; ``n``, pairs of different runs; ``baseline`` and ``mean``, the two means; ``difference`` (mean -
+        baseline) with the interval ``low`` to ``high``; ``relative``, difference / baseline; ``correlation`` of the
+        pairs; ``p`` of the paired t test and ``p_wilcoxon`` of the signed-rank test, both two-sided; ``p_holm``, the
+        former with Holm's correction for the number of rows; ``significant``: p_holm < 1 - confidence; ``needed``:
+        replicates that would show a difference of this size in four of five sweeps.
+
+    Notes
+    -----
+    `notes` says where replicates are too few for the difference that the means seem to show.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(200, rng), "machine": fs.Cluster(128), "load": 0.9}
+    >>> table = fs.Sweep(base, {"scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=5).run()
+    >>> test = compare(table, "mean_wait", "scheduler", "fcfs")
+    >>> bool(test["difference"][0] < 0), test["n"]
+    (True, array([5]))
+    """
+    level = _level(confidence)
+    values = _numbers(table, metric)
+    if axis not in table.axes:
+        hint = checks.did_you_mean(axis, table.axes)
+        raise OptionError(f"no axis {axis!r}{hint}; axes: {', '.join(table.axes)}")
+    there = list(dict.fromkeys(table[axis].tolist()))
+    if baseline not in there:
+        raise OptionError(f"axis {axis} has no value {baseline!r}; it has: {', '.join(map(repr, there))}")
+    others = [name for name in table.axes if name != axis]
+    points: list[tuple[Any, ...]] = []
+    rows: list[list[float]] = []
+    for rest, places in _cells(table, others).items():
+        by_value = {value: places[table[axis][places] == value] for value in there}
+        if not len(by_value[baseline]):
+            continue
+        for value in there:
+            if value == baseline or not len(by_value[value]):
+                continue
+            one, other = _pairs(table, values, by_value[value], by_value[baseline])
+            points.append(tuple(value if name == axis else rest[others.index(name)] for name in table.axes))
+            rows.append(_compared(one, other, level))
+    if not rows:
+        raise OptionError(f"axis {axis} has no value to compare with {baseline!r} in the same settings")
+    names = ("n", "baseline", "mean", "difference", "low", "high", "relative", "correlation", "p", "p_wilcoxon")
+    columns = _columns(table.axes, points, (*names, "needed"), rows)
+    columns["p_holm"] = holm(columns["p"])
+    columns["significant"] = columns["p_holm"] < 1.0 - confidence
+    notes = _remarks(columns, table, points, axis, baseline, 1.0 - confidence)
+    columns["needed"] = columns.pop("needed")
+    what = f"{metric}: {axis} against {baseline}, pairs of replicates, {100 * confidence:g} % interval"
+    return Statistics(columns, table.axes, notes, what)
+
+
+def _compared(one: Floats, other: Floats, level: float) -> list[float]:
+    """One row of numbers of `compare`."""
+    difference = one - other
+    n, mean, sd = len(difference), _mean(difference), _sd(difference)
+    base = _mean(other)
+    half = student(n - 1, level) * sd / math.sqrt(n) if n > 1 else math.nan
+    together = math.nan
+    if n > 2 and one.std() > 0 and other.std() > 0:
+        together = float(np.corrcoef(one, other)[0, 1])
+    return [
+        n,
+        base,
+        _mean(one),
+        mean,
+        mean - half,
+        mean + half,
+        mean / base if base else math.nan,
+        together,
+        student_p(difference),
+        wilcoxon_p(difference),
+        needed(mean, sd, level),
+    ]
+
+
+def _remarks(
+    columns: Mapping[str, NDArray[Any]],
+    table: SweepTable,
+    points: list[tuple[Any, ...]],
+    axis: str,
+    baseline: Any,
+    alpha: float,
+) -> list[str]:
+    """What the replicates do not show."""
+    notes = []
+    single = int((columns["n"] < 2).sum())
+    if single:
+        notes.append(_alone(table, single, len(points)))
+    for row, point in enumerate(points):
+        n, relative, want = int(columns["n"][row]), columns["relative"][row], columns["needed"][row]
+        if n < 2 or columns["significant"][row] or not columns["difference"][row]:
+            continue
+        where = ", ".join(f"{name}={value}" for name, value in zip(table.axes, point, strict=True))
+        more = f"about {want:,.0f} would be needed" if want > n else "and the tests of the other rows count against it"
+        notes.append(f"{where}: {n} replicates do not show a difference of {100 * relative:+.2g} %; {more}")
+    most = int(columns["n"].max())
+    if most >= 2 and 2.0 ** (1 - most) > alpha:
+        notes.append(f"p_wilcoxon of {most} pairs cannot be below {2.0 ** (1 - most):.3g}, whatever they are")
+    return notes
+
+
+def _alone(table: SweepTable, single: int, total: int) -> str:
+    replicates = len(set(table["replicate"].tolist()))
+    if replicates > 1:
+        return f"{single} of {total} rows are a single run: nothing in them is drawn, so replicates do not differ"
+    return f"{single} of {total} rows are a single run: give the sweep replicates, and something that is drawn"
+
+
+# -- samples
+
+
+def _level(confidence: float) -> float:
+    """The quantile that a two-sided interval needs."""
+    return 0.5 + 0.5 * checks.number("confidence", confidence, above=0.0, high=0.999999)
+
+
+def _numbers(table: SweepTable, metric: str) -> Floats:
+    if metric not in table.metrics:
+        hint = checks.did_you_mean(metric, table.metrics)
+        raise OptionError(f"no metric {metric!r}{hint}; metrics: {', '.join(table.metrics)}")
+    return np.asarray(table[metric], np.float64)
+
+
+def _cells(table: SweepTable, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np.int64]]:
+    """Setting of these axes -> its rows."""
+    found: dict[tuple[Any, ...], list[int]] = {}
+    columns = [table[name].tolist() for name in axes]
+    columns = [[None if value != value else value for value in column] for column in columns]  # NaN equals nothing
+    for row in range(table.n_rows):
+        found.setdefault(tuple(column[row] for column in columns), []).append(row)
+    return {point: np.array(rows) for point, rows in found.items()}
+
+
+def _different(values: Floats, runs: NDArray[Any]) -> Floats:
+    """Values of runs that differ and have one."""
+    once = np.sort(np.unique(runs, return_index=True)[1])
+    sample: Floats = values[once]
+    return sample[~np.isnan(sample)]
+
+
+def _pairs(
+    table: SweepTable, values: Floats, one: NDArray[np.int64], other: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """Values of two cells in the replicates that both have, each pair of runs once."""
+    place = {int(table["replicate"][row]): row for row in other.tolist()}
+    seen: dict[tuple[str, str], tuple[float, float]] = {}
+    for row in one.tolist():
+        partner = place.get(int(table["replicate"][row]))
+        if partner is not None and not np.isnan(values[row] + values[partner]):
+            seen[str(table["run"][row]), str(table["run"][partner])] = (values[row], values[partner])
+    pairs = np.array(list(seen.values()), np.float64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _mean(sample: Floats) -> float:
+    return float(sample.mean()) if len(sample) else math.nan
+
+
+def _sd(sample: Floats) -> float:
+    return float(sample.std(ddof=1)) if len(sample) > 1 else math.nan
+
+
+def _columns(
+    axes: Sequence[str], points: Sequence[tuple[Any, ...]], names: Sequence[str], rows: Sequence[Sequence[float]]
+) -> dict[str, NDArray[Any]]:
+    columns: dict[str, NDArray[Any]] = {name: as_column([point[i] for point in points]) for i, name in enumerate(axes)}
+    numbers = np.array(rows, np.float64).reshape(len(points), len(names))
+    for i, name in enumerate(names):
+        columns[name] = numbers[:, i].astype(np.int64) if name == "n" else numbers[:, i]
+    return columns

@@ -1,0 +1,291 @@
+"""The store: one SQLite file that keeps the rows of any number of sweeps, whatever happens to the process that writes.
+
+Tables (read them with any tool that knows SQLite; the view ``results`` joins them):
+
+``run``
+    One row a run, named by its content: status, error, versions, a column for each metric, ledger account and counter.
+``task``
+    Which run stands at which place of which sweep, with its axes as JSON.
+``sweep``
+    The sweeps.
+``timing``
+    When a run ended and how long it took: the only columns that two machines do not agree on.
+
+Rows are only added.  A run that failed may be tried again, and its row replaced.
+"""
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from faultsim.errors import StoreError
+from faultsim.sweep.rows import COLUMNS
+
+__all__ = ["LAYOUT", "Store"]
+
+#: Version of the layout of the file (``PRAGMA user_version``).
+LAYOUT = 1
+#: ``PRAGMA application_id``: "flts".
+APPLICATION = 0x666C7473
+#: Seconds to wait for another process that writes.
+PATIENCE = 60.0
+
+_SCHEMA = f"""
+CREATE TABLE sweep (
+    id TEXT PRIMARY KEY, name TEXT, axes TEXT, replicates INTEGER, tasks INTEGER, created TEXT, command TEXT,
+    document TEXT);
+CREATE TABLE run (
+    id TEXT PRIMARY KEY, status TEXT, error TEXT, environment TEXT,
+    {", ".join(f'"{name}" REAL' for name in COLUMNS)}) WITHOUT ROWID;
+CREATE TABLE task (
+    sweep TEXT, task INTEGER, replicate INTEGER, seed INTEGER, axes TEXT, run TEXT,
+    PRIMARY KEY (sweep, task)) WITHOUT ROWID;
+CREATE TABLE timing (run TEXT PRIMARY KEY, elapsed REAL, ended REAL) WITHOUT ROWID;
+CREATE TABLE environment (id TEXT PRIMARY KEY, versions TEXT) WITHOUT ROWID;
+CREATE VIEW results AS
+    SELECT sweep.name AS sweep_name, task.sweep, task.task, task.replicate, task.seed, task.axes, run.*
+    FROM task JOIN run ON run.id = task.run JOIN sweep ON sweep.id = task.sweep;
+PRAGMA application_id = {APPLICATION};
+PRAGMA user_version = {LAYOUT};
+"""
+
+
+class Store:
+    """Open a store.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; ":memory:" keeps rows as long as the object lives.
+    write : bool, default True
+        Whether rows will be added; the file is made if it is not there.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be opened or written, is no store, or is of a later version.
+
+    Examples
+    --------
+    >>> with Store(":memory:") as store:
+    ...     store.sweeps()
+    []
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, write: bool = True) -> None:
+        self.path = os.fspath(path)
+        self.writable = write
+        if not write and not os.path.exists(self.path):
+            raise StoreError(f"{self.path}: no such store")
+        if os.path.isdir(self.path):
+            raise StoreError(f"{self.path}: a folder, expected a file")
+        if write and self.path != ":memory:" and not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):
+            raise StoreError(f"{self.path}: its folder does not exist")
+        with self._explained():
+            self._db = self._opened()
+            if write:
+                self._prepare()
+            else:
+                self._check()
+
+    def _opened(self) -> sqlite3.Connection:
+        if self.path == ":memory:":
+            return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        if self.writable:
+            return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+        uri = "file:" + quote(os.path.abspath(self.path))
+        db = sqlite3.connect(uri + "?mode=ro", uri=True, timeout=PATIENCE, check_same_thread=False)
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            # A folder that may not be written has no room for the file by which readers of a log agree; nobody writes.
+            db.close()
+            db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        return db
+
+    def _prepare(self) -> None:
+        db = self._db
+        if self.path != ":memory:":
+            db.execute("PRAGMA journal_mode = WAL")
+        # A killed process loses nothing that was committed; a machine that loses power may lose the last second.
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("BEGIN IMMEDIATE")  # two processes may open a new file at once
+        try:
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in _SCHEMA.split(";"):
+                    db.execute(statement)
+            self._check()
+            there = {row[1] for row in db.execute("PRAGMA table_info(run)")}
+            for name in COLUMNS:
+                if name not in there:
+                    db.execute(f'ALTER TABLE run ADD COLUMN "{name}" REAL')
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        db.execute("COMMIT")
+
+    def _check(self) -> None:
+        if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
+            raise StoreError(f"{self.path}: an SQLite file, but no store of sweeps")
+        layout = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if layout != LAYOUT:
+            raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layout {LAYOUT}")
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """SQLite's errors as `StoreError`, with what to do."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            name = getattr(error, "sqlite_errorname", "")
+            said = {
+                "SQLITE_FULL": "no space left; what was written before is safe: make room and run again",
+                "SQLITE_READONLY": "may not be written (read-only)",
+                "SQLITE_CANTOPEN": "cannot be opened: is the folder there, and may it be written?",
+                "SQLITE_NOTADB": "not a store of sweeps (no SQLite file)",
+                "SQLITE_CORRUPT": "broken: SQLite cannot read it",
+                "SQLITE_BUSY": "another process is writing to it and does not end",
+            }
+            key = next((k for k in said if name.startswith(k)), "")
+            if name.startswith("SQLITE_IOERR"):
+                text = f"cannot be read or written ({error}); is the disk full? What was written before is safe"
+            else:
+                text = said.get(key, str(error))
+            raise StoreError(f"{self.path}: {text}") from error
+
+    # -- writing
+
+    def add_sweep(self, row: Mapping[str, Any]) -> None:
+        """Enter a sweep, unless it is there."""
+        with self._explained(), self.transaction():
+            names = ", ".join(row)
+            marks = ", ".join("?" * len(row))
+            self._db.execute(f"INSERT OR IGNORE INTO sweep ({names}) VALUES ({marks})", list(row.values()))
+
+    def add_environment(self, name: str, versions: str) -> None:
+        """Enter the versions that compute."""
+        with self._explained(), self.transaction():
+            self._db.execute("INSERT OR IGNORE INTO environment VALUES (?, ?)", (name, versions))
+
+    def add(
+        self,
+        runs: Sequence[tuple[Any, ...]],
+        tasks: Sequence[tuple[Any, ...]],
+        timing: Sequence[tuple[str, float]],
+    ) -> None:
+        """Add rows in one transaction: all of them are there afterwards, or none.
+
+        Parameters
+        ----------
+        runs : sequence of (id, status, error, environment, *numbers)
+        tasks : sequence of (sweep, task, replicate, seed, axes, run)
+        timing : sequence of (run, elapsed)
+        """
+        columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *COLUMNS))
+        marks = ", ".join("?" * (4 + len(COLUMNS)))
+        ended = round(time.time(), 3)
+        with self._explained(), self.transaction():
+            db = self._db
+            if runs:
+                # A run that failed before, and is tried again, is replaced; a finished one never.
+                db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
+                db.executemany(f"INSERT OR IGNORE INTO run ({columns}) VALUES ({marks})", runs)
+                db.executemany("INSERT OR REPLACE INTO timing VALUES (?, ?, ?)", [(*row, ended) for row in timing])
+            if tasks:
+                db.executemany("INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", tasks)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Put everything into the one file, and let it go."""
+        if self.writable and self.path != ":memory:":
+            # Where readers hold it, or the disk is full, the log beside the file keeps the rows.
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._db.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write(self, statement: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement for each of some rows, in one transaction."""
+        if rows:
+            with self._explained(), self.transaction():
+                self._db.executemany(statement, rows)
+
+    # -- reading
+
+    def count(self, table: str) -> int:
+        """Number of rows of a table."""
+        return int(next(iter(self.read(f"SELECT count(*) FROM {table}")))[0])
+
+    def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Rows of a query, as they come."""
+        with self._explained():
+            yield from self._db.execute(query, values)
+
+    def known(self, ids: Iterable[str]) -> dict[str, str]:
+        """Status of those of `ids` that are in the store."""
+        wanted = list(ids)
+        found: dict[str, str] = {}
+        for begin in range(0, len(wanted), 500):
+            part = wanted[begin : begin + 500]
+            marks = ", ".join("?" * len(part))
+            found.update(self.read(f"SELECT id, status FROM run WHERE id IN ({marks})", part))
+        return found
+
+    def linked(self, sweep: str, tasks: Sequence[int]) -> dict[int, str]:
+        """Which runs are entered for some tasks of a sweep."""
+        found: dict[int, str] = {}
+        for begin in range(0, len(tasks), 500):
+            part = tasks[begin : begin + 500]
+            marks = ", ".join("?" * len(part))
+            rows = self.read(f"SELECT task, run FROM task WHERE sweep = ? AND task IN ({marks})", [sweep, *part])
+            found.update(rows)
+        return found
+
+    def sweeps(self) -> list[dict[str, Any]]:
+        """The sweeps with their counts of tasks done and failed, in the order in which they began.
+
+        Returns
+        -------
+        list of dict
+            id, name, axes, replicates, tasks, created, command, done, failed, elapsed (s of the runs), last (Unix time
+            of the last row, or None).
+        """
+        names = ("id", "name", "axes", "replicates", "tasks", "created", "command", "done", "failed", "elapsed", "last")
+        query = """
+            SELECT s.id, s.name, s.axes, s.replicates, s.tasks, s.created, s.command, count(run.id),
+                   coalesce(sum(run.status = 'error'), 0), coalesce(sum(timing.elapsed), 0), max(timing.ended)
+            FROM sweep AS s LEFT JOIN task ON task.sweep = s.id LEFT JOIN run ON run.id = task.run
+                 LEFT JOIN timing ON timing.run = run.id
+            GROUP BY s.id ORDER BY s.rowid"""
+        found = [dict(zip(names, row, strict=True)) for row in self.read(query)]
+        for row in found:
+            row["axes"] = json.loads(row["axes"])
+        return found
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return sum(Path(self.path + end).stat().st_size for end in ("", "-wal") if os.path.exists(self.path + end))

@@ -1,0 +1,340 @@
+"""`Sweep`: many runs as a grid over one, with replicates, kept in a store."""
+
+import datetime
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import InputError, OptionError
+from faultsim.machine import Cluster, Torus
+from faultsim.progress import Progress, reporting
+from faultsim.provenance import environment
+from faultsim.simulate import Run
+from faultsim.sweep.axes import OPTIONS, check_axis
+from faultsim.sweep.content import canonical, name_of
+from faultsim.sweep.grid import Grid, make_grid
+from faultsim.sweep.labels import label
+from faultsim.sweep.table import SweepTable, read_table
+from faultsim.sweep.tasks import Maker
+
+__all__ = ["Sweep", "load_sweep"]
+
+#: Largest seed that the store keeps.
+MAX_SEED = 2**63 - 1
+
+
+class Sweep:
+    """Many runs: a grid over one run, with replicates.
+
+    Parameters
+    ----------
+    base : Run or mapping
+        What all runs have in common.  A mapping holds the keywords of `faultsim.Run`, with ``log`` and ``machine``; in
+        it (as in axes) ``log`` and ``failures`` may be factories, called for each replicate with a
+        `numpy.random.Generator`, and with ``machine``, ``replicate`` and, for failures, ``log`` where they have
+        parameters of these names.
+    grid : mapping, optional
+        Axis -> values, a list or a mapping of names to values; all combinations are run.  An axis is an option of `Run`
+        except ``record``; a parameter of a policy such as ``"predictor.a"``; ``runtime_factor``, ``gap_factor``,
+        ``load`` or ``head``, which change the log; ``failure_count`` or ``failure_span`` (s), which change the
+        failures; or a name of your own for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
+    zipped : mapping or list of mappings, optional
+        Axes of equal length that go together, as one dimension of the grid.
+    cells : list of mappings, optional
+        Explicit settings, as one dimension of the grid.
+    replicates : int, default 1
+        How often each cell is run, each time with random streams of its own.  All cells of a replicate share them
+        (common random numbers).  Where nothing is drawn the replicates are one and the same run, made once.
+    warmup, drain : float, default 0
+        Shares of the jobs, in order of arrival, that metrics over jobs leave out at the beginning and at the end; those
+        of the machine (utilization, capacity, makespan, ledger) are of the whole run.
+    name : str
+        What to call it.
+
+    Raises
+    ------
+    OptionError, InputError
+        For an axis that does not exist, values that are given twice, or a cell whose options have no meaning together;
+        the message names the cell.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> base = {
+    ...     "log": lambda rng: fs.synthetic.nasa_like(100, rng),
+    ...     "machine": fs.Torus(4, 4, 8),
+    ... }
+    >>> sweep = fs.Sweep(base, {"scheduler": [fs.Fcfs(), fs.EasyBackfill()], "load": [0.7, 0.9]}, replicates=3)
+    >>> sweep
+    <Sweep: 4 cells (2 scheduler x 2 load), 3 replicates: 12 runs>
+    >>> table = sweep.run(workers=2)
+    >>> table.select(scheduler="easy", load=0.9)["mean_wait"].shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        base: Run | Mapping[str, Any],
+        grid: Mapping[str, Any] | None = None,
+        *,
+        zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+        cells: Iterable[Mapping[str, Any]] | None = None,
+        replicates: int = 1,
+        warmup: float = 0.0,
+        drain: float = 0.0,
+        name: str = "",
+    ) -> None:
+        self.base: Mapping[str, Any] = _options(base)
+        self.grid: Grid = make_grid(grid, zipped, cells)
+        self.replicates = checks.whole("replicates", replicates, low=1)
+        self.warmup = checks.number("warmup", warmup, low=0.0, high=1.0)
+        self.drain = checks.number("drain", drain, low=0.0, high=1.0)
+        if self.warmup + self.drain >= 1.0:
+            raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave no jobs")
+        self.name = str(name)
+        for needed in ("log", "machine"):
+            if needed not in self.base and not any(
+                all(needed in point for point in dimension.values) for dimension in self.grid.dimensions
+            ):
+                raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
+        self._maker = Maker(self.base, self.grid, self.replicates, (self.warmup, self.drain))
+        self._check()
+
+    def _check(self) -> None:
+        """Every cell has a meaning; one that has not is refused by name."""
+        for cell in self.grid:
+            try:
+                _check_given({**self.base, **cell.values})
+                self._maker.check(cell)
+            except (OptionError, InputError) as error:
+                where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
+                if not where or str(error).startswith("axis "):
+                    raise
+                raise type(error)(f"cell {where}: {error}") from None
+
+    def __len__(self) -> int:
+        """Number of runs: cells times replicates."""
+        return len(self._maker)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the axes."""
+        return self.grid.names
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        parts = " x ".join(f"{len(d)} {'+'.join(d.names)}" for d in self.grid.dimensions)
+        cells = f"{len(self.grid):,} cell{'s' if len(self.grid) != 1 else ''}" + (f" ({parts})" if parts else "")
+        times = f"{self.replicates} replicate{'s' if self.replicates != 1 else ''}"
+        return f"<Sweep{name}: {cells}, {times}: {len(self):,} run{'s' if len(self) != 1 else ''}>"
+
+    def tasks(self) -> "Iterable[Any]":
+        """The tasks, one after the other: index, labels, replicate, name by content, and the `Run`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        >>> sweep = fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]})
+        >>> [task.run.log.runtime[0] for task in sweep.tasks()]
+        [np.float64(10.0), np.float64(20.0)]
+        """
+        for cell in range(len(self.grid)):
+            for replicate in range(self.replicates):
+                yield self._maker.task(self.grid[cell], replicate)
+
+    def run(
+        self,
+        store: str | os.PathLike[str] | None = None,
+        *,
+        workers: int | None = None,
+        executor: Any = None,
+        progress: bool | Progress = False,
+        shard: tuple[int, int] | str | None = None,
+        retry: bool = False,
+        command: str = "",
+    ) -> SweepTable:
+        """Run what the store does not have, and give back the table.
+
+        Parameters
+        ----------
+        store : str or path, optional
+            SQLite file that keeps the rows; it may hold other sweeps, and runs that they share are made once.  Without
+            it nothing is kept but the table.
+        workers : int, optional
+            Threads or processes; by default as many as there are cores.
+        executor : "threads", "processes", Executor or distributed.Client, optional
+            Where to run: threads (the default; right unless a policy is written in Python), processes (a script needs
+            ``if __name__ == "__main__":``), any `concurrent.futures.Executor`, or a Dask cluster.
+        progress : bool or callable(done, total, seconds), default False
+            As for `simulate`, in runs.
+        shard : (i, n) or "i/n", optional
+            Only part i, from 1, of n parts of equal size; `merge` brings their stores together.
+        retry : bool, default False
+            Whether runs that failed before are tried again.
+        command : str
+            What to write into the store as the command that made it.
+
+        Returns
+        -------
+        SweepTable
+            All rows of this sweep that the store has.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be written; what was written before is safe.
+        WorkerError
+            If workers die again and again.
+        KeyboardInterrupt
+            Within a second after Ctrl-C; what is done is kept, and the same call goes on from there.
+        """
+        from faultsim.sweep.drive import Drive
+        from faultsim.sweep.pools import make_pool
+        from faultsim.sweep.store import Store
+
+        part = _shard(shard)
+        with Store(":memory:" if store is None else store) as kept:
+            row = self._row(command)
+            kept.add_sweep(row)
+            versions = json.dumps(environment(), sort_keys=True)
+            kept.add_environment(name_of(versions), versions)
+            with reporting(progress, "runs") as report:
+                drive = Drive(
+                    self._maker,
+                    kept,
+                    make_pool(executor, workers),
+                    sweep=row["id"],
+                    environment=name_of(versions),
+                    shard=part,
+                    retry=retry,
+                    report=report,
+                )
+                try:
+                    drive.run()
+                except KeyboardInterrupt:
+                    raise KeyboardInterrupt(_interrupted(drive.done, drive.total, store)) from None
+            return read_table(kept, {**row, "axes": self.axes})
+
+    def _row(self, command: str) -> dict[str, Any]:
+        """The sweep as the store keeps it; its id hangs on its axes and on the content of its first run."""
+        first = self._maker.task(self.grid[0], 0)
+        axes = [[dict(point) for point in dimension.labels] for dimension in self.grid.dimensions]
+        identity = {"name": self.name, "axes": axes, "replicates": self.replicates, "first": first.id}
+        base = {name: label(value) for name, value in self.base.items() if value is not None}
+        return {
+            "id": name_of(identity),
+            "name": self.name,
+            "axes": canonical(list(self.axes)),
+            "replicates": self.replicates,
+            "tasks": len(self),
+            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            "command": command,
+            "document": canonical({"base": base, "axes": axes, "warmup": self.warmup, "drain": self.drain}),
+        }
+
+
+def _interrupted(done: int, total: int, store: Any) -> str:
+    if store is None:
+        return f"after {done:,} of {total:,} runs; with a store they would have been kept"
+    return f"{done:,} of {total:,} runs are kept in {os.fspath(store)}; the same again goes on from there"
+
+
+def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
+    """The options of all runs."""
+    if isinstance(base, Run):
+        options = {name: getattr(base, name) for name in OPTIONS}
+        if options["placement"] == Run(base.log, base.machine).placement:
+            del options["placement"]  # the machine's own, which another machine on an axis brings too
+        return options
+    if not isinstance(base, Mapping):
+        raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {base!r:.60}")
+    for name in base:
+        check_axis(name)
+    return dict(base)
+
+
+def _check_given(given: Mapping[str, Any]) -> None:
+    """What `Maker` needs before it can make a run."""
+    from faultsim.machine import parse_machine
+
+    machine = given["machine"]
+    if isinstance(machine, str):
+        raise OptionError(
+            f"the machine must be a Cluster or a Torus, got {machine!r}; write {parse_machine(machine)!r}"
+        )
+    if not isinstance(machine, Cluster | Torus):
+        raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
+    checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
+    for name in ("runtime_factor", "gap_factor", "load", "failure_span"):
+        if given.get(name) is not None:
+            checks.number(f"axis {name}", given[name], above=0.0)
+    if given.get("head") is not None:
+        checks.whole("axis head", given["head"], low=1)
+    if given.get("failure_count") is not None:
+        checks.whole("axis failure_count", given["failure_count"], low=0)
+
+
+def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
+    """(i, n) with 1 <= i <= n."""
+    if shard is None:
+        return None
+    parts = shard.split("/") if isinstance(shard, str) else list(shard)
+    try:
+        i, n = (int(part) for part in parts)
+    except (TypeError, ValueError):
+        raise OptionError(f"shard must be i/n such as 1/8, got {shard!r}") from None
+    if not 1 <= i <= n:
+        raise OptionError(f"shard must be i/n with 1 <= i <= n, got {shard!r}")
+    return i, n
+
+
+def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> SweepTable:
+    """The table of a sweep in a store, as far as it is done; also while it runs.
+
+    Parameters
+    ----------
+    store : str or path
+        File that `Sweep.run` or ``faultsim sweep`` wrote.
+    sweep : str, optional
+        Name of the sweep, or the beginning of its id; by default the last one that was begun.
+
+    Raises
+    ------
+    StoreError
+        If the file cannot be read.
+    OptionError
+        If it has no such sweep, or several.
+
+    Examples
+    --------
+    >>> import tempfile, faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sweep = fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]}, name="two")
+    ...     _ = sweep.run(f"{folder}/sweep.db")
+    ...     fs.load_sweep(f"{folder}/sweep.db")["mean_wait"]
+    array([4.5, 9.5])
+    """
+    from faultsim.sweep.store import Store
+
+    with Store(store, write=False) as kept:
+        return read_table(kept, pick_sweep(kept.sweeps(), os.fspath(store), sweep))
+
+
+def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, Any]:
+    """The row of a sweep that is wanted, by name or id."""
+    if not rows:
+        raise OptionError(f"{where} holds no sweep")
+    if wanted is None:
+        return rows[-1]
+    found = [row for row in rows if row["name"] == wanted] or [row for row in rows if row["id"].startswith(wanted)]
+    if not found:
+        names = ", ".join(dict.fromkeys(row["name"] or row["id"][:8] for row in rows))
+        raise OptionError(f"{where} has no sweep {wanted!r}; it has: {names}")
+    if len(found) > 1:
+        ids = ", ".join(f"{row['id'][:8]} ({row['created']})" for row in found)
+        raise OptionError(f"{where} has {len(found)} sweeps called {wanted!r}; name one by its id: {ids}")
+    return found[0]

@@ -1,0 +1,293 @@
+"""`SweepTable`: the rows of a sweep as columns."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.columns import read_only
+from faultsim.errors import MissingExtraError, OptionError
+from faultsim.metrics import METRICS
+from faultsim.sweep.rows import COLUMNS
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from faultsim.sweep.store import Store
+
+__all__ = ["SweepTable", "read_table"]
+
+#: Rows that are fetched at once.
+CHUNK = 2000
+
+
+class SweepTable(Mapping[str, NDArray[Any]]):
+    """The rows of a sweep: read-only columns by name, one row a cell and replicate, in the order of the axes.
+
+    Columns are the axes; ``replicate``; ``seed``; every metric of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
+    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the name of the run by content; and
+    ``status``, "ok" or "error".  A metric that an axis takes the name of is called ``metric:NAME``.  Numbers of a run
+    that failed are NaN, and `errors` says why.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.synthetic.nasa_like(50, 0)
+    >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [0.5, 1.0]}).run()
+    >>> table.axes, len(table["mean_wait"]), table.select(runtime_factor=1.0)["n_jobs"]
+    (('runtime_factor',), 2, array([50.]))
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        *,
+        axes: Sequence[str],
+        name: str = "",
+        expected: int | None = None,
+        errors: Mapping[int, str] | None = None,
+        command: str = "",
+    ) -> None:
+        self._columns = dict(columns)
+        self._axes = tuple(axes)
+        self.name = name
+        #: What made it: a command, or empty.
+        self.command = command
+        #: Rows that the whole sweep has; more than ``n_rows`` where it is not done, or a part of it.
+        self.expected = self.n_rows if expected is None else expected
+        self._errors = dict(errors or {})
+
+    # -- a mapping of columns
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        try:
+            return self._columns[name]
+        except KeyError:
+            hint = checks.did_you_mean(name, self._columns)
+            raise KeyError(f"no column {name!r}{hint}; columns: {', '.join(self._columns)}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._columns.values()))) if self._columns else 0
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of the columns that are axes."""
+        return self._axes
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the columns that are numbers of runs."""
+        known = {*COLUMNS, *(f"metric:{name}" for name in METRICS)}
+        return tuple(name for name in self._columns if name in known and name not in self._axes)
+
+    @property
+    def errors(self) -> Mapping[int, str]:
+        """Row -> why that run failed."""
+        return MappingProxyType(self._errors)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row of the sweep is here."""
+        return self.n_rows == self.expected
+
+    # -- parts
+
+    def select(self, **axes: Any) -> "SweepTable":
+        """The rows where axes (or ``replicate``) have these values; a list means any of them.
+
+        Axes with a dot are given by ``**{"predictor.a": 0.1}``.
+
+        Raises
+        ------
+        OptionError
+            For an axis that is not there, or a value that no row has.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.synthetic.nasa_like(50, 0)
+        >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"scheduler": [fs.Fcfs(), fs.EasyBackfill()]}).run()
+        >>> table.select(scheduler="easy").n_rows
+        1
+        """
+        rows = np.ones(self.n_rows, np.bool_)
+        for name, wanted in axes.items():
+            if name not in self._axes and name != "replicate":
+                hint = checks.did_you_mean(name, self._axes)
+                raise OptionError(f"no axis {name!r}{hint}; axes: {', '.join((*self._axes, 'replicate'))}")
+            column = self._columns[name]
+            one = np.zeros(self.n_rows, np.bool_)
+            for value in wanted if isinstance(wanted, list | tuple | np.ndarray) else [wanted]:
+                match = np.isnan(column) if value is None and column.dtype.kind == "f" else column == value
+                if not np.any(match):
+                    there = ", ".join(repr(v) for v in dict.fromkeys(column.tolist()))
+                    raise OptionError(f"axis {name} has no value {value!r}; it has: {there}")
+                one |= match
+            rows &= one
+        return self.where(rows)
+
+    def where(self, mask: Any) -> "SweepTable":
+        """The rows that a mask of booleans names, shape (n_rows,).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.synthetic.nasa_like(50, 0)
+        >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [0.5, 1.0]}).run()
+        >>> table.where(table["runtime_factor"] > 0.7).n_rows
+        1
+        """
+        rows = np.asarray(mask)
+        if rows.dtype != np.bool_ or rows.shape != (self.n_rows,):
+            raise OptionError(f"a mask of {self.n_rows} booleans is needed, got {rows.dtype} of shape {rows.shape}")
+        places = np.flatnonzero(rows)
+        columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
+        errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
+        return SweepTable(columns, axes=self._axes, name=self.name, errors=errors, command=self.command)
+
+    # -- statistics
+
+    def summary(self, metric: str, *, confidence: float = 0.95) -> "SweepTable | Any":
+        """Mean of a metric over the replicates of each cell, with its confidence interval.
+
+        See `faultsim.sweep.statistics.summary`.
+        """
+        from faultsim.sweep.statistics import summary
+
+        return summary(self, metric, confidence=confidence)
+
+    def compare(self, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Any:
+        """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
+        from faultsim.sweep.statistics import compare
+
+        return compare(self, metric, axis, baseline, confidence=confidence)
+
+    # -- out
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """As a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        return pandas.DataFrame(self._columns)
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """As a pyarrow Table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtraError('to_arrow needs pyarrow: pip install "faultsim[arrow]"') from None
+        columns = {name: c.tolist() if c.dtype == object else c for name, c in self._columns.items()}
+        return pyarrow.table(columns)
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write a line of text for each row; ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output."""
+        from faultsim.sweep.export import write_csv
+
+        write_csv(self, path)
+
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write a Parquet file (needs pyarrow)."""
+        from faultsim.sweep.export import write_parquet
+
+        write_parquet(self, path)
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        rows = f"{self.n_rows:,}" if self.complete else f"{self.n_rows:,} of {self.expected:,}"
+        failed = f", {len(self._errors):,} failed" if self._errors else ""
+        return f"<SweepTable{name}: {rows} rows{failed}; axes {', '.join(self._axes) or 'none'}>"
+
+
+def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
+    """The table of a sweep in a store, as far as it is done."""
+    query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
+    n = int(next(iter(store.read("SELECT count(*)" + query, [sweep["id"]])))[0])
+    there = {row[1] for row in store.read("PRAGMA table_info(run)")}
+    # The numbers first, straight into arrays: a row of Python objects takes ten times their room.
+    numbers = {name: np.full(n, np.nan) for name in COLUMNS}
+    asked = [name for name in COLUMNS if name in there]
+    quoted = ", ".join(f'run."{name}"' for name in asked)
+    fixed = "task.replicate, task.seed, task.axes, task.run, run.status, run.error"
+    rows = store.read(f"SELECT {fixed}, {quoted}{query} ORDER BY task.task", [sweep["id"]])
+    replicate, seed = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    axes: list[str] = list(sweep["axes"])
+    labels: dict[str, list[Any]] = {name: [] for name in axes}
+    run, status = np.empty(n, "U32"), np.empty(n, "U5")
+    errors: dict[int, str] = {}
+    for at, row in enumerate(rows):
+        if at == n:
+            break  # another process has added rows since
+        replicate[at], seed[at], document, run[at], status[at], error = row[:6]
+        point = json.loads(document)
+        for name in axes:
+            labels[name].append(point[name])
+        if error is not None:
+            errors[at] = error
+        for name, value in zip(asked, row[6:], strict=True):
+            if value is not None:
+                numbers[name][at] = value
+    columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
+    columns |= {"replicate": replicate, "seed": seed}
+    columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
+    columns |= {"run": run, "status": status}
+    for column in columns.values():
+        read_only(column)
+    return SweepTable(
+        columns,
+        axes=axes,
+        name=sweep["name"],
+        expected=sweep["tasks"],
+        errors=errors,
+        command=sweep["command"] or "",
+    )
+
+
+def as_column(values: Sequence[Any]) -> NDArray[Any]:
+    """Labels of an axis as an array: numbers where all are (None is NaN), else text or objects.
+
+    Examples
+    --------
+    >>> as_column([1, 2]), as_column([1.5, None]), as_column(["easy", "fcfs"])
+    (array([1, 2]), array([1.5, nan]), array(['easy', 'fcfs'], dtype='<U4'))
+    """
+    kinds = {type(value) for value in values}
+    if kinds == {bool}:
+        return np.array(values, np.bool_)
+    if kinds == {int}:
+        return np.array(values, np.int64)
+    if kinds and kinds <= {int, float, type(None)} and kinds != {type(None)}:
+        return np.array([math.nan if value is None else value for value in values], np.float64)
+    if kinds == {str}:
+        return np.array(values)
+    column = np.empty(len(values), object)
+    column[:] = list(values)
+    return column

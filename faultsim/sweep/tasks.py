@@ -1,0 +1,216 @@
+"""The tasks of a sweep: cells and replicates turned into runs, with their inputs drawn once and kept while needed."""
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from faultsim.errors import InputError, OptionError
+from faultsim.failures import FailureTrace
+from faultsim.run import RunSpec
+from faultsim.simulate import Run
+from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
+from faultsim.sweep.content import task_id
+from faultsim.sweep.grid import Cell, Grid
+from faultsim.sweep.labels import Label
+from faultsim.sweep.streams import derived_seed, draws_from_seed, generator, run_seed
+from faultsim.workload import Workload
+
+__all__ = ["Inputs", "Maker", "Task"]
+
+#: Bytes of inputs that are kept for the tasks to come.
+KEPT = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run of a sweep.
+
+    Parameters
+    ----------
+    index : int
+        ``cell * replicates + replicate``: its place in the table.
+    replicate : int
+    labels : mapping
+        Axis -> what the table shows.
+    id : str
+        Name by content (`task_id`).
+    run : Run
+    log, failures : str
+        Digests of its inputs; the second is None where nothing fails.
+    """
+
+    index: int
+    replicate: int
+    labels: Mapping[str, Label]
+    id: str
+    run: Run
+    log: str
+    failures: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An input and its digest; what it was made from stays alive, since it is found by identity."""
+
+    value: Any
+    digest: str | None
+    source: Any
+
+
+class Inputs:
+    """Logs and failures that were made, by what they were made from; the least lately used ones go.
+
+    Examples
+    --------
+    >>> kept = Inputs(1000)
+    >>> kept.get(("a",), lambda: None).value is None
+    True
+    """
+
+    def __init__(self, limit: int = KEPT) -> None:
+        self._limit, self._bytes = limit, 0
+        self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
+
+    def get(self, key: tuple[Any, ...], make: Callable[[], Any], source: Any = None) -> _Held:
+        """What is kept under `key`, made where it is not there."""
+        held = self._kept.get(key)
+        if held is None:
+            value = make()
+            held = self._kept[key] = _Held(value, None if value is None else value.digest(), source)
+            self._bytes += _size(value)
+            while self._bytes > self._limit and len(self._kept) > 4:
+                self._bytes -= _size(self._kept.popitem(last=False)[1].value)
+        else:
+            self._kept.move_to_end(key)
+        return held
+
+
+def _size(value: Any) -> int:
+    return 0 if value is None else sum(column.nbytes for column in value.columns.values())
+
+
+class Maker:
+    """Makes the tasks of a sweep.
+
+    Parameters
+    ----------
+    base : mapping
+        Options of all runs, with ``log`` and ``machine``; log and failures may be factories.
+    grid : Grid
+    replicates : int
+    cut : (float, float)
+        Shares of the jobs that metrics leave out.
+    """
+
+    def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, cut: tuple[float, float]) -> None:
+        self.base, self.grid, self.replicates, self.cut = base, grid, replicates, cut
+        self._inputs = Inputs()
+
+    def __len__(self) -> int:
+        return len(self.grid) * self.replicates
+
+    def task(self, cell: Cell, replicate: int) -> Task:
+        """The task of a cell and a replicate."""
+        given = {**self.base, **cell.values}
+        seed = given.get("seed", 0)
+        nodes = given["machine"].nodes if hasattr(given.get("machine"), "nodes") else 0
+        log = self._log(given, replicate, seed, nodes)
+        failures = self._failures(given, log, replicate, seed, nodes)
+        options = _options(given)
+        if draws_from_seed(options.get("predictor")):
+            options["seed"] = run_seed(seed, replicate)
+        options |= {"log": log.value, "failures": failures.value}
+        run = Run(**options)
+        return Task(
+            cell.index * self.replicates + replicate,
+            replicate,
+            cell.labels,
+            task_id(run, log.digest or "", failures.digest, self.cut),
+            run,
+            log.digest or "",
+            failures.digest,
+        )
+
+    def check(self, cell: Cell) -> None:
+        """Refuse a cell whose options have no meaning together, before anything is drawn or run."""
+        given = {**self.base, **cell.values}
+        options = _options(given)
+        log, failures = given.get("log"), given.get("failures")
+        stand_in = Workload(submit=[0.0], runtime=[1.0], size=[1])
+        options["log"] = stand_in if callable(log) else log
+        options["failures"] = FailureTrace([], [], span=1.0) if callable(failures) else failures
+        if options["failures"] is None:
+            for name, change in CHANGES.items():
+                if change.of == "failures" and given.get(name) is not None:
+                    raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
+        RunSpec(**options)
+
+    # -- inputs
+
+    def _log(self, given: Mapping[str, Any], replicate: int, seed: int, nodes: int) -> _Held:
+        source = given["log"]
+        key: tuple[Any, ...] = ("log", id(source))
+        if callable(source):
+            key += (replicate, seed, given["machine"])
+        held = self._inputs.get(key, lambda: _made("log", source, seed, replicate, given["machine"], None), source)
+        return self._changed("log", held, key, given, replicate, seed, nodes)
+
+    def _failures(self, given: Mapping[str, Any], log: _Held, replicate: int, seed: int, nodes: int) -> _Held:
+        source = given.get("failures")
+        if source is None:
+            return _Held(None, None, None)
+        key: tuple[Any, ...] = ("failures", id(source))
+        if callable(source):
+            key += (replicate, seed, given["machine"], log.digest)
+        held = self._inputs.get(
+            key, lambda: _made("failures", source, seed, replicate, given["machine"], log.value), source
+        )
+        return self._changed("failures", held, key, given, replicate, seed, nodes)
+
+    def _changed(
+        self,
+        of: str,
+        held: _Held,
+        key: tuple[Any, ...],
+        given: Mapping[str, Any],
+        replicate: int,
+        seed: int,
+        nodes: int,
+    ) -> _Held:
+        for name, change in CHANGES.items():
+            value = given.get(name)
+            if change.of != of or value is None:
+                continue
+            own = derived_seed(seed, name, replicate) if change.draws else 0
+            before = held.value
+            key = (*key, name, value, own, nodes)
+            try:
+                held = self._inputs.get(key, lambda: change.apply(before, value, nodes, own), held.source)  # noqa: B023
+            except (InputError, OptionError) as error:
+                raise type(error)(f"axis {name} = {value!r}: {error}") from None
+        return held
+
+
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords of the run, with the parameters of policies that axes name; log and failures as they are given."""
+    options = {name: given[name] for name in OPTIONS if name in given}
+    with_parameters(options, {name: value for name, value in given.items() if "." in name})
+    return options
+
+
+_EXPECTED = {"log": Workload, "failures": FailureTrace}
+
+
+def _made(what: str, source: Any, seed: int, replicate: int, machine: Any, log: Workload | None) -> Any:
+    """An input that is given, or drawn by a factory from the replicate's stream."""
+    if not callable(source):
+        return source
+    extra = {"machine": machine, "log": log, "replicate": replicate}
+    wanted = inspect.signature(source).parameters
+    known = {name: value for name, value in extra.items() if name in wanted and value is not None}
+    value = source(generator(seed, what, replicate), **known)
+    if not isinstance(value, _EXPECTED[what]):
+        raise InputError(f"the factory of {what} must return a {_EXPECTED[what].__name__}, got {value!r:.60}")
+    return value
