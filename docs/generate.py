@@ -14,7 +14,7 @@ from types import ModuleType
 import faultsim
 
 # Public modules that `import faultsim` leaves to those who want them.
-OPTIONAL = ("faultsim.plot",)
+OPTIONAL = ("faultsim.plot", "faultsim.report")
 
 
 def groups() -> dict[str, list[str]]:

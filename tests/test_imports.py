@@ -52,7 +52,8 @@ ARROWS: dict[str, set[str]] = {
     "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "progress", "_core", "reference"},
     "sweep": BASE | DATA | MODEL | {"readers", "synthetic", "provenance", "progress"},
     "plot": BASE | {"metrics", "result"},
-    "reproduce": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "plot", "progress"},
+    "report": BASE | {"metrics", "result", "provenance", "plot"},
+    "reproduce": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "plot", "report", "progress"},
     "bench": BASE | DATA | FACES | MODEL | {"readers", "synthetic", "reproduce", "_core", "reference"},
 }
 ARROWS["faultsim"] = set(ARROWS)

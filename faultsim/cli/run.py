@@ -20,16 +20,18 @@ examples:
 """
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import faultsim as fs
 from faultsim.cli import specs
-from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
+from faultsim.cli.inputs import DEFAULT_NODES, Source, add_log_arguments, open_log
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 from faultsim.cli.run_failures import MAPPINGS, open_failures
+from faultsim.cli.traces import TraceSource
 from faultsim.errors import OptionError
 from faultsim.machine import parse_machine
 from faultsim.provenance import plain
@@ -91,6 +93,7 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
     out.add_argument("--csv", metavar="FILE", help="write one line a job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg)")
+    out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
 
 
 def _default_machine(log: Any) -> Any:
@@ -115,11 +118,11 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim run``."""
     _add_arguments(parser)
     args = parser.parse_args(argv)
-    if args.gantt:
+    if args.gantt or args.report:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()  # before the run, not after it
-    for path in filter(None, (args.save, args.csv, args.gantt)):
+    for path in filter(None, (args.save, args.csv, args.gantt, args.report)):
         if not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")
         if Path(path).is_dir():
@@ -155,10 +158,13 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         oversized=args.oversized,
         start_delay=args.start_delay,
         seed=args.seed,
-        record=bool(args.gantt),
+        record=bool(args.gantt or args.report),
         progress=True,
     )
     written = _write(result, args)
+    if args.report:
+        _report(result, args.report, shlex.join(["faultsim", "run", *argv]), source, failures)
+        written.append(args.report)
     if args.json:
         print_json(
             {
@@ -181,6 +187,13 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         for path in written:
             print(f"written  {path}")
     return 0
+
+
+def _report(result: Any, path: str, command: str, log: Source, failures: TraceSource | None) -> None:
+    from faultsim.report import report_run
+
+    source = [f"log: {log.text}", *([f"failures: {failures.text}"] if failures is not None else [])]
+    report_run(result, command=command, source=source).write(path)
 
 
 def _write(result: Any, args: argparse.Namespace) -> list[str]:

@@ -8,15 +8,21 @@ from faultsim.plot.base import PALETTE, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.kiviat import plot_kiviat
+from faultsim.plot.ledger import plot_ledger
+from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
 from faultsim.plot.timeline import plot_queue, plot_utilization
 
 __all__ = [
     "PALETTE",
+    "animate_occupancy",
+    "occupancy",
     "plot_capacity",
     "plot_curves",
     "plot_gantt",
     "plot_job_sizes",
     "plot_kiviat",
+    "plot_ledger",
+    "plot_occupancy",
     "plot_queue",
     "plot_utilization",
     "require_matplotlib",

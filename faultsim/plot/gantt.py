@@ -1,12 +1,14 @@
 """The Gantt chart: which job held which nodes, and when."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.plot.base import GREY, axes, tidy, time_unit
+from faultsim.plot.raster import Raster
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +20,12 @@ __all__ = ["plot_gantt"]
 Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of the allocation, first node, node count
 
 #: Fills of the jobs: pale enough that edges show, far enough apart for colour-blind readers.
-FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#7F7F7F", "#AA4499")
+FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#999933", "#AA4499")
 EDGES_UP_TO = 3000  # rectangles; more would be all edge
+SHAPES_UP_TO = 30_000  # rectangles; more are painted into a picture of this size, whatever their number
+PIXELS = (640, 1280)
+BLOCK = 1 << 21  # nodes looked at at a time, so that a long list needs no copy of itself
+PALE = 0.6  # opacity of stays that a failure ended
 DOWN, KILLS = "#BDC1C6", "#C5221F"
 FAILURE, KILLED = 2, "requeue"  # kind of event; recovery under which a kill ends a stay
 
@@ -53,9 +59,34 @@ def _joined(row: NDArray[np.int64], first: NDArray[np.int64], count: NDArray[np.
 
 def _list_runs(held: Any) -> Runs:
     """Sorted node lists as runs of consecutive nodes."""
-    offsets, nodes = np.asarray(held["node_offsets"], dtype=np.int64), np.asarray(held["nodes"], dtype=np.int64)
-    row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return _joined(row, nodes, np.ones(len(nodes), dtype=np.int64))
+    offsets, nodes = np.asarray(held["node_offsets"]), np.asarray(held["nodes"])
+    begins = np.ones(len(nodes), dtype=bool)
+    np.not_equal(nodes[1:] - nodes[:-1], 1, out=begins[1:])
+    begins[offsets[:-1][offsets[:-1] < offsets[1:]]] = True
+    start = np.flatnonzero(begins)
+    row = np.searchsorted(offsets, start, side="right") - 1
+    return row, nodes[start].astype(np.int64), np.diff(np.append(start, len(nodes)))
+
+
+def _blocks(held: Any, shape: tuple[int, int, int] | None) -> Iterator[Runs]:
+    """The runs of all stays, a block of stays at a time."""
+    rows = len(held["job"])
+    if shape is not None:
+        ends = np.cumsum(np.asarray(held["a"], dtype=np.int64) * held["b"])
+    else:
+        ends = np.asarray(held["node_offsets"][1:])
+    lo = 0
+    while lo < rows:
+        before = int(ends[lo - 1]) if lo else 0
+        hi = max(lo + 1, int(np.searchsorted(ends, before + BLOCK, side="right")))
+        if shape is not None:
+            row, first, count = _box_runs({name: held[name][lo:hi] for name in "xyzabc"}, shape)
+        else:
+            offsets = held["node_offsets"][lo : hi + 1]
+            part = {"node_offsets": offsets - offsets[0], "nodes": held["nodes"][offsets[0] : offsets[-1]]}
+            row, first, count = _list_runs(part)
+        yield row + lo, first, count
+        lo = hi
 
 
 def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
@@ -64,6 +95,10 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
     hence start delays are part of a bar.  A cross marks each failure, red where it killed a job; down nodes are grey,
     and stays that a failure ended are hatched.
+
+    More than 30,000 rectangles are painted into a picture of 1280 x 640 pixels: a pixel has the colour of the job (or
+    jobs of one colour) that held most of it, as opaque as it was in use, and stays that a failure ended are paler.  So
+    hundreds of thousands of jobs take seconds, and no more memory than a few hundred.
 
     Parameters
     ----------
@@ -95,29 +130,67 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     held = result.allocations
     ax = axes(ax, 9.0, 5.0)
     machine: Any = result.machine
-    runs = _box_runs(held, machine.shape) if "x" in held else _list_runs(held)
-    row = runs[0]
     origin, finish = result.span
     unit, seconds = time_unit(finish - origin)
 
     def scaled(times: Any) -> NDArray[np.float64]:
         return (np.asarray(times) - origin) / seconds
 
-    begin, end = scaled(held["begin"])[row], scaled(held["end"])[row]
-    colours = np.array(FILLS)[np.asarray(held["job"])[row] % len(FILLS)]
-    lost = _killed(result)[row]
-    if result.failures is not None and len(result.failures):
-        _draw_failures(ax, result, scaled)
-    for rows, hatch in ((~lost, None), (lost, "/////")):
-        if rows.any() or hatch is None:
-            corners = _rectangles(begin[rows], end[rows], runs[1][rows], runs[2][rows])
-            _draw_bars(ax, corners, colours[rows], hatch=hatch, few=len(row) <= EDGES_UP_TO)
     ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))
     ax.set_ylim(0, machine.nodes)
+    lost = _killed(result)
+    if result.failures is not None and len(result.failures):
+        _draw_failures(ax, result, scaled)
+    begin, end = scaled(held["begin"]), scaled(held["end"])
+    colour = np.asarray(held["job"]) % len(FILLS)
+    few, blocks = _first(_blocks(held, machine.shape if "x" in held else None))
+    if few is None:
+        bars = ((begin[row], end[row], first, count, colour[row], lost[row]) for row, first, count in blocks)
+        _paint(ax, bars, pale=bool(lost.any()))
+    else:
+        row, first, count = few
+        for rows, hatch in ((~lost[row], None), (lost[row], "/////")):
+            if rows.any() or hatch is None:
+                corners = _rectangles(begin[row][rows], end[row][rows], first[rows], count[rows])
+                fills = np.array(FILLS)[colour[row][rows]]
+                _draw_bars(ax, corners, fills, hatch=hatch, few=len(row) <= EDGES_UP_TO)
     ax.set_xlabel(f"time since the first submit ({unit})")
     ax.set_ylabel("node")
     ax.set_title(f"{len(result):,} jobs on {machine}", fontsize=11)
     return tidy(ax, grid=False)
+
+
+def _first(blocks: Iterator[Runs]) -> tuple[Runs | None, Iterator[Runs]]:
+    """All runs at once if they are few enough to be shapes; else None, and their blocks."""
+    seen: list[Runs] = []
+    total = 0
+    for block in blocks:
+        seen.append(block)
+        total += len(block[0])
+        if total > SHAPES_UP_TO:
+            return None, chain(seen, blocks)
+    empty = np.empty(0, np.int64)
+    row, first, count = (np.concatenate([empty, *parts]) for parts in zip(*seen, strict=True)) if seen else (empty,) * 3
+    return (row, first, count), iter(())
+
+
+def _paint(ax: "Axes", bars: Iterable[tuple[NDArray[Any], ...]], *, pale: bool) -> None:
+    """Paint bars (begin, end, first node, node count, colour, whether a failure ended it) as one picture."""
+    (right, top), kinds = (ax.get_xlim()[1], ax.get_ylim()[1]), len(FILLS)
+    height, width = min(int(top), PIXELS[0]), PIXELS[1]
+    opacities = [1.0] * kinds + [PALE] * (kinds * pale)
+    raster = Raster(len(opacities), height, width)
+    across, up = width / right, height / top
+    for begin, end, first, count, colour, lost in bars:
+        raster.add(begin * across, end * across, first * up, (first + count) * up, colour + kinds * lost)
+    ax.imshow(
+        raster.picture((FILLS * 2)[: len(opacities)], opacities),
+        extent=(0.0, right, 0.0, top),
+        origin="lower",
+        aspect="auto",
+        interpolation="antialiased",
+        zorder=2,
+    )
 
 
 def _rectangles(

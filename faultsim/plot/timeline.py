@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import PALETTE, axes, tidy, time_unit
+from faultsim.plot.base import GREY, PALETTE, axes, tidy, time_unit
+from faultsim.plot.gantt import KILLS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,12 +102,42 @@ def _draw(ax: "Axes", result: "Result", at: NDArray[np.float64], value: NDArray[
     tidy(ax)
 
 
+def _mark_failures(ax: "Axes", result: "Result") -> None:
+    """A tick at the upper edge for each failure, red where it killed a job (told only by a recorded run)."""
+    trace = result.failures
+    if trace is None:
+        return
+    origin, end = result.span
+    _, seconds = time_unit(end - origin)
+    if result.settings["record"]:
+        events = result.events
+        failed = events["kind"] == FAILURE
+        time, kills = events["time"][failed], events["job"][failed] >= 0
+    else:
+        time = trace.time[(trace.time >= origin) & (trace.time <= end)]
+        kills = np.zeros(len(time), dtype=bool)
+    for rows, colour, size, label in ((~kills, GREY, 5.0, "failure"), (kills, KILLS, 9.0, "failure that kills a job")):
+        if rows.any():
+            x = (time[rows] - origin) / seconds
+            ax.plot(
+                x, np.ones(len(x)), transform=ax.get_xaxis_transform(), linestyle="none", marker="|", markersize=size,
+                color=colour, label=label, clip_on=False, rasterized=len(x) > 500, zorder=3,
+            )  # fmt: skip
+    if len(time):
+        ax.legend(fontsize=9, loc="lower right")
+
+
+def _title(ax: "Axes", result: "Result", what: str) -> None:
+    # Above the ticks of the failures.
+    ax.set_title(f"{what} of {result.machine}", fontsize=11, pad=6.0 if result.failures is None else 14.0)
+
+
 def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the share of the nodes that jobs hold, over time, with its mean.
 
     Nodes count from the decision to start a job to its end, with the nodes it was given (grown or rounded up), so the
     mean is the metric ``utilization``.  Where there are more steps than a figure shows, means over equal spans are
-    drawn.
+    drawn.  Ticks at the upper edge are failures, in a recorded run red where they killed a job.
 
     Parameters
     ----------
@@ -143,16 +174,18 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
         mean = 100.0 * result.metrics["utilization"]
         ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
         ax.legend(fontsize=9, loc="lower right")
+    _mark_failures(ax, result)
     ax.set_ylim(0, 105)
     ax.set_ylabel("nodes in use (%)")
-    ax.set_title(f"Utilization of {result.machine}", fontsize=11)
+    _title(ax, result, "Utilization")
     return ax
 
 
 def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the nodes that waiting jobs ask for, over time.
 
-    A job waits from its submit to the decision to start it (a start delay later it starts).
+    A job waits from its submit to the decision to start it (a start delay later it starts).  Ticks at the upper edge
+    are failures, in a recorded run red where they killed a job.
 
     Parameters
     ----------
@@ -183,6 +216,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     ax = axes(ax)
     at, value = _steps(*_waiting(result))
     _draw(ax, result, at, value, PALETTE[1])
+    _mark_failures(ax, result)
     ax.set_ylabel("nodes asked for by waiting jobs")
-    ax.set_title(f"Queue of {result.machine}", fontsize=11)
+    _title(ax, result, "Queue")
     return ax

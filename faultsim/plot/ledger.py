@@ -1,0 +1,105 @@
+"""The capacity ledger: what became of every node-second, as stacked bars."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from faultsim.errors import OptionError
+from faultsim.plot.base import axes, tidy
+from faultsim.result import LEDGER_ACCOUNTS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from faultsim.result import Result
+
+__all__ = ["ACCOUNT_COLOURS", "plot_ledger"]
+
+#: Blue is work, warm is what failures and saving cost, grey is nobody's.
+ACCOUNT_COLOURS = {
+    "useful": "#0072B2",
+    "lost": "#C5221F",
+    "checkpoint": "#E69F00",
+    "restart": "#D55E00",
+    "migration": "#CC79A7",
+    "start_delay": "#56B4E9",
+    "growth": "#009E73",
+    "held_for_repair": "#8C510A",
+    "down": "#3C4043",
+    "idle_no_demand": "#E8EAED",
+    "idle_demand": "#BDC1C6",
+}
+WRITTEN_FROM = 4.0  # percent that a part needs to have its number inside
+
+
+def plot_ledger(
+    runs: "Result | Mapping[str, Result | Mapping[str, float]]", *, ax: "Axes | None" = None, title: str = ""
+) -> "Axes":
+    """Draw the ledger of one run, or of several to compare, as stacked bars of shares of the capacity.
+
+    Parameters
+    ----------
+    runs : Result, or mapping of str to Result or to a ledger
+        A run; or label of the bar -> a run, or account -> node-seconds.  Accounts without a node-second in any run are
+        left out.
+    ax : Axes, optional
+        Where to draw; a new figure when not given.
+    title : str
+        Title.
+
+    Returns
+    -------
+    Axes
+
+    Raises
+    ------
+    OptionError
+        If there is no run, or an account is unknown.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> from faultsim.plot import plot_ledger
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> ax = plot_ledger(fs.simulate(log, fs.Cluster(4)))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['useful', 'idle no demand']
+    """
+    named: Mapping[str, Any] = runs if isinstance(runs, Mapping) else {"": runs}
+    if not named:
+        raise OptionError("runs: a ledger chart needs at least one")
+    ledgers = {label: run if isinstance(run, Mapping) else run.ledger for label, run in named.items()}
+    unknown = sorted({account for ledger in ledgers.values() for account in ledger} - set(LEDGER_ACCOUNTS))
+    if unknown:
+        raise OptionError(f"unknown account {unknown[0]!r}; accounts: {', '.join(LEDGER_ACCOUNTS)}")
+    ax = axes(ax, 7.5, 1.7 + 0.5 * len(ledgers))
+    amount = np.array([[float(ledger.get(a, 0.0)) for a in LEDGER_ACCOUNTS] for ledger in ledgers.values()])
+    total = amount.sum(axis=1, keepdims=True)
+    share = np.divide(100.0 * amount, total, out=np.zeros_like(amount), where=total > 0)
+    before, rows = np.zeros(len(share)), np.arange(len(share))
+    for account, width in zip(LEDGER_ACCOUNTS, share.T, strict=True):
+        if not width.any():
+            continue
+        colour = ACCOUNT_COLOURS[account]
+        label = account.replace("_", " ")
+        ax.barh(rows, width, left=before, height=0.7, color=colour, edgecolor="white", linewidth=0.6, label=label)
+        dark = sum(int(colour[i : i + 2], 16) * part for i, part in ((1, 0.3), (3, 0.59), (5, 0.11))) < 140
+        for row in rows[width >= WRITTEN_FROM]:
+            ax.text(
+                before[row] + width[row] / 2, row, f"{width[row]:.1f}", ha="center", va="center", fontsize=8,
+                color="white" if dark else "#202124",
+            )  # fmt: skip
+        before += width
+    ax.set_yticks(rows, list(ledgers))
+    ax.invert_yaxis()
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("share of the capacity (%)")
+    ax.set_title(title, fontsize=11)
+    # Below the label of the axis, which is as far away in points however high the bars are.
+    ax.legend(
+        fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False
+    )  # fmt: skip
+    return tidy(ax, grid=False)
