@@ -70,7 +70,7 @@ from faultsim.simulate import Run, Simulation, rerun, simulate
 from faultsim.many import simulate_many
 
 # Sweeps
-from faultsim.sweep import Sweep, SweepTable, load_sweep
+from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
 from faultsim.errors import (
@@ -172,6 +172,7 @@ __all__ = [
     "read_failures",
     "read_fta",
     "read_lanl",
+    "read_sweep",
     "read_swf",
     "rerun",
     "simulate",

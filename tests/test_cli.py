@@ -71,8 +71,6 @@ def test_wrong_commands_get_a_hint(capsys):
 @pytest.mark.parametrize(
     "argv",
     [
-        ["sweep", "x.toml"],
-        ["status", "x.db"],
         ["reproduce", "li2009"],
         ["reproduce", "all"],
     ],

@@ -53,14 +53,33 @@ def _bench() -> Action:
     return bench.main
 
 
+def _sweep() -> Action:
+    from faultsim.cli import sweep
+
+    return sweep.main
+
+
+def _status() -> Action:
+    from faultsim.cli import status
+
+    return status.main
+
+
+def _merge() -> Action:
+    from faultsim.cli import merge
+
+    return merge.main
+
+
 COMMANDS = {
     "run": _Command("simulate a job log on a machine", _run),
     "log": _Command("summary, head, convert, generate: work with job logs", _log),
     "failures": _Command("summary, convert, generate: work with failure traces", _failures),
     "reproduce": _Command("run a paper's experiments again and judge its claims", _reproduce),
     "bench": _Command("partitions, engine, queue, knapsack: measure on this machine", _bench),
-    "sweep": _Command("grids of runs from a file", None),
-    "status": _Command("how far a sweep is", None),
+    "sweep": _Command("grids of runs from a file, kept in a store that resumes", _sweep),
+    "status": _Command("how far the sweeps in a store are, and their tables", _status),
+    "merge": _Command("bring the stores of sweeps together", _merge),
 }
 
 
@@ -71,7 +90,7 @@ def _top_parser() -> Parser:
         prog="faultsim",
         usage="faultsim [--version] COMMAND ...",
         description="Simulate job scheduling on clusters and tori.",
-        epilog="commands:\n" + "\n".join(lines) + f"\n\nnot in this version yet: {later}\n"
+        epilog="commands:\n" + "\n".join(lines) + (f"\n\nnot in this version yet: {later}" if later else "") + "\n"
         "'faultsim COMMAND --help' explains a command. Without a log, commands run on a built-in synthetic one.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
@@ -134,8 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        print("faultsim: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        print(": ".join(["faultsim", "interrupted", *map(str, interrupt.args)]), file=sys.stderr)
         return 130
     except EngineError as error:
         return _complain(error, 1)

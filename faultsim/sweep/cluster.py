@@ -25,6 +25,8 @@ __all__ = ["Dask", "do_packed", "open_client", "pack"]
 
 #: Bytes from which an input is sent on its own; smaller ones travel with the batch.
 ALONE = 64 * 2**10
+#: Seconds to wait for a scheduler.
+PATIENCE = 20.0
 #: Bytes of inputs that are kept on the workers.
 KEPT = 2**30
 
@@ -167,7 +169,7 @@ def open_client(address: str, workers: int) -> Iterator[Any]:
             yield client
         return
     try:
-        client = distributed.Client(address, timeout=20)
+        client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
         raise WorkerError(f"no Dask scheduler answers at {address}: {error}") from None
     with client:

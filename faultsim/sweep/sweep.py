@@ -3,12 +3,13 @@
 import datetime
 import json
 import os
+import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultsim import checks
 from faultsim.errors import InputError, OptionError
-from faultsim.machine import Cluster, Torus
+from faultsim.machine import Cluster, Torus, parse_machine
 from faultsim.progress import Progress, reporting
 from faultsim.provenance import environment
 from faultsim.simulate import Run
@@ -19,7 +20,21 @@ from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.tasks import Maker
 
-__all__ = ["Sweep", "load_sweep"]
+if TYPE_CHECKING:
+    from faultsim.sweep.store import Store
+
+__all__ = ["Filled", "Sweep", "check_given", "load_sweep", "parse_shard", "pick_sweep"]
+
+
+class Filled(NamedTuple):
+    """What a go at a sweep did: rows that it has to have, has now, runs made, rows that failed, seconds."""
+
+    total: int
+    done: int
+    made: int
+    failed: int
+    seconds: float
+
 
 #: Largest seed that the store keeps.
 MAX_SEED = 2**63 - 1
@@ -106,7 +121,7 @@ class Sweep:
         """Every cell has a meaning; one that has not is refused by name."""
         for cell in self.grid:
             try:
-                _check_given({**self.base, **cell.values})
+                check_given({**self.base, **cell.values})
                 self._maker.check(cell)
             except (OptionError, InputError) as error:
                 where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
@@ -191,55 +206,98 @@ class Sweep:
         KeyboardInterrupt
             Within a second after Ctrl-C; what is done is kept, and the same call goes on from there.
         """
-        from faultsim.sweep.drive import Drive
-        from faultsim.sweep.pools import make_pool
         from faultsim.sweep.store import Store
 
-        part = _shard(shard)
         with Store(":memory:" if store is None else store) as kept:
-            row = self._row(command)
-            kept.add_sweep(row)
-            versions = json.dumps(environment(), sort_keys=True)
-            kept.add_environment(name_of(versions), versions)
-            with reporting(progress, "runs") as report:
-                drive = Drive(
-                    self._maker,
-                    kept,
-                    make_pool(executor, workers),
-                    sweep=row["id"],
-                    environment=name_of(versions),
-                    shard=part,
-                    retry=retry,
-                    report=report,
-                )
-                try:
-                    drive.run()
-                except KeyboardInterrupt:
-                    raise KeyboardInterrupt(_interrupted(drive.done, drive.total, store)) from None
-            return read_table(kept, {**row, "axes": self.axes})
+            options: dict[str, Any] = {"workers": workers, "executor": executor, "progress": progress}
+            self._fill(kept, shard=shard, retry=retry, command=command, **options)
+            return read_table(kept, pick_sweep(kept.sweeps(), kept.path, self.id))
+
+    def fill(self, store: str | os.PathLike[str], **options: Any) -> Filled:
+        """As `run`, with the same options, but gives back counts and not the table, which may be large.
+
+        Examples
+        --------
+        >>> import tempfile, faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        >>> sweep = fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     first, again = sweep.fill(f"{folder}/sweep.db"), sweep.fill(f"{folder}/sweep.db")
+        >>> (first.made, first.done, first.total), (again.made, again.done, again.total)
+        ((2, 2, 2), (0, 2, 2))
+        """
+        from faultsim.sweep.store import Store
+
+        with Store(store) as kept:
+            return self._fill(kept, **options)
+
+    def _fill(
+        self,
+        kept: "Store",
+        *,
+        workers: int | None = None,
+        executor: Any = None,
+        progress: bool | Progress = False,
+        shard: tuple[int, int] | str | None = None,
+        retry: bool = False,
+        command: str = "",
+    ) -> Filled:
+        """Run what the store does not have."""
+        from faultsim.sweep.drive import Drive
+        from faultsim.sweep.pools import make_pool
+
+        part, began = parse_shard(shard), time.perf_counter()
+        row = self._row(command)
+        kept.add_sweep(row)
+        versions = json.dumps(environment(), sort_keys=True)
+        kept.add_environment(name_of(versions), versions)
+        with reporting(progress, "runs") as report:
+            drive = Drive(
+                self._maker,
+                kept,
+                make_pool(executor, workers),
+                sweep=row["id"],
+                environment=name_of(versions),
+                shard=part,
+                retry=retry,
+                report=report,
+            )
+            try:
+                drive.run()
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(_interrupted(drive.done, drive.total, kept.path)) from None
+        return Filled(drive.total, drive.done, drive.made, drive.failed, time.perf_counter() - began)
+
+    @property
+    def id(self) -> str:
+        """Its name in a store: hangs on its axes, its replicates, its name, and the content of its first run."""
+        first = self._maker.task(self.grid[0], 0)
+        return name_of({"name": self.name, "axes": self._points, "replicates": self.replicates, "first": first.id})
+
+    @property
+    def _points(self) -> list[list[dict[str, Any]]]:
+        return [[dict(point) for point in dimension.labels] for dimension in self.grid.dimensions]
 
     def _row(self, command: str) -> dict[str, Any]:
-        """The sweep as the store keeps it; its id hangs on its axes and on the content of its first run."""
-        first = self._maker.task(self.grid[0], 0)
-        axes = [[dict(point) for point in dimension.labels] for dimension in self.grid.dimensions]
-        identity = {"name": self.name, "axes": axes, "replicates": self.replicates, "first": first.id}
+        """The sweep as the store keeps it."""
         base = {name: label(value) for name, value in self.base.items() if value is not None}
+        document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
         return {
-            "id": name_of(identity),
+            "id": self.id,
             "name": self.name,
             "axes": canonical(list(self.axes)),
             "replicates": self.replicates,
             "tasks": len(self),
             "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
             "command": command,
-            "document": canonical({"base": base, "axes": axes, "warmup": self.warmup, "drain": self.drain}),
+            "document": canonical(document),
         }
 
 
-def _interrupted(done: int, total: int, store: Any) -> str:
-    if store is None:
+def _interrupted(done: int, total: int, store: str) -> str:
+    if store == ":memory:":
         return f"after {done:,} of {total:,} runs; with a store they would have been kept"
-    return f"{done:,} of {total:,} runs are kept in {os.fspath(store)}; the same again goes on from there"
+    return f"{done:,} of {total:,} runs are kept in {store}; the same again goes on from there"
 
 
 def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
@@ -256,28 +314,25 @@ def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
     return dict(base)
 
 
-def _check_given(given: Mapping[str, Any]) -> None:
-    """What `Maker` needs before it can make a run."""
-    from faultsim.machine import parse_machine
-
-    machine = given["machine"]
-    if isinstance(machine, str):
-        raise OptionError(
-            f"the machine must be a Cluster or a Torus, got {machine!r}; write {parse_machine(machine)!r}"
-        )
-    if not isinstance(machine, Cluster | Torus):
-        raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
+def check_given(given: Mapping[str, Any]) -> None:
+    """Values that are needed, or could be refused, before a run is made."""
+    if "machine" in given:
+        machine = given["machine"]
+        if isinstance(machine, str):
+            meant = parse_machine(machine)
+            raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r}; write {meant!r}")
+        if not isinstance(machine, Cluster | Torus):
+            raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
     checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
     for name in ("runtime_factor", "gap_factor", "load", "failure_span"):
         if given.get(name) is not None:
             checks.number(f"axis {name}", given[name], above=0.0)
-    if given.get("head") is not None:
-        checks.whole("axis head", given["head"], low=1)
-    if given.get("failure_count") is not None:
-        checks.whole("axis failure_count", given["failure_count"], low=0)
+    for name, low in (("head", 1), ("failure_count", 0)):
+        if given.get(name) is not None:
+            checks.whole(f"axis {name}", given[name], low=low)
 
 
-def _shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
+def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
     """(i, n) with 1 <= i <= n."""
     if shard is None:
         return None

@@ -1,0 +1,157 @@
+"""Run a sweep: the grid of runs that a TOML file describes, kept in a store that goes on where it was stopped.
+
+  faultsim sweep SPEC.toml                        two threads on two cores; rows go to SPEC.db
+  faultsim sweep SPEC.toml --dry-run              how many runs, and how long
+  faultsim sweep SPEC.toml --dask local           worker processes; or the address of a scheduler
+  faultsim sweep SPEC.toml --shard 2/8            one part of a job array; 'faultsim merge' brings the parts together
+  faultsim status SPEC.db                         how far it is, also while it runs
+
+a SPEC:
+  name = "placements"
+  replicates = 5
+  [base]                                          # keywords of faultsim.Run, policies as for 'faultsim run'
+  log = { synthetic = "nasa_like", jobs = 1000 }  # or a path; drawn anew for each replicate
+  machine = "torus:4x4x8"
+  failures = { synthetic = "weibull", shape = 0.85, scale = 18000 }
+  [grid]                                          # all combinations
+  load = [0.7, 0.8, 0.9]
+  [grid.policy.krevat]                            # bundles under a name of your own
+  placement = "mfp"
+  [grid.policy.oliner]
+  placement = "balancing"
+  predictor = "confidence:0.1"
+"""
+
+import contextlib
+import os
+import shlex
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from faultsim.cli.output import print_json
+from faultsim.cli.parser import Parser
+from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
+from faultsim.errors import InputError, OptionError
+
+__all__ = ["main"]
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim sweep``."""
+    parser.add_argument("spec", metavar="SPEC", help="TOML file, see above")
+    parser.add_argument("--store", metavar="FILE", help="where rows are kept (default: SPEC with .db)")
+    parser.add_argument("--workers", type=int, metavar="N", help="threads or processes (default: one a core)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--processes", action="store_true", help="processes instead of threads")
+    where.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler such as tcp://HOST:8786, or local")
+    parser.add_argument("--shard", metavar="I/N", help="only part I of N (default store: SPEC.IofN.db)")
+    parser.add_argument("--retry", action="store_true", help="try runs that failed before again")
+    parser.add_argument("--dry-run", action="store_true", help="say how many runs and how long, and stop")
+    add_table_arguments(parser)
+    args = parser.parse_args(argv)
+
+    from faultsim.sweep.spec import read_sweep
+    from faultsim.sweep.sweep import parse_shard
+
+    check_table_arguments(args)
+    shard = parse_shard(args.shard)
+    if args.workers is not None and args.workers < 1:
+        raise OptionError(f"--workers: got {args.workers}, at least 1 is needed")
+    try:
+        sweep = read_sweep(args.spec)
+    except InputError as error:
+        for line in str(error).splitlines():
+            print(f"faultsim: error: {line}", file=sys.stderr)
+        return 2
+    store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
+    if args.dry_run:
+        return _dry_run(sweep, store, shard, args)
+    with _executor(args) as executor, _term_as_interrupt():
+        filled = sweep.fill(
+            store,
+            workers=args.workers,
+            executor=executor,
+            progress=True,
+            shard=shard,
+            retry=args.retry,
+            command=shlex.join(["faultsim", "sweep", *argv]),
+        )
+    what = repr(sweep)[1:-1].partition(" ")[2]
+    said: dict[str, Any] = {
+        "sweep": what,
+        "store": store,
+        "rows": filled.total,
+        "made": filled.made,
+        "failed": filled.failed,
+        "seconds": filled.seconds,
+    }
+    if not args.json:
+        there = filled.total - filled.made
+        print(f"sweep   {what}")
+        print(f"store   {store}")
+        print(
+            f"rows    {filled.total:,}: {filled.made:,} runs made in {filled.seconds:,.1f} s"
+            + (f", {there:,} were there or are one of them" if there else "")
+            + (f", {filled.failed:,} failed (faultsim status {store} says why)" if filled.failed else "")
+        )
+    show_table(store, sweep.id, args, said)
+    return 2 if filled.failed else 0
+
+
+def _dry_run(sweep: Any, store: str, shard: tuple[int, int] | None, args: Any) -> int:
+    from faultsim.sweep.estimate import estimate
+    from faultsim.sweep.store import Store
+
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(Store(store, write=False)) if os.path.exists(store) else None
+        found = estimate(sweep, kept, workers=args.workers, shard=shard)
+    if args.json:
+        print_json({"sweep": repr(sweep)[1:-1], "store": store, **vars(found)})
+        return 0
+    about = "" if found.exact else "about "
+    print(f"sweep   {repr(sweep)[1:-1].partition(' ')[2]}")
+    print(f"store   {store}" + ("" if kept else " (new)"))
+    print(f"rows    {found.rows:,}, of which {about}{found.left:,} runs are to be made")
+    if found.tried:
+        took = f"{found.tried} tried: {1000 * found.each:,.3g} ms a run"
+        print(f"time    about {_duration(found.seconds)} on {found.workers} cores ({took} on one)")
+    return 0
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
+
+
+@contextlib.contextmanager
+def _executor(args: Any) -> Iterator[Any]:
+    if args.dask is None:
+        yield "processes" if args.processes else None
+        return
+    from faultsim.sweep.cluster import open_client
+    from faultsim.sweep.pools import cores
+
+    with open_client(args.dask, args.workers or cores()) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def _term_as_interrupt() -> Iterator[None]:
+    """What batch systems send before they kill ends a sweep as Ctrl-C does."""
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

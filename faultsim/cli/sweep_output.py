@@ -1,0 +1,84 @@
+"""What ``faultsim sweep`` and ``faultsim status`` show and write of a sweep's table."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from faultsim.cli.output import print_json
+from faultsim.errors import OptionError
+
+__all__ = ["add_table_arguments", "check_table_arguments", "show_table"]
+
+
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """``--metric``, ``--against``, ``--csv``, ``--parquet``, ``--json``."""
+    out = parser.add_argument_group("the table")
+    out.add_argument("--metric", metavar="NAME", help="print its mean and 95 %% interval in every cell")
+    out.add_argument(
+        "--against", metavar="AXIS=VALUE", help="print paired differences of --metric against this instead"
+    )
+    out.add_argument("--csv", metavar="FILE", help="write all columns as text")
+    out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
+    out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def check_table_arguments(args: argparse.Namespace) -> None:
+    """Refuse before the runs what could only fail after them."""
+    for path in filter(None, (args.csv, args.parquet)):
+        if path != "-" and not Path(path).absolute().parent.is_dir():
+            raise OptionError(f"{path}: its folder does not exist")
+    if args.against is not None:
+        if args.metric is None:
+            raise OptionError("--against is for a --metric: faultsim ... --metric mean_wait --against scheduler=fcfs")
+        if "=" not in args.against:
+            raise OptionError(f"--against: got {args.against!r}; write AXIS=VALUE, such as scheduler=fcfs")
+    if args.metric is not None:
+        from faultsim.checks import did_you_mean
+        from faultsim.sweep.rows import COLUMNS
+
+        name = args.metric.removeprefix("metric:")
+        if name not in COLUMNS:
+            raise OptionError(f"--metric: no {name!r}{did_you_mean(name, COLUMNS)}; known: {', '.join(COLUMNS)}")
+
+
+def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:
+    """Do what `add_table_arguments` asked for; `said` is the rest of the JSON document."""
+    wanted = args.metric or args.csv or args.parquet
+    if not wanted and not args.json:
+        return
+    if wanted:
+        from faultsim.sweep.sweep import load_sweep
+
+        table = load_sweep(store, sweep)
+        for path, write in ((args.csv, table.write_csv), (args.parquet, table.write_parquet)):
+            if path:
+                write(path)
+        if args.metric:
+            if args.against:
+                axis, _, value = args.against.partition("=")
+                found = table.compare(args.metric, axis, _value(table, axis, value))
+            else:
+                found = table.summary(args.metric)
+            if args.json:
+                said["statistics"] = {name: column.tolist() for name, column in found.items()}
+                said["notes"] = list(found.notes)
+            else:
+                print(found)
+    if args.json:
+        print_json(said)
+
+
+def _value(table: Any, axis: str, text: str) -> Any:
+    """The value of an axis that text means."""
+    if axis in table.axes:
+        for value in table[axis].tolist():
+            if str(value) == text or (isinstance(value, float) and _number(text) == value):
+                return value
+    return text
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
