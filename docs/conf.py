@@ -42,4 +42,4 @@ html_theme_options = {
 }
 html_sidebars = {"install": [], "tutorial": []}
 
-generate.write(HERE / "reference" / "generated")
+generate.write(HERE / "reference" / "generated", HERE / "reproductions")

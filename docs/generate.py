@@ -124,10 +124,23 @@ def columns_page() -> list[str]:
 PAGES = {"names": api_page, "metrics": metrics_page, "policies": policies_page, "columns": columns_page}
 
 
-def write(folder: Path) -> None:
+def claims_page(folder: Path) -> list[str]:
+    """Every claim of every paper, from the ``claims.json`` that its reproduction wrote below `folder`."""
+    from faultsim.reproduce import everything
+
+    documents = everything.documents_in(folder)
+    skipped = [
+        everything.Skipped(name, "not in this version yet") for name in everything.PAPERS if name not in documents
+    ]
+    return everything.page(documents, skipped, links={name: f"{name}.md" for name in documents}).split("\n")
+
+
+def write(folder: Path, reproductions: Path) -> None:
     """Write every page; one that is as it was stays untouched, so that Sphinx does not read it again."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, page in PAGES.items():
-        path, text = folder / f"{name}.md", "\n".join(page())
+    pages = {folder / f"{name}.md": page() for name, page in PAGES.items()}
+    pages[reproductions / "all.md"] = claims_page(reproductions)
+    for path, lines in pages.items():
+        text = "\n".join(lines)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

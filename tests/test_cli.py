@@ -72,7 +72,6 @@ def test_wrong_commands_get_a_hint(capsys):
     "argv",
     [
         ["reproduce", "li2009"],
-        ["reproduce", "all"],
     ],
 )
 def test_what_is_not_there_yet_is_refused_by_name(capsys, argv):

@@ -116,3 +116,25 @@ def test_a_browser_that_complains_is_heard(browser, tmp_path):
     browser.open(path)
     browser.until("return document.readyState === 'complete'")
     assert any("SEVERE" in line for line in browser.logged())
+
+
+def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
+    from test_reproduce_all import BOTH, report
+
+    from faultsim.reproduce.html import page_of_all
+
+    path = tmp_path / "all.html"
+    done = [report(name, tmp_path / name, *BOTH) for name in ("one", "two")]
+    page_of_all(done, [], command="faultsim reproduce all").write(path)
+    browser.open(path)
+    assert browser.run(UNSEEN) == 0
+    assert browser.run("return document.querySelectorAll('figure img').length") == 2
+    assert browser.run("return document.title") == "The claims of the papers, and what became of them"
+    verdicts = """
+    const table = document.querySelectorAll("table")[1], heads = [...table.tHead.rows[0].cells];
+    heads.find((head) => head.textContent === "verdict").querySelector("button").click();
+    return [...table.tBodies[0].rows].map((row) => row.cells[5].textContent);
+    """
+    assert browser.run(verdicts) == ["does not hold"] * 2 + ["partly"] * 2
+    assert browser.run(verdicts) == ["partly"] * 2 + ["does not hold"] * 2
+    assert browser.logged() == []

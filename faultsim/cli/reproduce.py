@@ -5,6 +5,7 @@
   faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures
                                        in Large-Scale Cluster Scheduling (JSSPP 2004)
   faultsim reproduce bluegene          Oliner's schedulers on the failure record of a real Blue Gene/L
+  faultsim reproduce all               every paper, with one report
 
 The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or its
 folders swf and failures do): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, oliner2004
@@ -14,8 +15,10 @@ beside the paper's own kind of workload.
 
 import argparse
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from faultsim.cli.output import print_json
@@ -123,12 +126,15 @@ def _reproduce(name: str, paper: Paper, parser: Parser, argv: Sequence[str]) -> 
         "--seed", type=int, default=0, metavar="S", help="seed of all that is drawn, look-alikes too (default 0)"
     )
     parser.add_argument("--page", metavar="FILE", help="write the claims there instead of DIR/CLAIMS.md")
+    parser.add_argument("--report", metavar="FILE", help="write claims, tables and figures as one HTML file, too")
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a claim does not hold")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     for flag, keywords in paper.options.items():
         parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
     given = vars(parser.parse_args(argv))
-    strict, as_json = given.pop("strict"), given.pop("json")
+    strict, as_json, report_file = given.pop("strict"), given.pop("json"), given.pop("report")
+    if report_file and not Path(report_file).absolute().parent.is_dir():
+        raise OptionError(f"--report {report_file}: its folder does not exist")
     workers = given["workers"] if given["workers"] is not None else os.cpu_count() or 1
     if workers < 1:
         raise OptionError(f"--workers: got {workers}, at least 1 is needed")
@@ -136,10 +142,16 @@ def _reproduce(name: str, paper: Paper, parser: Parser, argv: Sequence[str]) -> 
     given |= {"workers": workers, "data": given["data"] or _ambient(files)}
     with reporting(True, "runs") as report:
         done = reproduce(**given, progress=report)
+    if report_file:
+        from faultsim.reproduce.html import page_of
+
+        page_of(done, command=shlex.join(["faultsim", "reproduce", name, *argv])).write(report_file)
     if as_json:
         print_json({"faultsim": __version__, **done.document()})
     else:
         print(done.text())
+        if report_file:
+            print(f"written  {report_file}")
     return 1 if strict and done.failed else 0
 
 
@@ -156,9 +168,15 @@ def _later(paper: str) -> Action:
     return refuse
 
 
-_LATER = [name for name in ("oliner2004", "zhang2004", "li2009", "yu2010", "all") if name not in PAPERS]
+def _all(parser: Parser, argv: Sequence[str]) -> int:
+    from faultsim.cli import reproduce_all
+
+    return reproduce_all.main(parser, argv)
+
+
+_LATER = [name for name in ("oliner2004", "zhang2004", "li2009", "yu2010") if name not in PAPERS]
 ACTIONS: dict[str, Action] = {name: _action(name, paper) for name, paper in PAPERS.items()}
-ACTIONS |= {name: _later(name) for name in _LATER}
+ACTIONS |= {name: _later(name) for name in _LATER} | {"all": _all}
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:

@@ -15,10 +15,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Protocol
 
+from faultsim.errors import OptionError
 from faultsim.version import __version__
 
 __all__ = ["Code", "Page", "Part", "Picture", "Section", "Table", "Text"]
 
+#: Letters from which on a cell asks for some width.
+_LONG = 40
 Cell = str | float | int | None
 
 
@@ -97,6 +100,11 @@ class Table:
     title: str = ""
     kinds: int | None = None
 
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.head):
+                raise OptionError(f"table {self.title!r}: row {number} has {len(row)} cells, its head {len(self.head)}")
+
     def html(self) -> str:
         """As HTML."""
         columns = range(len(self.head))
@@ -121,8 +129,8 @@ class Table:
             key = key.replace("inf", "Infinity")
             return f'<td class="number" data-value="{key}">{escape(shown(value))}</td>'
         text = shown(value)
-        kind = f' class="{escape(text.replace(" ", "-"))}"' if column == self.kinds else ""
-        return f"<td{kind}>{escape(text)}</td>"
+        kind = text.replace(" ", "-") if column == self.kinds else "words" if len(text) > _LONG else ""
+        return f'<td class="{escape(kind)}">{escape(text)}</td>' if kind else f"<td>{escape(text)}</td>"
 
 
 def _number(numeric: bool) -> str:

@@ -1,0 +1,118 @@
+"""All papers at once: which they are, how many of their claims hold, and the page that says so.
+
+It works on what a reproduction writes as ``claims.json``, so that the documentation's page can be made without a run.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faultsim.reproduce.claims import Verdict
+
+__all__ = ["COLUMNS", "PAPERS", "Skipped", "closing", "documents_in", "overview", "page"]
+
+#: The papers in the order of their years, by the names that ``faultsim reproduce`` knows.
+PAPERS = ("krevat2002", "oliner2004", "zhang2004", "li2009", "yu2010")
+COLUMNS = ("paper", "claims", *map(str, Verdict), "runs", "title")
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A paper that was left out, and why."""
+
+    name: str
+    reason: str
+
+    def text(self) -> str:
+        """In one line.
+
+        Examples
+        --------
+        >>> Skipped("yu2010", "not in this version yet").text()
+        'yu2010: skipped, not in this version yet'
+        """
+        return f"{self.name}: skipped, {self.reason}"
+
+
+def _counts(document: Mapping[str, Any]) -> list[int]:
+    found = [claim["verdict"] for claim in document["claims"]]
+    return [found.count(str(verdict)) for verdict in Verdict]
+
+
+def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]]:
+    """A row a paper, with the head `COLUMNS`.
+
+    Parameters
+    ----------
+    documents : mapping of str to mapping
+        Name of the paper -> what `Report.document` gave.
+    """
+    return [
+        [name, len(document["claims"]), *_counts(document), int(document["runs"]), str(document["paper"])]
+        for name, document in documents.items()
+    ]
+
+
+def closing(documents: Mapping[str, Mapping[str, Any]]) -> str:
+    """How many claims there are, and what became of them, in a line.
+
+    Examples
+    --------
+    >>> closing({"a": {"claims": [{"verdict": "holds"}, {"verdict": "partly"}]}})
+    '2 claims of 1 paper: 1 holds, 1 partly'
+    """
+    sums = [sum(column) for column in zip(*map(_counts, documents.values()), strict=True)]
+    words = ", ".join(f"{count} {verdict}" for count, verdict in zip(sums, Verdict, strict=False) if count)
+    papers = "paper" if len(documents) == 1 else "papers"
+    return f"{sum(sums)} claims of {len(documents)} {papers}: {words or 'none'}"
+
+
+def documents_in(folder: str | Path) -> dict[str, dict[str, Any]]:
+    """What reproductions wrote into ``folder/NAME/claims.json``, for those of `PAPERS` that are there."""
+    found = {}
+    for name in PAPERS:
+        path = Path(folder) / name / "claims.json"
+        if path.is_file():
+            found[name] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def page(
+    documents: Mapping[str, Mapping[str, Any]], skipped: Sequence[Skipped] = (), *, links: Mapping[str, str]
+) -> str:
+    """Every claim of every paper as Markdown: how many hold, then the paper's value beside ours.
+
+    Parameters
+    ----------
+    documents : mapping of str to mapping
+        Name of the paper -> what `Report.document` gave.
+    skipped : sequence of Skipped
+        Papers that are not among them.
+    links : mapping of str to str
+        Name of the paper -> the page that has its figures and rules.
+    """
+    lines = ["# All claims", ""]
+    lines += [f"{closing(documents)}. Made from what `faultsim reproduce` writes; nothing here is edited by hand.", ""]
+    rows = []
+    for first, *rest in overview(documents):
+        rows.append([f"[{first}]({links[str(first)]})" if first in links else first, *rest])
+    lines += [*_table(COLUMNS, rows), "", *(f"- {item.text()}" for item in skipped), ""]
+    for name, document in documents.items():
+        about = [f"`{name}`" + (", a quick run" if document["quick"] else "")]
+        about += [f"{source['name']}: {source['source']}" for source in document["logs"]]
+        lines += [f"## {document['paper']}", "", "; ".join(about) + ".", ""]
+        cells = [
+            [claim["id"], claim["claim"], claim["where"], claim["paper"], claim["ours"], f"**{claim['verdict']}**"]
+            for claim in document["claims"]
+        ]
+        lines += [*_table(["id", "claim", "where", "paper", "ours", "verdict"], cells), ""]
+    return "\n".join(lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    def line(cells: Sequence[object]) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return [line(head), "|" + "---|" * len(head), *map(line, rows)]
