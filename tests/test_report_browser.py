@@ -138,3 +138,20 @@ def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
     assert browser.run(verdicts) == ["does not hold"] * 2 + ["partly"] * 2
     assert browser.run(verdicts) == ["partly"] * 2 + ["does not hold"] * 2
     assert browser.logged() == []
+
+
+def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
+    from faultsim.report import report_sweep
+
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
+    path = tmp_path / "sweep.html"
+    report_sweep(fs.Sweep(base, grid, replicates=3).run(), metrics=["mean_wait"]).write(path)
+    browser.open(path)
+    assert browser.run("return document.querySelectorAll('figure').length") == 2
+    assert browser.run(UNSEEN) == 0
+    of = {"title": "Means over replicates", "head": "mean wait (s)"}
+    before = browser.run((TABLE + COLUMN).format(**of))
+    browser.run((TABLE + CLICK).format(**of))
+    assert numbers(browser.run((TABLE + COLUMN).format(**of))) == sorted(numbers(before))
+    assert browser.logged() == []

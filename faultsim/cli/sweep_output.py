@@ -11,7 +11,7 @@ __all__ = ["add_table_arguments", "check_table_arguments", "show_table"]
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--metric``, ``--against``, ``--csv``, ``--parquet``, ``--json``."""
+    """``--metric``, ``--against``, ``--csv``, ``--parquet``, ``--report``, ``--json``."""
     out = parser.add_argument_group("the table")
     out.add_argument("--metric", metavar="NAME", help="print its mean and 95 %% interval in every cell")
     out.add_argument(
@@ -19,12 +19,19 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     )
     out.add_argument("--csv", metavar="FILE", help="write all columns as text")
     out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
+    out.add_argument(
+        "--report", metavar="FILE", help="write figures and tables, of --metric if given, as one HTML file"
+    )
     out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
 
 
 def check_table_arguments(args: argparse.Namespace) -> None:
     """Refuse before the runs what could only fail after them."""
-    for path in filter(None, (args.csv, args.parquet)):
+    if args.report:
+        from faultsim.plot import require_matplotlib
+
+        require_matplotlib()
+    for path in filter(None, (args.csv, args.parquet, args.report)):
         if path != "-" and not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")
     if args.against is not None:
@@ -43,7 +50,7 @@ def check_table_arguments(args: argparse.Namespace) -> None:
 
 def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:
     """Do what `add_table_arguments` asked for; `said` is the rest of the JSON document."""
-    wanted = args.metric or args.csv or args.parquet
+    wanted = args.metric or args.csv or args.parquet or args.report
     if not wanted and not args.json:
         return
     if wanted:
@@ -64,8 +71,23 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
                 said["notes"] = list(found.notes)
             else:
                 print(found)
+        if args.report:
+            _report(table, args)
+            said["report"] = args.report
+            if not args.json:
+                print(f"written  {args.report}")
     if args.json:
         print_json(said)
+
+
+def _report(table: Any, args: argparse.Namespace) -> None:
+    from faultsim.report import report_sweep
+
+    options: dict[str, Any] = {"metrics": [args.metric]} if args.metric else {}
+    if args.against:
+        axis, _, value = args.against.partition("=")
+        options["against"] = (axis, _value(table, axis, value))
+    report_sweep(table, **options).write(args.report)
 
 
 def _value(table: Any, axis: str, text: str) -> Any:

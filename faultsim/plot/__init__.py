@@ -10,6 +10,7 @@ from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
+from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_sweep
 from faultsim.plot.timeline import plot_queue, plot_utilization
 
 __all__ = [
@@ -18,12 +19,15 @@ __all__ = [
     "occupancy",
     "plot_capacity",
     "plot_curves",
+    "plot_differences",
     "plot_gantt",
+    "plot_heatmap",
     "plot_job_sizes",
     "plot_kiviat",
     "plot_ledger",
     "plot_occupancy",
     "plot_queue",
+    "plot_sweep",
     "plot_utilization",
     "require_matplotlib",
     "save",

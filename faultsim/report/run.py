@@ -26,7 +26,7 @@ from faultsim.result import LEDGER_ACCOUNTS
 if TYPE_CHECKING:
     from faultsim.result import Result
 
-__all__ = ["report_run"]
+__all__ = ["Pictures", "pictures", "report_run"]
 
 JOBS_SHOWN = 100
 Results = Mapping[str, "Result"]
@@ -88,7 +88,7 @@ def report_run(
         raise OptionError(f"against has a run {name!r}, too; give this one another name")
     runs: dict[str, Result] = {name: result, **(against or {})}
     from_where = list(source) or _sources(result)
-    draw = _pictures()
+    draw = pictures()
     sections = [
         Section("Metrics", [_metrics(runs), *_warnings(runs)]),
         Section("Over time", list(_timelines(runs, draw))),
@@ -100,7 +100,7 @@ def report_run(
     return Page(title or repr(result)[len("<Result: ") : -1], sections, about=from_where, command=command)
 
 
-def _pictures() -> Pictures:
+def pictures() -> Pictures:
     """Makes pictures whose ids differ."""
     count = iter(range(10_000))
 

@@ -1,0 +1,252 @@
+"""The report of a sweep: means with intervals, paired differences, figures, and the rows."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import OptionError
+from faultsim.metrics import METRICS
+from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
+from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
+from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
+from faultsim.report.run import Pictures, pictures
+
+__all__ = ["SHOWN", "SweepRows", "report_sweep"]
+
+#: Metrics that a report shows when none is asked for.
+SHOWN = ("mean_wait", "mean_bounded_slowdown", "utilization")
+#: Rows that a page holds; a store has all of them.
+MOST_ROWS = 2000
+#: Rows that a figure of differences still shows apart; notes that someone reads.
+MOST_DIFFERENCES, MOST_NOTES = 60, 20
+
+
+class SweepRows(SweepLike, Protocol):
+    """What a report needs of a `faultsim.SweepTable`."""
+
+    name: str
+    command: str
+    expected: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def errors(self) -> Mapping[int, str]:
+        """Row -> why that run failed."""
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Names of the columns that are numbers of runs."""
+
+    def select(self, **axes: Any) -> "SweepRows": ...
+
+
+def report_sweep(
+    table: SweepRows,
+    *,
+    metrics: Sequence[str] = SHOWN,
+    x: str | None = None,
+    against: tuple[str, Any] | None = None,
+    confidence: float = 0.95,
+    title: str = "",
+    command: str = "",
+) -> Page:
+    """A page about a sweep: for each metric its means with intervals, and how the policies differ.
+
+    Parameters
+    ----------
+    table : SweepTable
+        Rows of a sweep, or of a part of it.
+    metrics : sequence of str
+        Columns to show.
+    x : str, optional
+        The axis along which curves go; by default the one of numbers with most values.
+    against : (str, label), optional
+        An axis and the value of it that the others are compared with; by default the first axis of words with several
+        values, and its first value.
+    confidence : float
+        Of intervals and tests.
+    title, command : str
+        Heading of the page, and what made it; by default the sweep's name and command.
+
+    Returns
+    -------
+    Page
+        ``page.write(path)`` writes it.
+
+    Raises
+    ------
+    OptionError
+        If there is no such axis, value or metric, or no row.
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> from faultsim.report import report_sweep
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng), "machine": fs.Cluster(128)}
+    >>> sweep = fs.Sweep(base, {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=3)
+    >>> page = report_sweep(sweep.run(), metrics=["mean_wait"])
+    >>> [section.title for section in page.sections]
+    ['Axes', 'mean wait (s)', 'Rows']
+    """
+    require_matplotlib()
+    if not table.n_rows:
+        raise OptionError("the sweep has no row yet: there is nothing to report")
+    for name in metrics:
+        if name not in table.metrics:
+            raise OptionError(f"no metric {name!r}; metrics: {', '.join(table.metrics)}")
+    varied = [name for name in table.axes if len(_values(table[name])) > 1]
+    along = x if x is not None else _along(table, varied)
+    pair = against if against is not None else _baseline(table, varied, along)
+    draw = pictures()
+    sections = [Section("Axes", list(_axes(table)))]
+    for metric in metrics:
+        parts = list(_metric(table, metric, varied, along, pair, confidence, draw))
+        sections.append(Section(metric_label(metric)[0], parts))
+    sections.append(Section("Rows", list(_rows(table, metrics))))
+    about = [f"{table.n_rows:,} rows" + ("" if table.n_rows == table.expected else f" of {table.expected:,}; not done")]
+    if table.errors:
+        about.append(f"{len(table.errors):,} runs failed; their numbers are missing")
+    return Page(title or table.name or "Sweep", sections, about=about, command=command or table.command)
+
+
+def _values(column: NDArray[Any]) -> list[Any]:
+    """Each value once."""
+    return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
+
+
+def _along(table: SweepRows, varied: Sequence[str]) -> str | None:
+    numbers = [name for name in varied if table[name].dtype.kind in "iuf"]
+    return max(numbers or varied, key=lambda name: len(_values(table[name])), default=None)
+
+
+def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tuple[str, Any] | None:
+    for name in varied:
+        if name != along and table[name].dtype.kind not in "iuf":
+            return name, _values(table[name])[0]
+    return None
+
+
+def _axes(table: SweepRows) -> Iterator[Part]:
+    rows: list[list[Cell]] = [
+        [name, len(values), ", ".join(map(value_text, values))]
+        for name in table.axes
+        for values in (_values(table[name]),)
+    ]
+    rows.append(["replicate", len(_values(table["replicate"])), "shared by all cells: the same jobs and failures"])
+    yield Table(["axis", "values", "which"], rows)
+    if table.errors:
+        failed = list(dict.fromkeys(table.errors.values()))
+        yield Text([f"failed: {error}" for error in failed[:20]], bullets=True, note=True)
+
+
+def _metric(
+    table: SweepRows,
+    metric: str,
+    varied: Sequence[str],
+    along: str | None,
+    pair: tuple[str, Any] | None,
+    confidence: float,
+    draw: Pictures,
+) -> Iterator[Part]:
+    label, scale = metric_label(metric)
+    means = table.summary(metric, confidence=confidence)
+    if along is not None:
+        yield from _curves(table, metric, varied, along, confidence, draw)
+    numbers = [name for name in varied if table[name].dtype.kind in "iuf"]
+    if len(varied) == 2 and len(numbers) == 2:
+        across, up = numbers
+        yield draw(plot_heatmap(table, metric, x=across, y=up), f"{label} over {across} and {up}, as colours")
+    level = f"{100 * confidence:g} %"
+    columns = [("n", "replicates", 1.0), ("mean", label, scale), ("half", f"+- ({level})", scale)]
+    yield _cells(table, means, columns, f"Means over replicates, with {level} intervals")
+    yield from _notes(means)
+    if pair is None:
+        return
+    axis, baseline = pair
+    found = table.compare(metric, axis, baseline, confidence=confidence)
+    if len(found["n"]) <= MOST_DIFFERENCES:
+        alt = f"Differences of the {label} from {value_text(baseline)}; the table has their numbers"
+        caption = "Paired by replicate; full marks are significant after Holm's correction for the number of rows"
+        yield draw(plot_differences(table, metric, axis, baseline, confidence=confidence), alt, caption)
+    columns = [
+        ("n", "pairs", 1.0), ("difference", "difference", scale), ("low", "from", scale), ("high", "to", scale),
+        ("relative", "relative (%)", 100.0), ("p_holm", "p (Holm)", 1.0), ("significant", "significant", 1.0),
+    ]  # fmt: skip
+    yield _cells(table, found, columns, f"{label} against {axis} = {value_text(baseline)}, {level} intervals")
+    yield from _notes(found)
+
+
+def _curves(
+    table: SweepRows, metric: str, varied: Sequence[str], along: str, confidence: float, draw: Pictures
+) -> Iterator[Picture | Text]:
+    """One figure, or one for each value of the last axis where one had too many lines."""
+    label = metric_label(metric)[0]
+    others = [name for name in varied if name != along]
+    if math.prod(len(_values(table[name])) for name in others) <= MOST_LINES:
+        lines = f", a line for each {', '.join(others)}" if others else ""
+        picture = plot_sweep(table, metric, x=along, confidence=confidence)
+        yield draw(picture, f"{label} along {along}{lines}; the table below has the means")
+        return
+    last = others[-1]
+    if len(_values(table[last])) > 12:
+        yield Text([f"Not drawn: {', '.join(others)} make too many curves; give a part of the table."], note=True)
+        return
+    for value in _values(table[last]):
+        part = table.select(**{last: value})
+        inner = [name for name in varied if name != last]
+        for found in _curves(part, metric, inner, along, confidence, draw):
+            if isinstance(found, Picture):
+                where = f"{last} = {value_text(value)}"
+                caption = f"{where}, {found.caption}" if found.caption else where
+                yield Picture(found.content, found.alt, caption)
+            else:
+                yield found
+
+
+def _cells(table: SweepRows, found: Cells, columns: Sequence[tuple[str, str, float]], title: str) -> Table:
+    where: list[list[Cell]] = [_shown(found[name]) for name in table.axes]
+    numbers: list[list[Cell]] = []
+    for name, _, scale in columns:
+        values = found[name].tolist()
+        if found[name].dtype.kind == "b":
+            numbers.append(["yes" if value else "no" for value in values])
+        else:
+            numbers.append([value if isinstance(value, int) else scale * value for value in values])
+    head = [*table.axes, *(words for _, words, _ in columns)]
+    return Table(head, list(zip(*where, *numbers, strict=True)), title)
+
+
+def _shown(column: NDArray[Any]) -> list[Cell]:
+    """Values of an axis as cells: numbers stay numbers, "none" among them does not."""
+    values: list[Cell] = column.tolist()
+    if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
+        return values
+    return [value_text(value) for value in values]
+
+
+def _notes(found: Cells) -> Iterator[Text]:
+    if found.notes:
+        more = len(found.notes) - MOST_NOTES
+        said = [*found.notes[:MOST_NOTES], *([f"and {more:,} more of this kind"] if more > 0 else [])]
+        yield Text(said, bullets=True, note=True)
+
+
+def _rows(table: SweepRows, metrics: Sequence[str]) -> Iterator[Part]:
+    chosen = [*metrics, *(name for name in METRICS if name in table.metrics and name not in metrics)]
+    chosen = [name for name in chosen if not np.isnan(table[name].astype(float)).all()]
+    names = [*table.axes, "replicate", "seed", *chosen, "run"]
+    columns: list[list[Any]] = []
+    for name in names:
+        first = table[name][:MOST_ROWS]
+        columns.append(first.tolist() if name in chosen else _shown(first))
+    if table.n_rows > MOST_ROWS:
+        yield Text([f"The first {MOST_ROWS:,} of {table.n_rows:,} rows; faultsim status STORE --csv FILE writes all."])
+    yield Table(names, list(zip(*columns, strict=True)))
