@@ -1,5 +1,6 @@
 """Sweeps: axes, labels, streams, names by content, resuming, and the table."""
 
+import contextlib
 import dataclasses
 import json
 import sqlite3
@@ -340,7 +341,7 @@ def test_a_changed_input_is_run_again(tmp_path):
     new = fs.Sweep(fs.Run(log(seed=1), TORUS), {"runtime_factor": [1.0, 2.0]}).run(store)
     assert not set(old["run"]) & set(new["run"])
     assert (old["mean_wait"] != new["mean_wait"]).all()
-    with sqlite3.connect(store) as db:
+    with contextlib.closing(sqlite3.connect(store)) as db:
         assert db.execute("SELECT count(*) FROM sweep").fetchone() == (2,)
 
 

@@ -5,6 +5,8 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from numpy.typing import NDArray
@@ -234,7 +236,8 @@ POLICIES: tuple[PolicyRow, ...] = (
 )
 
 
-def known_policies(kind: str) -> dict[str, PolicyRow]:
+@cache
+def known_policies(kind: str) -> Mapping[str, PolicyRow]:
     """Rows of one kind by name.
 
     Examples
@@ -242,7 +245,7 @@ def known_policies(kind: str) -> dict[str, PolicyRow]:
     >>> list(known_policies("placement"))
     ['first_fit', 'max_free_partition', 'balancing', 'tie_breaking', 'least_failures_first', 'safest_first']
     """
-    return {row.name: row for row in POLICIES if row.kind == kind}
+    return MappingProxyType({row.name: row for row in POLICIES if row.kind == kind})
 
 
 def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str, NDArray[Any]] | None = None) -> Any:

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,10 +24,10 @@ class Policy:
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
         lowered: dict[str, Any] = {"name": self.name}
-        if is_dataclass(self):
-            for field in fields(self):
-                value = getattr(self, field.name)
-                lowered[field.name] = value.lower() if isinstance(value, Policy) else value
+        cls: Any = type(self)  # which mypy does not take for hashable
+        for name in _parameters(cls):
+            value = getattr(self, name)
+            lowered[name] = value.lower() if isinstance(value, Policy) else value
         return lowered
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -37,6 +38,11 @@ class Policy:
     def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
         """The policy of a lowered form (without its name) and its `arrays`."""
         return cls(**options)
+
+
+@cache
+def _parameters(cls: type) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
 
 
 def content(arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -1,7 +1,7 @@
 """A Dask cluster as the place where batches run.
 
-Inputs of some size are sent to the workers once and kept there; a batch travels as bytes that name them.  The scheduler
-gives the batches of a worker that dies to others; where inputs die with it, they are sent again.
+Inputs of some size are sent once, to workers that hand them on to each other; a batch travels as bytes that name them.
+The scheduler gives the batches of a worker that dies to others, and makes again what it held.
 """
 
 import importlib
@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from faultsim.errors import MissingExtraError, WorkerError
@@ -43,6 +44,9 @@ class Dask(Pool):
             raise MissingExtraError('a Dask cluster needs distributed: pip install "faultsim[dask]"') from None
         self._client = client
         self.lost = (*Pool.lost, distributed.KilledWorker)
+        config: Any = importlib.import_module("dask.config")
+        # Dask warns of large graphs, which a long log is on its own, once.
+        self._quiet = partial(config.set, {"distributed.admin.large-graph-warning-threshold": "1 GB"})
         # Not pure: the name of a task is none of its content.  A batch whose worker dies is tried again elsewhere.
         self._executor = client.get_executor(pure=False, retries=3)
         self._sent: OrderedDict[str, tuple[Any, int]] = OrderedDict()
@@ -68,9 +72,11 @@ class Dask(Pool):
     def _send(self, digest: str, value: Any) -> Any:
         """The input on the workers, sent once."""
         if digest not in self._sent:
-            size = _size(value)
-            self._sent[digest] = self._client.scatter(value, broadcast=True, hash=False), size
-            self._bytes += size
+            blob = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+            # A task and not `scatter`: where its workers die the scheduler makes it again, and nothing waits for it.
+            with self._quiet():
+                self._sent[digest] = self._client.submit(pickle.loads, blob, pure=False), len(blob)
+            self._bytes += len(blob)
             while self._bytes > KEPT and len(self._sent) > 4:
                 # Batches under way hold theirs on their own.
                 self._bytes -= self._sent.popitem(last=False)[1][1]

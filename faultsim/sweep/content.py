@@ -30,7 +30,7 @@ def canonical(document: Any) -> str:
     >>> canonical({"b": 0.1, "a": [1, None]})
     '{"a":[1,null],"b":0.1}'
     """
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), default=_plain)
+    return _ENCODER.encode(document)
 
 
 def name_of(document: Any) -> str:
@@ -42,6 +42,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return python_content(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
 
 
 def task_id(run: RunSpec, log: str, failures: str | None, cut: tuple[float, float]) -> str:

@@ -37,6 +37,22 @@ PER_JOB = frozenset(
 )
 
 
+_NEVER: frozenset[str] = frozenset()
+_OF_CHECKPOINTS = frozenset({"checkpoint_overhead_ratio"})
+#: Those that are 0 where nothing failed: a short run takes as long as its metrics.
+_OF_FAILURES = frozenset(
+    {
+        "failures",
+        "failures_hit",
+        "service_unit_loss",
+        "failed_jobs",
+        "job_failure_rate",
+        "failure_slowdown",
+        "work_loss_ratio",
+    }
+)
+
+
 def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:
     """The row of a result, one number for each of `COLUMNS`.
 
@@ -57,8 +73,15 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     part: Any = result
     if cut != (0.0, 0.0):
         part = _Part(result, *cut)
-    row = [float(metric.function(part if name in PER_JOB else result)) for name, metric in METRICS.items()]
     ledger, counters = result.ledger, result.counters
+    settings = result.record.settings
+    nothing: frozenset[str] = _NEVER
+    if not counters["failures"] and settings["rescheduling"] is None:
+        nothing = _OF_FAILURES if settings["checkpointing"] else _OF_FAILURES | _OF_CHECKPOINTS
+    row = [
+        0.0 if name in nothing else float(metric.function(part if name in PER_JOB else result))
+        for name, metric in METRICS.items()
+    ]
     row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]
     row += [float(counters[name]) for name in COUNTERS]
     return row

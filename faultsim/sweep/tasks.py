@@ -138,9 +138,8 @@ class Maker:
         given = {**self.base, **cell.values}
         options = _options(given)
         log, failures = given.get("log"), given.get("failures")
-        stand_in = Workload(submit=[0.0], runtime=[1.0], size=[1])
-        options["log"] = stand_in if callable(log) else log
-        options["failures"] = FailureTrace([], [], span=1.0) if callable(failures) else failures
+        options["log"] = _ANY_LOG if callable(log) else log
+        options["failures"] = _NO_FAILURES if callable(failures) else failures
         if options["failures"] is None:
             for name, change in CHANGES.items():
                 if change.of == "failures" and given.get(name) is not None:
@@ -200,6 +199,9 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
+#: What stands for inputs that are not drawn yet.
+_ANY_LOG = Workload(submit=[0.0], runtime=[1.0], size=[1])
+_NO_FAILURES = FailureTrace([], [], span=1.0)
 _EXPECTED = {"log": Workload, "failures": FailureTrace}
 
 

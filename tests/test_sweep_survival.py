@@ -1,0 +1,379 @@
+"""What a sweep survives: SIGKILL, Ctrl-C, a full disk, a store that may not be written, workers that die."""
+
+import contextlib
+import os
+import random
+import resource
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sweep_victim
+
+import faultsim as fs
+from faultsim.sweep.rows import COLUMNS
+from faultsim.sweep.store import Store
+from faultsim.sweep.sweep import load_sweep
+
+VICTIM = Path(__file__).with_name("sweep_victim.py")
+PACKAGE = Path(fs.__file__).parent.parent
+
+
+def begin(store, *arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}{os.pathsep}{VICTIM.parent}"}
+    process = subprocess.Popen(
+        [sys.executable, str(VICTIM), str(store), *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **options,
+    )
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def rows(store):
+    """All that a store holds but the times, as SQLite has it."""
+    with contextlib.closing(sqlite3.connect(store)) as db:
+        found = [
+            db.execute("SELECT * FROM run ORDER BY id").fetchall(),
+            db.execute("SELECT * FROM task ORDER BY sweep, task").fetchall(),
+            db.execute("SELECT id, name, axes, replicates, tasks, document FROM sweep ORDER BY id").fetchall(),
+        ]
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    return found
+
+
+def count(store):
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+            return db.execute("SELECT count(*) FROM run").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+def until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    store = tmp_path_factory.mktemp("sweep") / "whole.db"
+    sweep_victim.sweep().run(store, workers=2)
+    return rows(store)
+
+
+def test_twenty_kills_lose_nothing_but_what_was_under_way(tmp_path, undisturbed):
+    store = tmp_path / "killed.db"
+    chance = random.Random(1)
+    total, kills, seen = len(undisturbed[0]), 0, 0
+    while kills < 20:
+        process = begin(store)
+        # At any moment: while the file is made, between two commits, at the end.  Later ones let it come further.
+        time.sleep(chance.random() * (0.02 if kills < 18 else 0.3))
+        there = count(store)
+        process.kill()
+        process.communicate()
+        kills += 1
+        after = count(store)
+        assert after >= max(there, seen), "rows that were there are gone"
+        seen = after
+    assert seen > 0
+    made = []
+    sweep_victim.sweep().run(store, workers=2, progress=lambda done, whole, _: made.append(done))
+    assert made[0] >= seen or seen == total
+    assert rows(store) == undisturbed
+
+
+def test_the_same_store_on_threads_processes_and_any_executor(tmp_path, undisturbed):
+    sweep = sweep_victim.sweep()
+    with ThreadPoolExecutor(3) as threads, ProcessPoolExecutor(2) as processes:
+        executors = {"one": None, "processes": "processes", "own": threads, "fork": processes}
+        for name, executor in executors.items():
+            store = tmp_path / f"{name}.db"
+            sweep.run(store, executor=executor, workers=1 if name == "one" else None)
+            assert rows(store) == undisturbed, name
+
+
+# -- Ctrl-C
+
+
+@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("number", [signal.SIGINT])
+def test_ctrl_c_ends_within_a_second_and_keeps_what_is_done(tmp_path, executor, number):
+    store = tmp_path / "a.db"
+    process = begin(store, executor, 40, 4000)
+    until(lambda: count(store) >= 5)
+    begun = time.monotonic()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    took = time.monotonic() - begun
+    assert process.returncode == 130, err
+    done = count(store)
+    assert f"interrupted: {done:,} of 200 runs are kept in {store}; the same again goes on from there" in out
+    assert took < (1.0 if os.getloadavg()[0] < 2 else 5.0)
+    assert 5 <= done < 200
+
+
+def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):
+    spec = tmp_path / "s.toml"
+    spec.write_text(
+        "replicates = 200\n[base]\nlog = { synthetic = 'nasa_like', jobs = 4000 }\nmachine = 'torus:4x4x8'\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "faultsim", "sweep", str(spec)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
+        before = count(tmp_path / "s.db")
+        until(lambda: count(tmp_path / "s.db") >= before + 3)  # noqa: B023
+        process.send_signal(number)
+        out, err = process.communicate(timeout=30)
+        assert (process.returncode, out) == (130, "")
+        assert err.startswith("faultsim: interrupted: ")
+        assert err.endswith(
+            "of 200 runs are kept in " + str(tmp_path / "s.db") + "; the same again goes on from there\n"
+        )
+    assert load_sweep(tmp_path / "s.db").n_rows == count(tmp_path / "s.db")
+
+
+# -- the disk
+
+
+def test_a_full_disk_is_a_clear_error_and_the_store_stays_readable(tmp_path, undisturbed):
+    store = tmp_path / "full.db"
+
+    def small():
+        # A write beyond this fails, as on a full disk.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, 150_000))
+
+    process = begin(store, preexec_fn=small)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert out.startswith(f"StoreError: {store}: ")
+    assert "is the disk full? What was written before is safe" in out or "no space left" in out
+    assert "Traceback" not in err
+    kept = fs.load_sweep(store)
+    assert kept.n_rows == count(store) > 0
+    sweep_victim.sweep().run(store)
+    assert rows(store) == undisturbed
+
+
+def test_sqlite_that_is_full_is_said(tmp_path):
+    store = Store(tmp_path / "a.db")
+    store._db.execute("PRAGMA max_page_count = 20")
+    rows = [(f"{number:032}", "ok", None, "e", *[0.0] * len(COLUMNS)) for number in range(1000)]
+    store.add(rows[:10], [], [])
+    with pytest.raises(fs.StoreError, match=r"a\.db: no space left; what was written before is safe"):
+        store.add(rows[10:], [], [])
+    assert store.count("run") == 10
+    store.close()
+    assert Store(tmp_path / "a.db", write=False).count("run") > 0
+
+
+READ_ONLY = """
+import os, sys, faultsim as fs
+store = sys.argv[1]
+log = fs.Workload(submit=[0], runtime=[1], size=[1])
+sweep = fs.Sweep(fs.Run(log, fs.Cluster(1)))
+sweep.run()
+if os.getuid() == 0:  # who may write everything
+    os.setegid(65534)
+    os.seteuid(65534)
+print(fs.load_sweep(store).n_rows)
+try:
+    sweep.run(store)
+except fs.StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("locked", ["file", "folder"])
+def test_a_read_only_store_can_be_read_and_says_so(locked):
+    with tempfile.TemporaryDirectory() as folder:  # one of pytest's may only be entered by its owner
+        store = Path(folder) / "a.db"
+        log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]}).run(store)
+        store.chmod(0o444)
+        Path(folder).chmod(0o555 if locked == "folder" else 0o777)
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        command = [sys.executable, "-c", READ_ONLY, str(store)]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+        Path(folder).chmod(0o755)
+    assert done.stdout.splitlines() == ["2", f"{store}: may not be written (read-only)"], done.stderr
+
+
+def test_what_is_no_store_is_refused(tmp_path):
+    (tmp_path / "text.db").write_text("not a database, but long enough to be taken for one " * 40)
+    with pytest.raises(fs.StoreError, match=r"text.db: not a store of sweeps"):
+        fs.load_sweep(tmp_path / "text.db")
+    with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as db, db:
+        db.execute("CREATE TABLE x (y)")
+    with pytest.raises(fs.StoreError, match=r"other.db: an SQLite file, but no store of sweeps"):
+        Store(tmp_path / "other.db")
+    with pytest.raises(fs.StoreError, match="a folder"):
+        fs.load_sweep(tmp_path)
+    Store(tmp_path / "later.db").close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "later.db")) as db:
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(fs.StoreError, match="a store of layout 99, this version knows layout 1"):
+        fs.load_sweep(tmp_path / "later.db")
+
+
+# -- workers that die
+
+
+class Deadly(fs.QueueOrder):
+    """Kills its process, the first time that a file is not there."""
+
+    def __init__(self, path, always=False):
+        self.path, self.always = str(path), always
+
+    def keys(self, queue, now):
+        if self.always or not os.path.exists(self.path):
+            Path(self.path).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return queue.submit
+
+
+def deadly(path, always=False):
+    log = fs.synthetic.nasa_like(30, 0)
+    order = {"order": [fs.ShortestFirst(), Deadly(path, always)]}
+    return fs.Sweep(
+        {"log": log, "machine": fs.Cluster(128)},
+        {"start_delay": [0.0, 1.0, 2.0], "scheduler": [fs.Fcfs(order=o) for o in order["order"]]},
+    )
+
+
+def test_a_process_that_dies_is_replaced(tmp_path):
+    table = deadly(tmp_path / "died").run(tmp_path / "a.db", executor="processes", workers=2)
+    assert (table["status"] == "ok").all()
+    assert table.complete
+
+
+def test_a_run_that_always_kills_is_named_and_the_others_are_kept(tmp_path):
+    with pytest.raises(fs.WorkerError, match=r"a worker died 4 times at a batch with the run start_delay="):
+        deadly(tmp_path / "died", always=True).run(tmp_path / "a.db", executor="processes", workers=1)
+    fs.load_sweep(tmp_path / "a.db")
+
+
+# -- Dask
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+@pytest.fixture
+def cluster():
+    """A scheduler and two worker processes on loopback, as in a shell."""
+    distributed = pytest.importorskip("distributed")
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{PACKAGE}{os.pathsep}{VICTIM.parent}",
+        "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "1h",
+    }
+    dask = [sys.executable, "-W", "ignore", "-m", "dask"]
+    where = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen(
+        [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **where
+    )
+    worker = [*dask, "worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    workers = [subprocess.Popen(worker, **where) for _ in range(2)]
+    client = None
+    try:
+        client = distributed.Client(address, timeout=60)
+        client.wait_for_workers(2, timeout=60)
+        yield client, workers, worker, where
+    finally:
+        if client is not None:
+            client.close()
+        for process in [*workers, scheduler]:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_dask_worker_that_is_killed_loses_nothing(cluster, tmp_path):
+    client, workers, _, _ = cluster
+    sweep = sweep_victim.sweep(40, 2500)  # logs above the size from which inputs are sent on their own
+    sweep.run(tmp_path / "threads.db")
+    killed = threading.Event()
+
+    def kill(done, total, seconds):
+        if done >= 20 and not killed.is_set():
+            killed.set()
+            workers[0].kill()
+
+    table = sweep.run(tmp_path / "dask.db", executor=client, progress=kill)
+    assert killed.is_set()
+    assert table.complete
+    assert rows(tmp_path / "dask.db") == rows(tmp_path / "threads.db")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_gives_the_same_store_and_the_command_finds_it(cluster, tmp_path, undisturbed):
+    client, *_ = cluster
+    sweep_victim.sweep().run(tmp_path / "dask.db", executor=client)
+    assert rows(tmp_path / "dask.db") == undisturbed
+    spec = tmp_path / "s.toml"
+    spec.write_text("replicates = 9\n[base]\nlog = { synthetic = 'nasa_like', jobs = 50 }\nmachine = 'torus:4x4x8'\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "faultsim", "sweep", str(spec), "--dask", client.scheduler.address],
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "9 runs made" in done.stdout
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_inputs_that_die_with_their_workers_are_sent_again(cluster, tmp_path):
+    client, workers, command, where = cluster
+    sweep = sweep_victim.sweep(60, 2500, 2)
+    state = {"killed": False}
+
+    def kill(done, total, seconds):
+        if done >= 10 and not state["killed"]:
+            state["killed"] = True
+            for process in list(workers):
+                process.kill()
+            workers.append(subprocess.Popen(command, **where))
+
+    table = sweep.run(tmp_path / "a.db", executor=client, progress=kill)
+    assert table.complete
+    assert state["killed"]
+    for name, column in sweep.run().items():
+        np.testing.assert_array_equal(column, table[name])
+
+
+def test_a_worker_of_another_version_is_refused():
+    from faultsim.sweep.cluster import do_packed, pack
+
+    blob, inputs = pack([])
+    with pytest.raises(fs.WorkerError, match=r"this worker has faultsim .*, the sweep is one of faultsim 0\.0"):
+        do_packed(blob, inputs, (0.0, 0.0), "0.0")
