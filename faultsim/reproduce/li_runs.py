@@ -175,12 +175,14 @@ class Plan:
                     add(source, p.load, p.mtbf * ratio, method, p.precision, p.recall)
             for precision, recall in _pairs(self.grid):
                 add(source, p.load, p.mtbf, "SUL-D", precision, recall)
+            for method in COMBINED.values():
+                add(source, p.load, p.mtbf, method, p.precision, p.recall)
         for precision, recall in _pairs(self.combined):
             for method in COMBINED.values():
                 add("exp", p.load, p.mtbf, method, precision, recall)
         for load in self.trace_loads:
             add("trace", load, 0.0, EASY, 0.0, 0.0)
-            for method in METHODS:
+            for method in (*METHODS, *COMBINED.values()):
                 add("trace", load, TRACE_MTBF, method, p.precision, p.recall)
             for precision, recall in _pairs(self.grid):
                 add("trace", load, TRACE_MTBF, "SUL-D", precision, recall)
