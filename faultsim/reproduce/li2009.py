@@ -36,8 +36,8 @@ def _remarks(what: Plan) -> tuple[str, ...]:
         f"A gain compares means over {what.replicates} replicates, which all methods share (jobs, failures, "
         "predictions), with the 95 % confidence interval of the paired replicates. A composite gain is (K(EASY) - "
         "K(method)) / K(EASY), with K the area of the Kiviat graph in the order Resp, 1 - Util, MTBC, SUL, JFR, FSD; "
-        "the rim of each axis is the largest value among the methods compared in that setting. The paper does not give the "
-        "order in its text; the range over all 60 is printed beside the gain.",
+        "the rim of each axis is the largest value among the methods compared in that setting. The paper does not "
+        "give the order in its text; the range over all 60 is printed beside the gain.",
         "Table 3, the baseline, is not in the paper's text. Of its values the MTBF (56 days) and the load (.7) follow "
         "from the text; the printed mean run time of 1,500 s contradicts both the load and the response times, and is "
         "taken as 15,000 s. All other values were chosen by us, in trial runs of other programs, partly because they "

@@ -72,7 +72,8 @@ def _bars(ax: "Axes", e: Evidence, place: Place, metric: str) -> None:
 def _baseline(figure: Any, e: Evidence, place: Place, title: str) -> None:
     """Six panels and the Kiviat graph beside them, on a figure or a part of one."""
     left, right = figure.subfigures(1, 2, width_ratios=(2.1, 1))
-    for ax, metric in zip(np.ravel(left.subplots(2, 3)), _PANELS, strict=True):
+    panels: Any = left.subplots(2, 3)
+    for ax, metric in zip(panels.flat, _PANELS, strict=True):
         _bars(ax, e, place, metric)
     kiviat = {name: means(e.at(place, name)) for name in METHODS}
     plot_kiviat(kiviat, baseline=EASY, ax=right.subplots(), title=title)
@@ -90,7 +91,8 @@ def _one(number: int, source: str) -> Callable[[Evidence], "Figure"]:
 
 def _fig9(e: Evidence) -> "Figure":
     figure = new_figure(13.0, 10.4)
-    for part, load in zip(figure.subfigures(2, 1), e.what.trace_loads, strict=True):
+    parts: Any = figure.subfigures(len(e.what.trace_loads), 1, squeeze=False)
+    for part, load in zip(parts.flat, e.what.trace_loads, strict=True):
         _baseline(part, e, Place("trace", load), f"failure-free load {load:g}")
     _title(figure, f"Fig. 9. System trace{'' if e.sources['trace'].real else ' (stand-in)'}", e)
     return figure

@@ -202,8 +202,7 @@ def key(source: str, load: float, mtbf: float, method: str, precision: float = 0
     >>> key("exp", 0.7, 56.0, EASY, 0.7, 0.45)
     Key(source='exp', load=0.7, mtbf=56.0, method='FCFS/EASY', precision=0.0, recall=0.0)
     """
-    near = round(load, 6)
-    return Key(source, near, mtbf, method, *((0.0, 0.0) if method == EASY else (precision, recall)))
+    return Key(source, load, mtbf, method, *((0.0, 0.0) if method == EASY else (precision, recall)))
 
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
