@@ -34,6 +34,7 @@ from faultsim.reproduce.li_runs import (
     plan,
     run,
 )
+from faultsim.reproduce.li_variants import VARIANTS
 from faultsim.simulate import simulate
 from faultsim.workload import Workload
 
@@ -376,10 +377,10 @@ def test_every_claim_has_a_verdict(tiny):
 
 
 def test_runs_are_those_of_the_plan(tiny):
-    expected = 2 * len(TINY.settings(Parameters(**TINY_PARAMETERS)))
-    assert tiny.done.runs == expected
-    with (tiny.out / "runs.csv").open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == expected
+    settings = TINY.settings(Parameters(**TINY_PARAMETERS))
+    assert tiny.done.runs == 2 * (len(settings) + 2 * len(VARIANTS))
+    with (tiny.out / "points.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(settings)
 
 
 def test_runs_are_those_of_simulate(tiny):
@@ -392,8 +393,10 @@ def test_runs_are_those_of_simulate(tiny):
         predictor=IntervalPredictor(0.7, 0.45, 300), rescheduling=Fars(300, ServiceUnitLoss()),
     )  # fmt: skip
     found = e.at(Place("weibull"), "SUL-D")
+    as_it_is = e.checks["variants"]["as it is"]["SUL-D"]
     for name in COLUMNS:
         assert found[name][1] == result.metrics[name], name
+        assert (as_it_is[name] == e.at(Place("exp"), "SUL-D")[name]).all(), name
     assert found["failures"].sum() > 0
     assert e.at(Place("exp"), "SUL-D", precision=0.1, recall=1.0)["moves"].sum() > 0
 
@@ -448,7 +451,7 @@ def test_threads_change_nothing(tiny_plan, tmp_path):
     for workers in (1, 2):
         out = tmp_path / str(workers)
         li2009.reproduce(quick=True, out=out, workers=workers, jobs=60, mtbf=2.0)
-        tables.append((out / "runs.csv").read_text())
+        tables.append((out / "points.csv").read_text())
     assert tables[0] == tables[1]
 
 

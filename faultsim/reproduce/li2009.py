@@ -18,7 +18,8 @@ from faultsim.reproduce.li_checks import checks
 from faultsim.reproduce.li_figures import FIGURES, draw
 from faultsim.reproduce.li_inputs import Parameters, load
 from faultsim.reproduce.li_runs import Evidence, Plan, collect, plan
-from faultsim.reproduce.li_tables import run_rows, tables
+from faultsim.reproduce.li_tables import point_rows, tables
+from faultsim.reproduce.li_variants import VARIANTS, variants
 from faultsim.reproduce.report import Input, Report, folder, write_csv
 
 __all__ = ["CLAIMS", "Reproduction", "reproduce"]
@@ -105,11 +106,12 @@ def reproduce(
     sources = load(data, baseline, seed=seed, days=chosen.days)
     found = checks(data, sources, baseline, seed=seed, quick=quick)
     runs = collect(sources, chosen, baseline, seed=seed, workers=workers, progress=progress)
+    found["variants"] = variants(baseline, replicates=chosen.replicates, seed=seed, workers=workers)
     evidence = Evidence(sources, runs, chosen, baseline, found, quick)
     rows = table.judge(CLAIMS, evidence)
     target = out / "CLAIMS.md" if page is None else Path(page)
-    files = [*draw(evidence, out), out / "runs.csv", target, out / "claims.json"]
-    write_csv(run_rows(evidence), out / "runs.csv")
+    files = [*draw(evidence, out), out / "points.csv", target, out / "claims.json"]
+    write_csv(point_rows(evidence), out / "points.csv")
     settings = {letter: words.replace("{text}", baseline.text()) for letter, words in li_claims.SETTINGS.items()}
     done = Report(
         title=TITLE,
@@ -125,7 +127,7 @@ def reproduce(
         figures=list(FIGURES),
         out=out,
         files=files,
-        runs=len(runs) * chosen.replicates,
+        runs=(len(runs) + 2 * len(VARIANTS)) * chosen.replicates,
         seconds=time.perf_counter() - begin,
     )
     done.write(target)

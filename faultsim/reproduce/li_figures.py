@@ -15,7 +15,7 @@ from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.li_claims import DISTRIBUTIONS, label
 from faultsim.reproduce.li_inputs import HOUR
 from faultsim.reproduce.li_measures import composites, grid, means, relative
-from faultsim.reproduce.li_runs import COMBINED, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
+from faultsim.reproduce.li_runs import COMBINED, COMBINED_LOADS, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
 from faultsim.reproduce.li_tables import ROWS
 from faultsim.reproduce.replicates import Estimate, half_width
 from faultsim.reproduce.report import write_csv
@@ -167,9 +167,11 @@ def _heat(ax: "Axes", values: Sequence[float], table: Floats, title: str, limit:
     return image
 
 
-def _heats(e: Evidence, tables: Mapping[str, Floats], values: Sequence[float], text: str, columns: int) -> "Figure":
+def _heats(
+    e: Evidence, tables: Mapping[str, Floats], values: Sequence[float], text: str, columns: int, width: float = 5.6
+) -> "Figure":
     rows = -(-len(tables) // columns)
-    figure = new_figure(5.6 * columns + 0.8, 4.7 * rows)
+    figure = new_figure(width * columns + 0.8, 0.84 * width * rows)
     axes = np.atleast_1d(figure.subplots(rows, columns)).ravel()
     limit = max(60.0, *(100 * float(np.abs(table).max()) for table in tables.values()))
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
@@ -194,12 +196,17 @@ def _fig10(e: Evidence) -> "Figure":
 def _combined(e: Evidence) -> "Figure":
     titles = {
         "FARS": "FARS (SUL-D)",
-        "placement": "fault-aware placement (SafestFirst)",
+        "placement": "placement (SafestFirst)",
         "both": "both",
-        "both + checkpoints": "both, checkpoints every sqrt(2 C M / (1 - recall))",
+        "both + checkpoints": "both, sqrt(2 C M / (1 - recall))",
     }
-    tables = {titles[name]: grid(e, Place("exp"), method, e.what.combined) for name, method in COMBINED.items()}
-    return _heats(e, tables, e.what.combined, "FARS, placement, both, and both with checkpoints set by prediction", 2)
+    tables = {
+        f"load {load:g}: {titles[name]}": grid(e, Place("exp", load), method, e.what.combined)
+        for load in COMBINED_LOADS
+        for name, method in COMBINED.items()
+    }
+    text = "FARS, fault-aware placement, both, and both with checkpoints set by the prediction"
+    return _heats(e, tables, e.what.combined, text, len(COMBINED), width=3.9)
 
 
 FIGURES: Mapping[str, Callable[[Evidence], "Figure"]] = {

@@ -22,6 +22,7 @@ __all__ = [
     "RELIABILITY",
     "composite",
     "composites",
+    "gain_of",
     "grid",
     "mean_of",
     "means",
@@ -85,10 +86,14 @@ def composites(e: Evidence, place: Place) -> dict[str, Estimate]:
     return {name: jackknife(partial(_gain, number), *tables) for number, name in enumerate(METHODS) if name != EASY}
 
 
+def gain_of(method: Columns, baseline: Columns) -> Estimate:
+    """Composite gain of a method, compared with the baseline alone."""
+    return jackknife(partial(_gain, 1), _table(baseline), _table(method))
+
+
 def composite(e: Evidence, place: Place, method: str, precision: float, recall: float) -> Estimate:
     """Composite gain of one method, compared with EASY alone: that of Figures 8 and 10."""
-    ours = e.at(place, method, precision=precision, recall=recall)
-    return jackknife(partial(_gain, 1), _table(e.at(place, EASY)), _table(ours))
+    return gain_of(e.at(place, method, precision=precision, recall=recall), e.at(place, EASY))
 
 
 def orders(e: Evidence, place: Place, method: str) -> KiviatGain:

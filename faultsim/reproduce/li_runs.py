@@ -33,6 +33,7 @@ from faultsim.workload import Workload
 __all__ = [
     "COLUMNS",
     "COMBINED",
+    "COMBINED_LOADS",
     "DRAWN",
     "EASY",
     "METHODS",
@@ -54,6 +55,8 @@ STRATEGIES: dict[str, Strategy] = {"FSD-D": FailureSlowdown(), "SUL-D": ServiceU
 METHODS = (EASY, *STRATEGIES)
 #: What no paper has: FARS (with SUL-D), fault-aware placement, both, and both with checkpoints set by the prediction.
 COMBINED = {"FARS": "SUL-D", "placement": "placement", "both": "both", "both + checkpoints": "both + checkpoints"}
+#: The figure of combinations: the baseline's load, and one at which spare nodes are few.
+COMBINED_LOADS = (0.7, 0.9)
 DRAWN = ("exp", "weibull")
 LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: "with the ratio linearly changed from 1/32 to 8": 1.75 to 448 days at the baseline's 56.
@@ -178,8 +181,9 @@ class Plan:
             for method in COMBINED.values():
                 add(source, p.load, p.mtbf, method, p.precision, p.recall)
         for precision, recall in _pairs(self.combined):
-            for method in COMBINED.values():
-                add("exp", p.load, p.mtbf, method, precision, recall)
+            for load in COMBINED_LOADS:
+                for method in COMBINED.values():
+                    add("exp", p.near(load), p.mtbf, method, precision, recall)
         for load in self.trace_loads:
             add("trace", load, 0.0, EASY, 0.0, 0.0)
             for method in (*METHODS, *COMBINED.values()):
@@ -251,7 +255,7 @@ class Evidence:
 
 
 #: Results that are in memory at a time, for each thread.
-_BATCH = 32
+_BATCH = 12
 
 
 def collect(

@@ -4,12 +4,22 @@ from collections.abc import Iterable, Sequence
 
 from faultsim.reproduce.li_claims import DISTRIBUTIONS, experiments, label
 from faultsim.reproduce.li_inputs import HOUR
-from faultsim.reproduce.li_measures import SIX, composite, composites, grid, mean_of, orders, relative
-from faultsim.reproduce.li_runs import COLUMNS, COMBINED, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
+from faultsim.reproduce.li_measures import SIX, composite, composites, gain_of, grid, mean_of, orders, relative
+from faultsim.reproduce.li_runs import (
+    COLUMNS,
+    COMBINED,
+    COMBINED_LOADS,
+    DRAWN,
+    EASY,
+    METHODS,
+    STRATEGIES,
+    Evidence,
+    Place,
+)
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid
 
-__all__ = ["ROWS", "run_rows", "tables"]
+__all__ = ["ROWS", "point_rows", "tables"]
 
 Rows = Iterable[Sequence[object]]
 #: How a table calls a metric, and how it shows it.
@@ -61,12 +71,26 @@ def _combined(e: Evidence) -> Grid:
     return Grid(f"Composite gain over EASY alone, at precision {p.precision:g} and recall {p.recall:g}", rows)
 
 
+def _variants(e: Evidence) -> Grid:
+    """What other readings and parameters do to the baseline."""
+    rows = [["baseline, but", "Resp (s)", "", "failed jobs", "", "SUL (CPU-h)", "", "gain (%)"]]
+    for name, found in e.checks["variants"].items():
+        cells = [
+            _SHOWN[metric][1].format(_SHOWN[metric][2] * found[method][metric].mean())
+            for metric in ("mean_response", "failed_jobs", "service_unit_loss")
+            for method in (EASY, "SUL-D")
+        ]
+        rows.append([name, *cells, gain_of(found["SUL-D"], found[EASY]).percent(1)[:-2]])
+    return Grid("The baseline under other readings: exponential failures, EASY and SUL-D", rows)
+
+
 def tables(e: Evidence) -> list[Grid]:
     """Tables 4 and 5, the baseline and the combinations."""
     p = e.parameters
     loads = {f"{load:g}": [Place(source, load) for source in DRAWN] for load in e.what.loads}
     days = {f"{p.mtbf * r:g}": [Place(source, mtbf=p.mtbf * r) for source in DRAWN] for r in e.what.ratios}
-    return [_raw(e, 4, "load", loads), _raw(e, 5, "MTBF (days)", days), _baseline(e), _combined(e)]
+    raw = [_raw(e, 4, "load", loads), _raw(e, 5, "MTBF (days)", days)]
+    return [*raw, _baseline(e), _combined(e), _variants(e)]
 
 
 # -- the numbers behind the figures
@@ -120,12 +144,13 @@ def grid_rows(e: Evidence, places: Sequence[Place]) -> Rows:
 
 def combined_rows(e: Evidence) -> Rows:
     """The figure of combinations."""
-    yield ["method", "precision", "recall", "gain", "gain_half"]
-    for name, method in COMBINED.items():
-        for precision in e.what.combined:
-            for recall in e.what.combined:
-                found = composite(e, Place("exp"), method, precision, recall)
-                yield [name, precision, recall, found.value, found.half]
+    yield ["load", "method", "precision", "recall", "gain", "gain_half"]
+    for load in COMBINED_LOADS:
+        for name, method in COMBINED.items():
+            for precision in e.what.combined:
+                for recall in e.what.combined:
+                    found = composite(e, Place("exp", load), method, precision, recall)
+                    yield [load, name, precision, recall, found.value, found.half]
 
 
 #: Figure -> its numbers.
@@ -141,9 +166,10 @@ ROWS = {
 }
 
 
-def run_rows(e: Evidence) -> Rows:
-    """Every run: its setting, its replicate, its columns."""
-    yield ["source", "load", "mtbf_days", "method", "precision", "recall", "replicate", *COLUMNS]
+def point_rows(e: Evidence) -> Rows:
+    """Every setting: mean and half width of the 95 % interval of every column."""
+    names = [f"{name}{end}" for name in COLUMNS for end in ("", "_half")]
+    yield ["source", "load", "mtbf_days", "method", "precision", "recall", *names]
     for setting, columns in e.runs.items():
-        for replicate in range(e.what.replicates):
-            yield [*setting, replicate, *(f"{columns[name][replicate]:.9g}" for name in COLUMNS)]
+        values = [float(v) for name in COLUMNS for v in (columns[name].mean(), half_width(columns[name]))]
+        yield [setting.source, f"{setting.load:.6g}", *setting[2:], *(f"{value:.6g}" for value in values)]
