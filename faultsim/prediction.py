@@ -26,15 +26,12 @@ from faultsim.policies import (
     PredictionTrace,
     Predictor,
 )
-from faultsim.run import RunSpec
+from faultsim.run import MOST, RunSpec
 
 __all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
-
-#: Intervals, buckets or requests that a trace may have: more are a slip of the units.
-MOST = 10**8
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:

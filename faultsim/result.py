@@ -218,8 +218,8 @@ class Result:
     def counters(self) -> Mapping[str, int]:
         """What the engine counted.
 
-        Migrations attempted and successful; failures handled between the first submit and the last finish, and those
-        that killed a job; requested checkpoints begun; events; scheduling passes.
+        Migrations attempted and successful (for `Fars`: ticks with suspicious jobs); failures handled between the first
+        submit and the last finish, and those that killed a job; requested checkpoints begun; events; scheduling passes.
         """
         return {name: int(self._output[name]) for name in _COUNTERS}
 
@@ -405,6 +405,8 @@ class Result:
         parts.append(s["placement"]["name"])
         if s["migration"] is not None:
             parts.append(s["migration"]["name"])
+        if s["rescheduling"] is not None:
+            parts.append(f"{s['rescheduling']['name']} {s['rescheduling']['strategy']['name']}")
         if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:

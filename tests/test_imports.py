@@ -66,6 +66,7 @@ MEMBERS: dict[str, str] = {
     "summary": "workload",
     "result_files": "result",
     "run": "simulate",
+    "combinations": "simulate",
     "prediction": "simulate",
     "many": "simulate",
     "result_load": "result",

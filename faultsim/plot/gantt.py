@@ -21,7 +21,7 @@ Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of 
 FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#7F7F7F", "#AA4499")
 EDGES_UP_TO = 3000  # rectangles; more would be all edge
 DOWN, KILLS = "#BDC1C6", "#C5221F"
-FAILURE, KILLED = 2, "requeue"  # kind of event; recovery under which a kill ends a stay
+FAILURE, STOLEN, KILLED = 2, 4, "requeue"  # kinds of events; recovery under which a kill ends a stay
 
 
 def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
@@ -63,7 +63,7 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
     On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
     hence start delays are part of a bar.  A cross marks each failure, red where it killed a job; down nodes are grey,
-    and stays that a failure ended are hatched.
+    and stays that a failure (or `NodeStealing`) ended are hatched.
 
     Parameters
     ----------
@@ -148,12 +148,11 @@ def _draw_bars(
 
 
 def _killed(result: "Result") -> NDArray[np.bool_]:
-    """Which rows of the allocations a failure ended."""
-    held, recovery = result.allocations, result.settings["recovery"]
-    if recovery is None or recovery["name"] != KILLED:
-        return np.zeros(len(held["job"]), dtype=bool)
-    events = result.events
-    hit = (events["kind"] == FAILURE) & (events["job"] >= 0)
+    """Which rows of the allocations a failure ended, or the theft of their nodes."""
+    held, recovery, events = result.allocations, result.settings["recovery"], result.events
+    hit = (events["kind"] == STOLEN) & (events["job"] >= 0)
+    if recovery is not None and recovery["name"] == KILLED:
+        hit |= (events["kind"] == FAILURE) & (events["job"] >= 0)
     kills = set(zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True))
     return np.array([row in kills for row in zip(held["job"].tolist(), held["end"].tolist(), strict=True)], dtype=bool)
 

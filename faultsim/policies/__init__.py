@@ -293,7 +293,7 @@ def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as the command line takes it: ``name`` or ``name:option=value,option=value``.
 
     Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Numbers without a name are the
-    first parameters: ``periodic:7200,300``.
+    first parameters: ``periodic:7200,300``; so are policies where a parameter is one: ``fars:300,sul,static:16``.
 
     Raises
     ------
@@ -320,20 +320,32 @@ def parse_policy(kind: str, text: str) -> Any:
     row = rows.get(_fold(name))  # type: ignore[assignment]
     if row is None:
         planned.refuse_policy(name)
-        known = known_policies(kind)
-        raise OptionError(f"unknown {kind} {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}")
+        raise OptionError(_unknown(kind, name))
     return _made(row, _options(row, options))
 
 
+def _unknown(kind: str, name: str) -> str:
+    """What is wrong with a name: the nearest one, those that are known, and where it belongs if elsewhere."""
+    words = ["dynamic"] if kind == "spares" else []
+    words += [row.name for row in POLICIES if row.kind == kind]
+    near = checks.did_you_mean(name, [*words, *(name for row in POLICIES if row.kind == kind for name in row.aliases)])
+    others = [row.kind for row in POLICIES if _fold(name) in map(_fold, (row.name, *row.aliases, row.cls.__name__))]
+    where = f" (it is a {others[0]})" if others else near
+    return f"unknown {kind} {name!r}{where}; known: {', '.join(words)}"
+
+
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:
-    """``option=value,option=value`` or values that are numbers, by the parameters of the row's class."""
+    """``option=value,option=value``, or values by their place that are numbers or policies."""
     legal = [field.name for field in fields(row.cls) if field.name not in _COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
         key, equals, given = item.partition("=")
+        if ":" in key:  # an option of a policy that is given by its place: long:seconds=600
+            equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
-        if not equals and place < len(legal) and type(_value(item)) in (int, float):
-            key, value = legal[place], _value(item)
+        here = legal[place] if not equals and place < len(legal) else ""
+        if here in _POLICIES or (here and type(_value(item)) in (int, float)):
+            key, value = here, item if here in _POLICIES else _value(item)
         elif not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
             raise OptionError(
@@ -342,7 +354,7 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
             )
         if key in taken:
             raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
-        is_policy = key in ("victims", "strategy", "spares") and isinstance(value, str) and value != "dynamic"
+        is_policy = key in _POLICIES and isinstance(value, str) and value != "dynamic"
         taken[key] = parse_policy(key, value) if is_policy else value
     return taken
 
@@ -361,6 +373,8 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 
+#: Parameters that are policies: their names are kinds.
+_POLICIES = ("victims", "strategy", "spares")
 #: Parameters that are columns, which text cannot give.
 _COLUMNS = ("time", "node", "index")
 
