@@ -73,7 +73,7 @@ def test_wrong_commands_get_a_hint(capsys):
     [
         ["sweep", "x.toml"],
         ["status", "x.db"],
-        ["reproduce", "li2009"],
+        ["reproduce", "yu2010"],
         ["reproduce", "all"],
     ],
 )
