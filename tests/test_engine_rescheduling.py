@@ -3,11 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-import faultsim as fs
-from tests.engines import LOGS, head_of
 from tests.failure_strategies import MACHINES, SCHEDULERS
 from tests.rescheduling_strategies import fars_cases
-from tests.test_engine_failures import both_agree, both_engines_agree
+from tests.test_engine_failures import both_agree
 
 # -- random cases
 

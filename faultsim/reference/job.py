@@ -208,10 +208,11 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
 
     Everything moves by `again` more when that much of a planned checkpoint is to be made anew.
     """
-    job.pause_until = max(now, job.start, job.pause_until) + cost
+    begin = max(now, job.start, job.pause_until)
+    job.pause_until = begin + cost
     later = again + cost
     job.lead_begin += later
-    if job.safe_at > now:
+    if job.safe_at > begin:
         job.safe_at += later
     job.t0 += later
     job.finish += later

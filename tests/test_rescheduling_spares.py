@@ -1,0 +1,206 @@
+"""`Fars` worked by hand, in both engines: spare nodes, suspicious ones, stealing, and the torus."""
+
+import numpy as np
+import pytest
+
+from faultsim.errors import OptionError
+from faultsim.reference.engine import simulate
+from tests.by_hand import (
+    CONSERVATIVE,
+    EASY,
+    FCFS,
+    HOLD,
+    LEAST_FAILURES,
+    REQUEUE,
+    TAIL,
+    cluster,
+    config,
+    places,
+    rows,
+    torus,
+)  # fmt: skip
+from tests.moving import FARS, LIVE, moves, moving, stays
+
+THEFT = 4
+LINE = torus(1, 1, 8, wrap=False)
+STEAL = {"strategy": {"name": "node_stealing"}}
+
+
+# -- spare nodes
+
+
+def test_nothing_is_promised_while_repairs_are_unknown():
+    """Three nodes are down; the head of 4 cannot be promised anything, so both free nodes are spare."""
+    jobs, down = [(0, 30, 2), (0, 30, 1), (6, 10, 8)], [(5, 5, 99), (5, 6, 99), (5, 7, 99)]
+    known = moving(jobs, cluster(8), {1: [0, 1]}, {**EASY, "repairs": "known"}, failures=down)
+    unknown = moving(jobs, cluster(8), {1: [0, 1]}, {**EASY, "repairs": "unknown"}, failures=down)
+    assert (known["moves"].tolist(), unknown["moves"].tolist()) == ([0, 0, 0], [1, 0, 0])
+
+
+def test_conservative_backfilling_keeps_what_it_promised_to_all():
+    """Job 0 has 2 of 7 nodes until 30. Job 2, of 4, is promised 12-22, which leaves one, and job 3 22-32: of 4 nodes,
+    it leaves one as well, of 5 none.
+    """
+    for size, moved in ((4, [(10, 0)]), (5, [])):
+        jobs = [(0, 30, 2), (0, 12, 3), (6, 10, 4), (7, 10, size)]
+        assert moves(moving(jobs, cluster(7), {1: [0]}, CONSERVATIVE)) == moved
+
+
+def test_a_waiting_job_promised_nothing_by_fcfs():
+    jobs = [(0, 30, 2), (0, 12, 3), (6, 10, 5)]
+    assert moves(moving(jobs, cluster(7), {1: [0]}, FCFS)) == [(10, 0)]
+    assert moves(moving(jobs, cluster(7), {1: [0]}, EASY)) == []
+
+
+def test_suspicious_idle_nodes_are_no_spare_nodes():
+    assert moves(moving([(0, 15, 1)], cluster(3), {1: [0, 1]})) == [(10, 0)]
+    assert moves(moving([(0, 15, 1)], cluster(3), {1: [0, 1, 2]})) == []
+
+
+STATIC = {"spares": {"name": "static", "k": 2}}
+
+
+@pytest.mark.parametrize("scheduler", [FCFS, EASY, CONSERVATIVE], ids=["fcfs", "easy", "conservative"])
+def test_a_pool_is_left_alone(scheduler):
+    """Of 6 nodes, jobs get 4: the second waits, and the third is backfilled only where it fits beside."""
+    jobs = [(0, 12, 3), (1, 30, 2), (2, 5, 1), (3, 9, 2)]
+    result = moving(jobs, cluster(6), {1: [0, 1, 2]}, scheduler, fars=STATIC, recovery=TAIL)
+    assert (
+        result["start"].tolist()[:3]
+        == {"fcfs": [0, 15, 15], "easy": [0, 15, 2], "conservative": [0, 15, 2]}[scheduler["name"]]
+    )
+    # Two spare nodes for a job with three suspicious ones: it moves as far as it can.
+    assert [stay[3] for stay in stays(result) if stay[0] == 0] == [[0, 1, 2], [2, 3, 4]]
+
+
+# -- suspicious nodes at starts
+
+
+def test_a_start_takes_suspicious_nodes_last():
+    jobs = [(12, 5, 2), (13, 5, 1)]
+    taken = {rule: stays(moving(jobs, cluster(3), {1: [0]}, fars={"suspicious": rule})) for rule in ("last", "ignore")}
+    assert [stay[3] for stay in taken["last"]] == [[1, 2], [0]]
+    assert [stay[3] for stay in taken["ignore"]] == [[0, 1], [2]]
+
+
+def test_ticks_before_the_first_submit_say_what_is_suspicious():
+    """At 15 node 0 is suspicious since 10, at 35 no longer."""
+    assert stays(moving([(15, 5, 1)], cluster(2), {1: [0]}))[0][3] == [1]
+    assert stays(moving([(35, 5, 1)], cluster(2), {1: [0]}))[0][3] == [0]
+
+
+@pytest.mark.parametrize("scheduler", [FCFS, EASY, CONSERVATIVE], ids=["fcfs", "easy", "conservative"])
+def test_on_a_torus_boxes_without_a_suspicious_node_come_first(scheduler):
+    """On a line of 8, node 1 is suspicious: the job of 4 goes to 2-5; one of 6 has no other box."""
+    for rule, base in (("last", 2), ("ignore", 0)):
+        result = moving([(12, 5, 4)], LINE, {1: [1]}, scheduler, fars={"suspicious": rule})
+        assert places(result)[0] == [(0, 0, base, 1, 1, 4)]
+    assert places(moving([(12, 5, 7)], LINE, {1: [1]}, scheduler))[0] == [(0, 0, 0, 1, 1, 7)]
+
+
+# -- stealing
+
+
+def test_stealing_from_the_job_that_loses_least():
+    """Job 0, of 3 nodes, has a suspicious one, and nothing is free. Job 1 (from 0) would lose 20 s, job 2 (from 5) 15
+    s: it is stopped and waits, and starts again when job 1 ends.
+    """
+    jobs = [(0, 60, 3), (0, 30, 1), (5, 30, 1)]
+    result = moving(jobs, cluster(5), {2: [0]}, fars=STEAL)
+    assert [row for row in rows(result) if row[0] == 20][:2] == [(20, THEFT, 2, -1), (20, 7, 0, -1)]
+    assert stays(result)[2:4] == [(2, 5, 20, [4]), (0, 20, 63, [1, 2, 4])]
+    assert result["restarts"].tolist() == [0, 0, 1]
+    assert (result["lost_work"][2], result["failures_hit"]) == (15, 0)
+    # The empty suspicious node is taken last, but it is taken.
+    assert stays(result)[4] == (2, 20, 50, [0])
+
+
+def test_nobody_is_robbed_for_less_than_he_loses():
+    """The gain is 3 (20 + 5 - 3 - t0), the loss of job 1 is 20 s."""
+    for begin, thefts in ((16, 0), (15, 1)):
+        result = moving([(0, 60, 1), (begin, 60, 3)], cluster(4), {2: [1]}, fars=STEAL)
+        assert sum(kind == THEFT for _, kind, _, _ in rows(result)) == thefts
+
+
+def test_a_larger_or_suspicious_or_held_job_is_not_robbed():
+    assert moves(moving([(0, 60, 2), (5, 30, 2)], cluster(4), {2: [0]}, fars=STEAL)) == []
+    assert moves(moving([(0, 60, 3), (5, 30, 1)], cluster(4), {2: [0, 3]}, fars=STEAL)) == []
+    held = {"failures": [(19, 3, 50)], "recovery": HOLD}
+    assert moves(moving([(0, 60, 3), (5, 30, 1)], cluster(4), {2: [0]}, fars=STEAL, **held)) == []
+
+
+def test_a_robbed_job_does_not_hold():
+    """Recovery is `Hold`: what is stolen has gone, so the job goes back to the queue and pays the same restart cost."""
+    recovery = {**HOLD, "restart_cost": 4.0}
+    result = moving(
+        [(0, 60, 3), (5, 30, 1)], cluster(4), {2: [0]}, fars=STEAL, recovery=recovery, failures=[(99, 0, 1)]
+    )
+    assert [kind for time, kind, job, _ in rows(result) if job == 1 and time == 20] == [THEFT, 6]
+    assert (result["restart_time"][1], result["finish"][1]) == (4, 54)
+
+
+def test_what_is_left_of_a_theft_serves_the_next():
+    """Job 0 needs one node, job 1 one: the two nodes of job 2 serve both."""
+    jobs = [(0, 60, 3), (1, 60, 3), (10, 30, 2)]
+    result = moving(jobs, cluster(8), {2: [0, 3]}, fars=STEAL)
+    assert moves(result) == [(20, 0), (20, 1)]
+    assert sum(kind == THEFT for _, kind, _, _ in rows(result)) == 1
+
+
+# -- on a torus
+
+
+def test_a_job_moves_as_a_whole_and_may_use_its_own_nodes_again():
+    """On a line of 8 a job of 4 holds 0-3, node 0 fails: it moves to 1-4. With node 2 suspicious, 3-6."""
+    for node, base in ((0, 1), (2, 3)):
+        result = moving([(0, 15, 4)], LINE, {1: [node]})
+        assert places(result)[0] == [(0, 0, 0, 1, 1, 4), (0, 0, base, 1, 1, 4)]
+    assert moving([(0, 15, 6)], LINE, {1: [2]})["moves"][0] == 0
+
+
+def test_the_weight_of_a_job_on_a_torus_is_its_box():
+    """Three nodes are free beside jobs of 4 and 1, and both are suspicious: only the small one fits."""
+    result = moving([(0, 15, 4), (0, 15, 1)], LINE, {1: [0, 4]})
+    assert result["moves"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("reservation", "size", "base"), [("any", 5, 5), ("fixed", 5, None), ("any", 6, 6), ("fixed", 6, 6)]
+)
+def test_a_move_leaves_the_head_its_box(reservation, size, base):
+    """Line of 8: job 0 on 0-1 and job 2 on 3-4 end at 14, job 1 on 2 would go to one of 5-7 and stay beyond T.
+
+    A head of 5 is promised 3-7 at 14: any box will do if it finds one at 0-4 then. A head of 6 is promised one at 40.
+    """
+    easy = {**EASY, "reservation": reservation}
+    result = moving([(0, 14, 2), (0, 40, 1), (0, 14, 2), (5, 9, size)], LINE, {1: [2]}, easy)
+    assert [box[2] for box in places(result)[1]] == [2] + [base] * (base is not None)
+    assert result["start"][3] == 14
+
+
+def test_a_move_keeps_clear_of_conservative_reservations():
+    """Line of 8: jobs 0, 1 and 2 hold 0-2, 3 and 4-5 (until 20); job 3, of 4, is promised 4-7 at 20. At 10 job 1, which
+    would run until 33, could go to 6 or 7 and stays; if it ends by 20 it moves.
+    """
+    jobs = [(0, 40, 3), (0, 30, 1), (0, 20, 2), (5, 9, 4)]
+    kept = moving(jobs, LINE, {1: [3]}, CONSERVATIVE)
+    assert (kept["moves"].tolist(), kept["start"][3]) == ([0, 0, 0, 0], 20)
+    short = moving([(0, 40, 3), (0, 17, 1), (0, 20, 2), (5, 9, 4)], LINE, {1: [3]}, CONSERVATIVE)
+    assert (short["moves"].tolist(), short["start"][3]) == ([0, 1, 0, 0], 20)
+
+
+def test_least_failures_migration_breaks_off_a_live_move():
+    """Job 1 pauses from 10 to 16; at 12 job 0 ends, and job 1 leaves node 1, which failed twice."""
+    result = moving(
+        [(0, 12, 1), (3, 20, 1)], cluster(4), {1: [1]}, failures=[(1, 2, 0), (2, 2, 0), (2, 2, 0)],
+        fars={**LIVE, "restart_cost": 6.0}, migration={**LEAST_FAILURES, "threshold": 0.0, "cost": 3.0},
+    )  # fmt: skip
+    assert result["moves"][1] == 2
+    assert result["ledger"]["migration"] == 2 + 3
+
+
+@pytest.mark.parametrize("fars", [STATIC, STEAL])
+def test_what_only_a_cluster_has(fars):
+    rule = {**FARS, **fars}
+    with pytest.raises(OptionError, match="cluster"):
+        simulate(config(LINE, recovery=REQUEUE, rescheduling=rule), [0.0], [1.0], [1.0], np.array([1]))
