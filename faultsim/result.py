@@ -232,7 +232,8 @@ class Result:
     def events(self) -> Mapping[str, NDArray[Any]]:
         """Columns time (s), kind (see `EVENT_KINDS`), job (row) and node, in the order in which things happened.
 
-        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.
+        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.  A job that
+        `NodeStealing` stops has a row of kind reschedule.
 
         Raises
         ------

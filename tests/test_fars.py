@@ -295,7 +295,7 @@ def test_times_that_add_up_to_infinity(options):
 
 
 def test_ticks_that_are_too_short():
-    with pytest.raises(OptionError, match=r"an interval of 1e-09 s is too short"):
+    with pytest.raises(OptionError, match=r"a Fars interval of 1e-09 s is too short for a span of"):
         run(rescheduling=fs.Fars(1e-9, SUL)).simulate()
 
 

@@ -14,6 +14,7 @@ and, where nodes fail:
   --checkpointing  periodic:7200,300  young:cost=30,mtbf=4838400  daly:...  before-failure:300  risk-based:3600,300
                    predicted-windows:bucket=4,victims=long
   --rescheduling   fars:300,sul  fars:interval=300,strategy=jfr,spares=static:16,live=true
+                   with the strategies sul, jfr, fsd and node-stealing
 
 examples:
   faultsim run SDSC-SP2-1998-4.2-cln.swf.gz --machine torus:4x4x8 --scheduler easy --migration defragment
