@@ -42,8 +42,8 @@ def _remarks(what: Plan) -> tuple[str, ...]:
         "Table 3, the baseline, is not in the paper's text. Of its values the MTBF (56 days) and the load (.7) follow "
         "from the text; the printed mean run time of 1,500 s contradicts both the load and the response times, and is "
         "taken as 15,000 s. All other values were chosen by us, in trial runs of other programs, partly because they "
-        "bring the 600 failed jobs of Figure 4, the gains of Figure 4 and the MTBF curve of Figure 7 into reach, so F1, "
-        "F2, F4, F11 and F13 are weaker tests than the other claims. Each is an option of the command.",
+        "bring the 600 failed jobs and the gains of Figure 4 and the MTBF curve of Figure 7 into reach, so F1, F2, F4, "
+        "F11 and F13 are weaker tests than the other claims. Each is an option of the command.",
         "The paper's system traces (TACC Lonestar, NCSA) are not public: the lines above say what stands for them. The "
         "paper states a failure-free load of 84 %, while its own arrival rate, mean size and mean run time make 38 %: "
         "the trace is run at both. At 84 % the failures saturate the machine, since a job is held until its node is "
