@@ -10,10 +10,12 @@ from faultsim.readers.fta import read_fta
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
+from faultsim.workflow import Workflow
 from faultsim.workload import Workload, concat
 
 # Machines and policies
 from faultsim.machine import Cluster, Torus
+from faultsim.resources import Resources
 from faultsim.policies import (
     POLICIES,
     Accuracy,
@@ -126,6 +128,7 @@ __all__ = [
     "PredictionTrace",
     "QueueOrder",
     "Requeue",
+    "Resources",
     "Result",
     "RiskBased",
     "Run",
@@ -136,6 +139,7 @@ __all__ = [
     "Torus",
     "Unicef",
     "Wfp3",
+    "Workflow",
     "Workload",
     "Young",
     "concat",

@@ -22,6 +22,8 @@ __all__ = [
     "FAILURES",
     "JOBS",
     "TABLES",
+    "WORKFLOW_EDGES",
+    "WORKFLOW_JOBS",
     "WORKLOAD",
     "Column",
     "as_column",
@@ -89,6 +91,18 @@ FAILURES: tuple[Column, ...] = (
     Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "Oliner 2004, section 4.2", 0.0),
 )
 
+#: What a `Workflow` holds of its jobs, one row a job; `cost` may have one column a node.
+WORKFLOW_JOBS: tuple[Column, ...] = (
+    Column("cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "Yu 2010, sec. 1", 0.0),
+)
+
+#: What a `Workflow` holds of its dependences, one row an edge, sorted by the two jobs.
+WORKFLOW_EDGES: tuple[Column, ...] = (
+    Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "Yu 2010, section 1", 0.0),
+    Column("edge_to", "i4", "1", None, "Job that needs it.", "Yu 2010, section 1", 0.0),
+    Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "Yu 2010, section 1", 0.0),
+)
+
 #: What `Result.jobs` holds, one row a job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
@@ -149,6 +163,8 @@ EVENTS: tuple[Column, ...] = (
 TABLES: dict[str, tuple[Column, ...]] = {
     "workload": WORKLOAD,
     "failures": FAILURES,
+    "workflow jobs": WORKFLOW_JOBS,
+    "workflow edges": WORKFLOW_EDGES,
     "jobs": JOBS,
     "allocations": ALLOCATIONS,
     "cluster allocations": CLUSTER_NODES,

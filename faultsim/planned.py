@@ -22,9 +22,7 @@ PLANNED: dict[str, tuple[str, str]] = {
     ),
     **dict.fromkeys(
         (
-            "Workflow",
             "WorkflowResult",
-            "Resources",
             "RankHybd",
             "Flaw",
             "Fifo",

@@ -16,7 +16,7 @@ PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
 BASE = {"errors", "columns", "checks", "planned", "version", "box", "summary_table", "text_out"}
-DATA = {"workload", "failures"}
+DATA = {"workload", "failures", "workflow"}
 FACES = {"partition", "knapsack", "event_queue"}
 MODEL = {"machine", "policies", "simulate", "metrics", "result"}
 
@@ -40,6 +40,7 @@ ARROWS: dict[str, set[str]] = {
     "policies": BASE | {"_core"},
     "workload": BASE | {"swf_text"},
     "failures": BASE,
+    "workflow": BASE,
     "readers": BASE | DATA | {"swf_text"},
     "synthetic": BASE | DATA,
     "partition": BASE | {"_core", "reference"},
@@ -64,6 +65,8 @@ MEMBERS: dict[str, str] = {
     "failure_table": "failures",
     "job_table": "workload",
     "summary": "workload",
+    "resources": "workflow",
+    "workflow_graph": "workflow",
     "result_files": "result",
     "run": "simulate",
     "prediction": "simulate",
