@@ -5,11 +5,14 @@
 from faultsim import synthetic
 from faultsim.failures import FailureTrace
 from faultsim.readers.bluegene_ras import read_bluegene_ras
+from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
 from faultsim.readers.fta import read_fta
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
+from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.workflow import Workflow
 from faultsim.workload import Workload, concat
 
@@ -149,10 +152,13 @@ __all__ = [
     "load_result",
     "partition",
     "read_bluegene_ras",
+    "read_dax",
     "read_failures",
     "read_fta",
     "read_lanl",
+    "read_stg",
     "read_swf",
+    "read_wfcommons",
     "rerun",
     "simulate",
     "simulate_many",
