@@ -5,7 +5,7 @@ A row leaves this table when its part arrives.
 
 from faultsim.errors import NotAvailableError
 
-__all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy", "refuse_synthetic"]
+__all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy"]
 
 _FAILURES = "comes with failures"
 _FARS = "comes with proactive rescheduling (FARS)"
@@ -33,9 +33,6 @@ PLANNED: dict[str, tuple[str, str]] = {
     "Sweep": (_SWEEPS, _ONE_RUN),
 }
 
-#: The same for names of `faultsim.synthetic`.
-_SYNTHETIC: dict[str, str] = {"random_dag": _WORKFLOWS}
-
 #: Keyword of `simulate` -> with which part anything but None comes.
 _KEYWORDS = {"rescheduling": _FARS}
 
@@ -46,15 +43,6 @@ def refuse_name(name: str) -> None:
         part, instead = PLANNED[name]
         raise NotAvailableError(
             f"faultsim.{name} is part of the design and {part}; this version does not have it yet ({instead})"
-        )
-
-
-def refuse_synthetic(name: str) -> None:
-    """The same for ``fs.synthetic.<name>``."""
-    if name in _SYNTHETIC:
-        raise NotAvailableError(
-            f"faultsim.synthetic.{name} is part of the design and {_SYNTHETIC[name]}; "
-            f"this version does not have it yet (here: made-up job logs)"
         )
 
 

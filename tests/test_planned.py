@@ -14,14 +14,6 @@ def test_planned_names(name):
         getattr(fs, name)
 
 
-@pytest.mark.parametrize("name", ["random_dag"])
-def test_planned_synthetic_names(name):
-    with pytest.raises(NotAvailableError, match=f"faultsim.synthetic.{name} is part of the design and comes with "):
-        getattr(fs.synthetic, name)
-    with pytest.raises(AttributeError, match="no attribute 'zebra'"):
-        _ = fs.synthetic.zebra
-
-
 def test_importing_a_planned_name():
     with pytest.raises(NotAvailableError, match=r"comes with proactive rescheduling .* LeastFailuresMigration"):
         from faultsim import Fars  # noqa: F401
