@@ -35,7 +35,10 @@ from faultsim.policies import (
     Defragment,
     EasyBackfill,
     Fcfs,
+    Fifo,
     FirstFit,
+    Flaw,
+    Heft,
     Hold,
     IntervalPredictor,
     LargestFirst,
@@ -50,9 +53,11 @@ from faultsim.policies import (
     PredictedWindows,
     PredictionTrace,
     QueueOrder,
+    RankHybd,
     Requeue,
     RiskBased,
     SafestFirst,
+    SharedOutputs,
     ShortestFirst,
     TieBreaking,
     Unicef,
@@ -66,6 +71,8 @@ from faultsim.result import Result
 from faultsim.result_load import load_result
 from faultsim.simulate import Run, Simulation, rerun, simulate
 from faultsim.many import simulate_many
+from faultsim.simulate_workflows import simulate_workflows
+from faultsim.workflow_result import WorkflowResult
 
 # Errors
 from faultsim.errors import (
@@ -111,7 +118,10 @@ __all__ = [
     "FailureTrace",
     "FaultsimError",
     "Fcfs",
+    "Fifo",
     "FirstFit",
+    "Flaw",
+    "Heft",
     "Hold",
     "InputError",
     "IntervalPredictor",
@@ -130,12 +140,14 @@ __all__ = [
     "PredictedWindows",
     "PredictionTrace",
     "QueueOrder",
+    "RankHybd",
     "Requeue",
     "Resources",
     "Result",
     "RiskBased",
     "Run",
     "SafestFirst",
+    "SharedOutputs",
     "ShortestFirst",
     "Simulation",
     "TieBreaking",
@@ -143,6 +155,7 @@ __all__ = [
     "Unicef",
     "Wfp3",
     "Workflow",
+    "WorkflowResult",
     "Workload",
     "Young",
     "concat",
@@ -162,6 +175,7 @@ __all__ = [
     "rerun",
     "simulate",
     "simulate_many",
+    "simulate_workflows",
     "synthetic",
 ]
 

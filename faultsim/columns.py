@@ -18,12 +18,15 @@ from faultsim.errors import InputError
 __all__ = [
     "ALLOCATIONS",
     "CLUSTER_NODES",
+    "DECISIONS",
     "EVENTS",
     "FAILURES",
     "JOBS",
     "TABLES",
     "WORKFLOW_EDGES",
+    "WORKFLOW_EVENTS",
     "WORKFLOW_JOBS",
+    "WORKFLOW_RESULTS",
     "WORKLOAD",
     "Column",
     "as_column",
@@ -159,6 +162,36 @@ EVENTS: tuple[Column, ...] = (
     Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
 )
 
+#: What `WorkflowResult.jobs` holds, one row a job, workflow by workflow.
+WORKFLOW_RESULTS: tuple[Column, ...] = (
+    Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", None, "Node that did it in the end.", "Yu 2010, section 4.2", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it was done.", "Yu 2010, section 4.2", 0.0),
+    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "Yu 2010, section 5.3", 0.0),
+)
+
+#: What `WorkflowResult.decisions` holds, one row each time a job is put on a node, in order.
+DECISIONS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it was decided.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("workflow", "i4", "1", None, "Number of the workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("node", "i4", "1", None, "Node that it is put on.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs are there.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "Yu 2010, section 4.2", 0.0),
+)
+
+#: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.
+WORKFLOW_EVENTS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
+    Column("kind", "i1", "1", None, "Kind of event, see `faultsim.workflow_result.EVENT_KINDS`.", "faultsim", 0.0),
+    Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job is of.", "faultsim", 0.0),
+    Column("job", "i4", "1", -1.0, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", -1.0, "Node of the job, or that failed or was repaired.", "faultsim", 0.0),
+)
+
 #: Every table, by name.
 TABLES: dict[str, tuple[Column, ...]] = {
     "workload": WORKLOAD,
@@ -169,6 +202,9 @@ TABLES: dict[str, tuple[Column, ...]] = {
     "allocations": ALLOCATIONS,
     "cluster allocations": CLUSTER_NODES,
     "events": EVENTS,
+    "workflow results": WORKFLOW_RESULTS,
+    "decisions": DECISIONS,
+    "workflow events": WORKFLOW_EVENTS,
 }
 
 

@@ -9,7 +9,6 @@ __all__ = ["PLANNED", "refuse_keyword", "refuse_name", "refuse_policy"]
 
 _FAILURES = "comes with failures"
 _FARS = "comes with proactive rescheduling (FARS)"
-_WORKFLOWS = "comes with workflows"
 _SWEEPS = "comes with sweeps"
 
 _NO_MOVES = "here: Balancing, LeastFailuresMigration, RiskBased"
@@ -19,16 +18,6 @@ _ONE_RUN = "here: simulate, simulate_many"
 PLANNED: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
         ("Fars", "ServiceUnitLoss", "JobFailureRate", "FailureSlowdown", "Static", "kiviat_gain"), (_FARS, _NO_MOVES)
-    ),
-    **dict.fromkeys(
-        (
-            "WorkflowResult",
-            "RankHybd",
-            "Flaw",
-            "Fifo",
-            "simulate_workflows",
-        ),
-        (_WORKFLOWS, "here jobs are independent"),
     ),
     "Sweep": (_SWEEPS, _ONE_RUN),
 }

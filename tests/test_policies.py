@@ -41,7 +41,7 @@ def test_every_row_of_the_table(row):
         for name in (row.name, row.name.replace("_", "-"), row.cls.__name__, *row.aliases):
             assert parse_policy(row.kind, name) == policy == row.cls()
     assert getattr(fs, row.cls.__name__) is row.cls
-    assert set(row.machines) <= {"cluster", "torus"}
+    assert set(row.machines) <= {"cluster", "torus", "resources"}
     assert row.source
     assert row.summary.endswith((".", ";"))
 

@@ -62,6 +62,7 @@ from faultsim.policies.queueing import (
     Wfp3,
 )
 from faultsim.policies.recovery import Hold, Recovery, Requeue
+from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
 
 __all__ = [
     "BOX_ORDERS",
@@ -82,7 +83,10 @@ __all__ = [
     "Defragment",
     "EasyBackfill",
     "Fcfs",
+    "Fifo",
     "FirstFit",
+    "Flaw",
+    "Heft",
     "Hold",
     "IntervalPredictor",
     "LargestFirst",
@@ -92,6 +96,7 @@ __all__ = [
     "MaxFreePartition",
     "Migration",
     "NoCheckpoint",
+    "Outputs",
     "Perfect",
     "Periodic",
     "Placement",
@@ -101,17 +106,20 @@ __all__ = [
     "PredictionTrace",
     "Predictor",
     "QueueOrder",
+    "RankHybd",
     "Recovery",
     "Requeue",
     "RiskBased",
     "SafestFirst",
     "Scheduler",
+    "SharedOutputs",
     "ShortestFirst",
     "TieBreaking",
     "Unicef",
     "Victims",
     "WaitingJobs",
     "Wfp3",
+    "WorkflowScheduler",
     "Young",
     "from_lowered",
     "known_policies",
@@ -139,6 +147,7 @@ class PolicyRow:
 
 
 _BOTH = ("cluster", "torus")
+_WORKFLOWS = ("resources",)
 _KREVAT = "Krevat et al., JSSPP 2002"
 _MUALEM = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001"
 _OLINER = "Oliner et al., IPDPS 2004"
@@ -205,6 +214,11 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, _COOPERATIVE, (), "risk_based:3600,300"),
     PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, f"Yu and Shi, ICPP Workshops 2008; {_YU}"),
+    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, f"{_YU}, section 4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, f"{_YU}, section 5.4"),
+    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "Topcuoglu et al., IEEE TPDS 13(3), 2002"),
+    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "Robert et al., FTXS 2012", (), "shared:60"),
     PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
 )
 
