@@ -4,12 +4,15 @@
   faultsim reproduce oliner2004        Oliner and others: Fault-aware Job Scheduling for BlueGene/L Systems (IPDPS 2004)
   faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures
                                        in Large-Scale Cluster Scheduling (JSSPP 2004)
+  faultsim reproduce yu2010            Yu, Wang, Shi: Failure-aware workflow scheduling in cluster environments
+                                       (Cluster Computing 2010)
   faultsim reproduce bluegene          Oliner's schedulers on the failure record of a real Blue Gene/L
 
 The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or its
 folders swf and failures do): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, oliner2004
 and bluegene, Best.all-fail.gz for bluegene, else built-in look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004,
-beside the paper's own kind of workload.
+beside the paper's own kind of workload; LA-UR-05-7318-failure-data-1996-2005.csv.gz for yu2010, else a synthetic
+record, and workflows in its folders dags/wfcommons and dags/dax.
 """
 
 import argparse
@@ -74,6 +77,12 @@ def _zhang2004() -> tuple[Callable[..., Any], Sequence[str]]:
     return zhang2004.reproduce, (zhang_inputs.FILE,)
 
 
+def _yu2010() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import yu2010, yu_inputs
+
+    return yu2010.reproduce, (yu_inputs.FILE,)
+
+
 _REPLICATES = {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 10)"}}
 #: Module of `faultsim.reproduce` -> its row.
 PAPERS = {
@@ -92,6 +101,11 @@ PAPERS = {
         "Run the experiments of Zhang, Squillante, Sivasubramaniam, Sahoo (JSSPP 2004) and judge their claims.",
         "three run-time factors, three replicates: under twenty seconds",
         _zhang2004,
+    ),
+    "yu2010": Paper(
+        "Run the experiments of Yu, Wang, Shi (Cluster Computing 2010) and judge their claims.",
+        "three windows, two prediction traces, two numbers of workflows: under twenty seconds",
+        _yu2010,
     ),
     "bluegene": Paper(
         "Run Oliner's schedulers on the failure record of a real Blue Gene/L.",
