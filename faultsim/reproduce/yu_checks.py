@@ -46,11 +46,15 @@ class Example(NamedTuple):
         return self.result.makespan, self.result.loss_time, self.result.reschedulings
 
 
+def _predictions(time: Sequence[float], node: Sequence[int]) -> PredictionTrace:
+    return PredictionTrace(np.array(time, dtype=float), np.array(node, dtype=np.int32))
+
+
 def example() -> dict[str, Example]:
     """The worked example, by both schedulers."""
     workflow = Workflow(_COST, _EDGES, "Figure 4", labels=_LABELS)
     failures = FailureTrace([5, 15, 60], [2, 0, 1], 5, span=200)
-    foreseen = PredictionTrace([18, 8, 90], [0, 2, 2])
+    foreseen = _predictions([18, 8, 90], [0, 2, 2])
     runs: dict[str, dict[str, Any]] = {
         "RANK_HYBD": {"scheduler": RankHybd()},
         "FLAW": {"scheduler": Flaw(), "predictor": foreseen},
@@ -105,7 +109,7 @@ def _figure_1() -> dict[str, Any]:
     down, at = [(30.0, 40.0), (70.0, 80.0)], [22.0, 75.0]
     trace = FailureTrace([begin for begin, _ in down], [0, 0], [end - begin for begin, end in down], span=100)
     result = simulate_workflows(
-        Workflow([1]), Resources(1), scheduler=Flaw(), failures=trace, predictor=PredictionTrace(at, [0, 0])
+        Workflow([1]), Resources(1), scheduler=Flaw(), failures=trace, predictor=_predictions(at, [0, 0])
     )
     return {
         "aoa": result.aoa,
@@ -121,7 +125,7 @@ def _window() -> dict[str, Any]:
         Resources(2),
         scheduler=Flaw(),
         failures=FailureTrace([100], [0], 20, span=400),
-        predictor=PredictionTrace([130], [0]),
+        predictor=_predictions([130], [0]),
     )
     decisions = result.decisions
     return {

@@ -155,7 +155,7 @@ class View:
     def __call__(self, column: str, flows: int, aoa: float, scheduler: str = "flaw") -> Floats:
         """A column for each window: the mean over its prediction traces."""
         reading = self.reading if scheduler in ("flaw", "rank") else READINGS[0]
-        return self._table(Key(self.workload, reading, scheduler, flows, aoa), column).mean(axis=0)
+        return _over_traces(self._table(Key(self.workload, reading, scheduler, flows, aoa), column))
 
     def along(self, column: str, flows: int) -> Floats:
         """A column over the accuracies, shape (accuracies, windows)."""
@@ -167,7 +167,12 @@ class View:
 
     def calm(self, column: str, flows: int, scheduler: str, reading: str, nodes: int = NODES) -> Floats:
         """A column of the runs without failures, one value a window (the workflows differ)."""
-        return self._table(Key(self.workload, reading, scheduler, flows, np.nan, nodes=nodes), column).mean(axis=0)
+        return _over_traces(self._table(Key(self.workload, reading, scheduler, flows, np.nan, nodes=nodes), column))
+
+
+def _over_traces(values: Floats) -> Floats:
+    means: Floats = values.mean(axis=0)
+    return means
 
 
 def _predictor(key: Key, evidence: Record, window: int, number: int, share: float, seed: int) -> Predictor:
