@@ -180,6 +180,11 @@ def test_shared_storage_costs_a_copy_and_needs_no_source():
     assert plainly(tables_of([([5], [])], nodes=1), outputs=3.0)["finish"].tolist() == [5]
 
 
+def test_sums_are_doubles_in_the_order_of_the_page():
+    output = plainly(tables_of([([[0.1, 9], [90, 0.3]], [(0, 1, 0.2)])]))
+    assert output["finish"][1] == (0.1 + 0.2) + 0.3 != 0.1 + (0.2 + 0.3)
+
+
 # -- blocking
 
 
@@ -256,11 +261,17 @@ def test_several_workflows_go_by_rank_ascending_or_descending():
     assert [job for _, job, _ in placed(plainly(last))] == [0, 2, 1]
 
 
+def test_ties_across_workflows_go_by_number():
+    tables = tables_of([([4, 6], []), ([6, 4], [])], nodes=1)
+    assert [job for _, job, _ in placed(plainly(tables))] == [0, 3, 1, 2]
+    assert [job for _, job, _ in placed(plainly(tables, across="descending"))] == [1, 2, 0, 3]
+
+
 def test_fifo_goes_by_the_time_of_entering_the_pool():
-    # Job 2 is ready at 1, jobs 1 and 3 were there at 0 already; job 1 is killed at 2.5 and goes to the end.
-    tables = tables_of([([1, 3, 9], [(0, 2, 0)]), ([4], [])], nodes=1)
+    # Job 2 is ready at 2, jobs 1 and 3 were there at 1 already; job 1 is killed at 3.5 and goes to the end.
+    tables = tables_of([([1, 3, 9], [(0, 2, 0)], 1), ([4], [], 1)], nodes=1)
     assert [job for _, job, _ in placed(plainly(tables, scheduler="fifo"))] == [0, 1, 3, 2]
-    killed = plainly(tables, world_of([(2.5, 0, 0)]), scheduler="fifo")
+    killed = plainly(tables, world_of([(3.5, 0, 0)]), scheduler="fifo")
     assert [job for _, job, _ in placed(killed)] == [0, 1, 3, 2, 1]
 
 
@@ -313,6 +324,12 @@ def test_no_wake_up_while_something_runs():
     assert all(row[1] != WAKE_UP for row in happened(output))
 
 
+def test_a_pass_drops_the_wake_up_of_the_one_before():
+    # Node 0 is refused until 9; at 5 node 1 is back, takes the job, and nobody need look again at 9.
+    output = plainly(tables_of([([[9, 10]], [])]), world_of([(0, 1, 5)], [(8, 9, 0)]), scheduler="flaw")
+    assert happened(output)[2:] == [(5, REPAIR, -1, 1), (5, START, 0, 1), (15, FINISH, 0, 1)]
+
+
 def test_the_node_that_holds_the_data_is_not_asked_about():
     tables = tables_of([([[2, 20], [90, 3]], [(0, 1, 4)])])
     output = plainly(tables, world_of([(3, 0, 1)], [(3, 0)]), scheduler="flaw")
@@ -361,19 +378,30 @@ def test_a_pass_counts_once_a_free_node_and_blocked_jobs_do_not_count():
 # -- Heft
 
 
-def test_heft_goes_into_gaps():
-    # Job 2 waits for 10 s of data on node 0 or 1; job 3, of the lowest rank, fits before it.
-    tables = tables_of([([2, 2, 5, 1], [(0, 2, 6), (1, 2, 6)])], nodes=2)
-    config = {**settings_of("heft"), "record": False}
-    engine = WorkflowEngine(config, tables)
+def planned(workflows, nodes):
+    engine = WorkflowEngine({**settings_of("heft"), "record": False}, tables_of(workflows, nodes))
     engine.run()
     output = engine.output()
+    assert not output["decisions"]["asked"].any()
+    assert output["questions"] == (0, 0, 0, 0)
+    return output
+
+
+def test_heft_goes_into_gaps():
+    # Job 2 waits until 8 for data, wherever it is; job 3, of the lowest rank, fits before it, to the last second.
+    output = planned([([2, 2, 7, 6], [(0, 2, 6), (1, 2, 6)])], 2)
     assert output["decisions"]["job"].tolist() == [0, 1, 2, 3]
     assert output["node"].tolist() == [0, 1, 0, 0]
     assert output["start"].tolist() == [0, 0, 8, 2]
-    assert output["finish"].tolist() == [2, 2, 13, 3]
-    assert output["decisions"]["asked"].tolist() == [0] * 4
-    assert output["questions"] == (0, 0, 0, 0)
+    assert output["finish"].tolist() == [2, 2, 15, 8]
+
+
+def test_heft_plans_each_workflow_when_it_arrives():
+    output = planned([([3], [], 5), ([7], [], 0), ([1, 2], [], 9)], 1)
+    assert output["decisions"]["job"].tolist() == [1, 0, 3, 2]
+    assert output["decisions"]["time"].tolist() == [0, 5, 9, 9]
+    assert output["start"].tolist() == [7, 0, 12, 10]
+    assert planned([([3], [], 5)], 1)["start"].tolist() == [5]
 
 
 # -- random cases

@@ -18,7 +18,17 @@ from faultsim.errors import EngineError
 from faultsim.reference.workflow_heft import plan_all
 from faultsim.reference.workflow_order import set_ranks
 from faultsim.reference.workflow_pass import scheduling_pass
-from faultsim.reference.workflow_state import ARRIVAL, FAILURE, FINISH, REPAIR, WAKE_UP, WorkflowJob, WorkflowState
+from faultsim.reference.workflow_state import (
+    ARRIVAL,
+    FAILURE,
+    FINISH,
+    KILL,
+    REPAIR,
+    START,
+    WAKE_UP,
+    WorkflowJob,
+    WorkflowState,
+)
 from faultsim.reference.world import World
 
 __all__ = ["WorkflowEngine"]
@@ -98,11 +108,17 @@ class WorkflowEngine:
             "loss_time": state.loss_time,
             "reschedulings": state.reschedulings,
             "questions": (state.asked_per_pass, state.right_per_pass, state.asked_per_node, state.right_per_node),
-            "events": len(state.diary),
+            "events": self._events(),
         }
         if self.recording:
             result["events_table"] = table(state.diary, "time kind workflow job node", "f8 i1 i4 i4 i4")
         return result
+
+    def _events(self) -> int:
+        """Events handled; kills and starts are what events lead to.  For a plan, the jobs."""
+        if self.state.scheduler["name"] == "heft":
+            return len(self.state.decisions)
+        return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
 def table(rows: list[Any], names: str, types: str) -> dict[str, NDArray[Any]]:
