@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from faultsim._core.bit_tree cimport bit_tree_next
 from faultsim._core.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.workflow_state cimport (
-    WF_NO_MEMORY, WF_OK, ahead, duration, leave_pool, moving, take_node, workflow_t,
+    WF_NO_MEMORY, WF_OK, ahead, duration, leave_pool, moving, park, take_node, workflow_t,
 )
 
 cdef extern from "bits.h" nogil:
@@ -27,15 +27,15 @@ cdef struct choice_t:
     double wake          # when the earliest prediction that made for a yes ends
 
 
-cdef inline bint is_blocked(const workflow_t *s, int32_t job) noexcept nogil:
-    """Whether an output that it needs is on a node that is down."""
+cdef inline int32_t blocked_by(const workflow_t *s, int32_t job) noexcept nogil:
+    """A node that is down and has an output that the job needs, -1: none."""
     cdef int64_t e
     if s.shared or s.n_down == 0:
-        return False
+        return -1
     for e in range(s.before_start[job], s.before_start[job + 1]):
         if s.is_down[s.node[s.before[e]]]:
-            return True
-    return False
+            return s.node[s.before[e]]
+    return -1
 
 
 cdef void gather(workflow_t *s, int32_t job, inputs_t *inputs) noexcept nogil:
@@ -167,7 +167,7 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
 
 cdef int workflow_pass(workflow_t *s) noexcept nogil:
     cdef bint rising = s.ascending and s.kinds_pooled > 1, first = True
-    cdef int32_t place = 0, job
+    cdef int32_t place = 0, job, node
     cdef int32_t *job_at = s.up_job if rising else s.down_job
     cdef int64_t stays = 0
     cdef double wake = INFINITY
@@ -188,19 +188,22 @@ cdef int workflow_pass(workflow_t *s) noexcept nogil:
                 break
             job = job_at[place]
             place += 1
-        if not is_blocked(s, job):
-            choose_node(s, job, first, &choice)
-            first = False
-            if choice.wake < wake:
-                wake = choice.wake
-            if choice.node >= 0:
-                leave_pool(s, job)
-                gather(s, job, &inputs)
-                if take_node(s, job, choice.node, s.now + input_time(s, job, choice.node, &inputs), choice.finish,
-                             choice.asked) < 0:
-                    return WF_NO_MEMORY
-                continue
-            hungry = True
+        node = blocked_by(s, job)
+        if node >= 0:
+            park(s, job, node)       # until the node is repaired nothing can change that
+            continue
+        choose_node(s, job, first, &choice)
+        first = False
+        if choice.wake < wake:
+            wake = choice.wake
+        if choice.node >= 0:
+            leave_pool(s, job)
+            gather(s, job, &inputs)
+            if take_node(s, job, choice.node, s.now + input_time(s, job, choice.node, &inputs), choice.finish,
+                         choice.asked) < 0:
+                return WF_NO_MEMORY
+            continue
+        hungry = True
         if s.fifo:
             s.stay[stays] = entry
             stays += 1

@@ -7,7 +7,7 @@ from faultsim._core.event_queue cimport event_t, heap_pop, heap_push, heap_top
 from faultsim._core.workflow_pass cimport workflow_pass
 from faultsim._core.workflow_state cimport (
     WF_ARRIVAL, WF_DONE, WF_FAILURE, WF_FINISH, WF_KILL, WF_NO_MEMORY, WF_OK, WF_REPAIR, WF_STUCK, WF_WAKE, enter_pool,
-    leave_node, moving, record_workflow_event, workflow_t,
+    leave_node, moving, record_workflow_event, unpark, workflow_t,
 )
 
 
@@ -53,6 +53,8 @@ cdef int handle_repair(workflow_t *s, int32_t node, bint *effect) noexcept nogil
     s.n_down -= 1
     s.free[node >> 6] |= (<uint64_t>1) << (node & 63)
     s.n_free += 1
+    if unpark(s, node) < 0:
+        return WF_NO_MEMORY
     return record_workflow_event(s, WF_REPAIR, -1, -1, node)
 
 

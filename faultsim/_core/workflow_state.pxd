@@ -108,6 +108,9 @@ cdef struct workflow_t:
     bit_tree_t up
     bit_tree_t down
     heap_t queue                       # Fifo: (time, 0, job)
+    double *entered                    # Fifo only: when a job last entered the pool
+    int32_t *parked                    # (nodes) first of the jobs in the pool that wait for a node that is down, -1:
+    int32_t *parked_after              # none, and the job after each: they are in no tree and no queue meanwhile
     # ---- nodes (owned)
     int32_t *on                        # job on it, -1: none
     uint8_t *is_down
@@ -164,6 +167,8 @@ cdef int by_node_fill(by_node_t *table, int32_t nodes, const int32_t *node, cons
 # The moves.  0 or WF_NO_MEMORY.
 cdef int enter_pool(workflow_t *s, int32_t job) noexcept nogil
 cdef void leave_pool(workflow_t *s, int32_t job) noexcept nogil      # not out of `queue`: the pass has popped it
+cdef void park(workflow_t *s, int32_t job, int32_t node) noexcept nogil         # the same for `queue`
+cdef int unpark(workflow_t *s, int32_t node) noexcept nogil
 cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
                    int32_t asked) noexcept nogil
 cdef void leave_node(workflow_t *s, int32_t job) noexcept nogil

@@ -42,7 +42,14 @@ cdef int workflow_alloc(workflow_t *s) noexcept nogil:
         return WF_NO_MEMORY
     if s.gathered == NULL or s.finish_on == NULL or s.seen == NULL:
         return WF_NO_MEMORY
+    s.parked = <int32_t *>fresh(s.nodes, sizeof(int32_t))
+    s.parked_after = <int32_t *>fresh(s.n, sizeof(int32_t))
+    if s.parked == NULL or s.parked_after == NULL:
+        return WF_NO_MEMORY
     if s.fifo:
+        s.entered = <double *>fresh(s.n, sizeof(double))
+        if s.entered == NULL:
+            return WF_NO_MEMORY
         s.stay = <event_t *>fresh(s.n, sizeof(event_t))
         if s.stay == NULL:
             return WF_NO_MEMORY
@@ -58,6 +65,7 @@ cdef int workflow_alloc(workflow_t *s) noexcept nogil:
         s.node[j] = -1
     for i in range(s.nodes):
         s.on[i] = -1
+        s.parked[i] = -1
         s.free[i >> 6] |= (<uint64_t>1) << (i & 63)
     s.n_free = s.nodes
     s.now = -INFINITY
@@ -89,6 +97,9 @@ cdef void workflow_free(workflow_t *s) noexcept nogil:
     c_free(s.finish_on)
     c_free(s.seen)
     c_free(s.stay)
+    c_free(s.entered)
+    c_free(s.parked)
+    c_free(s.parked_after)
     c_free(s.decision)
     c_free(s.event)
     by_node_free(&s.foreseen)
@@ -181,19 +192,33 @@ cdef int workflow_ranks(workflow_t *s) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- moves
 
+cdef int put_in_order(workflow_t *s, int32_t job) noexcept nogil:
+    """Into the orders that a pass walks."""
+    if s.up_place != NULL:
+        bit_tree_add(&s.up, s.up_place[job])
+    if s.down_place != NULL:
+        bit_tree_add(&s.down, s.down_place[job])
+    if s.fifo and heap_push(&s.queue, s.entered[job], 0, job) < 0:
+        return WF_NO_MEMORY
+    return WF_OK
+
+
+cdef void drop_from_order(workflow_t *s, int32_t job) noexcept nogil:
+    if s.up_place != NULL:
+        bit_tree_drop(&s.up, s.up_place[job])
+    if s.down_place != NULL:
+        bit_tree_drop(&s.down, s.down_place[job])
+
+
 cdef int enter_pool(workflow_t *s, int32_t job) noexcept nogil:
     cdef int32_t i = s.of[job]
     s.pooled[job] = True
     s.n_pooled += 1
     s.kinds_pooled += s.pooled_of[i] == 0
     s.pooled_of[i] += 1
-    if s.up_place != NULL:
-        bit_tree_add(&s.up, s.up_place[job])
-    if s.down_place != NULL:
-        bit_tree_add(&s.down, s.down_place[job])
-    if s.fifo and heap_push(&s.queue, s.now, 0, job) < 0:
-        return WF_NO_MEMORY
-    return WF_OK
+    if s.fifo:
+        s.entered[job] = s.now
+    return put_in_order(s, job)
 
 
 cdef void leave_pool(workflow_t *s, int32_t job) noexcept nogil:
@@ -202,10 +227,24 @@ cdef void leave_pool(workflow_t *s, int32_t job) noexcept nogil:
     s.n_pooled -= 1
     s.pooled_of[i] -= 1
     s.kinds_pooled -= s.pooled_of[i] == 0
-    if s.up_place != NULL:
-        bit_tree_drop(&s.up, s.up_place[job])
-    if s.down_place != NULL:
-        bit_tree_drop(&s.down, s.down_place[job])
+    drop_from_order(s, job)
+
+
+cdef void park(workflow_t *s, int32_t job, int32_t node) noexcept nogil:
+    fs_require(s.is_down[node] and s.pooled[job])
+    drop_from_order(s, job)
+    s.parked_after[job] = s.parked[node]
+    s.parked[node] = job
+
+
+cdef int unpark(workflow_t *s, int32_t node) noexcept nogil:
+    cdef int32_t job = s.parked[node]
+    s.parked[node] = -1
+    while job >= 0:
+        if put_in_order(s, job) < 0:
+            return WF_NO_MEMORY
+        job = s.parked_after[job]
+    return WF_OK
 
 
 cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
