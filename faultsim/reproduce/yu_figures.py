@@ -24,13 +24,19 @@ __all__ = ["FIGURES", "draw"]
 
 Rows = Iterable[Sequence[object]]
 Floats = NDArray[np.float64]
+#: Label -> abscissae, and values of shape (abscissae, windows).
+Curves = dict[str, tuple[Floats, Floats]]
+Panel = tuple[Callable[[View], Curves], str, str]
 #: Column -> axis label and scale.
 _AXES = {
     "makespan": ("average makespan (days)", 1 / DAY),
     "loss": ("loss time (node-days)", 1 / DAY),
     "reschedulings": ("reschedulings", 1.0),
     "aaa": ("AAA (%)", 100.0),
+    "saving": ("makespan saved, against AOA 0 (%)", 1.0),
+    "saved": ("makespan saved, against AOA 0 (h)", 1 / 3600),
 }
+_BANDS = 4  # curves whose intervals can still be told apart
 
 
 def _workflows(count: int) -> str:
@@ -43,25 +49,82 @@ def _band(ax: "Axes", x: Floats, values: Floats, colour: str) -> None:
     ax.fill_between(x, mean - half, mean + half, color=colour, alpha=0.12, lw=0)
 
 
-def _curves(ax: "Axes", curves: dict[str, tuple[Floats, Floats]], *, x: str, y: str) -> None:
-    """Means over the windows with bands; label -> abscissae, values of shape (abscissae, windows)."""
-    for i, (at, values) in enumerate(curves.values()):
-        _band(ax, at, values, PALETTE[i % len(PALETTE)])
+def _curves(ax: "Axes", curves: Curves, *, x: str, y: str) -> None:
+    """Means over the windows; with bands where few curves leave them readable."""
+    if len(curves) <= _BANDS:
+        for i, (at, values) in enumerate(curves.values()):
+            _band(ax, at, values, PALETTE[i % len(PALETTE)])
     plot_curves({label: (at, values.mean(axis=1)) for label, (at, values) in curves.items()}, ax=ax, x=x, y=y)
-    ax.legend(frameon=False, fontsize=8)
 
 
-def _over_aoa(view: View, column: str) -> dict[str, tuple[Floats, Floats]]:
-    at, scale = np.array(view.what.aoas), _AXES[column][1]
-    return {_workflows(flows): (at, scale * view.along(column, flows)) for flows in view.what.flows}
+def _over_aoa(column: str) -> Callable[[View], Curves]:
+    def curves(view: View) -> Curves:
+        at, scale = np.array(view.what.aoas), _AXES[column][1]
+        return {_workflows(flows): (at, scale * view.along(column, flows)) for flows in view.what.flows}
+
+    return curves
 
 
-def _single(view: View, title: str, curves: dict[str, tuple[Floats, Floats]], x: str, column: str) -> "Figure":
-    figure = new_figure(6.4, 4.2)
-    ax = figure.subplots()
-    _curves(ax, curves, x=x, y=_AXES[column][0])
-    if column in ("loss", "reschedulings"):
-        ax.set_ylim(bottom=0)
+def _saved_over_aoa(view: View) -> Curves:
+    found = {}
+    for flows in view.what.flows:
+        values = view.along("makespan", flows)
+        found[_workflows(flows)] = (np.array(view.what.aoas), 100 * (1 - values / view("makespan", flows, 0.0)))
+    return found
+
+
+def _fig9(view: View) -> Curves:
+    at, many = np.array(view.what.aoas), view.what.many
+    scale = _AXES["makespan"][1]
+    return {
+        label: (at, scale * np.array([view("makespan", many, aoa, scheduler) for aoa in at]))
+        for label, scheduler in (("FIFO", "fifo"), ("FLAW", "flaw"))
+    }
+
+
+def _by_load(view: View, column: str) -> Curves:
+    """Over the number of workflows, a curve an accuracy; what is saved is against accuracy 0."""
+    flows, scale = np.array(view.what.flows, dtype=float), _AXES[column][1]
+    found = {}
+    for aoa in view.what.aoas:
+        values = np.array([view("makespan", int(n), aoa) for n in flows])
+        if column == "saved":
+            values = np.array([view("makespan", int(n), 0.0) for n in flows]) - values
+        found[f"AOA {aoa:g}"] = (flows, scale * values)
+    return found
+
+
+_AOA, _LOAD = "AOA", "concurrent workflows"
+#: Name -> title and panels: curves, abscissa, column.
+FIGURES: dict[str, tuple[str, list[Panel]]] = {
+    "fig9": ("Fig. 9. FIFO and FLAW with 10 workflows", [(_fig9, _AOA, "makespan")]),
+    "fig10": (
+        "Fig. 10. Average makespan",
+        [(_over_aoa("makespan"), _AOA, "makespan"), (_saved_over_aoa, _AOA, "saving")],
+    ),
+    "fig11": ("Fig. 11. Loss time", [(_over_aoa("loss"), _AOA, "loss")]),
+    "fig12": ("Fig. 12. Reschedulings", [(_over_aoa("reschedulings"), _AOA, "reschedulings")]),
+    "fig13": (
+        "Fig. 13. Makespan by load",
+        [
+            (lambda view: _by_load(view, "makespan"), _LOAD, "makespan"),
+            (lambda view: _by_load(view, "saved"), _LOAD, "saved"),
+        ],
+    ),
+    "fig15": ("Fig. 15. AAA", [(_over_aoa("aaa"), _AOA, "aaa")]),
+}
+
+
+def _figure(view: View, name: str) -> "Figure":
+    title, panels = FIGURES[name]
+    figure = new_figure(5.6 * len(panels) + 0.8 * (len(panels) == 1), 4.2)
+    for ax, (curves, x, column) in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels, strict=True):
+        _curves(ax, curves(view), x=x, y=_AXES[column][0])
+        if column in ("loss", "reschedulings"):
+            ax.set_ylim(bottom=0)
+        if x == _LOAD:
+            ax.set_xticks(view.what.flows)
+    figure.axes[0].legend(frameon=False, fontsize=8)
     return _titled(figure, view, title)
 
 
@@ -71,42 +134,13 @@ def _titled(figure: "Figure", view: View, title: str) -> "Figure":
     return figure
 
 
-def _fig9(view: View) -> dict[str, tuple[Floats, Floats]]:
-    at, many = np.array(view.what.aoas), view.what.many
-    scale = _AXES["makespan"][1]
-    return {
-        label: (at, scale * np.array([view("makespan", many, aoa, scheduler) for aoa in at]))
-        for label, scheduler in (("FIFO", "fifo"), ("FLAW", "flaw"))
-    }
-
-
-def _fig13(view: View) -> dict[str, tuple[Floats, Floats]]:
-    flows = np.array(view.what.flows, dtype=float)
-    scale = _AXES["makespan"][1]
-    return {
-        f"AOA {aoa:g}": (flows, scale * np.array([view("makespan", int(n), aoa) for n in flows]))
-        for aoa in view.what.aoas
-    }
-
-
-#: Name -> title, curves, abscissa, column.
-FIGURES: dict[str, tuple[str, Callable[[View], dict[str, tuple[Floats, Floats]]], str, str]] = {
-    "fig9": ("Fig. 9. FIFO and FLAW with 10 workflows", _fig9, "AOA", "makespan"),
-    "fig10": ("Fig. 10. Average makespan", lambda view: _over_aoa(view, "makespan"), "AOA", "makespan"),
-    "fig11": ("Fig. 11. Loss time", lambda view: _over_aoa(view, "loss"), "AOA", "loss"),
-    "fig12": ("Fig. 12. Reschedulings", lambda view: _over_aoa(view, "reschedulings"), "AOA", "reschedulings"),
-    "fig13": ("Fig. 13. Makespan by load", _fig13, "concurrent workflows", "makespan"),
-    "fig15": ("Fig. 15. AAA", lambda view: _over_aoa(view, "aaa"), "AOA", "aaa"),
-}
-
-
-def _curve_rows(curves: dict[str, tuple[Floats, Floats]], x: str, column: str) -> Rows:
-    yield ("curve", x.replace(" ", "_"), f"{column}_mean", f"{column}_half", "windows")
-    scale = _AXES[column][1]
-    for label, (at, values) in curves.items():
-        raw = values / scale
-        for where, row, half in zip(at, raw.mean(axis=1), half_width(raw), strict=True):
-            yield (label, f"{where:g}", f"{row:.6g}", f"{half:.6g}", values.shape[1])
+def _figure_rows(view: View, name: str) -> Rows:
+    """Every point as drawn, with the half width of its 95 % interval."""
+    yield ("ordinate", "curve", "abscissa", "value", "mean", "half", "windows")
+    for curves, x, column in FIGURES[name][1]:
+        for label, (at, values) in curves(view).items():
+            for where, row, half in zip(at, values.mean(axis=1), half_width(values), strict=True):
+                yield (_AXES[column][0], label, x, f"{where:g}", f"{row:.6g}", f"{half:.6g}", values.shape[1])
 
 
 # -- Figure 14
@@ -208,8 +242,7 @@ def draw(evidence: Evidence, folder: Path) -> list[Path]:
     for workload in evidence.sources:
         view = evidence.view(workload, READINGS[0])
         suffix = "" if workload == "bench" else f"-{workload}"
-        for name, (title, curves, x, column) in FIGURES.items():
-            drawn = curves(view)
-            write(f"{name}{suffix}", _single(view, title, drawn, x, column), _curve_rows(drawn, x, column))
+        for name in FIGURES:
+            write(f"{name}{suffix}", _figure(view, name), _figure_rows(view, name))
         write(f"fig14{suffix}", _fig14(view), _fig14_rows(view))
     return written

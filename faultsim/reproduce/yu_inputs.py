@@ -141,7 +141,7 @@ def predicted(trace: FailureTrace, aoa: float, share: float, *, seed: int, windo
 def shares(seed: int, window: int, traces: int) -> list[float]:
     """Share of false positives among the mistakes of each prediction trace: "random mixture"."""
     rng = np.random.default_rng([seed, _PREDICTIONS, window])
-    return rng.random(traces).tolist()
+    return [float(share) for share in rng.random(traces)]
 
 
 def load(data: str | Path | None, *, windows: int, most: int, seed: int) -> dict[str, Source]:

@@ -20,6 +20,7 @@ __all__ = [
     "COLUMNS",
     "READINGS",
     "SCHEDULERS",
+    "VARIANTS",
     "Evidence",
     "Key",
     "Plan",
@@ -41,6 +42,12 @@ SCHEDULERS: dict[str, Callable[[str], Any]] = {
 }
 #: Seconds that a copy to shared storage takes in the runs beyond the paper.
 COPY = 60.0
+#: What the paper leaves open, read otherwise: name -> speeds of the nodes, order of transfers, factor on all times.
+VARIANTS: dict[str, tuple[tuple[float, float], str, float]] = {
+    "transfers in turn": ((1.0, 1.0), "in_turn", 1.0),
+    "speeds from .5 to 1.5": ((0.5, 1.5), "parallel", 1.0),
+    "a unit of 20 minutes": ((1.0, 1.0), "parallel", 4.0),
+}
 
 #: Column -> what of a run.
 COLUMNS: dict[str, Callable[[WorkflowResult], float]] = {
@@ -66,6 +73,7 @@ class Key(NamedTuple):
     aoa: float  # NaN: no failures at all
     mix: bool = False  # whether the share of false positives takes given values instead of random ones
     nodes: int = NODES
+    variant: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,7 @@ class Plan:
     mix_aoas: tuple[float, ...] = (0.5, 0.6)
     many: int = 10  # workflows at a time in Figures 9 and 14
     small: int = 16  # the smaller machine of L11
+    variant_aoas: tuple[float, ...] = (0.0, 0.5, 0.9, 1.0)
 
     def sets(self, workload: str) -> Iterator[Key]:
         """Every set of runs on a kind of workflows."""
@@ -94,6 +103,9 @@ class Plan:
         for aoa in self.aoas:
             yield Key(workload, READINGS[0], "fifo", self.many, aoa)
         yield from (Key(workload, READINGS[0], "flaw, shared", self.many, aoa) for aoa in (0.0, 0.5, 1.0))
+        for variant in VARIANTS:
+            for aoa in self.variant_aoas:
+                yield Key(workload, READINGS[0], "flaw", self.many, aoa, variant=variant)
         if READINGS[1] not in self.readings:  # L11 compares with it
             for flows in {*self.flows, self.many}:
                 yield Key(workload, READINGS[1], "rank", flows, np.nan)
@@ -152,10 +164,10 @@ class View:
     def _table(self, key: Key, column: str) -> Floats:
         return self.evidence.tables[key][column]
 
-    def __call__(self, column: str, flows: int, aoa: float, scheduler: str = "flaw") -> Floats:
+    def __call__(self, column: str, flows: int, aoa: float, scheduler: str = "flaw", variant: str = "") -> Floats:
         """A column for each window: the mean over its prediction traces."""
-        reading = self.reading if scheduler in ("flaw", "rank") else READINGS[0]
-        return _over_traces(self._table(Key(self.workload, reading, scheduler, flows, aoa), column))
+        reading = self.reading if scheduler == "flaw" and not variant else READINGS[0]
+        return _over_traces(self._table(Key(self.workload, reading, scheduler, flows, aoa, variant=variant), column))
 
     def along(self, column: str, flows: int) -> Floats:
         """A column over the accuracies, shape (accuracies, windows)."""
@@ -186,8 +198,11 @@ def _predictor(key: Key, evidence: Record, window: int, number: int, share: floa
 
 def _values(key: Key, found: Record, source: Source, what: Plan, window: int, seed: int) -> Floats:
     """The columns of a set in one window, shape (columns, runs)."""
+    speeds, transfers, factor = VARIANTS.get(key.variant, ((1.0, 1.0), "parallel", 1.0))
     flows = list(source.groups[window][: key.flows])
-    nodes = Resources(key.nodes)
+    if factor != 1.0:
+        flows = [flow.scale_cost(factor).scale_transfer(factor) for flow in flows]
+    nodes = Resources(speed=np.linspace(*speeds, key.nodes))
     scheduler = SCHEDULERS[key.scheduler](key.reading)
     if np.isnan(key.aoa):
         results = [simulate_workflows(flows, nodes, scheduler=scheduler)]
@@ -200,6 +215,7 @@ def _values(key: Key, found: Record, source: Source, what: Plan, window: int, se
                 scheduler=scheduler,
                 failures=found.windows[window],
                 predictor=_predictor(key, found, window, number, share, seed),
+                transfers=transfers,
                 outputs=SharedOutputs(COPY) if "shared" in key.scheduler else "node",
             )
             for number, share in zip(range(what.runs(key)), mixture, strict=False)
