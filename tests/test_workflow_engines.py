@@ -9,6 +9,7 @@ import faultsim as fs
 from faultsim._core.workflow import WorkflowEngine as Compiled
 from faultsim.reference.workflow import WorkflowEngine as Plain
 from tests.workflow_cases import SCHEDULERS, assert_same, check_output, heft_cases, workflow_cases
+from tests.workflow_draws import drawn_case, drawn_plan
 
 
 def ran(kind, case, budget=None):
@@ -69,6 +70,27 @@ def test_engines_agree_on_many_random_cases(name, large):
 @examples(2000)
 def test_engines_plan_alike_on_many_random_cases(case):
     both_agree(case, budget=3)
+
+
+def test_engines_agree_on_eventful_cases():
+    for seed in range(600):
+        both_agree(drawn_case(seed))
+        both_agree(drawn_case(seed, moving=True))
+    for seed in range(30):
+        both_agree(drawn_case(seed, large=True), budget=None)
+    for seed in range(150):
+        both_agree(drawn_plan(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(1, 5))
+def test_engines_agree_on_many_eventful_cases(block):
+    for seed in range(10_000 * block, 10_000 * block + 5_000):
+        both_agree(drawn_case(seed), budget=3)
+        both_agree(drawn_case(seed, moving=True), budget=3)
+    for seed in range(10_000 * block, 10_000 * block + 1_000):
+        both_agree(drawn_case(seed, large=True), budget=1000)
+        both_agree(drawn_plan(seed, large=True), budget=1000)
 
 
 @given(workflow_cases(), st.lists(st.integers(1, 5), min_size=1, max_size=5))
