@@ -15,6 +15,7 @@ from faultsim.failures import FailureTrace
 from faultsim.resources import Resources
 from faultsim.version import __version__
 from faultsim.workflow import Workflow
+from faultsim.workflow_log import log_rows, log_text
 
 if TYPE_CHECKING:
     import pandas
@@ -106,6 +107,31 @@ class WorkflowResult:
         if "events" not in self._tables:
             raise OptionError("this run recorded no events: simulate with record=True to have them")
         return self._tables["events"]
+
+    def log(self) -> str:
+        """What happened and what was decided, instant by instant, as a table: Figures 7 and 8 of the paper.
+
+        `faultsim.workflow_log.log_rows` gives the same as rows.  The pool is in the order of the pass, before it.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> chain = fs.Workflow([4, 4], [(0, 1, 1)], name="chain")
+        >>> failures = fs.FailureTrace([6], [1], [3], span=60)
+        >>> result = fs.simulate_workflows(chain, fs.Resources(speed=[1, 1]), failures=failures, record=True)
+        >>> print(result.log())
+        time  event          pool  free   decision
+        0     chain arrives  T0    P0 P1  (T0, P0)
+        4     T0 done        T1    P0 P1  (T1, P0)
+        6     P1 fails
+        8     T1 done              P0
+        """
+        return log_text(log_rows(self.events, self._workflows, self._resources, self._trace, self._settings))
 
     @property
     def makespans(self) -> NDArray[np.float64]:

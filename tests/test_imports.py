@@ -70,6 +70,7 @@ MEMBERS: dict[str, str] = {
     "accuracy": "result",
     "result_files": "result",
     "simulate_workflows": "simulate",
+    "workflow_log": "result",
     "workflow_result": "result",
     "run": "simulate",
     "prediction": "simulate",
