@@ -20,7 +20,7 @@ from faultsim.reproduce.yu_inputs import DAY, NODES, SPAN, load, predicted, reco
 from faultsim.reproduce.yu_measures import above, below, correlation, growth, saving, trend
 from faultsim.reproduce.yu_runs import COLUMNS, READINGS, VARIANTS, Evidence, Plan, plan
 
-TINY = Plan(2, 2, (1, 3), (0.0, 0.5, 0.9, 1.0), 3, readings=READINGS[:1], many=3)
+TINY = Plan(2, 2, (1, 3), (0.0, 0.5, 0.9, 1.0), 3, readings=READINGS[:1], many=3, redraws=2)
 FULL = plan(False)
 RULES = {claim.id: claim for claim in yu2010.CLAIMS}
 CHECKS = checks()
@@ -266,7 +266,9 @@ def test_every_claim_has_a_verdict(tiny):
 def test_runs_are_those_of_the_plan(tiny):
     keys = list(TINY.sets("bench"))
     assert len(set(keys)) == len(keys)
-    assert tiny.done.runs == sum(TINY.runs(key) for key in keys) * TINY.windows
+    extra = sum(TINY.runs(key) for key in TINY.judged()) * TINY.windows
+    assert set(TINY.judged()) < set(keys)
+    assert tiny.done.runs == sum(TINY.runs(key) for key in keys) * TINY.windows + 2 * extra
     with (tiny.out / "points.csv").open(newline="") as file:
         assert len(list(csv.DictReader(file))) == len(keys)
     for key, table in tiny.done.evidence.tables.items():
@@ -311,6 +313,7 @@ def test_claims_are_written(tiny):
     assert "skipped" in page
     assert "(out/fig10.png)" in page
     assert all(f"| {variant} |" in page for variant in VARIANTS)
+    assert "| claim | seed 0 | seed 1 | seed 2 |" in page
     assert "11 claims" in tiny.done.text()
 
 

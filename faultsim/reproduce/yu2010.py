@@ -5,7 +5,7 @@ which is not public, and beside it on recorded workflows of WfCommons and Pegasu
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +107,17 @@ def reproduce(
     most = max(*chosen.flows, chosen.many)
     found = record(data, windows=chosen.windows, seed=seed)
     sources = load(data, windows=chosen.windows, most=most, seed=seed)
-    tables = collect(found, sources, chosen, seed=seed, workers=workers, progress=progress)
+    keys, again = [key for workload in sources for key in chosen.sets(workload)], chosen.judged()
+    step = _counted(progress, chosen.size(keys) + chosen.redraws * chosen.size(again))
+    tables = collect(found, sources, chosen, keys, seed=seed, workers=workers, progress=step)
     evidence = Evidence(found, sources, chosen, tables, checks(), quick)
     rows, others = judge(evidence), elsewhere(evidence)
+    redrawn = {}
+    for other in range(seed + 1, seed + 1 + chosen.redraws):
+        new = record(data, windows=chosen.windows, seed=other)
+        bench = load(None, windows=chosen.windows, most=most, seed=other)
+        made = collect(new, bench, chosen, again, seed=other, workers=workers, progress=step)
+        redrawn[f"seed {other}"] = judge(Evidence(new, bench, chosen, made, evidence.checks, quick))
     target = out / "CLAIMS.md" if page is None else Path(page)
     files = [*draw(evidence, out), out / "points.csv", out / "elsewhere.csv", target, out / "claims.json"]
     write_csv(_points(evidence), out / "points.csv")
@@ -124,11 +132,11 @@ def reproduce(
         quick=quick,
         quick_note=f"{chosen.windows} windows, {chosen.traces} prediction traces, so that little is significant",
         remarks=(*REMARKS, _scale(evidence), _overruns(evidence)),
-        grids=_grids(evidence, others),
+        grids=_grids(evidence, others, {f"seed {seed}": rows, **redrawn}),
         figures=[path.stem for path in files if path.suffix == ".png"],
         out=out,
         files=files,
-        runs=sum(values["makespan"].size for values in tables.values()),
+        runs=chosen.size(keys) + chosen.redraws * chosen.size(again),
         seconds=time.perf_counter() - begin,
     )
     done.write(target)
@@ -173,31 +181,44 @@ def _overruns(evidence: Evidence) -> str:
     )
 
 
-def _grids(evidence: Evidence, others: Elsewhere) -> list[Grid]:
+def _counted(progress: Progress | None, total: int) -> Callable[[int], None]:
+    """Reports runs done of all, from how many have been made each time."""
+    began, done = time.perf_counter(), 0
+
+    def step(runs: int) -> None:
+        nonlocal done
+        done += runs
+        if progress is not None:
+            progress(done, total, time.perf_counter() - began)
+
+    return step
+
+
+def _grids(evidence: Evidence, others: Elsewhere, seeds: Mapping[str, list[Row]]) -> list[Grid]:
     head = ["time", "event", "decisions"]
     found = [
         Grid(f"Figure {number}: decisions of {name} in the worked example", [head, *steps(run)])
         for number, (name, run) in zip((7, 8), evidence.checks["example"].items(), strict=True)
     ]
-    found.append(_verdicts(evidence, others))
+    places = {f"{evidence.sources[workload].label}, {order}": rows for (workload, order), rows in others.items()}
+    title = (
+        "The same rules with both orders across workflows, and on recorded workflows (elsewhere.csv has the numbers)"
+    )
+    found.append(_verdicts(title, places))
+    if len(seeds) > 1:
+        title = "The same rules on other draws of windows, predictions and workflows: how firm the verdicts are"
+        found.append(_verdicts(title, {name: rows[len(UNITS) :] for name, rows in seeds.items()}))
     for workload in evidence.sources:
         found += [_variants(evidence.view(workload)), _beyond(evidence.view(workload))]
     return found
 
 
-def _where(evidence: Evidence, workload: str, reading: str) -> str:
-    return f"{evidence.sources[workload].label}, {reading}"
-
-
-def _verdicts(evidence: Evidence, others: Elsewhere) -> Grid:
+def _verdicts(title: str, places: Mapping[str, list[Row]]) -> Grid:
     """Which claims hold where."""
-    head = ["claim", *(_where(evidence, *place) for place in others)]
-    columns = [[str(row.finding.verdict) for row in rows] for rows in others.values()]
-    labels = [row.claim.id for row in next(iter(others.values()))]
-    title = (
-        "The same rules with both orders across workflows, and on recorded workflows (elsewhere.csv has the numbers)"
-    )
-    return Grid(title, [head, *([label, *cells] for label, *cells in zip(labels, *columns, strict=True))])
+    columns = [[str(row.finding.verdict) for row in rows] for rows in places.values()]
+    labels = [row.claim.id for row in next(iter(places.values()))]
+    rows = [[label, *cells] for label, *cells in zip(labels, *columns, strict=True)]
+    return Grid(title, [["claim", *places], *rows])
 
 
 def _details(evidence: Evidence, others: Elsewhere) -> Iterator[tuple[Any, ...]]:

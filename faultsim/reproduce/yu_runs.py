@@ -1,7 +1,6 @@
 """The runs behind the figures of Yu 2010: how many workflows at a time, which scheduler, how accurate predictions."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs
-from faultsim.progress import Progress
 from faultsim.reproduce.yu_inputs import NODES, Record, Source, predicted, shares
 from faultsim.resources import Resources
 from faultsim.simulate_workflows import simulate_workflows
@@ -90,6 +88,7 @@ class Plan:
     many: int = 10  # workflows at a time in Figures 9 and 14
     small: int = 16  # the smaller machine of L11
     variant_aoas: tuple[float, ...] = (0.0, 0.5, 0.9, 1.0)
+    redraws: int = 0  # further seeds with which the claims are judged again
 
     def sets(self, workload: str) -> Iterator[Key]:
         """Every set of runs on a kind of workflows."""
@@ -113,6 +112,20 @@ class Plan:
             yield Key(workload, READINGS[0], "plain fifo", flows, np.nan)
         yield Key(workload, READINGS[0], "plain fifo", self.many, np.nan, nodes=self.small)
 
+    def judged(self) -> list[Key]:
+        """The sets of runs that decide the claims."""
+        return [
+            key
+            for key in self.sets("bench")
+            if not key.variant
+            and key.scheduler != "flaw, shared"
+            and (key.reading == READINGS[0] or key.aoa != key.aoa)
+        ]
+
+    def size(self, keys: Iterable[Key]) -> int:
+        """Runs of some sets in all windows."""
+        return self.windows * sum(map(self.runs, keys))
+
     def runs(self, key: Key) -> int:
         """Runs of a set in one window: one a prediction trace, one where there is nothing to draw."""
         if key.mix:
@@ -129,7 +142,7 @@ def plan(quick: bool) -> Plan:
     """The paper's plan, or the quick one."""
     if quick:
         return Plan(3, 2, (1, 10), (0.0, 0.5, 0.7, 0.9, 1.0), 4, readings=READINGS[:1])
-    return Plan(10, 5, (1, 5, 10, 20), (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), 10)
+    return Plan(10, 5, (1, 5, 10, 20), (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0), 10, redraws=4)
 
 
 @dataclass(frozen=True)
@@ -227,20 +240,19 @@ def collect(
     found: Record,
     sources: Mapping[str, Source],
     what: Plan,
+    keys: Sequence[Key],
     *,
     seed: int,
     workers: int,
-    progress: Progress | None = None,
+    progress: Callable[[int], None] = lambda runs: None,
 ) -> dict[Key, dict[str, Floats]]:
-    """Run the plan on `workers` threads.
+    """Make sets of runs on `workers` threads; `progress` gets how many runs have been made since it was called last.
 
     A window's failures, predictions and workflows are the same for every scheduler, reading and number of workflows at
     a time, the first of which are also the first of a larger number.
     """
-    keys = [key for workload in sources for key in what.sets(workload)]
     tables = {key: np.full((len(COLUMNS), what.runs(key), what.windows), np.nan) for key in keys}
     parts = [(key, window) for window in range(what.windows) for key in keys]
-    total, done, began = sum(values[0].size for values in tables.values()), 0, time.perf_counter()
     with ThreadPoolExecutor(workers) as pool:
         jobs = (
             (key, window, pool.submit(_values, key, found, sources[key.workload], what, window, seed))
@@ -248,7 +260,5 @@ def collect(
         )
         for key, window, job in list(jobs):
             tables[key][:, :, window] = job.result()
-            done += what.runs(key)
-            if progress is not None:
-                progress(done, total, time.perf_counter() - began)
+            progress(what.runs(key))
     return {key: dict(zip(COLUMNS, values, strict=True)) for key, values in tables.items()}
