@@ -148,10 +148,11 @@ def test_precision_and_recall_by_period():
 
 def test_logs_of_the_worked_example_are_those_of_figures_7_and_8():
     logs = {name: steps(run) for name, run in CHECKS["example"].items()}
-    assert ["60", "P1 fails; T3 killed; T1 killed; T2 killed", ""] in logs["RANK_HYBD"]
-    assert ["65", "P1 recovers", "(T3, P1) (T1, P0) (T2, P2)"] in logs["RANK_HYBD"]
-    assert ["65", "P1 recovers", "(T3, P1)"] in logs["FLAW"]
-    assert logs["FLAW"][-1] == ["150", "T4 done", ""]
+    again = "(T3, P1) (T1, P0) (T2, P2)"
+    assert ["60", "P1 fails, T3 killed, T1 killed, T2 killed", "T3 T1 T2", "P0 P2", ""] in logs["RANK_HYBD"]
+    assert ["65", "P1 recovers", "T3 T1 T2", "P0 P1 P2", again] in logs["RANK_HYBD"]
+    assert ["65", "P1 recovers", "T3", "P1", "(T3, P1)"] in logs["FLAW"]
+    assert logs["FLAW"][-1] == ["150", "T4 done", "", "P0 P1 P2", ""]
 
 
 # -- the table

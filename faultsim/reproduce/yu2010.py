@@ -17,7 +17,7 @@ from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid, Input, Report, folder, write_csv
-from faultsim.reproduce.yu_checks import checks, steps
+from faultsim.reproduce.yu_checks import LOG, checks, steps
 from faultsim.reproduce.yu_claims import CLAIMS, SETTINGS, UNITS
 from faultsim.reproduce.yu_figures import draw
 from faultsim.reproduce.yu_inputs import DAY, NODES, load, record
@@ -195,9 +195,8 @@ def _counted(progress: Progress | None, total: int) -> Callable[[int], None]:
 
 
 def _grids(evidence: Evidence, others: Elsewhere, seeds: Mapping[str, list[Row]]) -> list[Grid]:
-    head = ["time", "event", "decisions"]
     found = [
-        Grid(f"Figure {number}: decisions of {name} in the worked example", [head, *steps(run)])
+        Grid(f"Figure {number}: decisions of {name} in the worked example", [LOG, *steps(run)])
         for number, (name, run) in zip((7, 8), evidence.checks["example"].items(), strict=True)
     ]
     places = {f"{evidence.sources[workload].label}, {order}": rows for (workload, order), rows in others.items()}

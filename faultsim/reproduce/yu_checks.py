@@ -10,9 +10,10 @@ from faultsim.policies import Flaw, PredictionTrace, RankHybd
 from faultsim.resources import Resources
 from faultsim.simulate_workflows import simulate_workflows
 from faultsim.workflow import Workflow
+from faultsim.workflow_log import log_rows
 from faultsim.workflow_result import WorkflowResult
 
-__all__ = ["DECISIONS", "Example", "checks", "conventional", "example", "steps"]
+__all__ = ["DECISIONS", "LOG", "Example", "checks", "conventional", "example", "steps"]
 
 # Figure 4 is a drawing without readable costs; these are the only kind with which both printed traces come out (section
 # 2 of the model of workflows).
@@ -52,7 +53,7 @@ def _predictions(time: Sequence[float], node: Sequence[int]) -> PredictionTrace:
 
 def example() -> dict[str, Example]:
     """The worked example, by both schedulers."""
-    workflow = Workflow(_COST, _EDGES, "Figure 4", labels=_LABELS)
+    workflow = Workflow(_COST, _EDGES, "DAG A", labels=_LABELS)
     failures = FailureTrace([5, 15, 60], [2, 0, 1], 5, span=200)
     foreseen = _predictions([18, 8, 90], [0, 2, 2])
     runs: dict[str, dict[str, Any]] = {
@@ -66,23 +67,23 @@ def example() -> dict[str, Example]:
     }
 
 
+#: The columns of Figures 7 and 8, but for that of the predictions.
+LOG = ("time", "event", "job pool, by priority", "resource pool", "decisions")
+
+
 def steps(run: Example) -> list[list[str]]:
-    """The decision log as in Figures 7 and 8: time, what happened, which jobs were put where."""
-    events = run.result.events
-    words = {0: "{job} done", 1: "{node} recovers", 2: "{node} fails", 3: "{job} killed", 5: "arrival", 6: ""}
-    rows: list[list[str]] = []
-    for at in np.unique(events["time"]).tolist():
-        here = np.flatnonzero(events["time"] == at)
-        told, placed = [], []
-        for row in here.tolist():
-            job, node = f"T{events['job'][row]}", f"P{events['node'][row]}"
-            kind = int(events["kind"][row])
-            if kind == 6:
-                placed.append(f"({job}, {node})")
-            else:
-                told.append(words.get(kind, "wake-up").format(job=job, node=node))
-        rows.append([f"{at:g}", "; ".join(told), " ".join(placed)])
-    return rows
+    """The decision log as in Figures 7 and 8, a row of `LOG` an instant."""
+    result = run.result
+    return [
+        [
+            f"{row.time:g}",
+            ", ".join(row.events),
+            " ".join(row.pool),
+            " ".join(row.free),
+            " ".join(f"({job}, {node})" for job, node in row.decisions),
+        ]
+        for row in log_rows(result.events, result.workflows, result.resources, result.failures, result.settings)
+    ]
 
 
 def conventional(

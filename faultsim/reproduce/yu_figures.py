@@ -12,7 +12,7 @@ from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import write_csv
-from faultsim.reproduce.yu_checks import Example, steps
+from faultsim.reproduce.yu_checks import LOG, Example, steps
 from faultsim.reproduce.yu_inputs import DAY
 from faultsim.reproduce.yu_runs import READINGS, Evidence, View
 
@@ -238,7 +238,7 @@ def draw(evidence: Evidence, folder: Path) -> list[Path]:
     runs = evidence.checks["example"]
     write("fig6", _fig6(runs), _fig6_rows(runs))
     for name, run in zip(("fig7", "fig8"), runs.values(), strict=True):
-        write(name, None, [("time", "event", "decisions"), *steps(run)])
+        write(name, None, [LOG, *steps(run)])
     for workload in evidence.sources:
         view = evidence.view(workload, READINGS[0])
         suffix = "" if workload == "bench" else f"-{workload}"
