@@ -73,7 +73,6 @@ def test_wrong_commands_get_a_hint(capsys):
     [
         ["sweep", "x.toml"],
         ["status", "x.db"],
-        ["reproduce", "yu2010"],
         ["reproduce", "all"],
     ],
 )

@@ -14,17 +14,9 @@ def test_planned_names(name):
         getattr(fs, name)
 
 
-@pytest.mark.parametrize("name", ["random_dag"])
-def test_planned_synthetic_names(name):
-    with pytest.raises(NotAvailableError, match=f"faultsim.synthetic.{name} is part of the design and comes with "):
-        getattr(fs.synthetic, name)
-    with pytest.raises(AttributeError, match="no attribute 'zebra'"):
-        _ = fs.synthetic.zebra
-
-
 def test_importing_a_planned_name():
-    with pytest.raises(NotAvailableError, match=r"comes with workflows; .* \(here jobs are independent\)"):
-        from faultsim import Workflow  # noqa: F401
+    with pytest.raises(NotAvailableError, match=r"comes with sweeps; .* \(here: simulate, simulate_many\)"):
+        from faultsim import Sweep  # noqa: F401
 
 
 def test_unknown_names():

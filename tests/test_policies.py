@@ -41,7 +41,7 @@ def test_every_row_of_the_table(row):
         for name in (row.name, row.name.replace("_", "-"), row.cls.__name__, *row.aliases):
             assert parse_policy(row.kind, name) == policy == row.cls()
     assert getattr(fs, row.cls.__name__) is row.cls
-    assert set(row.machines) <= {"cluster", "torus"}
+    assert set(row.machines) <= {"cluster", "torus", "resources"}
     assert row.source
     assert row.summary.endswith((".", ";"))
 
@@ -236,10 +236,15 @@ def test_bad_text(kind, text, said):
         parse_policy(kind, text)
 
 
-@pytest.mark.parametrize("text", ["flaw", "rank-hybd:order=descending"])
-def test_planned_policies_are_refused_by_name(text):
-    with pytest.raises(NotAvailableError, match="is part of the design and comes with workflows"):
+@pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
+def test_policies_of_another_kind_are_told(text):
+    with pytest.raises(OptionError, match="it is a workflow_scheduler"):
         parse_policy("scheduler", text)
+
+
+def test_planned_policies_are_refused_by_name():
+    with pytest.raises(NotAvailableError, match="is part of the design and comes with sweeps"):
+        parse_policy("scheduler", "sweep")
 
 
 def test_from_lowered_refuses_what_it_does_not_know():

@@ -6,12 +6,15 @@
                                        in Large-Scale Cluster Scheduling (JSSPP 2004)
   faultsim reproduce li2009            Li, Lan, Gujrati, Sun: Fault-Aware Runtime Strategies for High-Performance
                                        Computing (IEEE TPDS, 2009)
+  faultsim reproduce yu2010            Yu, Wang, Shi: Failure-aware workflow scheduling in cluster environments
+                                       (Cluster Computing 2010)
   faultsim reproduce bluegene          Oliner's schedulers on the failure record of a real Blue Gene/L
 
 The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or its
 folders swf and failures do): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, oliner2004
 and bluegene, Best.all-fail.gz for bluegene, else built-in look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004,
-beside the paper's own kind of workload, and with LA-UR-05-7318-failure-data-1996-2005.csv.gz for li2009.
+beside the paper's own kind of workload, and with LA-UR-05-7318-failure-data-1996-2005.csv.gz for li2009; that record
+for yu2010, else a synthetic one, and workflows in its folders dags/wfcommons and dags/dax.
 """
 
 import argparse
@@ -113,6 +116,14 @@ _LI_OPTIONS: dict[str, Mapping[str, Any]] = {
     },
     "--live": {"action": "store_true", "help": "live migration instead of stop and restart"},
 }
+
+
+def _yu2010() -> tuple[Callable[..., Any], Sequence[str]]:
+    from faultsim.reproduce import yu2010, yu_inputs
+
+    return yu2010.reproduce, (yu_inputs.FILE,)
+
+
 _REPLICATES = {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 10)"}}
 #: Module of `faultsim.reproduce` -> its row.
 PAPERS = {
@@ -137,6 +148,11 @@ PAPERS = {
         "two replicates, fewer loads, MTBFs, precisions and recalls, a shorter trace: under twenty seconds",
         _li2009,
         {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 20)"}} | _LI_OPTIONS,
+    ),
+    "yu2010": Paper(
+        "Run the experiments of Yu, Wang, Shi (Cluster Computing 2010) and judge their claims.",
+        "three windows, two prediction traces, two numbers of workflows: under twenty seconds",
+        _yu2010,
     ),
     "bluegene": Paper(
         "Run Oliner's schedulers on the failure record of a real Blue Gene/L.",

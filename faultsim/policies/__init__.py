@@ -72,6 +72,7 @@ from faultsim.policies.rescheduling import (
     Static,
     Strategy,
 )
+from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
 
 __all__ = [
     "BOX_ORDERS",
@@ -94,7 +95,10 @@ __all__ = [
     "FailureSlowdown",
     "Fars",
     "Fcfs",
+    "Fifo",
     "FirstFit",
+    "Flaw",
+    "Heft",
     "Hold",
     "IntervalPredictor",
     "JobFailureRate",
@@ -106,6 +110,7 @@ __all__ = [
     "Migration",
     "NoCheckpoint",
     "NodeStealing",
+    "Outputs",
     "Perfect",
     "Periodic",
     "Placement",
@@ -115,6 +120,7 @@ __all__ = [
     "PredictionTrace",
     "Predictor",
     "QueueOrder",
+    "RankHybd",
     "Recovery",
     "Requeue",
     "Rescheduling",
@@ -122,6 +128,7 @@ __all__ = [
     "SafestFirst",
     "Scheduler",
     "ServiceUnitLoss",
+    "SharedOutputs",
     "ShortestFirst",
     "Static",
     "Strategy",
@@ -130,6 +137,7 @@ __all__ = [
     "Victims",
     "WaitingJobs",
     "Wfp3",
+    "WorkflowScheduler",
     "Young",
     "from_lowered",
     "known_policies",
@@ -157,6 +165,7 @@ class PolicyRow:
 
 
 _BOTH = ("cluster", "torus")
+_WORKFLOWS = ("resources",)
 _KREVAT = "Krevat et al., JSSPP 2002"
 _MUALEM = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001"
 _OLINER = "Oliner et al., IPDPS 2004"
@@ -224,6 +233,11 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, _COOPERATIVE, (), "risk_based:3600,300"),
     PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, f"Yu and Shi, ICPP Workshops 2008; {_YU}"),
+    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, f"{_YU}, section 4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, f"{_YU}, section 5.4"),
+    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "Topcuoglu et al., IEEE TPDS 13(3), 2002"),
+    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "Robert et al., FTXS 2012", (), "shared:60"),
     PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("rescheduling", "fars", Fars, _BOTH, _LI, (), "fars:interval=300,strategy=service_unit_loss"),
     PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, f"{_LI}, equation 2", ("sul", "sul_d")),
