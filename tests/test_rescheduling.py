@@ -214,6 +214,21 @@ def test_a_job_that_would_lose_less_than_the_move_costs_stays():
         assert (result["migrations_attempted"], result["moves"][0]) == (1, moved)
 
 
+def test_a_live_move_costs_no_checkpoint():
+    """7 s are at stake, and a live move costs the restart."""
+    for live, restart, moved in ((False, 1.0, 0), (True, 6.9, 1), (True, 7.0, 0)):
+        fars = {"live": live, "checkpoint_cost": 99.0, "restart_cost": restart, "suspicious": "ignore"}
+        rule = {**fars, "strategy": {"name": "service_unit_loss"}}
+        assert moving([(18, 20, 1)], cluster(2), {2: [0]}, fars=rule)["moves"][0] == moved
+
+
+def test_a_slowdown_is_relative_to_ten_seconds_at_least():
+    """Estimates of 2 and 9 s count as 10 s: the job that has run for longer moves."""
+    jobs = [(0, 40, 1, 9), (5, 40, 1, 2)]
+    result = moving(jobs, cluster(3), {2: [0, 1]}, fars={"strategy": {"name": "failure_slowdown"}})
+    assert moves(result) == [(20, 0)]
+
+
 @pytest.mark.parametrize(("queue_cost", "moved"), [("last", 1), ("mean", 0)])
 def test_what_a_killed_job_would_wait(queue_cost, moved):
     """Waits of 0, 0 and 12 s: their mean is 4 s, the last of them makes the move worth while."""

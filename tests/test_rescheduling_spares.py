@@ -57,6 +57,25 @@ def test_suspicious_idle_nodes_are_no_spare_nodes():
     assert moves(moving([(0, 15, 1)], cluster(3), {1: [0, 1, 2]})) == []
 
 
+@pytest.mark.parametrize("scheduler", [FCFS, EASY, CONSERVATIVE], ids=["fcfs", "easy", "conservative"])
+def test_all_are_spare_while_nobody_waits(scheduler):
+    assert moves(moving([(0, 15, 2)], cluster(4), {1: [0, 1]}, scheduler)) == [(10, 0)]
+
+
+def test_what_is_not_promised_may_be_suspicious():
+    """One node more than the head needs at 12, but the idle one is suspicious."""
+    jobs = [(0, 30, 1), (0, 12, 2), (5, 9, 2)]
+    assert moves(moving(jobs, cluster(4), {1: [0]}, EASY)) == [(10, 0)]
+    assert moves(moving(jobs, cluster(4), {1: [0, 3]}, EASY)) == []
+
+
+def test_a_promise_that_a_failure_has_just_broken():
+    """At 10 the idle node fails, which job 2 was promised for 12: one too few, so nothing is spare, not less."""
+    jobs = [(0, 20, 2), (0, 12, 1), (5, 9, 2)]
+    result = moving(jobs, cluster(4), {1: [0]}, CONSERVATIVE, failures=[(10, 3, 99)])
+    assert (result["migrations_attempted"], moves(result)) == (1, [])
+
+
 STATIC = {"spares": {"name": "static", "k": 2}}
 
 
@@ -159,9 +178,10 @@ def test_a_job_moves_as_a_whole_and_may_use_its_own_nodes_again():
 
 
 def test_the_weight_of_a_job_on_a_torus_is_its_box():
-    """Three nodes are free beside jobs of 4 and 1, and both are suspicious: only the small one fits."""
-    result = moving([(0, 15, 4), (0, 15, 1)], LINE, {1: [0, 4]})
-    assert result["moves"].tolist() == [0, 1]
+    """Line of 8: job 0 of 4 could go from 0-3 to 1-4, but three nodes are spare, and its weight is 4."""
+    jobs = [(0, 15, 4), (0, 5, 3), (0, 15, 1)]
+    assert moves(moving(jobs, LINE, {1: [0]})) == []
+    assert moves(moving(jobs[:2], LINE, {1: [0]})) == [(10, 0)]
 
 
 @pytest.mark.parametrize(

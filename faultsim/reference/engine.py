@@ -7,7 +7,7 @@ been made twice.  Each rule is one function beside the sentence of MODEL.md that
 - `state`: clock, machine, diary; `job`: one job and its phases; `world`: failures and predictions
 - `queueing`: queue orders, FCFS, EASY (section 6); `conservative`: the rest of it
 - `placement` (section 7), `migration` and `least_failures` (section 8), `failures` (section 9)
-- `checkpointing` (section 11), `rescheduling` (section 12), `ledger` (section 14), `verify` (section 16)
+- `checkpointing` (section 11), `rescheduling` and `moves` (section 12), `ledger` (section 14), `verify` (section 16)
 """
 
 from typing import Any

@@ -64,9 +64,10 @@ class Promise:
         """Whether the job may be in this box until its expected end.
 
         "With EasyBackfill, if somebody waits and the new expected end is later than T, the box must, held at T, leave a
-        free box of the head's rounded size (the box of a job moved before in this tick counts if it ends after T), or
-        with `reservation="fixed"` keep clear of the reserved box; with ConservativeBackfill it must keep clear of all
-        reservations that are not of no length and begin before the new expected end."
+        free box of the head's rounded size (jobs moved before in this tick are where they are now, and the job itself
+        is not in its old box), or with `reservation="fixed"` keep clear of the reserved box, which is picked before the
+        first move; with ConservativeBackfill it must keep clear of all reservations that are not of no length and begin
+        before the new expected end."
         """
         assert state.table is not None
         for reservation in state.reservations.values():
@@ -105,19 +106,19 @@ def live(job: Job, now: float, restart: float) -> None:
     """ "With `live=True` the job pauses for `restart_cost` seconds, which is no safe point"."""
     here = where(job, now)
     if here.phase == "work" or now < job.pause_until:
-        # "a job that works pauses as with `Defragment`"; a pause that it is in just becomes longer
+        # "a job that works, and any job in a pause, pauses as with `Defragment`"
         pause(job, now, restart)
     elif here.phase == "planned":
         # "one in a planned checkpoint that began at b makes it anew after the pause: they move by (t - b) +
         # `restart_cost`"
         pause(job, now, restart, again=here.again)
     elif here.unsaved == 0.0:
-        # "one in a restart phase has a lead phase of `restart_cost` instead, in the account of migrations"
+        # "one in a lead phase in which no work is unsafe (a restart) has a lead phase of `restart_cost` instead"
         close_stretch(job, now)
         set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0)
     else:
-        # "one in another lead phase [...] with u seconds of work that are not safe goes on from its safe progress with
-        # t0 = (t + `restart_cost`) - u, as if it had worked since"
+        # "one in another lead phase [...] with u > 0 seconds of work that are not safe goes on from its safe progress
+        # with t0 = (t + `restart_cost`) - u, as if it had worked since"
         close_stretch(job, now)
         t0 = (now + restart) - here.unsaved
         set_out(job, "move", t0, t0, here.safe, here.safe, 0.0)

@@ -100,7 +100,9 @@ def healthy_nodes(state: State) -> list[int]:
 
 
 def extra_nodes(state: State) -> int:
-    """EASY: "x the nodes that are free at T less those that the head needs; with T infinite, S = H"."""
+    """EASY: "x the nodes that are free at T, releases at T counted, less those that the head needs; with T infinite,
+    S = H".
+    """
     head = queue_order(state)[0]
     T = shadow_time(state, head)
     if math.isinf(T):
@@ -114,8 +116,8 @@ def free_at(state: State, u: float) -> int:
 
 
 def least_unreserved(state: State) -> int:
-    """Conservative: "the least number, over all times u >= t, of nodes free at u: [...] less those of reservations
-    [begin, end) with begin <= u < end".
+    """Conservative: "the least number, over all times u >= t, and 0 at least, of nodes free at u: [...] less those of
+    reservations [begin, end) with begin <= u < end".
 
     The number falls only where a reservation begins.
     """
@@ -173,8 +175,8 @@ def chosen(state: State, suspects: list[Suspect], gains: list[float], spare: int
 
 
 def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[int]]:
-    """ "if R > 0: of the suspicious jobs not chosen with k > R, the one of the largest gain, ties to the lower index,
-    moves the R lowest of its suspicious nodes, if that gain is above 0".
+    """ "if R = S - (the weights chosen) > 0: of the suspicious jobs not chosen with k > R, the one of the largest gain,
+    ties to the lower index, moves the R lowest of its suspicious nodes, if that gain is above 0".
     """
     if left <= 0:
         return {}
