@@ -121,8 +121,9 @@ def simulate_workflows(
     when = _arrivals(arrivals, flows)
     _check_scheduler(scheduler)
     checks.choice("transfers", transfers, _TRANSFERS)
+    checks.flag("record", record)
     _check_outputs(outputs)
-    _check_combination(scheduler, failures, predictor, transfers, outputs, checks.flag("record", record))
+    _check_combination(scheduler, failures, predictor, transfers, outputs)
     _check_nodes(failures, predictor, resources)
     seed = checks.whole("seed", seed, low=0)
     world, pairing = _world(failures, predictor, resources, seed)
@@ -253,7 +254,6 @@ def _check_combination(
     predictor: Any,
     transfers: str,
     outputs: Any,
-    record: bool,
 ) -> None:
     """Refuse, by name, what has no meaning together."""
     name = type(scheduler).__name__
@@ -263,16 +263,14 @@ def _check_combination(
         raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {predictor!r:.60}")
     if scheduler.plans:
         refused = {
-            "failures=": failures is not None,
             "predictor=": predictor is not None,
             "transfers='in_turn'": transfers != "parallel",
             f"outputs={outputs!r}": outputs != "node",
-            "record=True": record,
         }
         for option in (option for option, given in refused.items() if given):
             raise OptionError(
-                f"{name} plans a workflow once and never looks at it again, so {option} has no meaning with it: "
-                f"leave it out, or use RankHybd(), Flaw() or Fifo()"
+                f"{name} plans with transfers that start at once, in parallel, and asks nobody, so {option} has no "
+                f"meaning with it: leave it out, or use RankHybd(), Flaw() or Fifo()"
             )
     if scheduler.asks and predictor is None:
         raise OptionError(

@@ -60,6 +60,10 @@ def settings_of(scheduler="rank_hybd", transfers="parallel", outputs=None, **rul
     return {"scheduler": {"name": scheduler, **rule}, "transfers": transfers, "outputs": outputs, "record": True}
 
 
+#: What `Heft` plans for a job.
+PLANNED = ("job", "node", "begin", "finish")
+
+
 # -- random cases
 
 
@@ -151,8 +155,8 @@ def workflow_cases(draw, schedulers=SCHEDULERS, max_workflows=4, max_jobs=9):
 
 @st.composite
 def heft_cases(draw):
-    settings, tables, _ = draw(workflow_cases(({"name": "heft"},)))
-    return {**settings, "transfers": "parallel", "outputs": None, "record": False}, tables, None
+    settings, tables, world = draw(workflow_cases(({"name": "heft"},)))
+    return {**settings, "transfers": "parallel", "outputs": None}, tables, world
 
 
 # -- what holds of every output
@@ -234,3 +238,44 @@ def check_output(settings, tables, world, output):
     assert 0 <= right_pass <= asked_pass
     assert 0 <= right_node <= asked_node
     assert asked_node >= output["decisions"]["asked"].sum()
+
+
+def check_followed(settings, tables, world, output):
+    """What the page demands of a run of `Heft` with `record`, seen from its plan and its events."""
+    outages = rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
+    plan = {job: (node, begin, end) for job, node, begin, end in rows_of(output["decisions"], *PLANNED)}
+    assert sorted(plan) == list(range(len(output["node"])))
+    assert not output["decisions"]["asked"].any()
+    assert output["questions"] == (0, 0, 0, 0)
+    starts, busy, finished, loss = {}, {}, {}, 0.0
+    kills = Counter()
+    turn = {}
+    for job, (node, begin, end) in sorted(plan.items(), key=lambda item: item[1][1:]):
+        turn.setdefault(node, []).append((begin, end, job))
+    for time, kind, _, job, node in rows_of(output["events_table"]):
+        if kind == START:
+            assert node == plan[job][0]
+            assert time >= plan[job][1]
+            assert node not in busy
+            assert not any(p == node and t <= time < t + d for t, p, d in outages)
+            first, last = tables["predecessor_start"][job : job + 2]
+            assert all(u in finished for u in tables["predecessor"][first:last].tolist())
+            # In the order of the plan; jobs of no length at one time may be in any order here.
+            left = [row for row in turn[node] if row[2] not in finished]
+            assert plan[job][1:] == left[0][:2]
+            starts[job], busy[node] = time, job
+        elif kind == FINISH:
+            assert busy.pop(node) == job
+            finished[job] = time
+        elif kind == KILL:
+            assert busy.pop(node) == job
+            assert any((t, p) == (time, node) for t, p, _ in outages)
+            kills[job] += 1
+            loss += time - starts[job]
+    assert output["finish"].tolist() == [finished[job] for job in sorted(plan)]
+    assert output["start"].tolist() == [starts[job] for job in sorted(plan)]
+    assert output["kills"].tolist() == [kills[job] for job in sorted(plan)]
+    assert (output["loss_time"], output["reschedulings"]) == (loss, sum(kills.values()))
+    assert output["events"] == sum(kind not in (KILL, START) for kind in output["events_table"]["kind"])
+    if not outages:
+        assert [(starts[job], finished[job]) for job in sorted(plan)] == [plan[job][1:] for job in sorted(plan)]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import EngineError
-from faultsim.reference.workflow_heft import plan_all
+from faultsim.reference.workflow_heft import plan_and_follow
 from faultsim.reference.workflow_order import set_ranks
 from faultsim.reference.workflow_pass import scheduling_pass
 from faultsim.reference.workflow_state import (
@@ -93,7 +93,7 @@ class WorkflowEngine:
         """Run to the end, whatever the budget."""
         set_ranks(self.state)
         if self.state.scheduler["name"] == "heft":
-            plan_all(self.state)
+            plan_and_follow(self.state)
         else:
             run(self.state, self.sources_kill)
         return "done"
@@ -115,9 +115,7 @@ class WorkflowEngine:
         return result
 
     def _events(self) -> int:
-        """Events handled; kills and starts are what events lead to.  For a plan, the jobs."""
-        if self.state.scheduler["name"] == "heft":
-            return len(self.state.decisions)
+        """Events handled; kills and starts are what events lead to."""
         return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
