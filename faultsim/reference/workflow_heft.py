@@ -33,8 +33,8 @@ class Plan:
 def plan_and_follow(state: WorkflowState) -> None:
     """ "every workflow is planned as a whole when it arrives [...] Every job keeps its node, and every node the order
     of its plan. The events of an instant are handled in the order finishes, ends of transfers, repairs, failures,
-    arrivals (each of which plans its workflow). [...] What then is to happen at this very instant [...] is handled next,
-    in the same way."
+    arrivals (each of which plans its workflow). [...] What then is to happen at this very instant [...] is handled
+    next, in the same way."
     """
     plan = Plan([[] for _ in range(state.nodes)])
     failures = list(state.failures)
