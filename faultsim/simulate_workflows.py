@@ -127,13 +127,16 @@ def simulate_workflows(
     _check_nodes(failures, predictor, resources)
     seed = checks.whole("seed", seed, low=0)
     world, pairing = _world(failures, predictor, resources, seed)
+    copy = outputs.cost if isinstance(outputs, SharedOutputs) else None
     settings = {
         "scheduler": scheduler.lower(),
         "transfers": transfers,
-        "outputs": outputs.cost if isinstance(outputs, SharedOutputs) else None,
+        "outputs": copy,
         "record": record,
     }
-    made = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, _tables(flows, resources, when), world)
+    tables = _tables(flows, resources, when)
+    _check_range(tables, world or {}, copy or 0.0)
+    made = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, tables, world)
     with reporting(progress, "jobs") as report:
         _drive(made, sum(map(len, flows)), report)
     about = {"predictor": None if predictor is None else predictor.lower(), "seed": seed, "engine": engine}
@@ -197,6 +200,20 @@ def _world(trace: FailureTrace | None, predictor: Predictor | None, resources: R
         world["failures"] = dict(zip(("time", "downtime", "node"), failing, strict=True))
     pairing = matched(*failing, foreseen["begin"], foreseen["end"], foreseen["node"])
     return {name: table for name, table in world.items() if len(table["node"])} or None, pairing
+
+
+def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> None:
+    """No time of the run can overflow: after the last event from outside everything happens once at most."""
+    with np.errstate(over="ignore"):
+        longest = tables["cost"].max(axis=1) if tables["cost"].ndim == 2 else tables["cost"] / tables["speed"].min()
+        moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
+        last = float(longest.sum() + moved.sum() + copy * len(longest) + tables["arrival"].max())
+        if "failures" in world:
+            last += float((world["failures"]["time"] + world["failures"]["downtime"]).max())
+        if "predictions" in world:
+            last += float(world["predictions"]["end"][-1])
+    if not last < float("inf"):
+        raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
 
 
 # -- what may be asked for

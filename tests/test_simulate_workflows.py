@@ -234,6 +234,22 @@ def test_arrivals_that_do_not_fit(arrivals):
         fs.simulate_workflows([CHAIN, CHAIN], NODES, arrivals=arrivals)
 
 
+@pytest.mark.parametrize(
+    ("flow", "nodes", "options"),
+    [
+        (fs.Workflow([1e308, 1e308]), NODES, {}),
+        (fs.Workflow([10.0]), fs.Resources(speed=[1.0, 1e-308]), {}),
+        (fs.Workflow([1, 1], [(0, 1, 1e300)]), fs.Resources(2, bandwidth=1e-10), {}),
+        (fs.Workflow([1e308]), NODES, {"arrivals": [1e308]}),
+        (fs.Workflow([1e308]), NODES, {"failures": fs.FailureTrace([1e308], [0], 0)}),
+        (fs.Workflow([1, 1], [(0, 1)]), NODES, {"outputs": fs.SharedOutputs(1e308)}),
+    ],
+)
+def test_times_that_no_double_holds(flow, nodes, options):
+    with pytest.raises(InputError, match="add up to more than a float64 holds"):
+        fs.simulate_workflows(flow, nodes, **options)
+
+
 def test_events_that_were_not_recorded():
     with pytest.raises(OptionError, match="recorded no events: simulate with record=True"):
         _ = example().events
