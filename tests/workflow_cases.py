@@ -1,6 +1,7 @@
 """Workflows for the tests of both engines: tables made by hand, random cases, and what every output must satisfy."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
@@ -58,10 +59,6 @@ def world_of(failures=(), predictions=()):
 
 def settings_of(scheduler="rank_hybd", transfers="parallel", outputs=None, **rule):
     return {"scheduler": {"name": scheduler, **rule}, "transfers": transfers, "outputs": outputs, "record": True}
-
-
-#: What `Heft` plans for a job.
-PLANNED = ("job", "node", "begin", "finish")
 
 
 # -- random cases
@@ -156,6 +153,7 @@ def workflow_cases(draw, schedulers=SCHEDULERS, max_workflows=4, max_jobs=9):
 @st.composite
 def heft_cases(draw):
     settings, tables, world = draw(workflow_cases(({"name": "heft"},)))
+    world = world and {**world, "predictions": world_of()["predictions"]}
     return {**settings, "transfers": "parallel", "outputs": None}, tables, world
 
 
@@ -181,14 +179,63 @@ def rows_of(columns, *names):
     return list(zip(*(columns[name].tolist() for name in names or columns), strict=True))
 
 
+def inputs_of(tables):
+    """The predecessors of each job."""
+    starts = tables["predecessor_start"]
+    return [tables["predecessor"][a:b].tolist() for a, b in pairwise(starts)]
+
+
+def outages_of(world):
+    return rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
+
+
+def check_plan(tables, world, output):
+    """What the page demands of a run of `Heft` with `record`: the plan is kept, only later."""
+    before, outages = inputs_of(tables), outages_of(world)
+    jobs = len(before)
+    plan = {row[0]: row[1:] for row in rows_of(output["decisions"], "job", "node", "begin", "finish")}
+    assert sorted(plan) == list(range(jobs))
+    assert not output["decisions"]["asked"].any()
+    assert output["questions"] == (0, 0, 0, 0)
+    assert output["events"] == sum(kind not in (KILL, START) for kind in output["events_table"]["kind"])
+    running, done, kills, loss = {}, [], Counter(), 0.0
+    for time, kind, _, job, node in rows_of(output["events_table"]):
+        if kind == START:
+            assert node == plan[job][0]
+            assert node not in {where for where, _ in running.values()}
+            assert all(u in done for u in before[job])
+            assert not any(p == node and t <= time < t + d for t, p, d in outages)
+            assert time >= plan[job][1]
+            running[job] = node, time
+        elif kind in (FINISH, KILL):
+            where, began = running.pop(job)
+            assert where == node
+            if kind == FINISH:
+                done.append(job)
+                assert (began, time) == (output["start"][job], output["finish"][job])
+            else:
+                assert any((t, p) == (time, node) for t, p, _ in outages)
+                kills[job] += 1
+                loss += time - began
+    assert sorted(done) == list(range(jobs))
+    assert output["kills"].tolist() == [kills[job] for job in range(jobs)]
+    assert (output["loss_time"], output["reschedulings"]) == (loss, sum(kills.values()))
+    for node in set(output["node"].tolist()):
+        here = [job for job in output["decisions"]["job"].tolist() if plan[job][0] == node]
+        here.sort(key=lambda job: plan[job][1:])
+        assert [job for job in done if plan[job][0] == node] == here
+    if not outages:
+        assert output["start"].tolist() == [plan[job][1] for job in range(jobs)]
+        assert output["finish"].tolist() == [plan[job][2] for job in range(jobs)]
+
+
 def check_output(settings, tables, world, output):
     """What the page demands of a run with `record`, seen from the events alone."""
-    jobs = len(tables["cost"])
-    before = [
-        tables["predecessor"][a:b].tolist()
-        for a, b in zip(tables["predecessor_start"][:-1], tables["predecessor_start"][1:], strict=True)
-    ]
-    outages = rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
+    if settings["scheduler"]["name"] == "heft":
+        check_plan(tables, world, output)
+        return
+    before, outages = inputs_of(tables), outages_of(world)
+    jobs = len(before)
     arrival = np.repeat(tables["arrival"], np.diff(tables["first_job"]))
     on_node, done, kills, loss = {}, {}, Counter(), 0.0
     busy = {}
@@ -238,44 +285,3 @@ def check_output(settings, tables, world, output):
     assert 0 <= right_pass <= asked_pass
     assert 0 <= right_node <= asked_node
     assert asked_node >= output["decisions"]["asked"].sum()
-
-
-def check_followed(settings, tables, world, output):
-    """What the page demands of a run of `Heft` with `record`, seen from its plan and its events."""
-    outages = rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
-    plan = {job: (node, begin, end) for job, node, begin, end in rows_of(output["decisions"], *PLANNED)}
-    assert sorted(plan) == list(range(len(output["node"])))
-    assert not output["decisions"]["asked"].any()
-    assert output["questions"] == (0, 0, 0, 0)
-    starts, busy, finished, loss = {}, {}, {}, 0.0
-    kills = Counter()
-    turn = {}
-    for job, (node, begin, end) in sorted(plan.items(), key=lambda item: item[1][1:]):
-        turn.setdefault(node, []).append((begin, end, job))
-    for time, kind, _, job, node in rows_of(output["events_table"]):
-        if kind == START:
-            assert node == plan[job][0]
-            assert time >= plan[job][1]
-            assert node not in busy
-            assert not any(p == node and t <= time < t + d for t, p, d in outages)
-            first, last = tables["predecessor_start"][job : job + 2]
-            assert all(u in finished for u in tables["predecessor"][first:last].tolist())
-            # In the order of the plan; jobs of no length at one time may be in any order here.
-            left = [row for row in turn[node] if row[2] not in finished]
-            assert plan[job][1:] == left[0][:2]
-            starts[job], busy[node] = time, job
-        elif kind == FINISH:
-            assert busy.pop(node) == job
-            finished[job] = time
-        elif kind == KILL:
-            assert busy.pop(node) == job
-            assert any((t, p) == (time, node) for t, p, _ in outages)
-            kills[job] += 1
-            loss += time - starts[job]
-    assert output["finish"].tolist() == [finished[job] for job in sorted(plan)]
-    assert output["start"].tolist() == [starts[job] for job in sorted(plan)]
-    assert output["kills"].tolist() == [kills[job] for job in sorted(plan)]
-    assert (output["loss_time"], output["reschedulings"]) == (loss, sum(kills.values()))
-    assert output["events"] == sum(kind not in (KILL, START) for kind in output["events_table"]["kind"])
-    if not outages:
-        assert [(starts[job], finished[job]) for job in sorted(plan)] == [plan[job][1:] for job in sorted(plan)]

@@ -1,158 +1,124 @@
-"""HEFT, the baseline that plans and follows its plan: Topcuoglu, Hariri and Wu 2002, with insertion."""
+"""HEFT at work: how its plans are followed when nodes fail."""
 
-import math
-from dataclasses import dataclass, field
+from faultsim.reference.workflow_plan import plan
+from faultsim.reference.workflow_state import ARRIVAL, FAILURE, REPAIR, START, WorkflowJob, WorkflowState
 
-from faultsim.errors import EngineError
-from faultsim.reference.workflow_state import ARRIVAL, FAILURE, FINISH, KILL, REPAIR, START, WorkflowJob, WorkflowState
-
-__all__ = ["plan_and_follow"]
+__all__ = ["follow"]
 
 
-@dataclass
-class Transfer:
-    """An output on its way to another node: waiting for both to be up while it has no end."""
+def follow(state: WorkflowState) -> None:
+    """ "Every job keeps its node, and every node the order of its plan."
 
-    source: WorkflowJob
-    target: WorkflowJob
-    size: float
-    end: float | None = None
-    there: bool = False
-
-
-@dataclass
-class Plan:
-    """The jobs of each node in the plan's order, with their planned start and finish, and what is being sent."""
-
-    rows: list[list[WorkflowJob]]
-    start: dict[WorkflowJob, float] = field(default_factory=dict)
-    finish: dict[WorkflowJob, float] = field(default_factory=dict)
-    transfers: list[Transfer] = field(default_factory=list)
-
-
-def plan_and_follow(state: WorkflowState) -> None:
-    """ "every workflow is planned as a whole when it arrives [...] Every job keeps its node, and every node the order
-    of its plan. The events of an instant are handled in the order finishes, ends of transfers, repairs, failures,
-    arrivals (each of which plans its workflow). [...] What then is to happen at this very instant [...] is handled
-    next, in the same way."
+    "The events of an instant are handled in the order finishes, ends of transfers, repairs, failures, arrivals (each of
+    which plans its workflow). Then 1. transfers begin [...] 2. jobs start [...]. What then is to happen at this very
+    instant (transfers and jobs of no length) is handled next, in the same way."
     """
-    plan = Plan([[] for _ in range(state.nodes)])
-    failures = list(state.failures)
-    arrivals = sorted((time, i) for i, time in enumerate(state.arrivals))
-    while True:
-        under_way = [transfer for transfer in plan.transfers if transfer.end is not None and not transfer.there]
-        times = [job.finish for job in state.running] + [transfer.end for transfer in under_way]
-        times += [*state.up.values(), *(row[0] for row in failures[:1]), *(row[0] for row in arrivals[:1])]
-        if not times:
-            raise EngineError(f"reference engine at time {state.now}: jobs wait for ever")
-        state.now = min(time for time in times if time is not None)
-        for job in sorted((job for job in state.running if job.finish == state.now), key=lambda job: job.key):
-            end(state, plan, job)
-            if all(other.done for other in state.jobs):
-                return
-        for transfer in under_way:
-            transfer.there = transfer.end == state.now
-        for node in sorted(node for node, time in state.up.items() if time == state.now):
-            del state.up[node]
-            state.write(REPAIR, node=node)
-        while failures and failures[0][0] == state.now:
-            fail(state, plan, *failures.pop(0)[1:])
-        while arrivals and arrivals[0][0] == state.now:
-            i = arrivals.pop(0)[1]
-            state.write(ARRIVAL, workflow=i)
-            plan_workflow(state, plan, [job for job in state.jobs if job.key[0] == i])
-        begin_transfers(state, plan)
-        start_jobs(state, plan)
+    heft = Heft(state)
+    while not heft.is_done():
+        state.now = heft.next_time()
+        heft.finishes()
+        if heft.is_done():
+            break  # "The run ends with the finish of the last job"
+        heft.ends_of_transfers()
+        heft.repairs()
+        heft.failures()
+        heft.arrivals()
+        heft.begin_transfers()
+        heft.start_jobs()
 
 
-# -- the plan
+class Heft:
+    """The plans, the transfers, and what is still to come.
 
-
-def plan_workflow(state: WorkflowState, plan: Plan, jobs: list[WorkflowJob]) -> None:
-    """ "Among the jobs whose predecessors are all planned, the one of the highest rank (as above) is next, ties to the
-    lower number. [...] The node of the earliest finish takes it, ties to the lower number."
+    Attributes
+    ----------
+    plans : list of list of WorkflowJob
+        The jobs of each node in the order of its plan.
+    under_way : dict of (WorkflowJob, WorkflowJob) to float
+        When the transfer from one job to another ends.
+    there : set of (WorkflowJob, WorkflowJob)
+        The edges over which the data have come.
     """
-    while left := [job for job in jobs if job not in plan.start]:
-        ready = [job for job in left if all(u in plan.start for u, _ in job.inputs)]
-        job = min(ready, key=lambda job: (-job.rank, job.key))
-        starts = [start_on(state, plan, job, p) for p in range(state.nodes)]
-        p = min(range(state.nodes), key=lambda p: (starts[p] + job.lengths[p], p))
-        job.node, plan.start[job], plan.finish[job] = p, starts[p], starts[p] + job.lengths[p]
-        # "in order of (start, finish), those planned earlier first"
-        plan.rows[p].append(job)
-        plan.rows[p].sort(key=lambda job: (plan.start[job], plan.finish[job]))
-        state.decisions.append((state.now, job.number, p, 0, plan.start[job], plan.finish[job]))
 
+    def __init__(self, state: WorkflowState) -> None:
+        self.state = state
+        self.plans: list[list[WorkflowJob]] = [[] for _ in range(state.nodes)]
+        self.under_way: dict[tuple[WorkflowJob, WorkflowJob], float] = {}
+        self.there: set[tuple[WorkflowJob, WorkflowJob]] = set()
+        self.still_to_fail = list(state.failures)
+        self.still_to_arrive = sorted(zip(state.arrivals, range(len(state.arrivals)), strict=True))
 
-def start_on(state: WorkflowState, plan: Plan, job: WorkflowJob, p: int) -> float:
-    """When a job would start on node p, by the plan.
+    def is_done(self) -> bool:
+        """Whether every job is."""
+        return all(job.done for job in self.state.jobs)
 
-    "In the first gap, the one before the first job included and the one after the last, with S + D(j, p) <= the start
-    of the job after the gap, where S is the later of R(p) and the finish of the job before the gap, it would start at
-    S".
-    """
-    ready = state.now  # R(p) = "the largest of the arrival and, for each edge from u, ..."
-    for u, size in job.inputs:
-        ready = max(ready, plan.finish[u] + state.moving_time(size, u.node, p))
-    before = -math.inf
-    for other in plan.rows[p]:
-        start = max(ready, before)
-        if start + job.lengths[p] <= plan.start[other]:
-            return start
-        before = plan.finish[other]
-    return max(ready, before)
+    def next_time(self) -> float:
+        """When something happens next."""
+        times = [job.finish for job in self.state.running]
+        times += self.under_way.values()
+        times += self.state.up.values()
+        times += [time for time, _, _ in self.still_to_fail[:1]]
+        times += [time for time, _ in self.still_to_arrive[:1]]
+        return min(times)
 
+    def finishes(self) -> None:
+        """In the order of jobs across workflows."""
+        for job in sorted(self.state.running, key=lambda job: job.key):
+            if job.finish == self.state.now:
+                self.state.end(job)
 
-# -- following it
+    def ends_of_transfers(self) -> None:
+        """The data are there, and "Inputs that are there stay there."."""
+        for edge, end in list(self.under_way.items()):
+            if end == self.state.now:
+                del self.under_way[edge]
+                self.there.add(edge)
 
+    def repairs(self) -> None:
+        """By node."""
+        for node, until in sorted(self.state.up.items()):
+            if until == self.state.now:
+                self.state.write(REPAIR, node=node)
+                del self.state.up[node]
 
-def begin_transfers(state: WorkflowState, plan: Plan) -> None:
-    """ "transfers begin: one over an edge (u, j, x) whose nodes differ begins at the first such moment, from the finish
-    of u on, at which both nodes are up, and ends m(e) later".
-    """
-    for transfer in plan.transfers:
-        p, q = transfer.source.node, transfer.target.node
-        if transfer.end is None and p not in state.up and q not in state.up:
-            transfer.end = state.now + state.moving_time(transfer.size, p, q)
+    def failures(self) -> None:
+        """In the order of the trace.
 
+        "A failure of q at t kills the job on q, which loses the time since its start [...]. All transfers from and to q
+        that are under way are broken off, and begin anew as in 1. [...] q is down as above (3)."
+        """
+        while self.still_to_fail and self.still_to_fail[0][0] == self.state.now:
+            _, q, downtime = self.still_to_fail.pop(0)
+            self.state.write(FAILURE, node=q)
+            for job in [job for job in self.state.running if job.node == q]:
+                self.state.kill(job)
+            self.under_way = {(u, v): end for (u, v), end in self.under_way.items() if q not in (u.node, v.node)}
+            self.state.take_down(q, downtime)
 
-def start_jobs(state: WorkflowState, plan: Plan) -> None:
-    """ "jobs start, on each node, in order of node, that is up and free: the first job of its plan that is not done, if
-    all its inputs are there (an output of the same node is there at once). It finishes at now + D(j, p)."
-    """
-    for p in state.free_nodes():
-        job = next((job for job in plan.rows[p] if not job.done), None)
-        if job is None or not all(u.done for u, _ in job.inputs):
-            continue
-        if all(transfer.there for transfer in plan.transfers if transfer.target is job):
-            job.put, job.finish = state.now, state.now + job.lengths[p]
-            state.running.append(job)
-            state.write(START, job, p)
+    def arrivals(self) -> None:
+        """In the order of workflows."""
+        while self.still_to_arrive and self.still_to_arrive[0][0] == self.state.now:
+            _, i = self.still_to_arrive.pop(0)
+            self.state.write(ARRIVAL, workflow=i)
+            plan(self.state, [job for job in self.state.jobs if job.key[0] == i], self.plans)
 
+    def begin_transfers(self) -> None:
+        """ "one over an edge (u, j, x) whose nodes differ begins at the first such moment, from the finish of u on, at
+        which both nodes are up, and ends m(e) later".
+        """
+        for u in self.state.jobs:
+            for v, size in u.outputs:
+                new = (u, v) not in self.under_way and (u, v) not in self.there
+                if u.done and u.node != v.node and new and not {u.node, v.node} & set(self.state.up):
+                    self.under_way[u, v] = self.state.now + self.state.moving_time(size, u.node, v.node)
 
-def end(state: WorkflowState, plan: Plan, job: WorkflowJob) -> None:
-    """A job is done, and its output is to be sent to other nodes."""
-    job.done = True
-    state.running.remove(job)
-    state.write(FINISH, job, job.node)
-    plan.transfers += [Transfer(job, v, size) for v, size in job.outputs if v.node != job.node]
-
-
-def fail(state: WorkflowState, plan: Plan, q: int, downtime: float) -> None:
-    """ "A failure of q at t kills the job on q, which loses the time since its start, and is the first of q's plan that
-    is not done, as before. All transfers from and to q that are under way are broken off, and begin anew as in 1.
-    Inputs that are there stay there. q is down as above (3)."
-    """
-    state.write(FAILURE, node=q)
-    for job in [job for job in state.running if job.node == q]:
-        state.loss_time += state.now - job.put
-        state.reschedulings += 1
-        job.kills += 1
-        state.running.remove(job)
-        state.write(KILL, job, q)
-    for transfer in plan.transfers:
-        if not transfer.there and q in (transfer.source.node, transfer.target.node):
-            transfer.end = None
-    until = state.now + downtime
-    if until > state.up.get(q, state.now):
-        state.up[q] = until
+    def start_jobs(self) -> None:
+        """ "jobs start, on each node, in order of node, that is up and free: the first job of its plan that is not
+        done, if all its inputs are there (an output of the same node is there at once). It finishes at now + D(j, p)."
+        """
+        for p in self.state.free_nodes():
+            for job in [job for job in self.plans[p] if not job.done][:1]:
+                if all(u.done and (u.node == p or (u, job) in self.there) for u, _ in job.inputs):
+                    job.put, job.finish = self.state.now, self.state.now + job.lengths[p]
+                    self.state.running.append(job)
+                    self.state.write(START, job, p)
