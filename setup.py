@@ -65,6 +65,7 @@ EXTENSIONS: list[str] = [
     "torus",
     "verify",
     "workflow",
+    "workflow_follow",
     "workflow_pass",
     "workflow_plan",
     "workflow_run",

@@ -121,18 +121,22 @@ def simulate_workflows(
     when = _arrivals(arrivals, flows)
     _check_scheduler(scheduler)
     checks.choice("transfers", transfers, _TRANSFERS)
+    checks.flag("record", record)
     _check_outputs(outputs)
-    _check_combination(scheduler, failures, predictor, transfers, outputs, checks.flag("record", record))
+    _check_combination(scheduler, failures, predictor, transfers, outputs)
     _check_nodes(failures, predictor, resources)
     seed = checks.whole("seed", seed, low=0)
     world, pairing = _world(failures, predictor, resources, seed)
+    copy = outputs.cost if isinstance(outputs, SharedOutputs) else None
     settings = {
         "scheduler": scheduler.lower(),
         "transfers": transfers,
-        "outputs": outputs.cost if isinstance(outputs, SharedOutputs) else None,
+        "outputs": copy,
         "record": record,
     }
-    made = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, _tables(flows, resources, when), world)
+    tables = _tables(flows, resources, when)
+    _check_range(tables, world or {}, copy or 0.0)
+    made = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, tables, world)
     with reporting(progress, "jobs") as report:
         _drive(made, sum(map(len, flows)), report)
     about = {"predictor": None if predictor is None else predictor.lower(), "seed": seed, "engine": engine}
@@ -198,6 +202,20 @@ def _world(trace: FailureTrace | None, predictor: Predictor | None, resources: R
     return {name: table for name, table in world.items() if len(table["node"])} or None, pairing
 
 
+def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> None:
+    """No time of the run can overflow: after the last event from outside everything happens once at most."""
+    with np.errstate(over="ignore"):
+        longest = tables["cost"].max(axis=1) if tables["cost"].ndim == 2 else tables["cost"] / tables["speed"].min()
+        moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
+        last = float(longest.sum() + moved.sum() + copy * len(longest) + tables["arrival"].max())
+        if "failures" in world:
+            last += float((world["failures"]["time"] + world["failures"]["downtime"]).max())
+        if "predictions" in world:
+            last += float(world["predictions"]["end"][-1])
+    if not last < float("inf"):
+        raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
+
+
 # -- what may be asked for
 
 
@@ -253,7 +271,6 @@ def _check_combination(
     predictor: Any,
     transfers: str,
     outputs: Any,
-    record: bool,
 ) -> None:
     """Refuse, by name, what has no meaning together."""
     name = type(scheduler).__name__
@@ -263,16 +280,14 @@ def _check_combination(
         raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {predictor!r:.60}")
     if scheduler.plans:
         refused = {
-            "failures=": failures is not None,
             "predictor=": predictor is not None,
             "transfers='in_turn'": transfers != "parallel",
             f"outputs={outputs!r}": outputs != "node",
-            "record=True": record,
         }
         for option in (option for option, given in refused.items() if given):
             raise OptionError(
-                f"{name} plans a workflow once and never looks at it again, so {option} has no meaning with it: "
-                f"leave it out, or use RankHybd(), Flaw() or Fifo()"
+                f"{name} plans with transfers that start at once, in parallel, and asks nobody, so {option} has no "
+                f"meaning with it: leave it out, or use RankHybd(), Flaw() or Fifo()"
             )
     if scheduler.asks and predictor is None:
         raise OptionError(

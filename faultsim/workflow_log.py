@@ -75,7 +75,10 @@ def log_rows(
     last: LogRow | None = None
     for (time, starts), group in groupby(rows, key=lambda row: (row[0], row[1] == _START)):
         if starts:
-            assert last is not None  # a pass follows events
+            if last is None or last.time != time:  # Heft: a transfer has ended, which has no event
+                if last is not None:
+                    yield last
+                last = LogRow(time, (), replay.pool(), replay.free(), ())
             yield last._replace(decisions=tuple(replay.start(i, j, node) for _, _, i, j, node in group))
             last = None
             continue
@@ -161,7 +164,7 @@ class _Replay:
             jobs.sort(key=lambda job: self.entered[job])
         else:
             several = len({i for i, _ in jobs}) > 1
-            sign = 1.0 if several and self.scheduler["across"] == "ascending" else -1.0
+            sign = 1.0 if several and self.scheduler.get("across") == "ascending" else -1.0
             jobs.sort(key=lambda job: sign * self.ranks[job[0]][job[1]])
         return tuple(self.name(*job) for job in jobs)
 

@@ -378,10 +378,8 @@ def test_a_pass_counts_once_a_free_node_and_blocked_jobs_do_not_count():
 # -- Heft
 
 
-def planned(workflows, nodes):
-    engine = WorkflowEngine({**settings_of("heft"), "record": False}, tables_of(workflows, nodes))
-    engine.run()
-    output = engine.output()
+def planned(workflows, nodes, world=None):
+    output = plainly(tables_of(workflows, nodes), world, scheduler="heft")
     assert not output["decisions"]["asked"].any()
     assert output["questions"] == (0, 0, 0, 0)
     return output
@@ -402,6 +400,63 @@ def test_heft_plans_each_workflow_when_it_arrives():
     assert output["decisions"]["time"].tolist() == [0, 5, 9, 9]
     assert output["start"].tolist() == [7, 0, 12, 10]
     assert planned([([3], [], 5)], 1)["start"].tolist() == [5]
+
+
+def test_a_plan_that_is_delayed_keeps_its_order_and_its_nodes():
+    # By the plan jobs 0 and 1 have node 0 until 9, and job 2 node 1.
+    flow = [([[4, 40], [5, 50], [50, 5]], [(0, 1, 0)])]
+    quiet = planned(flow, 2)
+    assert (quiet["node"].tolist(), quiet["start"].tolist()) == ([0, 0, 1], [0, 4, 0])
+    output = planned(flow, 2, world_of([(3, 0, 2)]))
+    assert (output["node"].tolist(), output["start"].tolist()) == ([0, 0, 1], [5, 9, 0])
+    assert (output["loss_time"], output["reschedulings"], output["kills"].tolist()) == (3, 1, [1, 0, 0])
+    # Decisions are the plan's.
+    assert output["decisions"]["begin"].tolist() == quiet["decisions"]["begin"].tolist()
+
+
+def test_a_job_does_not_overtake_the_one_planned_before_it():
+    # Node 1 has job 1, which waits for data, and then job 2, which waits for nothing; node 0 fails under job 0.
+    flow = [([[2, 90], [90, 9], [90, 4]], [(0, 1, 1)])]
+    quiet = planned(flow, 2)
+    assert (quiet["node"].tolist(), quiet["start"].tolist()) == ([0, 1, 1], [0, 3, 12])
+    assert planned(flow, 2, world_of([(1, 0, 50)]))["start"].tolist() == [51, 54, 63]
+
+
+# Job 0 ends at 2 on node 0; its data would be on node 1 at 6.
+MOVING = [([[2, 90], [90, 3]], [(0, 1, 4)])]
+
+
+@pytest.mark.parametrize(
+    ("failure", "start"),
+    [
+        ((3, 0, 1), 8), ((3, 0, 0), 7), ((3, 1, 1), 8), ((3, 1, 0), 7),  # broken off, and from the beginning
+        ((6, 0, 9), 6), ((6, 1, 2), 8), ((5.5, 1, 2), 11.5),  # data that are there stay there
+        ((2, 0, 3), 9), ((1, 1, 3), 8), ((2, 1, 0), 6),  # both nodes must be up
+    ],
+)  # fmt: skip
+def test_transfers_of_a_plan_need_both_nodes(failure, start):
+    output = planned(MOVING, 2, world_of([failure]))
+    assert output["start"].tolist() == [0, start]
+    assert output["reschedulings"] == 0
+
+
+def test_a_killed_job_of_a_plan_still_has_its_data():
+    output = planned(MOVING, 2, world_of([(7, 1, 1), (7.5, 0, 100)]))
+    assert output["finish"].tolist() == [2, 11]
+    assert output["loss_time"] == 1
+    assert happened(output, but=(ARRIVAL,)) == [
+        (0, START, 0, 0), (2, FINISH, 0, 0), (6, START, 1, 1), (7, FAILURE, -1, 1), (7, KILL, 1, 1),
+        (7.5, FAILURE, -1, 0), (8, REPAIR, -1, 1), (8, START, 1, 1), (11, FINISH, 1, 1),
+    ]  # fmt: skip
+
+
+def test_plans_take_no_notice_of_delays():
+    # Node 0 is late by 5 when the second workflow arrives; its plan still goes to node 0 at 4, and is late too.
+    flow = [([[4, 40]], []), ([[3, 6]], [], 3)]
+    output = planned(flow, 2, world_of([(0, 0, 5)]))
+    assert output["node"].tolist() == [0, 0]
+    assert output["decisions"]["begin"].tolist() == [0, 4]
+    assert output["start"].tolist() == [5, 9]
 
 
 # -- random cases

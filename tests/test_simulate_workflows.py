@@ -130,6 +130,35 @@ def test_heft():
     assert math.isnan(result.aoa)
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize(
+    ("failure", "start", "loss"),
+    [
+        (None, 7.0, 0.0),
+        ((5, 0, 10), 18.0, 0.0),  # the source of the transfer: it begins anew at 15
+        ((5, 1, 1), 9.0, 0.0),  # its target: it begins anew at 6
+        ((5, 0, 0), 8.0, 0.0),  # for no time: at 5
+        ((7, 0, 50), 7.0, 0.0),  # it is over
+        ((8, 1, 2), 10.0, 1.0),  # kills the job; its input is there
+        ((4, 0, 2), 9.0, 0.0),  # when the first job ends: its output waits until 6
+        ((2, 0, 1), 10.0, 2.0),  # kills the first job, which is done at 7
+    ],
+)
+def test_heft_follows_its_plan_through_failures(engine, failure, start, loss):
+    flow = fs.Workflow([[4, 9], [20, 5]], [(0, 1, 3)])
+    trace = None if failure is None else fs.FailureTrace(*([value] for value in failure), span=99)
+    result = fs.simulate_workflows(
+        flow, fs.Resources(2), scheduler=fs.Heft(), failures=trace, record=True, engine=engine
+    )
+    assert result.decisions["node"].tolist() == [0, 1]
+    assert result.decisions["finish"].tolist() == [4.0, 12.0]
+    assert result.jobs["start"][1] == start
+    assert result.makespan == start + 5.0
+    assert result.loss_time == loss
+    assert result.reschedulings == (loss > 0)
+    assert result.log().splitlines()[-1].split()[:3] == [f"{start + 5:g}", "T1", "done"]
+
+
 # -- what is refused
 
 
@@ -151,11 +180,12 @@ def test_heft():
         ({"engine": "slow"}, "unknown engine 'slow'"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"record": 1}, "record must be True or False"),
-        ({"scheduler": fs.Heft()}, "Heft plans a workflow once .* failures= has no meaning with it"),
-        ({"scheduler": fs.Heft(), "failures": None, "predictor": FORESEEN}, "predictor= has no meaning"),
+        (
+            {"scheduler": fs.Heft(), "predictor": FORESEEN},
+            "Heft plans .* and asks nobody, so predictor= has no meaning",
+        ),
         ({"scheduler": fs.Heft(), "failures": None, "transfers": "in_turn"}, "transfers='in_turn' has no meaning"),
         ({"scheduler": fs.Heft(), "failures": None, "outputs": fs.SharedOutputs(1)}, r"outputs=SharedOutputs\(cost"),
-        ({"scheduler": fs.Heft(), "failures": None, "record": True}, "record=True has no meaning"),
     ],
 )
 def test_options_without_a_meaning(options, message):
@@ -202,6 +232,22 @@ def test_nodes_that_are_not_there():
 def test_arrivals_that_do_not_fit(arrivals):
     with pytest.raises(InputError, match=r"^arrivals"):
         fs.simulate_workflows([CHAIN, CHAIN], NODES, arrivals=arrivals)
+
+
+@pytest.mark.parametrize(
+    ("flow", "nodes", "options"),
+    [
+        (fs.Workflow([1e308, 1e308]), NODES, {}),
+        (fs.Workflow([10.0]), fs.Resources(speed=[1.0, 1e-308]), {}),
+        (fs.Workflow([1, 1], [(0, 1, 1e300)]), fs.Resources(2, bandwidth=1e-10), {}),
+        (fs.Workflow([1e308]), NODES, {"arrivals": [1e308]}),
+        (fs.Workflow([1e308]), NODES, {"failures": fs.FailureTrace([1e308], [0], 0)}),
+        (fs.Workflow([1, 1], [(0, 1)]), NODES, {"outputs": fs.SharedOutputs(1e308)}),
+    ],
+)
+def test_times_that_no_double_holds(flow, nodes, options):
+    with pytest.raises(InputError, match="add up to more than a float64 holds"):
+        fs.simulate_workflows(flow, nodes, **options)
 
 
 def test_events_that_were_not_recorded():

@@ -80,6 +80,7 @@ def test_engines_agree_on_eventful_cases():
         both_agree(drawn_case(seed, large=True), budget=None)
     for seed in range(150):
         both_agree(drawn_plan(seed))
+        both_agree(drawn_plan(seed, moving=True))
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Workflows for the tests of both engines: tables made by hand, random cases, and what every output must satisfy."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import strategies as st
@@ -151,8 +152,9 @@ def workflow_cases(draw, schedulers=SCHEDULERS, max_workflows=4, max_jobs=9):
 
 @st.composite
 def heft_cases(draw):
-    settings, tables, _ = draw(workflow_cases(({"name": "heft"},)))
-    return {**settings, "transfers": "parallel", "outputs": None, "record": False}, tables, None
+    settings, tables, world = draw(workflow_cases(({"name": "heft"},)))
+    world = world and {**world, "predictions": world_of()["predictions"]}
+    return {**settings, "transfers": "parallel", "outputs": None}, tables, world
 
 
 # -- what holds of every output
@@ -177,14 +179,63 @@ def rows_of(columns, *names):
     return list(zip(*(columns[name].tolist() for name in names or columns), strict=True))
 
 
+def inputs_of(tables):
+    """The predecessors of each job."""
+    starts = tables["predecessor_start"]
+    return [tables["predecessor"][a:b].tolist() for a, b in pairwise(starts)]
+
+
+def outages_of(world):
+    return rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
+
+
+def check_plan(tables, world, output):
+    """What the page demands of a run of `Heft` with `record`: the plan is kept, only later."""
+    before, outages = inputs_of(tables), outages_of(world)
+    jobs = len(before)
+    plan = {row[0]: row[1:] for row in rows_of(output["decisions"], "job", "node", "begin", "finish")}
+    assert sorted(plan) == list(range(jobs))
+    assert not output["decisions"]["asked"].any()
+    assert output["questions"] == (0, 0, 0, 0)
+    assert output["events"] == sum(kind not in (KILL, START) for kind in output["events_table"]["kind"])
+    running, done, kills, loss = {}, [], Counter(), 0.0
+    for time, kind, _, job, node in rows_of(output["events_table"]):
+        if kind == START:
+            assert node == plan[job][0]
+            assert node not in {where for where, _ in running.values()}
+            assert all(u in done for u in before[job])
+            assert not any(p == node and t <= time < t + d for t, p, d in outages)
+            assert time >= plan[job][1]
+            running[job] = node, time
+        elif kind in (FINISH, KILL):
+            where, began = running.pop(job)
+            assert where == node
+            if kind == FINISH:
+                done.append(job)
+                assert (began, time) == (output["start"][job], output["finish"][job])
+            else:
+                assert any((t, p) == (time, node) for t, p, _ in outages)
+                kills[job] += 1
+                loss += time - began
+    assert sorted(done) == list(range(jobs))
+    assert output["kills"].tolist() == [kills[job] for job in range(jobs)]
+    assert (output["loss_time"], output["reschedulings"]) == (loss, sum(kills.values()))
+    for node in set(output["node"].tolist()):
+        here = [job for job in output["decisions"]["job"].tolist() if plan[job][0] == node]
+        here.sort(key=lambda job: plan[job][1:])
+        assert [job for job in done if plan[job][0] == node] == here
+    if not outages:
+        assert output["start"].tolist() == [plan[job][1] for job in range(jobs)]
+        assert output["finish"].tolist() == [plan[job][2] for job in range(jobs)]
+
+
 def check_output(settings, tables, world, output):
     """What the page demands of a run with `record`, seen from the events alone."""
-    jobs = len(tables["cost"])
-    before = [
-        tables["predecessor"][a:b].tolist()
-        for a, b in zip(tables["predecessor_start"][:-1], tables["predecessor_start"][1:], strict=True)
-    ]
-    outages = rows_of(world["failures"], "time", "node", "downtime") if world and "failures" in world else []
+    if settings["scheduler"]["name"] == "heft":
+        check_plan(tables, world, output)
+        return
+    before, outages = inputs_of(tables), outages_of(world)
+    jobs = len(before)
     arrival = np.repeat(tables["arrival"], np.diff(tables["first_job"]))
     on_node, done, kills, loss = {}, {}, Counter(), 0.0
     busy = {}

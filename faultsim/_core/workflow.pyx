@@ -9,7 +9,7 @@ from libc.string cimport memset
 
 import numpy as np
 
-from faultsim._core.workflow_plan cimport plan_free, plan_init, plan_next, plan_t
+from faultsim._core.workflow_follow cimport follow_free, follow_init, follow_instant, follow_t
 from faultsim._core.workflow_run cimport workflow_instant, workflow_next
 from faultsim._core.workflow_state cimport (
     WF_BROKEN, WF_DONE, WF_NO_MEMORY, WF_OK, WF_STUCK, by_node_fill, workflow_alloc, workflow_broken, workflow_free,
@@ -34,29 +34,21 @@ def use_errors(engine_error):
     _errors[:] = [engine_error]
 
 
-cdef int loop(workflow_t *s, int64_t budget) noexcept nogil:
-    """Run until all is done (WF_DONE), or `budget` events were handled (WF_OK)."""
+cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
+    """Run until all is done (WF_DONE), or `budget` events were handled (WF_OK); by a plan, if there is one."""
     cdef int64_t limit = s.n_events + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef int code
     while s.n_events < limit:
-        if FAULTSIM_DEBUG and s.n_events >= look:
+        if FAULTSIM_DEBUG and follow == NULL and s.n_events >= look:
             look = s.n_events + FS_VERIFY_EVERY
             if workflow_broken(s) != NULL:
                 return WF_BROKEN
-        code = workflow_instant(s, workflow_next(s))
+        if follow == NULL:
+            code = workflow_instant(s, workflow_next(s))
+        else:
+            code = follow_instant(s, follow, workflow_next(s))
         if code != WF_OK:
             return code
-    return WF_OK
-
-
-cdef int plan_loop(workflow_t *s, plan_t *plan, int64_t budget) noexcept nogil:
-    """The same for Heft, a workflow after the other."""
-    cdef int64_t limit = s.n_events + budget
-    while s.n_events < limit:
-        if s.next_arrival == s.workflows:
-            return WF_DONE
-        if plan_next(s, plan) < 0:
-            return WF_NO_MEMORY
     return WF_OK
 
 
@@ -72,7 +64,7 @@ cdef class WorkflowEngine:
     """A simulation of the tables under the settings (see ``faultsim.simulate_workflows``, its only user)."""
 
     cdef workflow_t s
-    cdef plan_t plan
+    cdef follow_t follow
     cdef bint plans
     cdef bint ready
     cdef bint busy           # some thread is inside run()
@@ -82,11 +74,11 @@ cdef class WorkflowEngine:
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(workflow_t))
-        memset(&self.plan, 0, sizeof(plan_t))
+        memset(&self.follow, 0, sizeof(follow_t))
         self.kept = []
 
     def __dealloc__(self):
-        plan_free(&self.plan)
+        follow_free(&self.follow)
         workflow_free(&self.s)
 
     def __init__(self, settings, tables, world=None):
@@ -101,7 +93,7 @@ cdef class WorkflowEngine:
         if code == WF_OK:
             code = workflow_ranks(&self.s)
         if code == WF_OK and self.plans:
-            code = plan_init(&self.plan, self.s.nodes)
+            code = follow_init(&self.follow, &self.s)
         self.translate(code)
         self.set_orders()
         self.set_world(world or {})
@@ -119,7 +111,7 @@ cdef class WorkflowEngine:
         s.in_turn = settings["transfers"] == "in_turn"
         s.shared = settings["outputs"] is not None
         s.copy = settings["outputs"] or 0.0
-        s.record = settings["record"] and not self.plans
+        s.record = settings["record"]
         return 0
 
     cdef object keep(self, values):
@@ -278,7 +270,7 @@ cdef class WorkflowEngine:
             raise _errors[0]("this simulation is running in another thread, or an exception broke it off")
         self.busy = True
         with nogil:
-            code = plan_loop(&self.s, &self.plan, most) if self.plans else loop(&self.s, most)
+            code = loop(&self.s, &self.follow if self.plans else NULL, most)
         self.busy = False
         self.translate(code)
         return "done" if code == WF_DONE else "budget"

@@ -11,12 +11,13 @@ from faultsim._core.workflow_state cimport (
 )
 
 
-cdef int plan_init(plan_t *plan, int32_t nodes) noexcept nogil:
+cdef int plan_init(plan_t *plan, int32_t nodes, int32_t jobs) noexcept nogil:
     plan.nodes = nodes
+    plan.finish = <double *>calloc(<size_t>jobs, sizeof(double))
     plan.stay = <stay_t **>calloc(<size_t>nodes, sizeof(stay_t *))
     plan.n = <int32_t *>calloc(<size_t>nodes, sizeof(int32_t))
     plan.capacity = <int32_t *>calloc(<size_t>nodes, sizeof(int32_t))
-    if plan.stay == NULL or plan.n == NULL or plan.capacity == NULL:
+    if plan.stay == NULL or plan.n == NULL or plan.capacity == NULL or plan.finish == NULL:
         return WF_NO_MEMORY
     return WF_OK
 
@@ -29,6 +30,8 @@ cdef void plan_free(plan_t *plan) noexcept nogil:
     c_free(plan.stay)
     c_free(plan.n)
     c_free(plan.capacity)
+    c_free(plan.finish)
+    plan.finish = NULL
     plan.stay = NULL
     plan.n = NULL
     plan.capacity = NULL
@@ -54,7 +57,7 @@ cdef int32_t first_gap(const plan_t *plan, int32_t node, double ready, double le
         low += 1
 
 
-cdef int insert(plan_t *plan, int32_t node, int32_t place, double start, double finish) noexcept nogil:
+cdef int insert(plan_t *plan, int32_t node, int32_t place, double start, double finish, int32_t job) noexcept nogil:
     cdef int32_t larger = 2 * plan.capacity[node] + 16
     cdef stay_t *moved
     if plan.n[node] == plan.capacity[node]:
@@ -63,22 +66,27 @@ cdef int insert(plan_t *plan, int32_t node, int32_t place, double start, double 
             return WF_NO_MEMORY
         plan.stay[node] = moved
         plan.capacity[node] = larger
-    moved = plan.stay[node] + place
+    # Stays of no length at one time: those planned earlier first, or a job might come before one that it needs.
+    moved = plan.stay[node]
+    while place < plan.n[node] and moved[place].start == start and moved[place].finish == finish:
+        place += 1
+    moved += place
     memmove(moved + 1, moved, <size_t>(plan.n[node] - place) * sizeof(stay_t))
     moved.start = start
     moved.finish = finish
+    moved.job = job
     plan.n[node] += 1
     return WF_OK
 
 
-cdef double inputs_there(const workflow_t *s, int32_t job, int32_t node, double arrival) noexcept nogil:
-    """R(p) of the model page."""
+cdef double inputs_there(const workflow_t *s, const plan_t *plan, int32_t job, int32_t node) noexcept nogil:
+    """R(p) of the model page; the workflow arrives now."""
     cdef int64_t e
     cdef int32_t source
-    cdef double there, latest = arrival
+    cdef double there, latest = s.now
     for e in range(s.before_start[job], s.before_start[job + 1]):
         source = s.before[e]
-        there = s.finish[source]
+        there = plan.finish[source]
         if s.node[source] != node:
             there = there + moving(s, s.before_size[e], s.node[source], node)
         if there > latest:
@@ -92,18 +100,14 @@ cdef int plan_job(workflow_t *s, plan_t *plan, int32_t job) noexcept nogil:
     cdef decision_t *d
     for node in range(s.nodes):
         length = duration(s, job, node)
-        place = first_gap(plan, node, inputs_there(s, job, node, s.now), length, &start)
+        place = first_gap(plan, node, inputs_there(s, plan, job, node), length, &start)
         finish = start + length
         if best < 0 or finish < best_finish:
             best, best_place, best_start, best_finish = node, place, start, finish
-    # Among stays that begin together, one of no length comes first.
-    if insert(plan, best, best_place, best_start, best_finish) < 0:
+    if insert(plan, best, best_place, best_start, best_finish, job) < 0:
         return WF_NO_MEMORY
     s.node[job] = best
-    s.begun[job] = best_start
-    s.finish[job] = best_finish
-    s.done[job] = True
-    s.n_done += 1
+    plan.finish[job] = best_finish
     if room_for(<void **>&s.decision, &s.cap_decisions, s.n_decisions + 1, sizeof(decision_t)) < 0:
         return WF_NO_MEMORY
     d = &s.decision[s.n_decisions]
@@ -117,11 +121,9 @@ cdef int plan_job(workflow_t *s, plan_t *plan, int32_t job) noexcept nogil:
     return WF_OK
 
 
-cdef int plan_next(workflow_t *s, plan_t *plan) noexcept nogil:
-    cdef int32_t workflow = s.arrivals[s.next_arrival], job, other
+cdef int plan_workflow(workflow_t *s, plan_t *plan, int32_t workflow) noexcept nogil:
+    cdef int32_t job, other
     cdef int64_t k
-    s.next_arrival += 1
-    s.now = s.arrival[workflow]
     for k in range(s.first_job[workflow], s.first_job[workflow + 1]):
         if s.pending[k] == 0 and enter_pool(s, <int32_t>k) < 0:
             return WF_NO_MEMORY
@@ -130,7 +132,6 @@ cdef int plan_next(workflow_t *s, plan_t *plan) noexcept nogil:
         leave_pool(s, job)
         if plan_job(s, plan, job) < 0:
             return WF_NO_MEMORY
-        s.n_events += 1
         for k in range(s.after_start[job], s.after_start[job + 1]):
             other = s.after[k]
             s.pending[other] -= 1

@@ -23,10 +23,8 @@ cdef double workflow_next(const workflow_t *s) noexcept nogil:
     return t
 
 
-cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
-    """A job is done, and those that waited for nothing else enter the pool."""
-    cdef int32_t node = s.node[job], other
-    cdef int64_t e
+cdef int end_job(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
+    cdef int32_t node = s.node[job]
     if s.done[job] or s.on[node] != job or s.finish[job] != s.now:
         return WF_OK                 # of a start that a kill ended
     effect[0] = True
@@ -34,8 +32,19 @@ cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
     leave_node(s, job)
     s.done[job] = True
     s.n_done += 1
-    if record_workflow_event(s, WF_FINISH, s.of[job], job, node) < 0:
+    return record_workflow_event(s, WF_FINISH, s.of[job], job, node)
+
+
+cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
+    """A job is done, and those that waited for nothing else enter the pool."""
+    cdef bint ended = False
+    cdef int32_t other
+    cdef int64_t e
+    if end_job(s, job, &ended) < 0:
         return WF_NO_MEMORY
+    if not ended:
+        return WF_OK
+    effect[0] = True
     for e in range(s.after_start[job], s.after_start[job + 1]):
         other = s.after[e]
         s.pending[other] -= 1
@@ -44,7 +53,7 @@ cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
     return WF_OK
 
 
-cdef int handle_repair(workflow_t *s, int32_t node, bint *effect) noexcept nogil:
+cdef int repair_node(workflow_t *s, int32_t node, bint *effect) noexcept nogil:
     if not s.is_down[node] or s.up_at[node] != s.now:
         return WF_OK                 # a later failure moved it
     effect[0] = True
@@ -58,15 +67,18 @@ cdef int handle_repair(workflow_t *s, int32_t node, bint *effect) noexcept nogil
     return record_workflow_event(s, WF_REPAIR, -1, -1, node)
 
 
-cdef int kill(workflow_t *s, int32_t job) noexcept nogil:
+cdef int kill_job(workflow_t *s, int32_t job) noexcept nogil:
     cdef int32_t node = s.node[job]
     leave_node(s, job)
     s.loss += s.now - s.begun[job]
     s.n_kills += 1
     s.kills[job] += 1
-    if record_workflow_event(s, WF_KILL, s.of[job], job, node) < 0:
-        return WF_NO_MEMORY
-    return enter_pool(s, job)
+    return record_workflow_event(s, WF_KILL, s.of[job], job, node)
+
+
+cdef inline int kill(workflow_t *s, int32_t job) noexcept nogil:
+    """Kill it, and back into the pool."""
+    return WF_NO_MEMORY if kill_job(s, job) < 0 else enter_pool(s, job)
 
 
 cdef bint is_receiving(const workflow_t *s, int32_t job, int32_t source) noexcept nogil:
@@ -104,7 +116,6 @@ cdef int kill_receivers(workflow_t *s, int32_t source, bint *effect) noexcept no
 
 
 cdef int handle_failure(workflow_t *s, int32_t node, double downtime, bint *effect) noexcept nogil:
-    cdef double up = s.now + downtime
     s.n_events += 1
     if record_workflow_event(s, WF_FAILURE, -1, -1, node) < 0:
         return WF_NO_MEMORY
@@ -114,6 +125,11 @@ cdef int handle_failure(workflow_t *s, int32_t node, double downtime, bint *effe
             return WF_NO_MEMORY
     if not s.shared and s.n_busy > 0 and kill_receivers(s, node, effect) < 0:
         return WF_NO_MEMORY
+    return take_down(s, node, downtime, effect)
+
+
+cdef int take_down(workflow_t *s, int32_t node, double downtime, bint *effect) noexcept nogil:
+    cdef double up = s.now + downtime
     if s.is_down[node]:
         if not up > s.up_at[node]:
             return WF_OK
@@ -158,7 +174,7 @@ cdef int workflow_instant(workflow_t *s, double t) noexcept nogil:
         if event.kind == WF_FINISH:
             code = handle_finish(s, <int32_t>event.serial, &effect)
         else:
-            code = handle_repair(s, <int32_t>event.serial, &effect)
+            code = repair_node(s, <int32_t>event.serial, &effect)
         if code < 0:
             return code
         if s.n_done == s.n:

@@ -169,6 +169,8 @@ cdef int enter_pool(workflow_t *s, int32_t job) noexcept nogil
 cdef void leave_pool(workflow_t *s, int32_t job) noexcept nogil      # not out of `queue`: the pass has popped it
 cdef void park(workflow_t *s, int32_t job, int32_t node) noexcept nogil         # the same for `queue`
 cdef int unpark(workflow_t *s, int32_t node) noexcept nogil
+# A job is on a node from now on, until `finish`; take_node also keeps the decision.
+cdef int hold_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish) noexcept nogil
 cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
                    int32_t asked) noexcept nogil
 cdef void leave_node(workflow_t *s, int32_t job) noexcept nogil

@@ -247,9 +247,7 @@ cdef int unpark(workflow_t *s, int32_t node) noexcept nogil:
     return WF_OK
 
 
-cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
-                   int32_t asked) noexcept nogil:
-    cdef decision_t *d
+cdef int hold_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish) noexcept nogil:
     fs_require(s.on[node] < 0 and not s.is_down[node] and not s.pooled[job] and not s.done[job])
     s.on[node] = job
     s.free[node >> 6] &= ~((<uint64_t>1) << (node & 63))
@@ -261,6 +259,12 @@ cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, doubl
     s.finish[job] = finish
     if heap_push(&s.heap, finish, WF_FINISH, job) < 0:
         return WF_NO_MEMORY
+    return record_workflow_event(s, WF_START, s.of[job], job, node)
+
+
+cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
+                   int32_t asked) noexcept nogil:
+    cdef decision_t *d
     if room_for(<void **>&s.decision, &s.cap_decisions, s.n_decisions + 1, sizeof(decision_t)) < 0:
         return WF_NO_MEMORY
     d = &s.decision[s.n_decisions]
@@ -271,7 +275,7 @@ cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, doubl
     d.job = job
     d.node = node
     d.asked = asked
-    return record_workflow_event(s, WF_START, s.of[job], job, node)
+    return hold_node(s, job, node, ready, finish)
 
 
 cdef void leave_node(workflow_t *s, int32_t job) noexcept nogil:

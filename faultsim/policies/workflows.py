@@ -23,7 +23,7 @@ class WorkflowScheduler(Policy):
 
     @property
     def plans(self) -> bool:
-        """Whether it plans a workflow as a whole when it arrives, and knows nothing of failures."""
+        """Whether it plans a workflow as a whole when it arrives."""
         return False
 
 
@@ -126,9 +126,10 @@ class Fifo(WorkflowScheduler):
 
 @dataclass(frozen=True)
 class Heft(WorkflowScheduler):
-    """HEFT: plans a whole workflow when it arrives, job by job into the earliest gap; a baseline without failures.
+    """HEFT: plans a whole workflow when it arrives, job by job into the earliest gap, and follows the plan; a baseline.
 
-    Unlike the others it may keep a node waiting for a job, and sends outputs as soon as they are there.
+    Unlike the others it may keep a node waiting for a job, and sends outputs as soon as they are there.  It knows
+    nothing of failures: what they hit is done again on the same node, and what comes after it waits.
 
     References
     ----------

@@ -5,7 +5,7 @@ been made twice.  Each rule is one function beside the sentence of the page that
 
 - `workflow_state`: jobs, nodes, the pool; moving data, putting and killing
 - `workflow_order`: upward ranks and the order of the pool; `workflow_pass`: the pass, and asking
-- `workflow_heft`: the baseline that plans
+- `workflow_plan`, `workflow_heft`: the baseline that plans, and how its plan is followed
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import EngineError
-from faultsim.reference.workflow_heft import plan_all
+from faultsim.reference.workflow_heft import follow
 from faultsim.reference.workflow_order import set_ranks
 from faultsim.reference.workflow_pass import scheduling_pass
 from faultsim.reference.workflow_state import (
@@ -93,7 +93,7 @@ class WorkflowEngine:
         """Run to the end, whatever the budget."""
         set_ranks(self.state)
         if self.state.scheduler["name"] == "heft":
-            plan_all(self.state)
+            follow(self.state)
         else:
             run(self.state, self.sources_kill)
         return "done"
@@ -115,9 +115,7 @@ class WorkflowEngine:
         return result
 
     def _events(self) -> int:
-        """Events handled; kills and starts are what events lead to.  For a plan, the jobs."""
-        if self.state.scheduler["name"] == "heft":
-            return len(self.state.decisions)
+        """Events handled; kills and starts are what events lead to."""
         return sum(row[1] not in (KILL, START) for row in self.state.diary)
 
 
@@ -202,8 +200,7 @@ def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> b
 
     "1. A job that runs on q is killed. 2. With `outputs="node"`: a job that runs on another node is killed if it has an
     edge from a job whose output lies on q and the transfer over that edge ends later than t; such jobs are killed in
-    the order of jobs across workflows. [...] 3. With d > 0, q is down until t + d, or, if it is down already, until the
-    later of its up time and t + d."  "It has an effect if it kills, takes a node down, or makes an up time later."
+    the order of jobs across workflows."  "It has an effect if it kills, takes a node down, or makes an up time later."
     """
     state.write(FAILURE, node=q)
     killed = [job for job in state.running if job.node == q]
@@ -212,11 +209,7 @@ def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> b
         killed += sorted(receiving, key=lambda job: job.key)
     for job in killed:
         state.kill(job)
-    until = state.now + downtime
-    later = until > state.up.get(q, state.now)
-    if later:
-        state.up[q] = until
-    return later or bool(killed)
+    return state.take_down(q, downtime) or bool(killed)
 
 
 def receives_from(state: WorkflowState, job: WorkflowJob, q: int) -> bool:

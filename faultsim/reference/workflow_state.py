@@ -45,6 +45,8 @@ class WorkflowJob:
         When the transfer over each edge ends, while it is on a node.
     done : bool
         Whether its output is there.
+    plan : (float, float)
+        Where `Heft` plans: when it is to begin and to finish.
     kills : int
         How often it was killed.
     """
@@ -62,6 +64,7 @@ class WorkflowJob:
         self.finish = 0.0
         self.transfers: list[float] = []
         self.done = False
+        self.plan = (0.0, 0.0)
         self.kills = 0
 
 
@@ -111,6 +114,16 @@ class WorkflowState:
         """ "Each node works for one job at a time and is free, busy, or down."."""
         busy = {job.node for job in self.running}
         return [node for node in range(self.nodes) if node not in busy and node not in self.up]
+
+    def take_down(self, q: int, downtime: float) -> bool:
+        """ "If q is down already, it stays so until the later of its up time and t + d. Else, if t + d > t, it is down
+        until t + d"; whether that takes it down or makes its up time later.
+        """
+        until = self.now + downtime
+        later = until > self.up.get(q, self.now)
+        if later:
+            self.up[q] = until
+        return later
 
     def moving_time(self, size: float, p: int, q: int) -> float:
         """ "Moving it from node p to another node q takes x / bandwidth seconds, or x / bandwidth[p, q] where the
