@@ -264,6 +264,10 @@ def test_one_more_job_moves_as_far_as_it_can(residual, moved):
     assert stays(result)[2][3] == ([1, 2, 3, 6] if moved == [0] else [5, 6])
 
 
+def test_of_equal_jobs_the_first_moves_as_far_as_it_can():
+    assert moves(moving([(0, 20, 2), (0, 20, 2)], cluster(5), {1: range(4)}, p=0.5)) == [(10, 0)]
+
+
 def test_who_fits_is_chosen_before_one_more_moves():
     """Two spare nodes: the second job fits; nothing is left for the first."""
     result = moving([(0, 20, 3), (0, 20, 2)], cluster(7), {1: range(5)})

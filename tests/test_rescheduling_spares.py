@@ -12,6 +12,7 @@ from tests.by_hand import (
     HOLD,
     LEAST_FAILURES,
     REQUEUE,
+    START,
     TAIL,
     cluster,
     config,
@@ -120,6 +121,10 @@ def test_on_a_torus_boxes_without_a_suspicious_node_come_first(scheduler):
 # -- stealing
 
 
+def thefts(result):
+    return [job for _, kind, job, _ in rows(result) if kind == THEFT]
+
+
 def test_stealing_from_the_job_that_loses_least():
     """Job 0, of 3 nodes, has a suspicious one, and nothing is free. Job 1 (from 0) would lose 20 s, job 2 (from 5) 15
     s: it is stopped and waits, and starts again when job 1 ends.
@@ -135,10 +140,10 @@ def test_stealing_from_the_job_that_loses_least():
 
 
 def test_nobody_is_robbed_for_less_than_he_loses():
-    """The gain is 3 (20 + 5 - 3 - t0), the loss of job 1 is 20 s."""
-    for begin, thefts in ((16, 0), (15, 1)):
-        result = moving([(0, 60, 1), (begin, 60, 3)], cluster(4), {2: [1]}, fars=STEAL)
-        assert sum(kind == THEFT for _, kind, _, _ in rows(result)) == thefts
+    """Gains of 18, 21, 20 and 22; job 1 would lose 20."""
+    for begin, size, robbed in ((16, 3, 0), (15, 3, 1), (12, 2, 0), (11, 2, 1)):
+        result = moving([(0, 60, 1), (begin, 60, size)], cluster(1 + size), {2: [1]}, fars=STEAL)
+        assert len(thefts(result)) == robbed
 
 
 def test_a_larger_or_suspicious_or_held_job_is_not_robbed():
@@ -163,7 +168,44 @@ def test_what_is_left_of_a_theft_serves_the_next():
     jobs = [(0, 60, 3), (1, 60, 3), (10, 30, 2)]
     result = moving(jobs, cluster(8), {2: [0, 3]}, fars=STEAL)
     assert moves(result) == [(20, 0), (20, 1)]
-    assert sum(kind == THEFT for _, kind, _, _ in rows(result)) == 1
+    assert thefts(result) == [2]
+
+
+def test_the_largest_gain_robs_first_and_nobody_is_robbed_twice():
+    """Job 0 would gain 44, job 1 84; there is one victim."""
+    result = moving([(0, 60, 2), (1, 60, 4), (10, 30, 1)], cluster(7), {2: [0, 2]}, fars=STEAL)
+    assert moves(result) == [(20, 1)]
+    assert thefts(result) == [2]
+
+
+def test_a_loss_counts_nodes():
+    """Job 1 would lose 8 s on one node, job 2 5 s on two."""
+    result = moving([(0, 60, 3), (12, 30, 1), (15, 30, 2)], cluster(6), {2: [0]}, fars=STEAL)
+    assert thefts(result) == [1]
+
+
+def test_the_spare_nodes_that_are_left_come_first():
+    """One spare node and the one of job 1 are enough for two; what two jobs leave of two nodes is nothing."""
+    result = moving([(0, 60, 3), (10, 30, 1)], cluster(5), {2: [0, 1]}, fars=STEAL)
+    assert (moves(result), thefts(result)) == ([(20, 0)], [1])
+    jobs = [(0, 60, 3), (1, 60, 3), (2, 60, 3), (10, 30, 2)]
+    result = moving(jobs, cluster(11), {2: [0, 3, 6]}, fars=STEAL)
+    assert (moves(result), thefts(result)) == ([(20, 0), (20, 1)], [3])
+
+
+def test_nobody_moves_for_nothing():
+    """A spare node, but the move costs more than it saves."""
+    fars = {**STEAL, "checkpoint_cost": 9.0, "suspicious": "ignore"}
+    assert moves(moving([(18, 60, 1)], cluster(2), {2: [0]}, fars=fars)) == []
+
+
+@pytest.mark.parametrize(("recovery", "next_job"), [(REQUEUE, 2), (TAIL, 3)])
+def test_where_a_robbed_job_waits(recovery, next_job):
+    """Job 2 is robbed while job 3 waits; one of them gets the node that job 0 left."""
+    jobs = [(0, 60, 3), (0, 30, 1), (5, 30, 1), (15, 10, 1)]
+    result = moving(jobs, cluster(5), {2: [0]}, fars=STEAL, recovery=recovery)
+    assert thefts(result) == [2]
+    assert [job for time, kind, job, _ in rows(result) if (time, kind) == (20, START)] == [next_job]
 
 
 # -- on a torus
