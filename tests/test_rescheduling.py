@@ -7,6 +7,7 @@ import pytest
 
 from tests.by_hand import (
     ARRIVES,
+    CHECKPOINT,
     EASY,
     FAILURE,
     FINISH,
@@ -155,6 +156,30 @@ def test_a_live_move_in_a_requested_checkpoint(fails, lost, finish):
     assert result["finish"][0] == finish
 
 
+def test_a_live_move_in_a_live_move_out_of_a_restart():
+    """The restart from 2 on becomes a phase from 10 to 22, then from 20 to 32, then from 30 to 42; each time the gain
+    counts from its begin.
+    """
+    result = moving(
+        [(0, 50, 1)], cluster(4), {1: [0], 2: [1], 3: [0]}, failures=[(2, 0, 0)],
+        recovery={**REQUEUE, "restart_cost": 30.0},
+        fars={**LIVE, "restart_cost": 12.0, "strategy": {"name": "service_unit_loss"}},
+    )  # fmt: skip
+    assert moves(result) == [(10, 0), (20, 0), (30, 0)]
+    assert ledger(result) == {"useful": 50, "lost": 2, "restart": 8, "migration": 32}
+
+
+def test_requests_go_on_after_a_live_move():
+    """Every 4 s of work the job asks for a checkpoint of 8 s, if 8 s are at risk: taken at 8, broken off at 10, and
+    taken again at the end of the pause, at 15, since the 8 s are still at risk.
+    """
+    result = moving(
+        [(0, 40, 1)], cluster(2), {1: [0], 2: [1]}, fars={**LIVE, "restart_cost": 5.0},
+        checkpointing={"name": "risk_based", "interval": 4.0, "cost": 8.0},
+    )  # fmt: skip
+    assert [time for time, kind, _, _ in rows(result) if kind == CHECKPOINT][:2] == [8, 15]
+
+
 # -- which jobs are suspicious
 
 
@@ -180,6 +205,14 @@ def test_a_tick_comes_after_the_failures_and_before_the_arrivals_of_its_instant(
     result = moving([(0, 15, 1), (10, 5, 1)], cluster(4), {1: [0]}, failures=[(10, 1, 5)])
     assert stays(result)[1:] == [(0, 10, 18, [2]), (1, 10, 15, [3])]
     assert [row[1] for row in rows(result) if row[0] == 10] == [FAILURE, MOVE, ARRIVES, START]
+
+
+def test_a_tick_comes_after_the_requested_checkpoints_of_its_instant():
+    """The checkpoint of the job on node 0 begins at 10 and is broken off at once."""
+    result = moving(
+        [(0, 15, 1)], cluster(2), {1: [0]}, alarms=[(10.0, 0)], checkpointing={"name": "before_failure", "cost": 4.0}
+    )
+    assert [kind for time, kind, _, _ in rows(result) if time == 10] == [CHECKPOINT, MOVE]
 
 
 def test_a_pass_follows_a_move_but_not_an_idle_tick():
@@ -249,6 +282,26 @@ def test_the_gain_counts_from_the_last_checkpoint():
     assert moves(result) == [(20, 1)]
     without = moving(jobs, cluster(3), {2: [0, 1]}, fars={"strategy": {"name": "service_unit_loss"}})
     assert moves(without) == [(20, 0)]
+
+
+@pytest.mark.parametrize(
+    ("first", "costs"),
+    [
+        (1, (2.0, 9.0)),  # at 20 the job restarts; what is at risk counts from 12, when its progress was safe
+        (2, (16.0, 1.0)),  # at 30 it writes its checkpoint; from 0 on all is at risk
+    ],
+)
+def test_the_gain_in_a_move(first, costs):
+    fars = {"strategy": {"name": "service_unit_loss"}, "checkpoint_cost": costs[0], "restart_cost": costs[1]}
+    result = moving([(0, 60, 1)], cluster(2), {first: [0], first + 1: [1]}, fars=fars)
+    assert moves(result) == [(10 * first, 0), (10 * first + 10, 0)]
+
+
+def test_a_killed_job_has_waited_since_the_kill():
+    """Killed at 14 and started at once: it waited for 0 s, not 14, so that the move at 20 does not pay."""
+    fars = {"strategy": {"name": "failure_slowdown"}, "checkpoint_cost": 15.0, "suspicious": "ignore"}
+    result = moving([(0, 99, 1)], cluster(2), {2: [0]}, failures=[(14, 0, 0)], fars=fars)
+    assert (result["migrations_attempted"], moves(result)) == (1, [])
 
 
 # -- the residual rule

@@ -93,6 +93,24 @@ def test_a_pool_is_left_alone(scheduler):
     assert [stay[3] for stay in stays(result) if stay[0] == 0] == [[0, 1, 2], [2, 3, 4]]
 
 
+@pytest.mark.parametrize("scheduler", [FCFS, EASY, CONSERVATIVE], ids=["fcfs", "easy", "conservative"])
+def test_a_pool_is_left_alone_at_every_time(scheduler):
+    """Jobs get 4 of 6 nodes at 12 too, so that the last may not be in the way of the second.  And 3 of 4, where job 0
+    holds two of them for longer than it said.
+    """
+    jobs = [(0, 12, 3), (1, 30, 4), (2, 20, 1)]
+    assert moving(jobs, cluster(6), {}, scheduler, fars=STATIC)["start"].tolist() == [0, 12, 42]
+    late = [(0, 20, 2, 5), (6, 5, 2)]
+    one = {"spares": {"name": "static", "k": 1}}
+    assert moving(late, cluster(4), {}, scheduler, fars=one)["start"].tolist() == [0, 20]
+
+
+def test_a_pool_is_left_alone_by_who_is_backfilled():
+    """At 12 four nodes are open and the head takes three: one is extra, not three."""
+    jobs = [(0, 12, 2), (1, 30, 3), (2, 40, 2)]
+    assert moving(jobs, cluster(6), {}, EASY, fars=STATIC)["start"].tolist() == [0, 12, 42]
+
+
 # -- suspicious nodes at starts
 
 
@@ -116,6 +134,21 @@ def test_on_a_torus_boxes_without_a_suspicious_node_come_first(scheduler):
         result = moving([(12, 5, 4)], LINE, {1: [1]}, scheduler, fars={"suspicious": rule})
         assert places(result)[0] == [(0, 0, base, 1, 1, 4)]
     assert places(moving([(12, 5, 7)], LINE, {1: [1]}, scheduler))[0] == [(0, 0, 0, 1, 1, 7)]
+
+
+def test_who_is_backfilled_takes_a_box_without_a_suspicious_node_too():
+    """On a line of 8, job 0 holds 0-2, the head of 6 waits, and node 3 is suspicious."""
+    result = moving([(0, 40, 3), (11, 9, 6), (12, 5, 2)], LINE, {1: [3]}, EASY)
+    assert places(result)[2] == [(0, 0, 4, 1, 1, 2)]
+
+
+def test_the_order_of_the_placement_rule_stays():
+    """Node 0 failed once and node 2 is suspicious."""
+    result = moving(
+        [(12, 5, 2), (12, 5, 1), (12, 5, 1)], cluster(4), {1: [2]}, failures=[(11, 0, 0)],
+        placement={"name": "least_failures_first"},
+    )  # fmt: skip
+    assert [stay[3] for stay in stays(result)] == [[1, 3], [0], [2]]
 
 
 # -- stealing
@@ -238,6 +271,13 @@ def test_a_move_leaves_the_head_its_box(reservation, size, base):
     result = moving([(0, 14, 2), (0, 40, 1), (0, 14, 2), (5, 9, size)], LINE, {1: [2]}, easy)
     assert [box[2] for box in places(result)[1]] == [2] + [base] * (base is not None)
     assert result["start"][3] == 14
+
+
+def test_a_job_that_has_ended_by_then_is_in_nobodys_way():
+    """As above, but the job that moves ends at 14, like the others."""
+    easy = {**EASY, "reservation": "fixed"}
+    result = moving([(0, 14, 2), (0, 11, 1), (0, 14, 2), (5, 9, 5)], LINE, {1: [2]}, easy)
+    assert (moves(result), result["start"][3]) == ([(10, 1)], 14)
 
 
 def test_a_move_keeps_clear_of_conservative_reservations():
