@@ -25,6 +25,7 @@ ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 # One line an extension: the module below faultsim._core.
 EXTENSIONS: list[str] = [
     "balance",
+    "bit_tree",
     "bitmap_search",
     "checkpoints",
     "choose",
@@ -63,6 +64,12 @@ EXTENSIONS: list[str] = [
     "suspicion",
     "torus",
     "verify",
+    "workflow",
+    "workflow_follow",
+    "workflow_pass",
+    "workflow_plan",
+    "workflow_run",
+    "workflow_state",
     "world",
 ]
 

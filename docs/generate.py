@@ -105,16 +105,23 @@ def policies_page() -> list[str]:
              ", ".join(row.machines), row.source)
             for row in faultsim.POLICIES if row.kind == kind
         ]  # fmt: skip
-        lines += [f"## {kind.capitalize()}", "", *table(("name", "class", "what", "machines", "source"), rows)]
+        heading = kind.capitalize().replace("_", " ")
+        lines += [f"## {heading}", "", *table(("name", "class", "what", "machines", "source"), rows)]
     return lines
 
 
 def columns_page() -> list[str]:
     from faultsim import columns
 
-    first = "The data dictionary: every column of a workload, of a failure trace and of a result."
+    first = "The data dictionary: every column of a workload, a workflow, a failure trace and a result."
     lines = ["# Columns", "", first, ""]
-    tables = (("Workload", columns.WORKLOAD), ("Failure trace", columns.FAILURES), ("Jobs of a result", columns.JOBS))
+    tables = (
+        ("Workload", columns.WORKLOAD), ("Workflow, jobs", columns.WORKFLOW_JOBS),
+        ("Workflow, edges", columns.WORKFLOW_EDGES), ("Failure trace", columns.FAILURES),
+        ("Jobs of a result", columns.JOBS),
+        ("Jobs of a result of workflows", columns.WORKFLOW_RESULTS), ("Decisions", columns.DECISIONS),
+        ("Events of a result of workflows", columns.WORKFLOW_EVENTS),
+    )  # fmt: skip
     for heading, rows in tables:
         cells = [(f"`{row.name}`", row.dtype, row.unit, row.meaning, row.source) for row in rows]
         lines += [f"## {heading}", "", *table(("name", "type", "unit", "meaning", "source"), cells)]

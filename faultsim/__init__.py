@@ -5,15 +5,20 @@
 from faultsim import synthetic
 from faultsim.failures import FailureTrace
 from faultsim.readers.bluegene_ras import read_bluegene_ras
+from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
 from faultsim.readers.fta import read_fta
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
+from faultsim.readers.wfcommons import read_wfcommons
+from faultsim.workflow import Workflow
 from faultsim.workload import Workload, concat
 
 # Machines and policies
 from faultsim.machine import Cluster, Torus
+from faultsim.resources import Resources
 from faultsim.policies import (
     POLICIES,
     Accuracy,
@@ -32,7 +37,10 @@ from faultsim.policies import (
     FailureSlowdown,
     Fars,
     Fcfs,
+    Fifo,
     FirstFit,
+    Flaw,
+    Heft,
     Hold,
     IntervalPredictor,
     JobFailureRate,
@@ -49,10 +57,12 @@ from faultsim.policies import (
     PredictedWindows,
     PredictionTrace,
     QueueOrder,
+    RankHybd,
     Requeue,
     RiskBased,
     SafestFirst,
     ServiceUnitLoss,
+    SharedOutputs,
     ShortestFirst,
     Static,
     TieBreaking,
@@ -68,6 +78,8 @@ from faultsim.result import Result
 from faultsim.result_load import load_result
 from faultsim.simulate import Run, Simulation, rerun, simulate
 from faultsim.many import simulate_many
+from faultsim.simulate_workflows import simulate_workflows
+from faultsim.workflow_result import WorkflowResult
 
 # Sweeps
 from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -120,7 +132,10 @@ __all__ = [
     "Fars",
     "FaultsimError",
     "Fcfs",
+    "Fifo",
     "FirstFit",
+    "Flaw",
+    "Heft",
     "Hold",
     "InputError",
     "IntervalPredictor",
@@ -141,12 +156,15 @@ __all__ = [
     "PredictedWindows",
     "PredictionTrace",
     "QueueOrder",
+    "RankHybd",
     "Requeue",
+    "Resources",
     "Result",
     "RiskBased",
     "Run",
     "SafestFirst",
     "ServiceUnitLoss",
+    "SharedOutputs",
     "ShortestFirst",
     "Simulation",
     "Static",
@@ -158,6 +176,8 @@ __all__ = [
     "Unicef",
     "Wfp3",
     "WorkerError",
+    "Workflow",
+    "WorkflowResult",
     "Workload",
     "Young",
     "concat",
@@ -169,14 +189,18 @@ __all__ = [
     "load_sweep",
     "partition",
     "read_bluegene_ras",
+    "read_dax",
     "read_failures",
     "read_fta",
     "read_lanl",
+    "read_stg",
     "read_sweep",
     "read_swf",
+    "read_wfcommons",
     "rerun",
     "simulate",
     "simulate_many",
+    "simulate_workflows",
     "synthetic",
 ]
 

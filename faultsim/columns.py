@@ -18,10 +18,15 @@ from faultsim.errors import InputError
 __all__ = [
     "ALLOCATIONS",
     "CLUSTER_NODES",
+    "DECISIONS",
     "EVENTS",
     "FAILURES",
     "JOBS",
     "TABLES",
+    "WORKFLOW_EDGES",
+    "WORKFLOW_EVENTS",
+    "WORKFLOW_JOBS",
+    "WORKFLOW_RESULTS",
     "WORKLOAD",
     "Column",
     "as_column",
@@ -89,6 +94,18 @@ FAILURES: tuple[Column, ...] = (
     Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "Oliner 2004, section 4.2", 0.0),
 )
 
+#: What a `Workflow` holds of its jobs, one row a job; `cost` may have one column a node.
+WORKFLOW_JOBS: tuple[Column, ...] = (
+    Column("cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "Yu 2010, sec. 1", 0.0),
+)
+
+#: What a `Workflow` holds of its dependences, one row an edge, sorted by the two jobs.
+WORKFLOW_EDGES: tuple[Column, ...] = (
+    Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "Yu 2010, section 1", 0.0),
+    Column("edge_to", "i4", "1", None, "Job that needs it.", "Yu 2010, section 1", 0.0),
+    Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "Yu 2010, section 1", 0.0),
+)
+
 #: What `Result.jobs` holds, one row a job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
@@ -102,7 +119,15 @@ JOBS: tuple[Column, ...] = (
     Column("wait", "f8", "s", None, "start - submit.", "Krevat 2002, section 3.2; Oliner 2004, section 6.1", 0.0),
     Column("response", "f8", "s", None, "finish - submit.", "Krevat 2002, section 3.2", 0.0),
     Column("bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "Krevat 2002, sec. 3.2", 0.0),
-    Column("restarts", "i4", "1", None, "Number of times that a failure killed it.", "Zhang 2004, section 3", 0.0),
+    Column(
+        "restarts",
+        "i4",
+        "1",
+        None,
+        "Number of times that a failure killed it, or that it was stopped for its nodes.",
+        "Zhang 2004, section 3",
+        0.0,
+    ),
     Column("lost_work", "f8", "node-s", None, "Node-seconds rolled back.", "Zhang 2004, section 3", 0.0),
     Column("checkpoint_time", "f8", "s", None, "Time spent in checkpoints.", "Zhang 2004, section 5", 0.0),
     Column("restart_time", "f8", "s", None, "Time spent restarting after failures.", "Zhang 2004, section 5", 0.0),
@@ -145,14 +170,49 @@ EVENTS: tuple[Column, ...] = (
     Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
 )
 
+#: What `WorkflowResult.jobs` holds, one row a job, workflow by workflow.
+WORKFLOW_RESULTS: tuple[Column, ...] = (
+    Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", None, "Node that did it in the end.", "Yu 2010, section 4.2", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it was done.", "Yu 2010, section 4.2", 0.0),
+    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "Yu 2010, section 5.3", 0.0),
+)
+
+#: What `WorkflowResult.decisions` holds, one row each time a job is put on a node, in order.
+DECISIONS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it was decided.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("workflow", "i4", "1", None, "Number of the workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("node", "i4", "1", None, "Node that it is put on.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs are there.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "Yu 2010, section 4.2", 0.0),
+)
+
+#: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.
+WORKFLOW_EVENTS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
+    Column("kind", "i1", "1", None, "Kind of event, see `faultsim.workflow_result.EVENT_KINDS`.", "faultsim", 0.0),
+    Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job is of.", "faultsim", 0.0),
+    Column("job", "i4", "1", -1.0, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", -1.0, "Node of the job, or that failed or was repaired.", "faultsim", 0.0),
+)
+
 #: Every table, by name.
 TABLES: dict[str, tuple[Column, ...]] = {
     "workload": WORKLOAD,
     "failures": FAILURES,
+    "workflow jobs": WORKFLOW_JOBS,
+    "workflow edges": WORKFLOW_EDGES,
     "jobs": JOBS,
     "allocations": ALLOCATIONS,
     "cluster allocations": CLUSTER_NODES,
     "events": EVENTS,
+    "workflow results": WORKFLOW_RESULTS,
+    "decisions": DECISIONS,
+    "workflow events": WORKFLOW_EVENTS,
 }
 
 

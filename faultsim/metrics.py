@@ -216,17 +216,17 @@ def service_unit_loss(result: Result) -> float:
 
 
 def failed_jobs(result: Result) -> int:
-    """Number of jobs that a failure killed at least once."""
+    """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
     return int(np.count_nonzero(result.jobs["restarts"]))
 
 
 def failures_hit(result: Result) -> int:
-    """Number of times that a failure killed a job."""
-    return int(result.jobs["restarts"].sum())
+    """Number of times that a failure killed a job; what `NodeStealing` stops is not counted."""
+    return result.counters["failures_hit"]
 
 
 def job_failure_rate(result: Result) -> float:
-    """Jobs killed at least once / jobs."""
+    """Jobs killed or stopped at least once / jobs."""
     return failed_jobs(result) / len(result)
 
 
@@ -257,12 +257,16 @@ def checkpoint_overhead_ratio(result: Result) -> float:
 
 
 def migrations_attempted(result: Result) -> int:
-    """Number of times that a migration was tried: all running jobs re-placed, or those looked at after one ended."""
+    """Number of times that a migration was tried.
+
+    All running jobs re-placed (`Defragment`), those looked at after one ended (`LeastFailuresMigration`), or a tick at
+    which a running job held a node that was predicted to fail (`Fars`).
+    """
     return result.counters["migrations_attempted"]
 
 
 def migrations_successful(result: Result) -> int:
-    """Number of those that were adopted: the largest free box grew, or at least one job moved."""
+    """Number of those that were adopted: the largest free box grew (`Defragment`), or at least one job moved."""
     return result.counters["migrations_successful"]
 
 
@@ -274,7 +278,7 @@ def moves(result: Result) -> int:
 _K = "Krevat 2002, section 3.2"
 _Z = "Zhang 2004, section 3.3"
 _F = "Li 2009, section 5.3"
-_KZ = "Krevat 2002, section 2; Zhang 2004, section 5.2.3"
+_KZ = "Krevat 2002, section 2; Zhang 2004, section 5.2.3; Li 2009, section 4"
 
 #: Every metric, in the order in which ``print(result)`` shows them.
 METRICS: dict[str, Metric] = {
@@ -300,7 +304,7 @@ METRICS: dict[str, Metric] = {
         Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
         Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
         Metric("failures", "failures from the first submit to the last finish", "", _Z, failures, True),
-        Metric("failures_hit", "sum(restarts)", "", _Z, failures_hit, True),
+        Metric("failures_hit", "failures that killed a job", "", _Z, failures_hit, True),
         Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
         Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
         Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
@@ -324,7 +328,7 @@ METRICS: dict[str, Metric] = {
         Metric("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted, True),
         Metric(
             "migrations_successful",
-            "those after which the largest free box was larger (on a cluster: a job had moved)",
+            "those after which the largest free box was larger, or a job had moved",
             "",
             _KZ,
             migrations_successful,

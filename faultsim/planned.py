@@ -5,31 +5,10 @@ A row leaves this table when its part arrives.
 
 from faultsim.errors import NotAvailableError
 
-__all__ = ["PLANNED", "refuse_name", "refuse_policy", "refuse_synthetic"]
+__all__ = ["PLANNED", "refuse_name", "refuse_policy"]
 
-_WORKFLOWS = "comes with workflows"
-
-#: Public name -> (with which part it comes, what there is instead).
-PLANNED: dict[str, tuple[str, str]] = {
-    **dict.fromkeys(
-        (
-            "Workflow",
-            "WorkflowResult",
-            "Resources",
-            "RankHybd",
-            "Flaw",
-            "Fifo",
-            "simulate_workflows",
-            "read_wfcommons",
-            "read_dax",
-            "read_stg",
-        ),
-        (_WORKFLOWS, "here jobs are independent"),
-    ),
-}
-
-#: The same for names of `faultsim.synthetic`.
-_SYNTHETIC: dict[str, str] = {"random_dag": _WORKFLOWS}
+#: Public name -> (with which part it comes, what there is instead).  All of the design is here now.
+PLANNED: dict[str, tuple[str, str]] = {}
 
 
 def refuse_name(name: str) -> None:
@@ -38,15 +17,6 @@ def refuse_name(name: str) -> None:
         part, instead = PLANNED[name]
         raise NotAvailableError(
             f"faultsim.{name} is part of the design and {part}; this version does not have it yet ({instead})"
-        )
-
-
-def refuse_synthetic(name: str) -> None:
-    """The same for ``fs.synthetic.<name>``."""
-    if name in _SYNTHETIC:
-        raise NotAvailableError(
-            f"faultsim.synthetic.{name} is part of the design and {_SYNTHETIC[name]}; "
-            f"this version does not have it yet (here: made-up job logs)"
         )
 
 

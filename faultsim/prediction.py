@@ -26,15 +26,12 @@ from faultsim.policies import (
     PredictionTrace,
     Predictor,
 )
-from faultsim.run import RunSpec
+from faultsim.run import MOST, RunSpec
 
 __all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
-
-#: Intervals, buckets or requests that a trace may have: more are a slip of the units.
-MOST = 10**8
 
 
 def stream(seed: int, purpose: str) -> np.random.Generator:
@@ -209,13 +206,15 @@ def ticks(foreseen: Table, interval: float) -> Table:
     begin, end, node = foreseen["begin"], foreseen["end"], foreseen["node"].astype(np.int64)
     if not len(node):
         return {"time": np.empty(0), "first": np.zeros(1, np.int64), "node": np.empty(0, np.int32)}
-    _refuse_short("an interval", interval, float(end[-1] - begin[0]))
+    _refuse_short("a Fars interval", interval, float(end[-1] - begin[0]))
     # The first interval that a prediction touches: a dated one is in (k I, (k + 1) I], another in [k I, (k + 1) I).
     low = np.where(begin == end, bucket_numbers(begin, interval), _floors(begin, interval))
     high = np.maximum(bucket_numbers(end, interval), low)
     each = high - low + 1
     if each.sum() > MOST:
-        raise OptionError(f"an interval of {interval:g} s is too short: {each.sum():,} pairs of an interval and a node")
+        raise OptionError(
+            f"a Fars interval of {interval:g} s is too short: {each.sum():,} pairs of an interval and a node"
+        )
     k = np.repeat(low, each) + np.arange(each.sum()) - np.repeat(np.cumsum(each) - each, each)
     nodes = int(node.max()) + 1
     number, place = np.divmod(np.unique((k - k.min()) * nodes + np.repeat(node, each)), nodes)

@@ -218,8 +218,8 @@ class Result:
     def counters(self) -> Mapping[str, int]:
         """What the engine counted.
 
-        Migrations attempted and successful; failures handled between the first submit and the last finish, and those
-        that killed a job; requested checkpoints begun; events; scheduling passes.
+        Migrations attempted and successful (for `Fars`: ticks with suspicious jobs); failures handled between the first
+        submit and the last finish, and those that killed a job; requested checkpoints begun; events; scheduling passes.
         """
         return {name: int(self._output[name]) for name in _COUNTERS}
 
@@ -232,7 +232,8 @@ class Result:
     def events(self) -> Mapping[str, NDArray[Any]]:
         """Columns time (s), kind (see `EVENT_KINDS`), job (row) and node, in the order in which things happened.
 
-        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.
+        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.  A job that
+        `NodeStealing` stops has a row of kind reschedule.
 
         Raises
         ------
@@ -405,6 +406,8 @@ class Result:
         parts.append(s["placement"]["name"])
         if s["migration"] is not None:
             parts.append(s["migration"]["name"])
+        if s["rescheduling"] is not None:
+            parts.append(f"{s['rescheduling']['name']} {s['rescheduling']['strategy']['name']}")
         if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:

@@ -7,29 +7,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.combinations import check_combination, spare_nodes
 from faultsim.errors import InputError, OptionError
 from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, parse_machine
 from faultsim.policies import (
-    BOX_ORDERS,
-    BeforeFailure,
-    Buckets,
     Checkpointing,
-    Defragment,
     EasyBackfill,
+    Fars,
     FirstFit,
-    LeastFailuresMigration,
+    IntervalPredictor,
     MaxFreePartition,
     Migration,
+    NodeStealing,
     Placement,
     Policy,
-    PredictedWindows,
+    PredictionTrace,
     Predictor,
     Recovery,
     Requeue,
     Rescheduling,
-    RiskBased,
     Scheduler,
+    Strategy,
     known_policies,
     parse_policy,
 )
@@ -41,10 +40,14 @@ DEFAULT_SCHEDULER = EasyBackfill()
 
 #: Reason under which ``oversized="drop"`` counts.
 LARGER = "larger than the machine"
+LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
 
 _ESTIMATES = ("requested", "actual")
 #: Checkpoints that a job may plan: more are a slip of the units, and would not count exactly.
 MOST_CHECKPOINTS = 1e9
+#: Pairs of an interval and a node, or other rows, that predictions may have: more are a slip of the units.  So many
+#: moves may be, each of a job that holds a node of such a pair.
+MOST = 10**8
 #: Least seconds of work between two checkpoints.
 LEAST_INTERVAL = 1e-6
 
@@ -86,7 +89,8 @@ class RunSpec:
         for kind, base in _OPTIONAL.items():
             if getattr(self, kind) is not None:
                 put(self, kind, _policy(kind, base, getattr(self, kind)))
-        if self.failures is not None and self.recovery is None:
+        stops = isinstance(self.rescheduling, Fars) and isinstance(self.rescheduling.strategy, NodeStealing)
+        if (self.failures is not None or stops) and self.recovery is None:
             put(self, "recovery", Requeue())
         if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
@@ -141,23 +145,31 @@ class RunSpec:
         }
 
     def fitting_log(self) -> Workload:
-        """The log without jobs larger than the machine, or `InputError` if they are not to be dropped."""
-        log, nodes = self.log, self.machine.nodes
+        """The log without jobs larger than the machine, or `InputError` if they are not to be dropped.
+
+        Nodes that `Static` spares are none for jobs.
+        """
+        log, spare = self.log, spare_nodes(self)
+        nodes = self.machine.nodes - spare
         if int(log.size.max()) <= nodes:
             return log
         larger = log.size > nodes
+        reason = LARGER_WITHOUT_SPARES if spare else LARGER
+        less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
+        what = f"{reason} ({less}{nodes:,} nodes)"
+        remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
         if self.oversized == "drop":
             if larger.all():
-                raise InputError(f"all {len(log):,} jobs are {LARGER} ({nodes:,} nodes): take a larger machine")
-            return log.drop(larger, LARGER)
+                raise InputError(f"all {len(log):,} jobs are {what}: {remedy.rstrip(',')}")
+            return log.drop(larger, reason)
         count = int(larger.sum())
         first = ", ".join(
             f"{job} ({size} nodes)"
             for job, size in zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True)
         )
         raise InputError(
-            f"{count:,} of {len(log):,} jobs are {LARGER} ({nodes:,} nodes): id {first}"
-            f'{", ..." if count > 5 else ""}; take a larger machine or pass oversized="drop"'
+            f"{count:,} of {len(log):,} jobs are {what}: id {first}"
+            f'{", ..." if count > 5 else ""}; {remedy} or pass oversized="drop"'
         )
 
     def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
@@ -195,23 +207,47 @@ class RunSpec:
     def _refuse_endless(self, log: Workload, estimate: NDArray[np.float64], planned_time: float) -> None:
         """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
         pauses = self.start_delay + _cost(self.migration) + _cost(self.checkpointing)
+        moving = self.rescheduling if isinstance(self.rescheduling, Fars) else None
+        last = _last_prediction(self.predictor)
         with np.errstate(over="ignore", invalid="ignore"):
             seconds = log.submit[-1] + log.runtime.sum() + estimate.sum() + len(log) * pauses + planned_time
+            # A kill costs a job at most what it had done, and all that it pays for starting again.
+            again = log.runtime.max() + estimate.max() + pauses + planned_time
+            again += getattr(self.recovery, "restart_cost", 0.0)
             if self.failures is not None and len(self.failures):
-                # Each failure costs one job at most what it had done, and all that it pays for starting again.
-                again = log.runtime.max() + estimate.max() + pauses + planned_time
-                again += self.failures.downtime.max() + getattr(self.recovery, "restart_cost", 0.0)
-                seconds += self.failures.span + len(self.failures) * again
+                seconds += self.failures.span + len(self.failures) * (again + self.failures.downtime.max())
+            if moving is not None:
+                kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
+                seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
+                seconds += last + 2.0 * moving.interval
             if np.isfinite(seconds * self.machine.nodes):
                 return
+        moves = (
+            ""
+            if moving is None
+            else (
+                f", moves of {moving.checkpoint_cost + moving.restart_cost:g} s, ticks every {moving.interval:g} s, "
+                f"predictions up to {last:g} s"
+            )
+        )
         raise InputError(
             f"the times of this run add up to more than a float64 holds: submit up to {log.submit[-1]:g} s, run times "
-            f"up to {log.runtime.max():g} s, estimates up to {estimate.max():g} s, start_delay {self.start_delay:g} s"
+            f"up to {log.runtime.max():g} s, estimates up to {estimate.max():g} s, start_delay {self.start_delay:g} "
+            f"s{moves}"
         )
 
 
 def _cost(policy: Policy | None) -> float:
     return float(getattr(policy, "cost", 0.0))
+
+
+def _last_prediction(predictor: Predictor | None) -> float:
+    """When the last of the predictions that a predictor carries ends, in seconds; 0 for those that go by failures."""
+    if isinstance(predictor, PredictionTrace) and len(predictor.time):
+        return float(predictor.time[-1])
+    if isinstance(predictor, IntervalPredictor) and predictor.index is not None and len(predictor.index):
+        return (float(predictor.index[-1]) + 1.0) * predictor.interval
+    return 0.0
 
 
 #: Keyword -> base of its policies, for those that may be left out.
@@ -250,113 +286,8 @@ def _policy(kind: str, base: type[Policy], value: Any) -> Any:
         raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, text)!r}")
     known = ", ".join(row.cls.__name__ for row in rows.values())
     if isinstance(value, type) and issubclass(value, base):
-        raise OptionError(f"{kind} must be an instance: write {kind}={value.__name__}(), not {kind}={value.__name__}")
-    raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}")
-
-
-def check_combination(run: RunSpec) -> None:
-    """Refuse, by name, what has no meaning together (MODEL.md section 15)."""
-    placement = _placement(run)
-    if type(placement).choose is Placement.choose and placement.name == "python":
-        raise OptionError(f"{type(placement).__name__} must define choose(self, job, candidates, state)")
-    if isinstance(run.machine, Torus):
-        _check_torus(run, placement)
-    else:
-        _check_cluster(run, placement)
-    _check_predictor(run, placement)
-    _check_nodes(run)
-
-
-def _check_torus(run: RunSpec, placement: Placement) -> None:
-    known = known_policies("placement")
-    if placement.name in known and "torus" not in known[placement.name].machines:
-        raise OptionError(
-            f"{type(placement).__name__} chooses single nodes, and on {run.machine} jobs take boxes: use "
-            f"placement=Balancing(), TieBreaking() or another for boxes, or take a Cluster"
-        )
-    if isinstance(run.migration, LeastFailuresMigration):
-        raise OptionError(
-            f"LeastFailuresMigration moves single nodes, and on {run.machine} jobs keep boxes: use "
-            f"migration=Defragment() or None, or take a Cluster"
-        )
-
-
-def _check_cluster(run: RunSpec, placement: Placement) -> None:
-    known = known_policies("placement")
-    if placement.name not in known or "cluster" not in known[placement.name].machines:
-        raise OptionError(
-            f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
-            f"placement=FirstFit(), or take a Torus"
-        )
-    if placement.box_order != BOX_ORDERS[0]:
-        raise OptionError(
-            f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
-            f"leave it out, or take a Torus"
-        )
-    if isinstance(run.migration, Defragment):
-        raise OptionError(
-            f"Defragment has no meaning on {run.machine}, where free nodes need not be together: "
-            f"use migration=None, or take a Torus"
-        )
-    if getattr(run.scheduler, "reservation", "any") != "any":
-        raise OptionError(
-            f"reservation={run.scheduler.reservation!r} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-            f"which has no boxes: use reservation='any', or take a Torus"
-        )
-    if getattr(run.scheduler, "max_growth", 1) > 1:
-        raise OptionError(
-            f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-            f"where every size fits as it is: leave it out, or take a Torus"
-        )
-
-
-def _check_predictor(run: RunSpec, placement: Placement) -> None:
-    """Who asks a predictor has one that can answer, and it has something to predict."""
-    predictor = run.predictor
-    asking: list[Policy] = [placement] if placement.needs_predictor else []
-    asking += [run.checkpointing] if isinstance(run.checkpointing, RiskBased) else []
-    for policy in asking:
-        if predictor is None:
-            raise OptionError(
-                f"{type(policy).__name__} asks a predictor, and there is none: "
-                f"give predictor=Confidence(0.1), or Blind() for none"
-            )
-    if isinstance(run.checkpointing, BeforeFailure):
-        asking.append(run.checkpointing)
-    if predictor is None:
-        return
-    for policy in asking:
-        if not predictor.says_where:
-            raise OptionError(
-                f"{type(policy).__name__} must know which node will fail, and {predictor!r} says only when: use "
-                f"another predictor, or checkpointing=PredictedWindows({predictor.hours:g})"  # type: ignore[attr-defined]
-            )
-    if isinstance(run.checkpointing, PredictedWindows) and isinstance(predictor, Buckets):
-        own = run.checkpointing.bucket
-        if own != predictor:
-            raise OptionError(
-                f"PredictedWindows has buckets of its own, {own!r}, and predictor={predictor!r} differs: "
-                f"give the same, or no predictor"
-            )
-    if predictor.needs_failures and run.failures is None:
-        raise OptionError(
-            f"{predictor!r} predicts the failures of the run, and there are none: give failures=, "
-            f"or leave the predictor out (Blind() where one is asked)"
-        )
-
-
-def _check_nodes(run: RunSpec) -> None:
-    """Failures and predictions are of nodes that the machine has."""
-    columns = {} if run.failures is None else {"failures": run.failures.node}
-    if run.predictor is not None and "node" in (arrays := run.predictor.arrays()):
-        columns["predictions"] = arrays["node"]
-    for what, node in columns.items():
-        outside = np.flatnonzero(node >= run.machine.nodes)
-        if len(outside):
-            first = ", ".join(f"row {row} (node {node[row]})" for row in outside[:5].tolist())
-            repair = f"; map_nodes({run.machine.nodes}) or drop_outside({run.machine.nodes}) helps"
-            raise InputError(
-                f"{len(outside):,} of {len(node):,} {what} are of nodes outside {run.machine} (0 to "
-                f"{run.machine.nodes - 1:,}): {first}{', ...' if len(outside) > 5 else ''}"
-                f"{repair if what == 'failures' else ''}"
-            )
+        example = next((row.example for row in rows.values() if row.cls is value), "")
+        made = repr(parse_policy(kind, example)) if example else f"{value.__name__}()"
+        raise OptionError(f"{kind} must be an instance: write {kind}={made}, not {kind}={value.__name__}")
+    hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
+    raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}{hint}")

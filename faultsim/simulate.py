@@ -96,13 +96,13 @@ def simulate(
     recovery : Recovery, optional
         What happens to a job that a failure kills: `Requeue` (the default) or `Hold`.
     predictor : Predictor, optional
-        What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure` and `RiskBased` know of failures to come:
+        What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure`, `RiskBased` and `Fars` know of coming failures:
         `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.
     checkpointing : Checkpointing, optional
         When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `BeforeFailure`,
         `PredictedWindows`, `RiskBased`.
     rescheduling : Rescheduling, optional
-        `Fars`: running jobs move away from nodes that are predicted to fail.
+        `Fars`: running jobs move away from nodes that are predicted to fail.  It needs a predictor that says where.
     estimates : "requested", "actual" or float, default "requested"
         What the scheduler goes by: the requested time (the run time where it is missing), the run time, or the run
         time times a factor.
@@ -117,7 +117,8 @@ def simulate(
     progress : bool or callable(done, total, now), default False
         True shows progress on stderr if that is a terminal.
     oversized : {"error", "drop"}, default "error"
-        Whether jobs larger than the machine are an error, or left out and counted in `Result.dropped`.
+        Whether jobs larger than the machine (without its spare nodes, with `Static`) are an error, or left out and
+        counted in `Result.dropped`.
     engine : {"core", "reference"}, default "core"
         The compiled engine, or its plain Python twin, which is about a hundred times slower and meant for reading.
 

@@ -65,6 +65,23 @@ def assert_same(fast: dict, slow: dict) -> None:
             np.testing.assert_array_equal(fast[name], value, name, strict=True)
 
 
+def runs_agree(run: fs.Run) -> fs.Result:
+    """A whole run with failures is the same in both engines: jobs, counts, ledger and records."""
+    fast, slow = run.simulate(), run.simulate(engine="reference")
+    latest = slow.jobs["finish"].max()
+    for name, column in slow.jobs.items():
+        close = 1e-9 * latest * (slow.jobs["allocated"] if name == "lost_work" else 1) if name in SUMS else 0
+        assert (np.abs(fast.jobs[name].astype(float) - column) <= close).all(), name
+    assert fast.counters == slow.counters
+    assert fast.ledger == pytest.approx(slow.ledger, rel=0, abs=1e-9 * sum(slow.ledger.values()))
+    for table in ("events", "allocations") if run.record else ():
+        mine, theirs = getattr(fast, table), getattr(slow, table)
+        assert list(mine) == list(theirs)
+        for name in theirs:
+            np.testing.assert_array_equal(mine[name], theirs[name], f"{table}.{name}")
+    return slow
+
+
 @cache
 def head_of(data_dir: Path, name: str, n: int = 500) -> fs.Workload:
     """The first n jobs of a log that fit its machine."""

@@ -71,7 +71,7 @@ def predictors(nodes: int, failing: bool) -> st.SearchStrategy:
             st.just(fs.Perfect()),
             SHARES.map(fs.Confidence),
             SHARES.map(fs.Accuracy),
-            st.builds(fs.IntervalPredictor, st.sampled_from([0.7, 1.0]), SHARES, st.sampled_from([7, 20])),
+            st.builds(fs.IntervalPredictor, st.sampled_from([0.7, 1.0]), SHARES.filter(bool), st.sampled_from([7, 20])),
         ]
     return st.one_of(known)
 
@@ -93,7 +93,28 @@ def checkpointings() -> st.SearchStrategy:
 
 
 @st.composite
-def failing_options(draw: st.DrawFn, nodes: int, asks: bool, failing: bool) -> dict[str, Any]:
+def reschedulings(draw: st.DrawFn, nodes: int, torus: bool, stealing: bool) -> fs.Fars:
+    """`Fars` on a machine of `nodes` nodes; `stealing` says whether jobs write checkpoints."""
+    strategies = [fs.ServiceUnitLoss(), fs.JobFailureRate(), fs.FailureSlowdown()]
+    spares = ["dynamic"]
+    if not torus:
+        strategies += [fs.NodeStealing()] if stealing else []
+        spares += [fs.Static(k) for k in (0, 1, 3) if k < nodes]
+    return fs.Fars(
+        draw(st.sampled_from([7, 20, 3])),
+        draw(st.sampled_from(strategies)),
+        draw(st.sampled_from(spares)),
+        draw(SHORT),
+        draw(SHORT),
+        draw(st.booleans()),
+        draw(st.sampled_from(["last", "ignore"])),
+        draw(st.sampled_from(["last", "mean"])),
+        draw(st.sampled_from(["printed", "difference"])),
+    )
+
+
+@st.composite
+def failing_options(draw: st.DrawFn, nodes: int, torus: bool, asks: bool, failing: bool) -> dict[str, Any]:
     """Failures (if there are to be some), and the policies that are about them, in combinations with a meaning.
 
     `asks` says whether the placement needs a predictor.
@@ -111,8 +132,13 @@ def failing_options(draw: st.DrawFn, nodes: int, asks: bool, failing: bool) -> d
     if not asks:
         predictor = st.one_of(st.none(), predictor)
         if failing and not isinstance(options["checkpointing"], fs.BeforeFailure):
-            predictor = st.one_of(predictor, st.just(fs.Buckets(0.01)))
+            windows = options["checkpointing"]
+            own = windows.bucket if isinstance(windows, fs.PredictedWindows) else fs.Buckets(0.01)
+            predictor = st.one_of(predictor, st.just(own))
     options["predictor"] = draw(predictor)
+    if options["predictor"] is not None and options["predictor"].says_where and draw(st.booleans()):
+        stealing = not isinstance(options["checkpointing"], fs.NoCheckpoint | None)
+        options["rescheduling"] = draw(reschedulings(nodes, torus, stealing))
     return options
 
 
@@ -123,8 +149,12 @@ def runs(
     record: bool | None = None,
     failing: bool | None = None,
     torus: bool | None = None,
+    moving: bool = True,
 ) -> fs.Run:
-    """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open."""
+    """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open.
+
+    `moving` says whether jobs may move from predicted failures.
+    """
     machine = draw(machines(torus))
     torus = isinstance(machine, fs.Torus)
     failing = draw(st.booleans()) if failing is None else failing
@@ -161,9 +191,13 @@ def runs(
         )
         if failing and draw(st.booleans()):
             migration = fs.LeastFailuresMigration(draw(st.sampled_from([0, 1])), draw(SHORT))
-    more = draw(failing_options(machine.nodes, placement.needs_predictor, failing)) if failing else {}
+    more = draw(failing_options(machine.nodes, torus, placement.needs_predictor, failing)) if failing else {}
+    if not moving:
+        more.pop("rescheduling", None)
+    spares = more["rescheduling"].spares if "rescheduling" in more else None
+    nodes = machine.nodes - (spares.k if isinstance(spares, fs.Static) else 0)
     return fs.Run(
-        draw(logs(machine.nodes, max_jobs)),
+        draw(logs(nodes, max_jobs)),
         machine,
         scheduler=draw(st.sampled_from(schedulers)),
         placement=placement,

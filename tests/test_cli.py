@@ -68,18 +68,6 @@ def test_wrong_commands_get_a_hint(capsys):
     assert "did you mean 'engine'?" in refused(capsys, "bench", "engines")
 
 
-@pytest.mark.parametrize(
-    "argv",
-    [
-        ["reproduce", "li2009"],
-    ],
-)
-def test_what_is_not_there_yet_is_refused_by_name(capsys, argv):
-    err = refused(capsys, *argv)
-    assert "not in this version yet" in err
-    assert argv[0] in err
-
-
 def test_module_runs_and_start_is_quick():
     code = (
         "import sys; from faultsim.cli import main; main(['--version']);"

@@ -108,6 +108,78 @@ def test_policies(capsys, here):
     assert on_cluster["settings"]["migration"] == {"name": "least_failures", "threshold": 1, "cost": 300}
 
 
+MOVING = ["--failures", "own.csv", "--map-failures", "modulo", "--predictor", "interval:1,1,30"]
+
+
+def test_rescheduling(capsys, here):
+    made = document(capsys, *MOVING, "--rescheduling", "fars:30,sul,static:2,1,1", "--checkpointing", "periodic:30,1")
+    settings = made["settings"]["rescheduling"]
+    assert (settings["name"], settings["interval"], settings["checkpoint_cost"]) == ("fars", 30, 1)
+    assert settings["strategy"] == {"name": "service_unit_loss"}
+    assert settings["spares"] == {"name": "static", "k": 2}
+    assert made["metrics"]["moves"] > 0
+    assert made["ledger"]["migration"] > 0
+    assert document(capsys, *MOVING, "--rescheduling", "none")["settings"]["rescheduling"] is None
+    status, out, _ = run(capsys, *MOVING, "--rescheduling", "fars:interval=30,strategy=jfr-d")
+    assert status == 0
+    assert "fars job_failure_rate" in out
+    assert "\nmoves " in out
+    assert "\n  migration " in out
+    stolen = document(
+        capsys, *MOVING, "--rescheduling", "fars:30,node-stealing,live=true", "--checkpointing", "periodic:30,1"
+    )
+    assert stolen["settings"]["rescheduling"]["strategy"]["name"] == "node_stealing"
+    on_torus = document(
+        capsys, *MOVING, "--machine", "torus:4x2x2", "--placement", "balancing", "--rescheduling", "fars:30,fsd"
+    )
+    assert on_torus["settings"]["machine"]["name"] == "torus"
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--rescheduling", "fars"], ["needs interval and strategy, for instance fars:interval=300"]),
+        (["--rescheduling", "fars:300"], ["needs strategy"]),
+        (
+            ["--rescheduling", "fars:300,sul"],
+            ["Fars asks a predictor, and there is none", "IntervalPredictor(", "300)"],
+        ),
+        (["--rescheduling", "fars:0,sul"], ["interval of Fars must be above 0 seconds, got 0"]),
+        (["--rescheduling", "fars:300,sul,static"], ["spares 'static' needs k, for instance static:16"]),
+        (["--rescheduling", "fars:300,sul,speed=2"], ["unknown option 'speed=2'", "known: interval, strategy, spares"]),
+        (["--rescheduling", "frs:300,sul"], ["unknown rescheduling 'frs' (did you mean 'fars'?)"]),
+        (["--migration", "fars:300,sul"], ["unknown migration 'fars' (it is a rescheduling)"]),
+        (["--reschedule", "fars:300,sul"], ["--reschedul"]),
+        (
+            [*MOVING, "--rescheduling", "fars:30,sul,static:16"],
+            ["Static(k=16) leaves no node of cluster:16", "most 15"],
+        ),
+        ([*MOVING, "--rescheduling", "fars:30,sul,static:8"], ["40 jobs are larger", "16 - 8 = 8 nodes", "oversized"]),
+        ([*MOVING, "--rescheduling", "fars:30,node-stealing"], ["NodeStealing needs checkpoints"]),
+        (
+            [*MOVING, "--rescheduling", "fars:30,node-stealing", "--checkpointing", "none"],
+            ["NodeStealing needs checkpoints, or the job that it stops would lose everything"],
+        ),
+        (
+            [*MOVING, "--machine", "torus:4x2x2", "--rescheduling", "fars:30,sul,static:2"],
+            ["Static(k=2) keeps single nodes", "torus:4x2x2"],
+        ),
+        (["--predictor", "interval:0.7,0,300"], ["recall must be above 0 and at most 1, got 0", "Blind()"]),
+        (["--predictor", "interval:1.7,0.7,300"], ["precision must be above 0 and at most 1, got 1.7"]),
+        (["--predictor", "interval:0.7,0.7,0"], ["interval of a predictor must be above 0 seconds, got 0"]),
+        (
+            ["--predictor", "buckets:4", "--failures", "synthetic", "--rescheduling", "fars:300,sul"],
+            ["Fars must know which node will fail", "says only when: use IntervalPredictor"],
+        ),
+        (["--predictor", "interval:0.7,0.7,300", "--rescheduling", "fars:300,sul"], ["there are none: give failures="]),
+    ],
+)
+def test_error_lines_of_rescheduling(capsys, here, argv, says):
+    err = refused(capsys, *argv)
+    for part in says:
+        assert part in err, err
+
+
 @pytest.mark.parametrize(
     ("argv", "says"),
     [

@@ -16,7 +16,7 @@ PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
 BASE = {"errors", "columns", "checks", "planned", "version", "box", "summary_table", "text_out"}
-DATA = {"workload", "failures"}
+DATA = {"workload", "failures", "workflow"}
 FACES = {"partition", "knapsack", "event_queue"}
 MODEL = {"machine", "policies", "simulate", "metrics", "result"}
 
@@ -40,13 +40,14 @@ ARROWS: dict[str, set[str]] = {
     "policies": BASE | {"_core"},
     "workload": BASE | {"swf_text"},
     "failures": BASE,
+    "workflow": BASE,
     "readers": BASE | DATA | {"swf_text"},
     "synthetic": BASE | DATA,
     "partition": BASE | {"_core", "reference"},
     "knapsack": BASE | {"_core", "reference"},
     "event_queue": BASE | {"_core", "reference"},
     "provenance": BASE | DATA | {"machine", "policies"},
-    "result": BASE | {"provenance", "machine", "swf_text", "failures"},
+    "result": BASE | {"provenance", "machine", "swf_text", "failures", "workflow"},
     "metrics": BASE | {"result"},
     # The reference engine is an engine too: `simulate(..., engine="reference")`.
     "simulate": BASE | DATA | {"machine", "policies", "result", "provenance", "progress", "_core", "reference"},
@@ -66,8 +67,15 @@ MEMBERS: dict[str, str] = {
     "failure_table": "failures",
     "job_table": "workload",
     "summary": "workload",
+    "resources": "workflow",
+    "workflow_graph": "workflow",
+    "accuracy": "result",
     "result_files": "result",
+    "simulate_workflows": "simulate",
+    "workflow_log": "result",
+    "workflow_result": "result",
     "run": "simulate",
+    "combinations": "simulate",
     "prediction": "simulate",
     "many": "simulate",
     "result_load": "result",

@@ -137,7 +137,7 @@ def brute_force(result: Result) -> dict[str, float]:
     requeues = result.settings["recovery"] is not None and result.settings["recovery"]["name"] == "requeue"
     queued = []  # job, from, to
     since = dict(enumerate(jobs["submit"]))
-    seen, hit, checkpoints = 0, 0, 0
+    seen, hit, checkpoints, stolen = 0, 0, 0, 0
     for time, kind, job in zip(*(result.events[name].tolist() for name in ("time", "kind", "job")), strict=True):
         if kind == 6:
             queued.append((job, since.pop(job), time))
@@ -145,6 +145,9 @@ def brute_force(result: Result) -> dict[str, float]:
             seen, hit = seen + 1, hit + (job >= 0)
             if job >= 0 and requeues:
                 since[job] = time
+        elif kind == 4:
+            since[job] = time
+            stolen += 1
         checkpoints += kind == 3
     assert not since
     assert (seen, hit, checkpoints) == tuple(result.counters[k] for k in ("failures", "failures_hit", "checkpoints"))
@@ -184,7 +187,7 @@ def brute_force(result: Result) -> dict[str, float]:
         "failure_slowdown": sum(delayed[j] / max(10, jobs["runtime"][j]) for j in rows) / n,
         "work_loss_ratio": sum(lost[j] / jobs["runtime"][j] for j in ran) / n,
         "checkpoint_overhead_ratio": sum(jobs["checkpoint_time"][j] / jobs["runtime"][j] for j in ran) / n,
-        "moves": len(held) - n - (hit if requeues else 0),
+        "moves": len(held) - n - stolen - (hit if requeues else 0),
         "backfilled": sum(jobs["backfilled"]),
     }
 
@@ -230,12 +233,13 @@ def test_metrics_of_failures_follow_their_formulas(by_hand):
         "restart_time": np.array([3.0, 0, 0, 0]),
         "failure_wait": np.array([4.0, 0, 0, 20.0]),
         "failures": 7,
+        "failures_hit": 2,
         "ledger": dict(by_hand.ledger) | {"lost": 23.0},
     }
     failed = Result(output, by_hand.record)
     assert failed.metrics["failures"] == 7
     assert failed.metrics["failed_jobs"] == 2
-    assert failed.metrics["failures_hit"] == 3
+    assert failed.metrics["failures_hit"] == 2
     assert failed.metrics["job_failure_rate"] == 0.5
     assert failed.metrics["service_unit_loss"] == 23
     assert failed.metrics["work_loss_ratio"] == pytest.approx((18 / (2 * 9) + 5 / (2 * 5)) / 4)

@@ -41,7 +41,7 @@ def test_every_row_of_the_table(row):
         for name in (row.name, row.name.replace("_", "-"), row.cls.__name__, *row.aliases):
             assert parse_policy(row.kind, name) == policy == row.cls()
     assert getattr(fs, row.cls.__name__) is row.cls
-    assert set(row.machines) <= {"cluster", "torus"}
+    assert set(row.machines) <= {"cluster", "torus", "resources"}
     assert row.source
     assert row.summary.endswith((".", ";"))
 
@@ -68,7 +68,7 @@ def test_names_are_unique():
 @given(runs())
 def test_lowered_policies_come_back(run: RunSpec):
     lowered = json.loads(json.dumps(run.lower()))
-    for kind in ("scheduler", "placement", "migration", "recovery", "checkpointing"):
+    for kind in ("scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling"):
         assert from_lowered(kind, lowered[kind]) == getattr(run, kind)
 
 
@@ -114,7 +114,11 @@ def test_orders(scheduler):
         (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
         (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
         (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
-        (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be at least 0 and at most 1, got 1.1"),
+        (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
+        (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: what reports nothing is Blind\(\)"),
+        (lambda: fs.IntervalPredictor(1, -0.1, 60), "recall must be above 0 and at most 1, got -0.1"),
+        (lambda: fs.IntervalPredictor(1, math.nan, 60), "recall must be above 0 and at most 1, got nan"),
+        (lambda: fs.IntervalPredictor(1.1, 1, 60), "precision must be above 0 and at most 1, got 1.1"),
         (lambda: fs.IntervalPredictor(1, None, 60), "recall must be a number, got None"),
         (lambda: fs.IntervalPredictor(1, 1, 0), "interval of a predictor must be above 0 seconds, got 0"),
         (lambda: fs.Periodic(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
@@ -232,10 +236,15 @@ def test_bad_text(kind, text, said):
         parse_policy(kind, text)
 
 
-@pytest.mark.parametrize("text", ["fars", "Fars:interval=300"])
-def test_planned_policies_are_refused_by_name(text):
-    with pytest.raises(NotAvailableError, match="is part of the design and comes with proactive rescheduling"):
-        parse_policy("migration", text)
+@pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
+def test_policies_of_another_kind_are_told(text):
+    with pytest.raises(OptionError, match="it is a workflow_scheduler"):
+        parse_policy("scheduler", text)
+
+
+def test_planned_policies_are_refused_by_name():
+    with pytest.raises(NotAvailableError, match="is part of the design and comes with sweeps"):
+        parse_policy("scheduler", "sweep")
 
 
 def test_from_lowered_refuses_what_it_does_not_know():

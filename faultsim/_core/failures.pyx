@@ -95,8 +95,8 @@ cdef int kill(sim_t *s, int32_t job) noexcept nogil:
     f.n_hit += 1
     life_kill(s, job)
     s.started[job] |= came or f.hold
-    if not came and s.restarts[job] > 1 and not f.hold:
-        s.failure_wait[job] -= s.start[job] - s.now      # that start did not come
+    if not came and s.restarts[job] > 1:
+        s.failure_wait[job] -= s.start[job] - s.now      # that start did not come, or (held) came to be now
     if not f.hold:
         leave_nodes(s, job)
         life_book(s, job, False)

@@ -1,5 +1,6 @@
 """State of one simulation, and how a job comes and goes; the contract is in sim.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free as c_free, malloc
 from libc.string cimport memcpy, memmove
 
@@ -326,6 +327,8 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
         s.faults.next_entry += 1
     s.state[job] = JOB_QUEUED
     s.demand += s.size[job]
+    if s.plan.begin != NULL:
+        s.plan.begin[job] = INFINITY         # a job that was killed has no reservation until the next pass
     if w.end == s.n:        # the room in front is that of jobs which left
         memmove(w.job, &w.job[w.head], <size_t>(w.end - w.head) * sizeof(int32_t))
         if w.look.need != NULL:

@@ -13,10 +13,13 @@ and, where nodes fail:
                    perfect  blind
   --checkpointing  periodic:7200,300  young:cost=30,mtbf=4838400  daly:...  before-failure:300  risk-based:3600,300
                    predicted-windows:bucket=4,victims=long
+  --rescheduling   fars:300,sul  fars:interval=300,strategy=jfr,spares=static:16,live=true
+                   with the strategies sul, jfr, fsd and node-stealing
 
 examples:
   faultsim run SDSC-SP2-1998-4.2-cln.swf.gz --machine torus:4x4x8 --scheduler easy --migration defragment
   faultsim run --machine torus:4x4x8 --failures synthetic:count=1000 --placement balancing --predictor confidence:0.1
+  faultsim run --failures synthetic:count=1000 --predictor interval:0.7,0.7,300 --rescheduling fars:300,sul
 """
 
 import argparse
@@ -88,6 +91,7 @@ def _add_arguments(parser: Parser) -> None:
     failing.add_argument("--recovery", metavar="P", help="see above (default requeue)")
     failing.add_argument("--predictor", metavar="P", help="see above (default none)")
     failing.add_argument("--checkpointing", metavar="P", help="see above (default none)")
+    failing.add_argument("--rescheduling", metavar="P", help="see above (default none); needs a predictor")
     out = parser.add_argument_group("output")
     out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
     out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
@@ -148,11 +152,12 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             args.scheduler, order=args.order, reservation=args.reservation, max_growth=args.max_growth
         ),
         placement=specs.placement(args.placement, box_order=args.box_order, on=machine),
-        migration=specs.migration(args.migration),
+        migration=specs.policy("migration", args.migration),
         failures=failures and failures.trace,
         recovery=specs.policy("recovery", args.recovery),
         predictor=specs.policy("predictor", args.predictor),
         checkpointing=specs.policy("checkpointing", args.checkpointing),
+        rescheduling=specs.policy("rescheduling", args.rescheduling),
         estimates=specs.estimates(args.estimates),
         overrun=args.overrun,
         oversized=args.oversized,

@@ -8,7 +8,7 @@ from faultsim.errors import OptionError
 from faultsim.machine import Cluster
 from faultsim.policies import parse_policy
 
-__all__ = ["estimates", "migration", "placement", "policy", "scheduler"]
+__all__ = ["estimates", "placement", "policy", "scheduler"]
 
 
 def _with(policy: Any, **given: Any) -> Any:
@@ -53,26 +53,19 @@ def placement(text: str | None, *, box_order: str | None = None, on: Any = None)
     return _with(parse_policy("placement", text), box_order=box_order)
 
 
-def migration(text: str | None) -> Any:
-    """The migration policy that `text` names, None without one or for ``none``.
-
-    Examples
-    --------
-    >>> migration("defragment:when=always").when
-    'always'
-    """
-    return None if text is None or text.strip().lower() == "none" else parse_policy("migration", text)
-
-
 def policy(kind: str, text: str | None) -> Any:
-    """The policy of a kind that `text` names, None without one.
+    """The policy of a kind that `text` names, None without one, or for ``none`` where that is no policy.
 
     Examples
     --------
     >>> policy("checkpointing", "periodic:7200,300").interval
     7200.0
+    >>> policy("migration", "none"), policy("checkpointing", "none")
+    (None, NoCheckpoint())
     """
-    return None if text is None else parse_policy(kind, text)
+    if text is None or (text.strip().lower() == "none" and kind in ("migration", "rescheduling")):
+        return None
+    return parse_policy(kind, text)
 
 
 def estimates(text: str) -> str | float:

@@ -27,7 +27,7 @@ PIXELS = (640, 1280)
 BLOCK = 1 << 21  # nodes looked at at a time, so that a long list needs no copy of itself
 PALE = 0.6  # opacity of stays that a failure ended
 DOWN, KILLS = "#BDC1C6", "#C5221F"
-FAILURE, KILLED = 2, "requeue"  # kind of event; recovery under which a kill ends a stay
+FAILURE, STOLEN, KILLED = 2, 4, "requeue"  # kinds of events; recovery under which a kill ends a stay
 
 
 def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
@@ -94,7 +94,7 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
     On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
     hence start delays are part of a bar.  A cross marks each failure, red where it killed a job; down nodes are grey,
-    and stays that a failure ended are hatched.
+    and stays that a failure (or `NodeStealing`) ended are hatched.
 
     More than 30,000 rectangles are painted into a picture of 1280 x 640 pixels: a pixel has the colour of the job (or
     jobs of one colour) that held most of it, as opaque as it was in use, and stays that a failure ended are paler.  So
@@ -221,12 +221,13 @@ def _draw_bars(
 
 
 def _killed(result: "Result") -> NDArray[np.bool_]:
-    """Which rows of the allocations a failure ended."""
-    held, recovery = result.allocations, result.settings["recovery"]
-    if recovery is None or recovery["name"] != KILLED:
+    """Which rows of the allocations a failure ended, or the theft of their nodes."""
+    held, recovery, events = result.allocations, result.settings["recovery"], result.events
+    hit = (events["kind"] == STOLEN) & (events["job"] >= 0)
+    if recovery is not None and recovery["name"] == KILLED:
+        hit |= (events["kind"] == FAILURE) & (events["job"] >= 0)
+    if not hit.any():
         return np.zeros(len(held["job"]), dtype=bool)
-    events = result.events
-    hit = (events["kind"] == FAILURE) & (events["job"] >= 0)
     kills = set(zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True))
     return np.array([row in kills for row in zip(held["job"].tolist(), held["end"].tolist(), strict=True)], dtype=bool)
 

@@ -29,8 +29,8 @@ def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[n
 
 
 Spells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  # from, to, nodes
-#: Kinds of events: a failure, a start.
-FAILURE, START = 2, 6
+#: Kinds of events: a failure, a job stopped for its nodes (`NodeStealing`), a start.
+FAILURE, STOLEN, START = 2, 4, 6
 
 
 def _held(result: "Result") -> Spells:
@@ -45,16 +45,16 @@ def _held(result: "Result") -> Spells:
 
 
 def _waiting(result: "Result") -> Spells:
-    """From when to when jobs waited for how many nodes, once more after each kill that sent them back."""
+    """From when to when jobs waited for how many nodes, once more after all that sent them back."""
     jobs, recovery = result.jobs, result.settings["recovery"]
     if not result.settings["record"]:
         _refuse_kills(result)
         return jobs["submit"], _decisions(result), jobs["size"].astype(np.float64)
     events = result.events
     started = np.flatnonzero(events["kind"] == START)
-    back = (events["kind"] == FAILURE) & (events["job"] >= 0)
-    if recovery is None or recovery["name"] != "requeue":
-        back[:] = False
+    back = (events["kind"] == STOLEN) & (events["job"] >= 0)
+    if recovery is not None and recovery["name"] == "requeue":
+        back |= (events["kind"] == FAILURE) & (events["job"] >= 0)
     came_job = np.concatenate([np.arange(len(result)), events["job"][back]])
     came = np.concatenate([jobs["submit"], events["time"][back]])
     # The k-th start of a job ends its k-th wait.
@@ -67,7 +67,7 @@ def _waiting(result: "Result") -> Spells:
 def _refuse_kills(result: "Result") -> None:
     if result.jobs["restarts"].any():
         raise OptionError(
-            "failures sent jobs back in this run, and it was not recorded: simulate with record=True to draw it"
+            "jobs were stopped and came back in this run, and it was not recorded: simulate with record=True to draw it"
         )
 
 
@@ -142,7 +142,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     result : Result
-        Any run; where failures killed jobs, one made with ``record=True``.
+        Any run; where failures or `NodeStealing` stopped jobs, one made with ``record=True``.
     ax : Axes, optional
         Where to draw; a new figure when not given.
 
@@ -153,7 +153,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     OptionError
-        If failures killed jobs and the run was not recorded.
+        If jobs were stopped and the run was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -190,7 +190,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Parameters
     ----------
     result : Result
-        Any run; where failures killed jobs, one made with ``record=True``.
+        Any run; where failures or `NodeStealing` stopped jobs, one made with ``record=True``.
     ax : Axes, optional
         Where to draw; a new figure when not given.
 
@@ -201,7 +201,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     OptionError
-        If failures killed jobs and the run was not recorded.
+        If jobs were stopped and the run was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 

@@ -74,6 +74,7 @@ from faultsim.policies.rescheduling import (
     Static,
     Strategy,
 )
+from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
 
 __all__ = [
     "BOX_ORDERS",
@@ -96,7 +97,10 @@ __all__ = [
     "FailureSlowdown",
     "Fars",
     "Fcfs",
+    "Fifo",
     "FirstFit",
+    "Flaw",
+    "Heft",
     "Hold",
     "IntervalPredictor",
     "JobFailureRate",
@@ -108,6 +112,7 @@ __all__ = [
     "Migration",
     "NoCheckpoint",
     "NodeStealing",
+    "Outputs",
     "Perfect",
     "Periodic",
     "Placement",
@@ -117,6 +122,7 @@ __all__ = [
     "PredictionTrace",
     "Predictor",
     "QueueOrder",
+    "RankHybd",
     "Recovery",
     "Requeue",
     "Rescheduling",
@@ -124,6 +130,7 @@ __all__ = [
     "SafestFirst",
     "Scheduler",
     "ServiceUnitLoss",
+    "SharedOutputs",
     "ShortestFirst",
     "Static",
     "Strategy",
@@ -132,6 +139,7 @@ __all__ = [
     "Victims",
     "WaitingJobs",
     "Wfp3",
+    "WorkflowScheduler",
     "Young",
     "from_lowered",
     "known_policies",
@@ -159,6 +167,7 @@ class PolicyRow:
 
 
 _BOTH = ("cluster", "torus")
+_WORKFLOWS = ("resources",)
 _KREVAT = "Krevat et al., JSSPP 2002"
 _MUALEM = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001"
 _OLINER = "Oliner et al., IPDPS 2004"
@@ -226,6 +235,11 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, _COOPERATIVE, (), "risk_based:3600,300"),
     PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
+    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, f"Yu and Shi, ICPP Workshops 2008; {_YU}"),
+    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, f"{_YU}, section 4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, f"{_YU}, section 5.4"),
+    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "Topcuoglu et al., IEEE TPDS 13(3), 2002"),
+    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "Robert et al., FTXS 2012", (), "shared:60"),
     PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
     PolicyRow("rescheduling", "fars", Fars, _BOTH, _LI, (), "fars:interval=300,strategy=service_unit_loss"),
     PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, f"{_LI}, equation 2", ("sul", "sul_d")),
@@ -296,7 +310,7 @@ def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as the command line takes it: ``name`` or ``name:option=value,option=value``.
 
     Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Numbers without a name are the
-    first parameters: ``periodic:7200,300``.
+    first parameters: ``periodic:7200,300``; so are policies where a parameter is one: ``fars:300,sul,static:16``.
 
     Raises
     ------
@@ -323,20 +337,32 @@ def parse_policy(kind: str, text: str) -> Any:
     row = rows.get(_fold(name))  # type: ignore[assignment]
     if row is None:
         planned.refuse_policy(name)
-        known = known_policies(kind)
-        raise OptionError(f"unknown {kind} {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}")
+        raise OptionError(_unknown(kind, name))
     return _made(row, _options(row, options))
 
 
+def _unknown(kind: str, name: str) -> str:
+    """What is wrong with a name: the nearest one, those that are known, and where it belongs if elsewhere."""
+    words = ["dynamic"] if kind == "spares" else []
+    words += [row.name for row in POLICIES if row.kind == kind]
+    near = checks.did_you_mean(name, [*words, *(name for row in POLICIES if row.kind == kind for name in row.aliases)])
+    others = [row.kind for row in POLICIES if _fold(name) in map(_fold, (row.name, *row.aliases, row.cls.__name__))]
+    where = f" (it is a {others[0]})" if others else near
+    return f"unknown {kind} {name!r}{where}; known: {', '.join(words)}"
+
+
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:
-    """``option=value,option=value`` or values that are numbers, by the parameters of the row's class."""
+    """``option=value,option=value``, or values by their place that are numbers or policies."""
     legal = [field.name for field in fields(row.cls) if field.name not in _COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
         key, equals, given = item.partition("=")
+        if ":" in key:  # an option of a policy that is given by its place: long:seconds=600
+            equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
-        if not equals and place < len(legal) and type(_value(item)) in (int, float):
-            key, value = legal[place], _value(item)
+        here = legal[place] if not equals and place < len(legal) else ""
+        if here in _POLICIES or (here and type(_value(item)) in (int, float)):
+            key, value = here, item if here in _POLICIES else _value(item)
         elif not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
             raise OptionError(
@@ -345,7 +371,7 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
             )
         if key in taken:
             raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
-        is_policy = key in ("victims", "strategy", "spares") and isinstance(value, str) and value != "dynamic"
+        is_policy = key in _POLICIES and isinstance(value, str) and value != "dynamic"
         taken[key] = parse_policy(key, value) if is_policy else value
     return taken
 
@@ -364,6 +390,8 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 
+#: Parameters that are policies: their names are kinds.
+_POLICIES = ("victims", "strategy", "spares")
 #: Parameters that are columns, which text cannot give.
 _COLUMNS = ("time", "node", "index")
 

@@ -213,7 +213,7 @@ class IntervalPredictor(_Columns):
     precision : float
         Share of the reports that are right, above 0 and at most 1; also the probability that a report stands for.
     recall : float
-        Share of the pairs with a failure that are reported, from 0 to 1.
+        Share of the pairs with a failure that are reported, above 0 and at most 1.  For no reports there is `Blind`.
     interval : float
         Length in seconds, above 0.
 
@@ -242,7 +242,7 @@ class IntervalPredictor(_Columns):
         put(self, "precision", checks.number("precision", self.precision, above=0.0, high=1.0))
         put(self, "interval", checks.number("interval of a predictor", self.interval, above=0.0, unit="seconds"))
         if self.index is None or self.node is None:
-            put(self, "recall", _probability("recall", self.recall))
+            put(self, "recall", _recall(self.recall))
             return
         put(self, "recall", None)
         index, node = as_column(self.index, _INDEX), as_column(self.node, _NODE)
@@ -396,6 +396,12 @@ class PredictionTrace(_Columns):
 
     def __repr__(self) -> str:
         return f"PredictionTrace(<{len(self.time):,} predictions>)"
+
+
+def _recall(value: Any) -> float:
+    if value == 0:
+        raise OptionError(f"recall must be above 0 and at most 1, got {value!r}: what reports nothing is Blind()")
+    return checks.number("recall", value, above=0.0, high=1.0)
 
 
 def _probability(what: str, value: Any) -> float:

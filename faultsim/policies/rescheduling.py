@@ -203,13 +203,16 @@ class Fars(Rescheduling):
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "interval", checks.number("interval of Fars", self.interval, above=0.0, unit="seconds"))
+        if isinstance(self.strategy, type) and issubclass(self.strategy, Strategy):
+            raise OptionError(f"strategy must be an instance: write {self.strategy.__name__}(), not its class")
         if not isinstance(self.strategy, Strategy):
             raise OptionError(
                 f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), "
                 f"got {self.strategy!r:.60}"
             )
         if not isinstance(self.spares, Static) and not (isinstance(self.spares, str) and self.spares == "dynamic"):
-            raise OptionError(f'spares must be "dynamic" or Static(k), got {self.spares!r:.60}')
+            hint = f"; write Static({self.spares})" if isinstance(self.spares, int) else ""
+            raise OptionError(f'spares must be "dynamic" or Static(k), got {self.spares!r:.60}{hint}')
         for what in ("checkpoint_cost", "restart_cost"):
             put(self, what, checks.number(what, getattr(self, what), low=0.0, unit="seconds"))
         put(self, "live", checks.flag("live", self.live))

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from faultsim.reference.boxes import union
 from faultsim.reference.job import expected_if_started
 from faultsim.reference.migration import defragment
-from faultsim.reference.placement import free_nodes_for, place, window_at
+from faultsim.reference.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.state import Job, Reservation, State
 
 __all__ = ["conservative"]
@@ -73,7 +73,7 @@ def reservation_end(state: State, job: Job, begin: float) -> float:
 
 def is_really_free(state: State, promise: Reservation) -> bool:
     """Whether the nodes of a reservation are free now."""
-    return promise.size <= state.free if promise.box is None else not promise.box.mask & state.blocked
+    return promise.size <= state.open_to_start if promise.box is None else not promise.box.mask & state.blocked
 
 
 def holes_to_try(state: State) -> list[float]:
@@ -107,8 +107,8 @@ def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | Non
         end = reservation_end(state, job, t)
         here = bisect_left(times, t)
         over = max(bisect_left(times, end), here + 1)
-        if max(used[here:over]) + job.size <= state.nodes:
-            return Reservation(t, end, job.size), t == state.now and job.size <= state.free
+        if max(used[here:over]) + job.size <= state.nodes - state.left_alone:
+            return Reservation(t, end, job.size), t == state.now and job.size <= state.open_to_start
     return None, False
 
 
@@ -148,7 +148,7 @@ def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None,
     if not first:
         sizes = state.table.sizes_between(job.needs, job.needs + state.settings["scheduler"]["max_growth"])
     # Now, among nodes that are really free; then the releases.
-    found = box_at(state, job, sizes, state.now, state.blocked)
+    found = box_at(state, job, sizes, state.now, state.blocked, starting=True)
     if found is not None:
         return found, True
     for t in holes_to_try(state):
@@ -159,7 +159,9 @@ def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None,
     return None, False
 
 
-def box_at(state: State, job: Job, sizes: list[int], t: float, running: int) -> Reservation | None:
+def box_at(
+    state: State, job: Job, sizes: list[int], t: float, running: int, starting: bool = False
+) -> Reservation | None:
     """A reservation at t, when running jobs hold these nodes, or they are down.
 
     "The box is the placement rule's choice, judged on the occupancy at t", among the boxes that are "free over the
@@ -176,6 +178,8 @@ def box_at(state: State, job: Job, sizes: list[int], t: float, running: int) -> 
             occupied |= promise.box.mask
     for q in sizes:
         candidates = state.table.free_of_size(blocked, q)
+        if starting:
+            candidates = unsuspected(state, candidates)
         if candidates:
             return Reservation(t, end, q, place(state, job, candidates, occupied, window_at(state, job, t)))
     return None

@@ -7,7 +7,7 @@ been made twice.  Each rule is one function beside the sentence of MODEL.md that
 - `state`: clock, machine, diary; `job`: one job and its phases; `world`: failures and predictions
 - `queueing`: queue orders, FCFS, EASY (section 6); `conservative`: the rest of it
 - `placement` (section 7), `migration` and `least_failures` (section 8), `failures` (section 9)
-- `checkpointing` (section 11), `ledger` (section 14), `verify` (section 16)
+- `checkpointing` (section 11), `rescheduling` and `moves` (section 12), `ledger` (section 14), `verify` (section 16)
 """
 
 from typing import Any
@@ -33,6 +33,7 @@ from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.migration import defragment
 from faultsim.reference.placement import PLACEMENTS
 from faultsim.reference.queueing import backfill, check_start, fcfs, queue_order
+from faultsim.reference.rescheduling import STRATEGIES, act
 from faultsim.reference.state import Job, State, table_of
 from faultsim.reference.verify import check_end, check_instant
 from faultsim.reference.world import World
@@ -40,8 +41,8 @@ from faultsim.reference.world import World
 __all__ = ["simulate"]
 
 KNOWN = {
-    "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "overrun", "start_delay", "record",
-    "verify",
+    "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",
+    "start_delay", "record", "verify",
 }  # fmt: skip
 SCHEDULERS = ("fcfs", "easy", "conservative")
 RECOVERIES = ("requeue", "hold")
@@ -62,15 +63,16 @@ def simulate(
     Parameters
     ----------
     settings : dict
-        The lowered policies: machine, scheduler, placement, migration, recovery, checkpointing, overrun, start_delay,
-        record; with ``verify`` true the invariants of MODEL.md section 16 are checked after every instant.
+        The lowered policies: machine, scheduler, placement, migration, recovery, checkpointing, rescheduling, overrun,
+        start_delay, record; with ``verify`` true the invariants of MODEL.md section 16 are checked after every instant.
     submit, runtime, estimate : array of shape (n,)
         Seconds; submit not decreasing, none negative, no NaN.
     size : array of shape (n,)
         Requested nodes, at least 1 and at most the machine's.
     world : dict of dicts of arrays, optional
         What befalls the machine, each part by time: ``failures`` (time, node, downtime), ``predictions`` (begin, end,
-        node, and one probability p), ``alarms`` (time, node; requests for checkpoints).
+        node, and one probability p), ``alarms`` (time, node; requests for checkpoints), ``ticks`` (time, first, node;
+        when `Fars` acts and what is suspicious then, as in `faultsim.prediction.ticks`).
 
     Returns
     -------
@@ -127,8 +129,23 @@ def check_settings(settings: dict[str, Any]) -> None:
         machine = settings["machine"]["name"]
         if settings[what] is not None and settings[what]["name"] not in known[machine]:
             raise OptionError(f"{what} {settings[what]['name']!r}: a {machine} has {', '.join(known[machine])}")
+    check_rescheduling(settings)
     if settings["overrun"] not in ("extend", "kill"):
         raise NotAvailableError(f"overrun {settings['overrun']!r}: known are extend, kill")
+
+
+def check_rescheduling(settings: dict[str, Any]) -> None:
+    """Refuse what only a cluster has."""
+    rule = settings.get("rescheduling")
+    if rule is None:
+        return
+    one_of("rescheduling", rule, ("fars",))
+    one_of("strategy", rule["strategy"], STRATEGIES)
+    if settings["machine"]["name"] != "cluster":
+        if rule["spares"] != "dynamic":
+            raise OptionError("spares Static: only a cluster has a pool of nodes")
+        if rule["strategy"]["name"] == "node_stealing":
+            raise OptionError("strategy 'node_stealing': only on a cluster can one node be taken from a job")
 
 
 def one_of(what: str, policy: dict[str, Any] | None, known: tuple[str, ...]) -> None:
@@ -163,7 +180,7 @@ def make_jobs(
 
 
 class Coming:
-    """What is still to come from outside: arrivals, failures, alarms; each the next one first."""
+    """What is still to come from outside: arrivals, failures, alarms, ticks; each the next one first."""
 
     def __init__(self, state: State, early: int) -> None:
         self.state = state
@@ -171,6 +188,12 @@ class Coming:
         self.failures = state.world.failures[early:]
         has_alarms = state.settings["checkpointing"]["name"] in ("before_failure", "predicted_windows")
         self.alarms = [row for row in state.world.alarms if has_alarms and row[0] >= state.now]
+        ticks = state.world.ticks if state.settings.get("rescheduling") else []
+        # "One before the first submit does nothing but say which nodes are suspicious."
+        for time, nodes in ticks:
+            if time < state.now:
+                state.suspicious = nodes
+        self.ticks = [row for row in ticks if row[0] >= state.now]
 
     def next_time(self) -> float:
         """When something happens next."""
@@ -181,6 +204,7 @@ class Coming:
         times += [job.submit for job in self.arrivals[:1]]
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
+        times += [row[0] for row in self.ticks[:1]]
         return min(times)
 
 
@@ -194,9 +218,9 @@ def happens_now(state: State, coming: Coming) -> bool:
     "A pass runs after all events of an instant in which there was a finish, a failure, a repair that brought a node up,
     an arrival"; F7: "or a failure with an effect".
     """
-    kinds = [finish, repairs, failures, request, arrival]
+    kinds = [finish, repairs, failures, request, tick, arrival]
     if alarms_come_first(state):
-        kinds = [finish, repairs, request, failures, arrival]
+        kinds = [finish, repairs, request, failures, tick, arrival]
     due = False
     while True:
         for kind in kinds:
@@ -262,6 +286,18 @@ def request(state: State, coming: Coming) -> bool | None:
         return None
     state.events += state.checkpoints - begun
     return False
+
+
+def tick(state: State, coming: Coming) -> bool | None:
+    """ "Ticks come after the requested checkpoints of an instant and before its arrivals"; a pass follows "a tick
+    at which a job moved"; "`events` counts each job moved".
+    """
+    if not coming.ticks or coming.ticks[0][0] > state.now:
+        return None
+    state.suspicious = coming.ticks.pop(0)[1]
+    moved = act(state)
+    state.events += moved
+    return moved > 0
 
 
 def arrival(state: State, coming: Coming) -> bool | None:

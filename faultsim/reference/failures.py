@@ -7,7 +7,7 @@ from faultsim.errors import EngineError
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
 from faultsim.reference.state import FAILURE, REPAIR, State
 
-__all__ = ["before_the_first_submit", "end_holds", "fail", "repair"]
+__all__ = ["before_the_first_submit", "end_holds", "fail", "repair", "requeue", "roll_back"]
 
 
 def before_the_first_submit(state: State) -> int:
@@ -81,11 +81,7 @@ def kill(state: State, job: Job) -> None:
     """F9: "lost seconds = unsaved work by the clock [...]; broken-off checkpoint / restart / migration time stays in
     its account, a broken start delay in start_delay. restarts += 1. Safe progress stays."
     """
-    here = close_stretch(job, state.now)
-    unpause(job, state.now)
-    job.lost += here.unsaved
-    job.safe = job.after = here.safe
-    job.restarts += 1
+    roll_back(state, job)
     recovery = state.settings.get("recovery")
     if recovery is None:
         raise EngineError(f"job {job.index} was killed at {state.now}, and recovery is None")
@@ -93,6 +89,16 @@ def kill(state: State, job: Job) -> None:
         requeue(state, job, recovery["place"])
     else:
         hold(state, job)
+
+
+def roll_back(state: State, job: Job) -> None:
+    """The job stops and loses what is not safe."""
+    here = close_stretch(job, state.now)
+    unpause(job, state.now)
+    job.lost += here.unsaved
+    job.safe = job.after = here.safe
+    job.restarts += 1
+    job.last_kill = state.now
 
 
 def requeue(state: State, job: Job, place: str) -> None:

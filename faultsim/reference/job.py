@@ -24,6 +24,8 @@ class Where(NamedTuple):
     progress: float  # in a lead phase: what it leads to
     unsaved: float  # work since the safe point, by the clock
     checkpoints: float  # time in planned checkpoints so far in this stretch
+    since: float  # from when on, by the clock, work is not safe: the end of the last checkpoint or begin of the work
+    again: float = 0.0  # time so far in the planned checkpoint that it is in
 
 
 @dataclass(eq=False, slots=True)
@@ -54,16 +56,18 @@ class Job:
     lead: str = "restart"
     lead_begin: float = 0.0
     t0: float = 0.0  # end of the lead phase, begin of the work
-    safe: float = 0.0  # safe progress until t0 ...
-    after: float = 0.0  # ... and from t0 on
-    carried: float = 0.0  # unsaved work, by the clock, that is lost with a failure before t0
-    pause_until: float = NEVER  # Defragment
+    safe_at: float = 0.0  # when what the lead phase leads to is safe: at t0, or earlier in a move of Fars
+    safe: float = 0.0  # safe progress until then ...
+    after: float = 0.0  # ... and from then on
+    carried: float = 0.0  # unsaved work, by the clock, that is lost with a failure before then
+    pause_until: float = NEVER  # Defragment, live moves of Fars
     asked: int = 0  # requests of a risk-based policy in this stretch
 
     # failures
     restarts: int = 0  # kills
     held: bool = False
     waiting_since: float | None = None  # the kill after which it has not started yet
+    last_kill: float = NEVER
 
     # seconds of its holding periods by account; what no other account has is useful
     holding: float = 0.0
@@ -127,14 +131,25 @@ def expected_if_started(job: Job, start: float) -> float:
     return (start + r) + duration(job, max(0.0, job.estimate - job.safe))
 
 
-def set_out(job: Job, lead: str, begin: float, t0: float, safe: float, after: float, carried: float) -> None:
-    """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on.
+def set_out(
+    job: Job,
+    lead: str,
+    begin: float,
+    t0: float,
+    safe: float,
+    after: float,
+    carried: float,
+    *,
+    safe_at: float | None = None,
+) -> None:
+    """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on; that is safe from `safe_at` on.
 
     F1: "finish = t0 + (L + n(L)*C); expected end = t0 + (Le + n(Le)*C)", L = runtime - p, Le = max(0, estimate - p).
     (L is kept from below 0 too: p is a sum of doubles.)
     """
     job.lead, job.lead_begin, job.t0 = lead, begin, t0
     job.safe, job.after, job.carried = safe, after, carried
+    job.safe_at = t0 if safe_at is None else safe_at
     job.asked = 0
     job.finish = t0 + duration(job, max(0.0, job.runtime - after))
     job.expected = t0 + duration(job, max(0.0, job.estimate - after))
@@ -151,10 +166,12 @@ def where(job: Job, t: float) -> Where:
     is F2's (or the lead phase's) at max(t, pause_until)".
     """
     if t < job.start:
-        return Where("start_delay", job.safe, job.after, 0.0, 0.0)
+        return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.start)
     t = max(t, job.pause_until)
     if t < job.t0:
-        return Where(job.lead, job.safe, job.after, job.carried, 0.0)
+        if t >= job.safe_at:
+            return Where(job.lead, job.after, job.after, 0.0, 0.0, job.safe_at)
+        return Where(job.lead, job.safe, job.after, job.carried, 0.0, job.lead_begin - job.carried)
     w, c = job.interval, job.cost
     n = planned(job, max(0.0, job.runtime - job.after))
     j = 0
@@ -164,8 +181,8 @@ def where(job: Job, t: float) -> Where:
     if j < n:
         b = job.t0 + (j * (w + c) + w)
         if t >= b:
-            return Where("planned", safe, safe + w, b - c_j, j * c + (t - b))
-    return Where("work", safe, safe + (t - c_j), t - c_j, j * c)
+            return Where("planned", safe, safe + w, b - c_j, j * c + (t - b), c_j, t - b)
+    return Where("work", safe, safe + (t - c_j), t - c_j, j * c, c_j)
 
 
 def close_stretch(job: Job, t: float) -> Where:
@@ -185,15 +202,22 @@ def close_stretch(job: Job, t: float) -> Where:
     return here
 
 
-def pause(job: Job, now: float, cost: float) -> None:
+def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
     """F11: "Defragment(cost=c) is a PAUSE [...] pause_until = max(now, start, pause_until) + c. The begin of its lead
     phase, t0, finish and expected end each get + c by one addition".
+
+    Everything moves by `again` more when that much of a planned checkpoint is to be made anew.
     """
-    job.pause_until = max(now, job.start, job.pause_until) + cost
-    job.lead_begin += cost
-    job.t0 += cost
-    job.finish += cost
-    job.expected += cost
+    begin = max(now, job.start, job.pause_until)
+    job.pause_until = begin + cost
+    later = again + cost
+    job.lead_begin += later
+    if job.safe_at > begin:
+        job.safe_at += later
+    job.t0 += later
+    job.finish += later
+    job.expected += later
+    job.checkpoint += again
     job.migration += cost
 
 

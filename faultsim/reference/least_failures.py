@@ -1,6 +1,6 @@
 """`LeastFailuresMigration`: running jobs leave nodes that failed often (MODEL.md section 8, reading F12)."""
 
-from faultsim.reference.job import Job, close_stretch, set_out
+from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.state import State
 
 __all__ = ["migrate"]
@@ -48,6 +48,7 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     # time stays in its account; unsaved work so far is carried (by the clock) and lost if a failure comes before t0' =
     # now + cost; at t0' the safe point is the progress at the move."
     here = close_stretch(job, state.now)
+    unpause(job, state.now)
     set_out(job, "migration", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
     state.disturb()
     return True

@@ -9,7 +9,7 @@ from faultsim.errors import InputError
 from faultsim.reference.boxes import Box, BoxTable
 from faultsim.reference.state import Job, State
 
-__all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "window_at"]
+__all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "unsuspected", "window_at"]
 
 #: By machine.
 PLACEMENTS = {
@@ -48,10 +48,17 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
         # "predicted not to fail in the job's window first, then lowest number"
         failing = state.world.failing(*window_at(state, job, state.now))
         free = sorted(free, key=lambda node: (node in failing, node))
+    free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
     return sorted(free[: job.size])
 
 
 # -- torus
+
+
+def unsuspected(state: State, candidates: list[Box]) -> list[Box]:
+    """ "boxes without a suspicious node are candidates first; only if there is none (that is permitted), all are"."""
+    avoided = sum(1 << node for node in state.avoided)
+    return [box for box in candidates if not box.mask & avoided] or candidates
 
 
 def place(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

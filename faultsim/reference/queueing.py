@@ -10,10 +10,20 @@ import numpy as np
 from faultsim.errors import EngineError, InputError, NotAvailableError
 from faultsim.reference.boxes import Box, union
 from faultsim.reference.job import expected_if_started
-from faultsim.reference.placement import free_nodes_for, place, window_at
+from faultsim.reference.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.state import Job, State
 
-__all__ = ["ORDERS", "backfill", "check_start", "fcfs", "queue_order", "shadow_time", "start_as_head"]
+__all__ = [
+    "ORDERS",
+    "backfill",
+    "check_start",
+    "fcfs",
+    "fixed_box",
+    "occupied_at",
+    "queue_order",
+    "shadow_time",
+    "start_as_head",
+]
 
 #: Reading R2: queue orders as sort keys of one job at a time, smallest first; ties by (submit, index), or by the place
 #: that a requeued job was given (F9: "With other queue orders the place breaks ties").
@@ -67,13 +77,13 @@ def start_as_head(state: State, job: Job) -> bool:
     "On a torus: try the (rounded) size; if no free box of that size exists, the smallest feasible q above it with one;
     then the placement rule among the boxes of size q."
     """
-    if job.needs > state.free:
+    if job.needs > state.open_to_start:
         return False
     if state.table is None:
         state.begin(job, None, free_nodes_for(state, job), backfilled=False)
         return True
     for q in state.table.sizes_between(job.needs, state.free):
-        candidates = state.table.free_of_size(state.blocked, q)
+        candidates = unsuspected(state, state.table.free_of_size(state.blocked, q))
         if candidates:
             box = place(state, job, candidates, state.blocked, window_at(state, job, state.now))
             state.begin(job, box, [], backfilled=False)
@@ -103,7 +113,7 @@ def shadow_time(state: State, head: Job) -> float:
     F10: "T = inf when no release is enough (then nothing is refused on its account)".
     """
     if state.table is None:
-        free = state.free
+        free = state.open_to_start
         if free >= head.needs:
             return state.now
         for release in state.releases():
@@ -119,9 +129,10 @@ def shadow_time(state: State, head: Job) -> float:
     return math.inf
 
 
-def occupied_at(state: State, T: float) -> int:
+def occupied_at(state: State, T: float, running: list[Job] | None = None) -> int:
     """Torus: the occupancy once every running job expected to end by T has, and every node known to be up by T is."""
-    return union(job.mask for job in state.running if state.expected_end(job) > T) | state.down_mask(after=T)
+    running = state.running if running is None else running
+    return union(job.mask for job in running if state.expected_end(job) > T) | state.down_mask(after=T)
 
 
 def ends_by(state: State, job: Job, T: float) -> bool:
@@ -135,10 +146,10 @@ def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> Non
     """ "cluster: it fits in the extra nodes (free at T, all releases at T counted, less the head's size); each such job
     takes from them".
     """
-    free_at_T = state.free + sum(release.size for release in state.releases() if release.time <= T)
+    free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
     extra = free_at_T - head.size
     for job in later:
-        if job.size > state.free:
+        if job.size > state.open_to_start:
             continue
         if not ends_by(state, job, T):
             if job.size > extra:
@@ -171,7 +182,7 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
             candidates = state.table.free_of_size(state.blocked, q)
             permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
             if permitted:
-                box = place(state, job, permitted, state.blocked, window_at(state, job, state.now))
+                box = place(state, job, unsuspected(state, permitted), state.blocked, window_at(state, job, state.now))
                 state.begin(job, box, [], backfilled=True)
                 if not by_T and not fixed:
                     for_head = [other for other in for_head if not other.mask & box.mask]

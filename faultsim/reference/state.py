@@ -1,7 +1,7 @@
 """What the reference engine knows at one moment: the jobs, the clock, the machine, and the diary of what happened.
 
-Nothing here decides anything.  `State.begin`, `State.leave`, `State.move`, `State.swap`, `State.take_down` and
-`State.bring_up` are the only ways in which nodes change hands.
+Nothing here decides anything.  `State.begin`, `State.leave`, `State.move`, `State.relocate`, `State.swap`,
+`State.take_down` and `State.bring_up` are the only ways in which nodes change hands.
 """
 
 import math
@@ -21,6 +21,7 @@ __all__ = [
     "MOVE",
     "REPAIR",
     "START",
+    "THEFT",
     "Job",
     "Release",
     "Reservation",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 # Event kinds of the record; MODEL.md section 2 fixes the order of those that are events.
-FINISH, REPAIR, FAILURE, CHECKPOINT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 5, 6, 7
+FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @dataclass(eq=False, slots=True)
@@ -79,6 +80,7 @@ class State:
             self.world.failures
             or self.world.predictions
             or settings["migration"]
+            or settings.get("rescheduling")
             or settings["placement"]["name"] != "first_fit"
         )
         self.tracking = table is None and bool(self.recording or self.checking or named)
@@ -89,6 +91,8 @@ class State:
         self.disturbed = False  # since the last pass
         self.promise: tuple[Job, float] | None = None  # EASY: the head and its T, for verify only
         self.last_attempt: int | None = None  # Defragment: the occupancy after the last attempt
+        self.suspicious: frozenset[int] = frozenset()  # Fars: nodes predicted to fail in this interval
+        self.waits: list[float] = []  # Fars: of each decision to start, in order
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0
@@ -108,6 +112,7 @@ class State:
         self.queue.remove(job)
         self.running.append(job)
         job.decision = self.now
+        self.waits.append(self.now - max(job.submit, job.last_kill))
         job.start = self.now + self.delay
         job.box, job.nodes = box, nodes
         job.allocated = job.size if box is None else box.size
@@ -169,6 +174,15 @@ class State:
         self.write(MOVE, job)
         self._take_place(job)
 
+    def relocate(self, job: Job, box: Box) -> None:
+        """Torus: one running job moves to a box that is free but for its own nodes."""
+        self._leave_place(job)
+        self.busy = self.busy & ~job.mask | box.mask
+        job.box = box
+        job.moves += 1
+        self.write(MOVE, job)
+        self._take_place(job)
+
     def swap(self, job: Job, given: list[int], taken: list[int]) -> None:
         """Cluster: a running job moves from some of its nodes to as many free ones."""
         self._leave_place(job)
@@ -201,6 +215,23 @@ class State:
     def holder(self, node: int) -> Job | None:
         """The job whose node it is."""
         return next((job for job in self.running if job.has(node)), None)
+
+    @property
+    def open_to_start(self) -> int:
+        """The free nodes that a pass sees: `Static(m)` "leaves m free nodes alone: passes see m free nodes fewer"."""
+        return self.free - self.left_alone
+
+    @property
+    def left_alone(self) -> int:
+        """m of `Static(m)`."""
+        rule = self.settings.get("rescheduling")
+        return 0 if rule is None or rule["spares"] == "dynamic" else int(rule["spares"]["k"])
+
+    @property
+    def avoided(self) -> frozenset[int]:
+        """The nodes that a start takes only if no other will do."""
+        rule = self.settings.get("rescheduling")
+        return self.suspicious if rule is not None and rule["suspicious"] == "last" else frozenset()
 
     @property
     def blocked(self) -> int:

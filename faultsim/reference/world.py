@@ -20,6 +20,8 @@ class World:
         begin == end for a dated one.
     p : float
         Probability of each prediction.
+    ticks : list of (time, nodes)
+        When `Fars` acts, and which nodes are suspicious from then until the next one.
     """
 
     def __init__(self, world: dict[str, Any] | None) -> None:
@@ -29,6 +31,7 @@ class World:
         predictions = given.get("predictions")
         self.predictions: list[tuple[float, float, int]] = rows(predictions, "begin", "end", "node")
         self.p = float(predictions["p"]) if predictions else 0.0
+        self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.get("ticks"))
 
     def failing(self, begin: float, end: float) -> set[int]:
         """The nodes with a prediction in a window.
@@ -43,6 +46,14 @@ class World:
         for _ in range(k):
             survives *= 1.0 - self.p
         return 1.0 - survives
+
+
+def ticks(columns: dict[str, Any] | None) -> list[tuple[float, frozenset[int]]]:
+    """Times, with the nodes between two offsets each."""
+    if not columns:
+        return []
+    times, first, node = (np.asarray(columns[name]).tolist() for name in ("time", "first", "node"))
+    return [(t, frozenset(node[first[i] : first[i + 1]])) for i, t in enumerate(times)]
 
 
 def rows(columns: dict[str, Any] | None, *names: str) -> list[Any]:

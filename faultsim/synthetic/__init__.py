@@ -1,5 +1,6 @@
-"""Made-up workloads and failure traces; every function takes a NumPy generator, or a seed."""
+"""Made-up workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
+from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
 from faultsim.synthetic.exponential import exponential
 from faultsim.synthetic.failures import exponential_failures, weibull_failures
 from faultsim.synthetic.hyper_erlang import (
@@ -15,12 +16,15 @@ from faultsim.synthetic.sites import llnl_like, nasa_like, sdsc_like
 from faultsim.synthetic.times import ExponentialTimes, LognormalTimes, WeibullTimes
 
 __all__ = [
+    "DagProperties",
     "ExponentialTimes",
     "HyperErlang",
     "HyperErlangModel",
     "LognormalTimes",
     "SizeClass",
     "WeibullTimes",
+    "bench_dags",
+    "dag_properties",
     "exponential",
     "exponential_failures",
     "hyper_erlang",
@@ -28,15 +32,8 @@ __all__ = [
     "llnl_like",
     "lublin",
     "nasa_like",
+    "random_dag",
     "renewal_failures",
     "sdsc_like",
     "weibull_failures",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Names of the design that are not here yet are refused by name."""
-    from faultsim.planned import refuse_synthetic
-
-    refuse_synthetic(name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

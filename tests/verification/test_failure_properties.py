@@ -11,6 +11,7 @@ from runs import runs
 import faultsim as fs
 
 failing_runs = runs(failing=True, record=True)
+still_runs = runs(failing=True, record=True, moving=False)  # without `Fars`
 some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw
 
 
@@ -81,7 +82,7 @@ def scaled(policy, factor, **names):
     """A policy with the seconds among its parameters times a factor."""
     if policy is None:
         return None
-    seconds = ("cost", "interval", "restart_cost", "mtbf", "seconds")
+    seconds = ("cost", "interval", "checkpoint_cost", "restart_cost", "mtbf", "seconds")
     changes = {
         field.name: getattr(policy, field.name) * factor
         for field in dataclasses.fields(policy)
@@ -93,8 +94,9 @@ def scaled(policy, factor, **names):
 @some
 @given(failing_runs, st.sampled_from([0.125, 64.0]))
 def test_time_has_no_unit(run, factor):
-    """A power of two scales doubles without rounding; orders with a threshold of a second are left out."""
+    """A power of two scales doubles without rounding; rules with a threshold in seconds are left out."""
     assume(run.scheduler.order.name not in ("wfp3", "unicef"))
+    assume(run.rescheduling is None or not isinstance(run.rescheduling.strategy, fs.FailureSlowdown))
     # A bucket is at most a day, and its length in hours is not exact in seconds.
     assume(not isinstance(run.predictor, fs.Buckets) and not isinstance(run.checkpointing, fs.PredictedWindows))
     log, trace, predictor = run.log, run.failures, run.predictor
@@ -116,6 +118,7 @@ def test_time_has_no_unit(run, factor):
         "recovery": scaled(run.recovery, factor),
         "checkpointing": scaled(run.checkpointing, factor),
         "migration": scaled(run.migration, factor),
+        "rescheduling": scaled(run.rescheduling, factor),
         "start_delay": run.start_delay * factor,
     }  # fmt: skip
     one, other = run.simulate(), run.with_options(**changes).simulate()
@@ -128,9 +131,9 @@ def test_time_has_no_unit(run, factor):
 
 
 @some
-@given(failing_runs, st.sampled_from([7.0, 4096.0]))
+@given(still_runs, st.sampled_from([7.0, 4096.0]))
 def test_time_has_no_origin(run, later):
-    """Halves of seconds are exact in doubles; buckets and intervals count from 0."""
+    """Halves of seconds are exact in doubles; buckets, intervals and ticks count from 0."""
     assume(not isinstance(run.predictor, fs.IntervalPredictor | fs.Buckets))
     assume(not isinstance(run.checkpointing, fs.PredictedWindows | fs.Young | fs.Daly))
     log, trace, predictor = run.log, run.failures, run.predictor
@@ -151,7 +154,7 @@ def test_time_has_no_origin(run, later):
 
 
 @some
-@given(failing_runs)
+@given(still_runs)  # ticks look at whole intervals, the one of the first submit too
 def test_a_wider_margin_of_the_same_failures(run):
     """Failures before the first submit, over by then, change nothing but what counts failures."""
     assume(not isinstance(run.placement, fs.LeastFailuresFirst))

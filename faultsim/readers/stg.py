@@ -1,0 +1,133 @@
+"""Reads task graphs of the Standard Task Graph Set (STG): see `read_stg`."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from faultsim import checks
+from faultsim.errors import InputError
+from faultsim.readers.files import Lines, shown, stem
+from faultsim.workflow import Workflow
+
+__all__ = ["read_stg"]
+
+_SUFFIXES = (".gz", ".xz", ".bz2", ".stg", ".txt")
+
+
+class _Row(NamedTuple):
+    """A line: the time of a task and what it waits for."""
+
+    line: int
+    text: bytes
+    time: float
+    before: list[int]
+
+
+def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: bool = False) -> Workflow:
+    """Read a task graph of the Standard Task Graph Set.
+
+    Parameters
+    ----------
+    path : path
+        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+    name : str, optional
+        Name of the workflow; that of the file, without its suffixes, by default.
+    dummies : bool
+        Whether to keep the two tasks of time 0 that the format puts before and after all others.  By default they are
+        left out: as jobs they would gather all data on the one node where the first of them ran.
+
+    Returns
+    -------
+    Workflow
+        Labelled by the numbers of the file.  Costs are the times as written, whose unit is free (see
+        `Workflow.scale_cost`); the format knows no transfers, so all are 0.
+
+    Raises
+    ------
+    InputError
+        No such file; another format; a line that cannot be read, a task out of order, a predecessor that is unknown or
+        given twice, a negative time (file, line and text are named); tasks missing; a cycle.
+
+    Notes
+    -----
+    Source: Tobita and Kasahara, "A standard task graph set for fair evaluation of multiprocessor scheduling
+    algorithms", Journal of Scheduling 5(5), 2002.  A line is: number of the task, time, number of predecessors,
+    predecessors; the first line is the number of tasks without the two dummies.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> with open("two.stg", "w") as file:
+    ...     _ = file.write("2\\n0 0 0\\n1 3 1 0\\n2 4 1 1\\n3 0 1 2\\n# CP Length : 7\\n")
+    >>> wf = fs.read_stg("two.stg")
+    >>> wf, wf.critical_path()
+    (<Workflow 'two': 2 jobs, 1 edge>, 7.0)
+    """
+    keep = checks.flag("dummies", dummies)
+    lines = Lines(path)
+    rows = _rows(lines)
+    n = len(rows)
+    for row in rows:
+        for other in row.before:
+            if other >= n:
+                raise _bad(lines.name, row.line, f"task {other} is unknown; the tasks are 0 to {n - 1}", row.text)
+        if len(set(row.before)) < len(row.before):
+            raise _bad(lines.name, row.line, "a predecessor is there twice", row.text)
+    tasks = range(n) if keep else range(1, n - 1)
+    first = tasks[0]
+    edges = [(other - first, task - first) for task in tasks for other in rows[task].before if other in tasks]
+    title = stem(path, _SUFFIXES) if name is None else str(name)
+    try:
+        return Workflow([rows[task].time for task in tasks], edges, title, labels=[str(task) for task in tasks])
+    except InputError as error:
+        raise InputError(f"{lines.name}: {error}") from None
+
+
+def _rows(lines: Lines) -> list[_Row]:
+    """Every line of the graph, the dummies included."""
+    name = lines.name
+    count: int | None = None
+    rows: list[_Row] = []
+    for number, text in enumerate(b"".join(lines).splitlines(), start=1):
+        words = text.partition(b"#")[0].split()
+        if not words:
+            continue
+        if count is None:
+            if len(words) != 1 or not words[0].isdigit() or int(words[0]) < 1:
+                raise _bad(name, number, "not a Standard Task Graph; expected the number of tasks alone", text)
+            count = int(words[0])
+            continue
+        rows.append(_row(name, number, text, words, len(rows)))
+    if count is None:
+        raise InputError(f"{name}: no number of tasks; expected a Standard Task Graph")
+    if len(rows) != count + 2:
+        raise InputError(f"{name}: {len(rows)} tasks; the first line promises {count} and 2 dummies")
+    for dummy in (rows[0], rows[-1]):
+        if dummy.time != 0:
+            raise _bad(name, dummy.line, f"the dummy task {rows.index(dummy)} must take no time", dummy.text)
+    return rows
+
+
+def _row(name: str, number: int, text: bytes, words: list[bytes], task: int) -> _Row:
+    try:
+        time = float(words[1])
+        whole = [int(word) for word in (words[0], *words[2:])]
+    except (IndexError, ValueError):
+        raise _bad(name, number, "expected task, time, number of predecessors, predecessors", text) from None
+    if not 0 <= time < float("inf"):
+        raise _bad(name, number, f"time {words[1].decode()}; expected a finite number of 0 or more", text)
+    if whole[0] != task:
+        raise _bad(name, number, f"task {whole[0]}; expected task {task} here", text)
+    if len(whole) < 2 or whole[1] != len(whole) - 2:
+        given = len(whole) - 2
+        promised = whole[1] if len(whole) > 1 else "no number of"
+        raise _bad(name, number, f"{given if given > 0 else 0} predecessors, {promised} promised", text)
+    before = whole[2:]
+    if any(other < 0 for other in before):
+        raise _bad(name, number, f"predecessor {min(before)} is negative", text)
+    return _Row(number, text, time, before)
+
+
+def _bad(name: str, line: int, what: str, text: bytes) -> InputError:
+    return InputError(f"{name}, line {line}: {what}: {shown(text)}")

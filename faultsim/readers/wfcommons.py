@@ -1,0 +1,234 @@
+"""Reads recorded workflows in WfFormat 1.5, the JSON form of WfCommons: see `read_wfcommons`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from faultsim.errors import InputError
+from faultsim.readers.files import Lines, stem
+from faultsim.workflow import Workflow
+
+__all__ = ["read_wfcommons"]
+
+_SUFFIXES = (".gz", ".xz", ".bz2", ".json")
+_VERSION = "1.5"
+_TASKS = "workflow.specification.tasks"
+_FILES = "workflow.specification.files"
+_RUNS = "workflow.execution.tasks"
+
+
+def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> Workflow:
+    """Read a recorded workflow in WfFormat 1.5, such as those of WfInstances.
+
+    Parameters
+    ----------
+    path : path
+        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+    name : str, optional
+        Name of the workflow; that of the file, without its suffixes, by default.
+
+    Returns
+    -------
+    Workflow
+        Tasks in the order of the file, labelled by their ids.  The cost of a task is its ``runtimeInSeconds``, as
+        measured on its machine; the cores it had there are left aside.  An edge carries, in bytes, the files that the
+        parent writes and the child reads.
+
+    Raises
+    ------
+    InputError
+        No such file; JSON that is broken (file, line and column are named); another version of the format; a field
+        that is missing or of another kind (its place in the document is named); a run time or size that is negative or
+        not finite; a parent, child or file that is unknown; parents and children that contradict each other; a cycle.
+
+    Notes
+    -----
+    Source: Coleman et al., "WfCommons: a framework for enabling scientific workflow research and development", FGCS
+    128, 2022; WfFormat 1.5.
+
+    Examples
+    --------
+    >>> import json
+    >>> import faultsim as fs
+    >>> tasks = [
+    ...     {"id": "a", "name": "a", "parents": [], "children": ["b"], "inputFiles": [], "outputFiles": ["f"]},
+    ...     {"id": "b", "name": "b", "parents": ["a"], "children": [], "inputFiles": ["f"], "outputFiles": []},
+    ... ]
+    >>> runs = [{"id": "a", "runtimeInSeconds": 3.5}, {"id": "b", "runtimeInSeconds": 4}]
+    >>> document = {"name": "two", "schemaVersion": "1.5", "workflow": {
+    ...     "specification": {"tasks": tasks, "files": [{"id": "f", "sizeInBytes": 1000}]},
+    ...     "execution": {"makespanInSeconds": 8, "executedAt": "2026-01-01", "tasks": runs}}}
+    >>> with open("two.json", "w") as file:
+    ...     json.dump(document, file)
+    >>> wf = fs.read_wfcommons("two.json")
+    >>> wf, wf.cost, wf.transfer
+    (<Workflow 'two': 2 jobs, 1 edge, transfers in bytes>, array([3.5, 4. ]), array([1000.]))
+    """
+    lines = Lines(path)
+    place = _Place(_parsed(lines), lines.name, "")
+    version = place.get("schemaVersion", str)
+    if version.text != _VERSION:
+        raise version.bad(f"{version.text!r}; this reads {_VERSION} (wfcommons converts older files)")
+    tasks, files, runs = place.rows(_TASKS), place.rows(_FILES, missing_is_empty=True), place.rows(_RUNS)
+    number = _numbered(tasks)
+    runtime = _by_id(runs, "runtimeInSeconds", number)
+    if not number:
+        raise place.bad(f"{_TASKS}: no task", at="")
+    for label, job in number.items():
+        if label not in runtime:
+            raise tasks[job].bad(f"task {label!r} has no entry in {_RUNS}")
+    sizes = _by_id(files, "sizeInBytes")
+    written = [_listed(task, "outputFiles", sizes) for task in tasks]
+    read = [_listed(task, "inputFiles", sizes) for task in tasks]
+    edges = [(a, b, sum(sizes[file] for file in read[b] if file in written[a])) for a, b in _pairs(tasks, number)]
+    costs = [runtime[label] for label in number]
+    title = stem(path, _SUFFIXES) if name is None else str(name)
+    try:
+        return Workflow(costs, edges, title, labels=list(number), transfer_unit="bytes")
+    except InputError as error:
+        raise InputError(f"{lines.name}: {error}") from None
+
+
+def _parsed(lines: Lines) -> Any:
+    try:
+        return json.loads(b"".join(lines))
+    except json.JSONDecodeError as error:
+        raise InputError(f"{lines.name}, line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
+    except RecursionError:
+        raise InputError(f"{lines.name}: lists or objects nested too deeply; expected WfFormat {_VERSION}") from None
+
+
+class _Place:
+    """A value of the document and where it stands, so that an error can say so."""
+
+    __slots__ = ("file", "path", "value")
+
+    def __init__(self, value: Any, file: str, path: str) -> None:
+        self.value, self.file, self.path = value, file, path
+
+    @property
+    def text(self) -> str:
+        return str(self.value)
+
+    def bad(self, what: str, at: str | None = None) -> InputError:
+        path = self.path if at is None else at
+        return InputError(f"{self.file}{', ' + path if path else ''}: {what}")
+
+    def get(self, key: str, kind: type | tuple[type, ...]) -> _Place:
+        """A field of this object, of the kind expected."""
+        path = f"{self.path}.{key}" if self.path else key
+        if not isinstance(self.value, dict):
+            raise self.bad(f"expected an object, got {_kind(self.value)}")
+        if key not in self.value:
+            raise self.bad("the field is missing", at=path)
+        value = self.value[key]
+        if not isinstance(value, kind) or isinstance(value, bool):
+            wanted = _KINDS[kind if isinstance(kind, type) else kind[0]]
+            raise self.bad(f"expected {wanted}, got {_kind(value)}", at=path)
+        return _Place(value, self.file, path)
+
+    def has(self, key: str) -> bool:
+        return isinstance(self.value, dict) and key in self.value
+
+    def rows(self, path: str, missing_is_empty: bool = False) -> list[_Place]:
+        """The entries of a list somewhere below."""
+        at = self
+        *objects, last = path.split(".")
+        for key in objects:
+            at = at.get(key, dict)
+        if missing_is_empty and not at.has(last):
+            return []
+        at = at.get(last, list)
+        return [_Place(value, at.file, f"{at.path}[{row}]") for row, value in enumerate(at.value)]
+
+    def amount(self, key: str) -> float:
+        field = self.get(key, (float, int))
+        try:
+            value = float(field.value)
+        except OverflowError:
+            value = float("inf")
+        if not 0 <= value < float("inf"):
+            raise field.bad(f"{field.value}; expected a finite number of 0 or more")
+        return value
+
+    def names(self, key: str) -> list[str]:
+        field = self.get(key, list)
+        for row, value in enumerate(field.value):
+            if not isinstance(value, str):
+                raise field.bad(f"expected a string, got {_kind(value)}", at=f"{field.path}[{row}]")
+        return list(field.value)
+
+
+_KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string", float: "a number", int: "a number"}
+
+
+def _kind(value: Any) -> str:
+    return {**_KINDS, bool: "true or false", type(None): "null"}.get(type(value), type(value).__name__)
+
+
+def _numbered(tasks: list[_Place]) -> dict[str, int]:
+    """Id -> job, in the order of the file."""
+    number: dict[str, int] = {}
+    for job, task in enumerate(tasks):
+        label = task.get("id", str)
+        if label.text in number:
+            raise label.bad(f"{label.text!r} is there already, in {_TASKS}[{number[label.text]}]")
+        number[label.text] = job
+    return number
+
+
+def _by_id(rows: list[_Place], field: str, known: Mapping[str, int] | None = None) -> dict[str, float]:
+    """Id -> number, each id once."""
+    found: dict[str, float] = {}
+    for row in rows:
+        label = row.get("id", str)
+        if label.text in found:
+            raise label.bad(f"{label.text!r} is there twice")
+        if known is not None and label.text not in known:
+            raise label.bad(f"no task has the id {label.text!r}")
+        found[label.text] = row.amount(field)
+    return found
+
+
+def _listed(task: _Place, key: str, sizes: Mapping[str, float]) -> dict[str, None]:
+    """The files of a task, each once; a task that lists none may leave the field out."""
+    if not task.has(key):
+        return {}
+    files = dict.fromkeys(task.names(key))
+    for file in files:
+        if file not in sizes:
+            raise task.bad(f"no file has the id {file!r}", at=f"{task.path}.{key}")
+    return files
+
+
+def _pairs(tasks: list[_Place], number: Mapping[str, int]) -> dict[tuple[int, int], None]:
+    """The edges (parent, child), which a task states for its parents and, in most files, for its children."""
+    ways: dict[str, dict[tuple[int, int], str]] = {}
+    for key in ("parents", "children"):
+        found: dict[tuple[int, int], str] = {}
+        for job, task in enumerate(tasks):
+            path = f"{task.path}.{key}"
+            for label in task.names(key) if key == "parents" or task.has(key) else []:
+                if label not in number:
+                    raise task.bad(f"no task has the id {label!r}", at=path)
+                pair = (number[label], job) if key == "parents" else (job, number[label])
+                if pair in found:
+                    raise task.bad(f"{label!r} is there twice; give each edge once", at=path)
+                found[pair] = path
+        ways[key] = found
+    parents, children = ways["parents"], ways["children"]
+    for some, others, missing in ((children, parents, "parents"), (parents, children, "children")):
+        if some is parents and not any(task.has("children") for task in tasks):
+            continue
+        for a, b in some:
+            if (a, b) not in others:
+                one, other = (b, a) if missing == "parents" else (a, b)
+                task = tasks[one]
+                label = list(number)[other]
+                raise task.bad(f"{label!r} is missing here, but {some[a, b]} says so", at=f"{task.path}.{missing}")
+    return dict.fromkeys(parents)
