@@ -274,9 +274,9 @@ def test_a_move_leaves_the_head_its_box(reservation, size, base):
 
 
 def test_a_job_that_has_ended_by_then_is_in_nobodys_way():
-    """As above, but the job that moves ends at 14, like the others."""
+    """The head is promised 2-6 at 14; job 1, on 2, will end at 14 with the move, and goes to 5."""
     easy = {**EASY, "reservation": "fixed"}
-    result = moving([(0, 14, 2), (0, 11, 1), (0, 14, 2), (5, 9, 5)], LINE, {1: [2]}, easy)
+    result = moving([(0, 40, 2), (0, 11, 1), (0, 14, 2), (5, 9, 5)], LINE, {1: [2]}, easy)
     assert (moves(result), result["start"][3]) == ([(10, 1)], 14)
 
 
