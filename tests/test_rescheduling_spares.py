@@ -307,8 +307,8 @@ def test_a_live_move_in_a_pause_of_defragment_makes_it_longer():
 
 
 def test_a_safe_point_that_has_passed_is_not_moved_by_defragment():
-    """A move at 10 is safe at 12 and works again at 22. At 14 job 0 ends, and job 1 pauses for 4 s; at 20 it has 13 s at
-    stake since 12, and not 9 since 16, so that it moves for 12.
+    """A move at 10 is safe at 12 and works again at 22. At 14 job 0 ends, and job 1 pauses for 4 s; at 20 it has 13 s
+    at stake since 12, and not 9 since 16, so that it moves for 12.
     """
     result = moving(
         [(0, 14, 2), (0, 40, 1)], LINE, {1: [2], 2: [0]},
