@@ -7,6 +7,7 @@ from faultsim.errors import OptionError
 from faultsim.reference.engine import simulate
 from tests.by_hand import (
     CONSERVATIVE,
+    DEFRAGMENT,
     EASY,
     FCFS,
     HOLD,
@@ -20,7 +21,7 @@ from tests.by_hand import (
     rows,
     torus,
 )  # fmt: skip
-from tests.moving import FARS, LIVE, moves, moving, stays
+from tests.moving import FARS, LIVE, ledger, moves, moving, stays
 
 THEFT = 4
 LINE = torus(1, 1, 8, wrap=False)
@@ -274,9 +275,9 @@ def test_a_move_leaves_the_head_its_box(reservation, size, base):
 
 
 def test_a_job_that_has_ended_by_then_is_in_nobodys_way():
-    """As above, but the job that moves ends at 14, like the others."""
+    """The head is promised 2-6 at 14; job 1, on 2, will end at 14 with the move, and goes to 5."""
     easy = {**EASY, "reservation": "fixed"}
-    result = moving([(0, 14, 2), (0, 11, 1), (0, 14, 2), (5, 9, 5)], LINE, {1: [2]}, easy)
+    result = moving([(0, 40, 2), (0, 11, 1), (0, 14, 2), (5, 9, 5)], LINE, {1: [2]}, easy)
     assert (moves(result), result["start"][3]) == ([(10, 1)], 14)
 
 
@@ -289,6 +290,32 @@ def test_a_move_keeps_clear_of_conservative_reservations():
     assert (kept["moves"].tolist(), kept["start"][3]) == ([0, 0, 0, 0], 20)
     short = moving([(0, 40, 3), (0, 17, 1), (0, 20, 2), (5, 9, 4)], LINE, {1: [3]}, CONSERVATIVE)
     assert (short["moves"].tolist(), short["start"][3]) == ([0, 1, 0, 0], 20)
+
+
+def test_a_live_move_in_a_pause_of_defragment_makes_it_longer():
+    """Job 1 begins a checkpoint of 3 s at 8; at 9 job 0 ends, and it pauses for 4 s. Of that it moves at 10, for 2 s
+    more, and is moved back for 4: 10 s in all, and the checkpoint goes on where it was.
+    """
+    result = moving(
+        [(0, 9, 2), (0, 20, 1)], LINE, {1: [0]}, fars={**LIVE, "restart_cost": 2.0},
+        migration={**DEFRAGMENT, "max_concentration": 1.0, "cost": 4.0, "when": "always"},
+        checkpointing={"name": "periodic", "interval": 8.0, "cost": 3.0},
+    )  # fmt: skip
+    assert moves(result) == [(9, 1), (10, 1), (10, 1)]
+    assert ledger(result) == {"useful": 9 * 2 + 20, "checkpoint": 2 * 3, "migration": 10}
+    assert result["finish"][1] == 36
+
+
+def test_a_safe_point_that_has_passed_is_not_moved_by_defragment():
+    """A move at 10 is safe at 12 and works again at 22. At 14 job 0 ends, and job 1 pauses for 4 s; at 20 it has 13 s
+    at stake since 12, and not 9 since 16, so that it moves for 12.
+    """
+    result = moving(
+        [(0, 14, 2), (0, 40, 1)], LINE, {1: [2], 2: [0]},
+        fars={"strategy": {"name": "service_unit_loss"}, "checkpoint_cost": 2.0, "restart_cost": 10.0},
+        migration={**DEFRAGMENT, "min_free": 0.7, "max_concentration": 1.0, "cost": 4.0, "when": "always"},
+    )  # fmt: skip
+    assert moves(result)[:3] == [(10, 1), (14, 1), (20, 1)]
 
 
 def test_least_failures_migration_breaks_off_a_live_move():

@@ -252,6 +252,22 @@ def test_a_transfer_dies_with_its_source_as_theory_says():
     assert_within(kills, 1 / well - 1, 0.04)
 
 
+@both
+@given(case=workflow_cases(max_workflows=1))
+def test_jobs_in_a_row_on_one_node_leave_nothing_to_decide(engine, case):
+    """However they are scheduled, with or without a plan, they end at the same times."""
+    _, tables, world = case
+    cost = tables["cost"] if tables["cost"].ndim == 1 else tables["cost"][:, 0]
+    row = line(len(cost), cost[:, None])
+    failing = rows_of(world["failures"]) if world else []
+    befalls = world_of([(t, 0, d) for t, _, d in failing])
+    one, *others = (result(engine, row, befalls, scheduler=rule) for rule in ("rank_hybd", "flaw", "fifo", "heft"))
+    for other in others:
+        for name in ("start", "finish", "kills"):
+            np.testing.assert_array_equal(one[name], other[name])
+        assert one["loss_time"] == other["loss_time"]
+
+
 # -- knowledge
 
 
