@@ -142,7 +142,7 @@ class Drive:
             return False
         tasks = [self._maker.task(self._maker.grid[cell], replicate) for cell, replicate in chosen]
         known = self._store.known({task.id for task in tasks} - self._waiting.keys())
-        linked = self._store.linked(self._sweep, [task.index for task in tasks])
+        linked = self._store.linked(self._sweep, [task.index for task in tasks]) if known else {}
         for task in tasks:
             if task.id in self._waiting:
                 self._waiting[task.id].append(task)

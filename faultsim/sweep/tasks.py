@@ -20,7 +20,7 @@ from faultsim.workload import Workload
 __all__ = ["Inputs", "Maker", "Task"]
 
 #: Bytes of inputs that are kept for the tasks to come.
-KEPT = 256 * 2**20
+KEPT = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
