@@ -89,8 +89,9 @@ MANY = """
 import resource, sys, time
 import faultsim as fs
 runs, store = int(sys.argv[1]), sys.argv[2]
-sweep = fs.Sweep({"log": lambda rng: fs.synthetic.exponential(500, rng, mean_gap=60, mean_runtime=600, mean_size=8, max_size=64),
-                  "machine": fs.Cluster(128)}, replicates=runs)
+model = {"mean_gap": 60, "mean_runtime": 600, "mean_size": 8, "max_size": 64}
+base = {"log": lambda rng: fs.synthetic.exponential(500, rng, **model), "machine": fs.Cluster(128)}
+sweep = fs.Sweep(base, replicates=runs)
 began = time.perf_counter()
 sweep.fill(store, workers=2)
 print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
