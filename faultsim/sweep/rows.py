@@ -25,7 +25,6 @@ PER_JOB = frozenset(
         "mean_response",
         "mean_bounded_slowdown",
         "mean_slowdown",
-        "failures_hit",
         "failed_jobs",
         "job_failure_rate",
         "failure_slowdown",
