@@ -82,6 +82,18 @@ def test_differences_are_those_of_the_paired_test(table):
     assert seen == {True, False}
 
 
+def test_dollars_are_no_formulas(table):
+    columns = dict(table.select(start_delay=0.0))
+    columns["scheduler"] = np.where(columns["scheduler"] == "easy", r"$\\bad{ $5", "$a$")
+    odd = type(table)(columns, axes=table.axes)
+    for draw in (
+        lambda: plot_sweep(odd, "mean_wait", x="load"),
+        lambda: plot_heatmap(odd, "mean_wait", x="load", y="scheduler"),
+        lambda: plot_differences(odd, "mean_wait", "scheduler", "$a$"),
+    ):
+        draw().figure.draw_without_rendering()
+
+
 def test_what_is_wrong_is_said(table):
     with pytest.raises(OptionError, match=r"no axis 'laod' \(did you mean 'load'"):
         plot_sweep(table, "mean_wait", x="laod")

@@ -162,6 +162,13 @@ def test_a_report_of_a_run_that_was_saved(run, tmp_path):
     assert report_run(fs.load_result(tmp_path / "run.npz")).html() == report_run(result).html()
 
 
+@pytest.mark.parametrize("machine", [fs.Cluster(1), fs.Torus(1, 1, 1)])
+def test_a_run_in_which_nothing_takes_time(machine):
+    text = report_run(fs.simulate(fs.Workload(submit=[5], runtime=[0], size=[1]), machine, record=True)).html()
+    checked(text)
+    assert "n/a" in text
+
+
 def test_a_replay_holds_the_stays(run):
     result = run.simulate()
     about, data = Replay(result).columns()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "axes", "new_figure", "require_matplotlib", "save", "tidy", "time_unit"]
+__all__ = ["PALETTE", "axes", "new_figure", "require_matplotlib", "save", "tidy", "time_unit", "verbatim"]
 
 #: Colours that people with any common colour blindness tell apart (Okabe and Ito 2008), darkest-first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -76,6 +76,17 @@ def time_unit(span: float) -> tuple[str, float]:
         if span >= least:
             return name, seconds
     return _UNITS[-1][1:]
+
+
+def verbatim(text: str) -> str:
+    """Text as matplotlib shows it as it stands, where dollars would begin a formula.
+
+    Examples
+    --------
+    >>> print(verbatim("5 $ an $hour"))
+    5 \\$ an \\$hour
+    """
+    return text.replace("$", r"\$")
 
 
 def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:

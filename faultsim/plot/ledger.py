@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, tidy
+from faultsim.plot.base import axes, tidy, verbatim
 from faultsim.result import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -93,13 +93,12 @@ def plot_ledger(
                 color="white" if dark else "#202124",
             )  # fmt: skip
         before += width
-    ax.set_yticks(rows, list(ledgers))
+    ax.set_yticks(rows, list(map(verbatim, ledgers)))
     ax.invert_yaxis()
     ax.set_xlim(0, 100)
     ax.set_xlabel("share of the capacity (%)")
     ax.set_title(title, fontsize=11)
-    # Below the label of the axis, which is as far away in points however high the bars are.
-    ax.legend(
-        fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False
-    )  # fmt: skip
+    if share.any():
+        # Below the label of the axis, which is as far away in points however high the bars are.
+        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False)
     return tidy(ax, grid=False)

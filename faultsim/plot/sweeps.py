@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faultsim.checks import did_you_mean
 from faultsim.errors import OptionError
 from faultsim.metrics import METRICS
-from faultsim.plot.base import GREY, PALETTE, axes, tidy
+from faultsim.plot.base import GREY, PALETTE, axes, tidy, verbatim
 from faultsim.plot.curves import MARKERS
 
 if TYPE_CHECKING:
@@ -150,15 +150,15 @@ def plot_sweep(
             ax.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
         ax.plot(
             at, mean, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4.5, linewidth=1.4,
-            linestyle="-" if i < len(PALETTE) else "--", label=", ".join(map(value_text, line)) or label,
+            linestyle="-" if i < len(PALETTE) else "--", label=verbatim(", ".join(map(value_text, line))) or label,
         )  # fmt: skip
     if log:
         ax.set_yscale("log")
     if names is not None:
         ax.set_xticks(range(len(names)), names)
     if len(lines) > 1:
-        ax.legend(fontsize=9, title=", ".join(others), title_fontsize=9, frameon=False)
-    ax.set_xlabel(x, fontsize=10)
+        ax.legend(fontsize=9, title=verbatim(", ".join(others)), title_fontsize=9, frameon=False)
+    ax.set_xlabel(verbatim(x), fontsize=10)
     ax.set_ylabel(label, fontsize=10)
     ax.set_title(title, fontsize=11)
     return tidy(ax)
@@ -225,8 +225,8 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
     ax.set_xticks(range(len(x_names)), x_names)
     ax.set_yticks(range(len(y_names)), y_names)
-    ax.set_xlabel(x, fontsize=10)
-    ax.set_ylabel(y, fontsize=10)
+    ax.set_xlabel(verbatim(x), fontsize=10)
+    ax.set_ylabel(verbatim(y), fontsize=10)
     ax.set_title(title, fontsize=11)
     return tidy(ax, grid=False)
 
@@ -287,7 +287,9 @@ def plot_differences(
     found = table.compare(metric, axis, baseline, confidence=confidence)
     label, scale = metric_label(metric)
     names = [name for name in table.axes if name == axis or _several(table[name])]
-    rows = [", ".join(map(value_text, row)) for row in zip(*(found[name].tolist() for name in names), strict=True)]
+    rows = [
+        verbatim(", ".join(map(value_text, row))) for row in zip(*(found[name].tolist() for name in names), strict=True)
+    ]
     mean, low, high = (scale * np.asarray(found[name], dtype=float) for name in ("difference", "low", "high"))
     sure = np.asarray(found["significant"], dtype=bool)
     ax = axes(ax, 7.0, 1.2 + 0.32 * len(rows))
@@ -305,8 +307,8 @@ def plot_differences(
             )  # fmt: skip
     ax.set_yticks(at, rows)
     ax.invert_yaxis()
-    ax.set_xlabel(f"difference of the {label} from {value_text(baseline)}", fontsize=10)
-    ax.set_ylabel(", ".join(names), fontsize=10)
+    ax.set_xlabel(f"difference of the {label} from {verbatim(value_text(baseline))}", fontsize=10)
+    ax.set_ylabel(verbatim(", ".join(names)), fontsize=10)
     ax.set_title(title, fontsize=11)
     ax.legend(fontsize=8, frameon=False, loc="best")
     return tidy(ax)
@@ -332,7 +334,7 @@ def _places(column: NDArray[Any]) -> tuple[NDArray[np.float64], list[str] | None
         return column.astype(float), None
     order: Mapping[Any, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}
     places = np.array([order[_key(value)] for value in column.tolist()], dtype=float)
-    return places, [value_text(value) for value in order]
+    return places, [verbatim(value_text(value)) for value in order]
 
 
 def _ranks(column: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
@@ -341,4 +343,4 @@ def _ranks(column: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
     if column.dtype.kind in "iuf":
         values.sort(key=lambda value: (value is None, value))
     rank = {value: i for i, value in enumerate(values)}
-    return np.array([rank[_key(value)] for value in column.tolist()]), [value_text(value) for value in values]
+    return np.array([rank[_key(value)] for value in column.tolist()]), [verbatim(value_text(value)) for value in values]

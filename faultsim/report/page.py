@@ -109,7 +109,7 @@ class Table:
         """As HTML."""
         columns = range(len(self.head))
         numeric = [all(not isinstance(row[i], str) for row in self.rows) and bool(self.rows) for i in columns]
-        lines = ['<div class="scroll"><table class="sortable">']
+        lines = ['<div class="scroll" tabindex="0"><table class="sortable">']
         if self.title:
             lines.append(f"<caption>{escape(self.title)}</caption>")
         heads = (
