@@ -56,6 +56,8 @@ def make_world(run: RunSpec, begin: float) -> dict[str, Table] | None:
         probability p; ``alarms``: time and node of requested checkpoints, node -1 for a request to all victims;
         ``ticks``: when `Fars` acts, and what is suspicious then (`ticks`).  Tables without rows are left out.
     """
+    if run.failures is None and run.predictor is None:
+        return None
     world: dict[str, Table] = {}
     trace = run.failures
     if trace is not None and len(trace):

@@ -201,7 +201,7 @@ class Drive:
     def _write(self, runs: list[tuple[Any, ...]], timing: list[tuple[str, float]]) -> None:
         if not runs and not self._links:
             return
-        self._store.add(runs, self._links, timing)
+        self._store.add(runs, self._links, timing, retry=self._retry)
         self._links = []
         for row in runs:
             tasks = self._waiting.pop(row[0], ())

@@ -179,6 +179,8 @@ class Store:
         runs: Sequence[tuple[Any, ...]],
         tasks: Sequence[tuple[Any, ...]],
         timing: Sequence[tuple[str, float]],
+        *,
+        retry: bool = False,
     ) -> None:
         """Add rows in one transaction: all of them are there afterwards, or none.
 
@@ -187,6 +189,8 @@ class Store:
         runs : sequence of (id, status, error, environment, *numbers)
         tasks : sequence of (sweep, task, replicate, seed, axes, run)
         timing : sequence of (run, elapsed)
+        retry : bool
+            Whether runs that failed before are replaced; a finished one never is.
         """
         columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *COLUMNS))
         marks = ", ".join("?" * (4 + len(COLUMNS)))
@@ -194,8 +198,8 @@ class Store:
         with self._explained(), self.transaction():
             db = self._db
             if runs:
-                # A run that failed before, and is tried again, is replaced; a finished one never.
-                db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
+                if retry:
+                    db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
                 db.executemany(f"INSERT OR IGNORE INTO run ({columns}) VALUES ({marks})", runs)
                 db.executemany("INSERT OR REPLACE INTO timing VALUES (?, ?, ?)", [(*row, ended) for row in timing])
             if tasks:
