@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.plot import plot_gantt, plot_queue, plot_utilization
 from faultsim.policies import parse_policy
 
@@ -406,11 +406,3 @@ def test_pictures_know_of_thefts(stolen):
     (ended,) = (bar for bar in plot_gantt(stolen).collections if bar.get_hatch())
     at = {round(path.vertices[:, 0].max() * 60) for path in ended.get_paths()}
     assert at == ({300, 2000} if requeues else {300})
-
-
-# -- what is still to come
-
-
-def test_other_parts_are_still_refused_by_name():
-    with pytest.raises(NotAvailableError, match="comes with workflows"):
-        _ = fs.Flaw
