@@ -297,6 +297,10 @@ def test_times_that_add_up_to_infinity(options):
 def test_ticks_that_are_too_short():
     with pytest.raises(OptionError, match=r"a Fars interval of 1e-09 s is too short for a span of"):
         run(rescheduling=fs.Fars(1e-9, SUL)).simulate()
+    # One prediction has no span, but the number of its interval must be exact all the same.
+    late = fs.PredictionTrace([1e20], [0])
+    with pytest.raises(OptionError, match=r"a Fars interval of 300 s is too short for predictions up to 1e\+20 s"):
+        run(rescheduling=FARS, predictor=late).simulate()
 
 
 # -- results
