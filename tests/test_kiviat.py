@@ -58,8 +58,8 @@ def test_gain_and_its_spread_by_polygons(methods):
     if areas[:, 1].min() < 1e-9:
         return  # next to nothing in some order: see the test of areas of 0
     gains = 1 - areas[:, 0] / areas[:, 1]
-    assert got.gain == pytest.approx(gains[0], abs=1e-9)
-    assert (got.lowest, got.highest) == pytest.approx((gains.min(), gains.max()), abs=1e-9)
+    assert got.gain == pytest.approx(gains[0], rel=1e-9, abs=1e-9)
+    assert (got.lowest, got.highest) == pytest.approx((gains.min(), gains.max()), rel=1e-9, abs=1e-9)
     assert got.lowest <= got.gain <= got.highest
     assert list(kiviat_radii({str(i): m for i, m in enumerate(methods)}).values()) == pytest.approx(radii, abs=1e-9)
 
