@@ -31,6 +31,8 @@ from faultsim.run import MOST, RunSpec
 __all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
+#: Numbers of intervals up to this are whole, and that of the next one is another.
+EXACT = 2.0**53
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
@@ -209,6 +211,8 @@ def ticks(foreseen: Table, interval: float) -> Table:
     if not len(node):
         return {"time": np.empty(0), "first": np.zeros(1, np.int64), "node": np.empty(0, np.int32)}
     _refuse_short("a Fars interval", interval, float(end[-1] - begin[0]))
+    if end[-1] / interval > EXACT:
+        raise OptionError(f"a Fars interval of {interval:g} s is too short for predictions up to {end[-1]:g} s")
     # The first interval that a prediction touches: a dated one is in (k I, (k + 1) I], another in [k I, (k + 1) I).
     low = np.where(begin == end, bucket_numbers(begin, interval), _floors(begin, interval))
     high = np.maximum(bucket_numbers(end, interval), low)

@@ -348,7 +348,10 @@ class Workflow:
         array([7.])
         """
         table = np.column_stack([self.edge_from, self.edge_to, np.zeros(self.n_edges)])
-        values = np.asarray(transfer, dtype=float)
+        try:
+            values = np.asarray(transfer, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"transfer: expected numbers, one for each of {self.n_edges} edges") from None
         if values.shape != (self.n_edges,):
             raise InputError(f"transfer: expected one for each of {self.n_edges} edges, got shape {values.shape}")
         table[:, 2] = values

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.plot import plot_gantt, plot_queue, plot_utilization
 from faultsim.policies import parse_policy
 
@@ -297,6 +297,10 @@ def test_times_that_add_up_to_infinity(options):
 def test_ticks_that_are_too_short():
     with pytest.raises(OptionError, match=r"a Fars interval of 1e-09 s is too short for a span of"):
         run(rescheduling=fs.Fars(1e-9, SUL)).simulate()
+    # One prediction has no span, but the number of its interval must be exact all the same.
+    late = fs.PredictionTrace([1e20], [0])
+    with pytest.raises(OptionError, match=r"a Fars interval of 300 s is too short for predictions up to 1e\+20 s"):
+        run(rescheduling=FARS, predictor=late).simulate()
 
 
 # -- results
@@ -406,11 +410,3 @@ def test_pictures_know_of_thefts(stolen):
     (ended,) = (bar for bar in plot_gantt(stolen).collections if bar.get_hatch())
     at = {round(path.vertices[:, 0].max() * 60) for path in ended.get_paths()}
     assert at == ({300, 2000} if requeues else {300})
-
-
-# -- what is still to come
-
-
-def test_other_parts_are_still_refused_by_name():
-    with pytest.raises(NotAvailableError, match="comes with workflows"):
-        _ = fs.Flaw

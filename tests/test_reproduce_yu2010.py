@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,14 +12,14 @@ import pytest
 import faultsim as fs
 from faultsim.cli import main
 from faultsim.errors import OptionError
-from faultsim.reproduce import yu2010, yu_inputs
+from faultsim.reproduce import yu2010, yu_inputs, yu_runs
 from faultsim.reproduce.claims import Claim, Finding, Verdict
 from faultsim.reproduce.replicates import Estimate
 from faultsim.reproduce.yu_checks import DECISIONS, checks, conventional, steps
 from faultsim.reproduce.yu_figures import FIGURES
 from faultsim.reproduce.yu_inputs import DAY, NODES, SPAN, load, predicted, record, shares
 from faultsim.reproduce.yu_measures import above, below, correlation, growth, saving, trend
-from faultsim.reproduce.yu_runs import COLUMNS, READINGS, VARIANTS, Evidence, Plan, plan
+from faultsim.reproduce.yu_runs import COLUMNS, READINGS, VARIANTS, Evidence, Plan, collect, plan
 
 TINY = Plan(2, 2, (1, 3), (0.0, 0.5, 0.9, 1.0), 3, readings=READINGS[:1], many=3, redraws=2)
 FULL = plan(False)
@@ -326,6 +327,23 @@ def test_threads_change_nothing(monkeypatch, tmp_path):
         yu2010.reproduce(quick=True, out=out, what=TINY, workers=workers)
         tables.append((out / "points.csv").read_text())
     assert tables[0] == tables[1]
+
+
+def test_an_interrupted_collection_begins_nothing_more(monkeypatch):
+    keys, begun = list(TINY.sets("bench")), []
+
+    def values(key, *_):
+        begun.append(key)
+        time.sleep(0.01)
+        return np.zeros((len(COLUMNS), TINY.runs(key)))
+
+    def interrupted(runs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(yu_runs, "_values", values)
+    with pytest.raises(KeyboardInterrupt):
+        collect(None, {"bench": None}, TINY, keys, seed=0, workers=1, progress=interrupted)
+    assert len(begun) < len(keys) / 2
 
 
 def test_plans_hold_what_the_paper_has():

@@ -172,6 +172,8 @@ def test_changed_copies() -> None:
     for bad, message in (
         (lambda: wf.with_cost([1]), "cost: 1 rows for 4 jobs"),
         (lambda: wf.with_transfer([1]), "transfer: expected one for each of 4 edges"),
+        (lambda: wf.with_transfer(["a", 2, 3, 4]), "transfer: expected numbers, one for each of 4 edges"),
+        (lambda: wf.with_transfer([[1], [2, 3]]), "transfer: expected numbers, one for each of 4 edges"),
         (lambda: wf.with_transfer([1, 2, 3, -4]), "-4 is negative"),
         (lambda: wf.scale_transfer(0).with_ccr(1), "all transfers are 0"),
         (lambda: wf.scale_cost(0), "factor of scale_cost.. must be above 0"),

@@ -254,11 +254,14 @@ def collect(
     tables = {key: np.full((len(COLUMNS), what.runs(key), what.windows), np.nan) for key in keys}
     parts = [(key, window) for window in range(what.windows) for key in keys]
     with ThreadPoolExecutor(workers) as pool:
-        jobs = (
-            (key, window, pool.submit(_values, key, found, sources[key.workload], what, window, seed))
-            for key, window in parts
-        )
-        for key, window, job in list(jobs):
-            tables[key][:, :, window] = job.result()
-            progress(what.runs(key))
+        try:
+            jobs = [
+                pool.submit(_values, key, found, sources[key.workload], what, window, seed) for key, window in parts
+            ]
+            for (key, window), job in zip(parts, jobs, strict=True):
+                tables[key][:, :, window] = job.result()
+                progress(what.runs(key))
+        except BaseException:  # Ctrl-C too: what has not begun is not made any more
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
     return {key: dict(zip(COLUMNS, values, strict=True)) for key, values in tables.items()}

@@ -117,7 +117,9 @@ def random_dag(
         Edges a job that is no entry, 1 or more: each such job has a predecessor on the level before it, and the rest
         are spread at random.  Met to the edge.
     edge_length : float
-        Mean XX    cost, transfer : tuple of float
+        Mean difference of levels along an edge, 1 or more; met as nearly as the draws allow, and only up to what the
+        number of levels leaves room for.
+    cost, transfer : tuple of float
         Least and largest, between which costs and transfers are uniform, in seconds.
     ccr : float, optional
         Scale the transfers so that mean transfer over mean cost is this.
