@@ -1,5 +1,7 @@
 """Figures of one run beyond the plain ones: painted Gantt charts, failures, the torus in space, the ledger."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -84,6 +86,28 @@ def test_a_painted_gantt_holds_the_same_node_seconds(which, block, request, monk
     assert pixels.shape == (result.machine.nodes, gantt.PIXELS[1], 4)
     assert pixels[..., 3].mean() / 255 == pytest.approx(result.metrics["utilization"], abs=0.002)
     assert image.get_extent() == [0.0, ax.get_xlim()[1], 0.0, result.machine.nodes]
+
+
+def test_a_painted_gantt_takes_memory_by_its_pixels():
+    rng = np.random.default_rng(1)
+    nodes = 20_000
+    # Every second node is taken for good, so that no job has two nodes side by side: 20,000 of size 1 that come first.
+    log = fs.Workload(
+        submit=np.concatenate([np.zeros(nodes), np.arange(1, 301)]),
+        runtime=np.concatenate([np.where(np.arange(nodes) % 2, 1e6, 0.5), rng.integers(1, 50, 300)]),
+        size=np.concatenate([np.ones(nodes, int), rng.integers(5000, 10_001, 300)]),
+    )
+    result = fs.simulate(log, fs.Cluster(nodes), record=True)
+    stays = len(result.allocations["nodes"])
+    assert stays > 2_000_000  # each a rectangle of its own: half a gigabyte as shapes
+    plot_gantt(result)  # what is imported on the way does not count
+    tracemalloc.start()
+    try:
+        plot_gantt(result)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 400e6
 
 
 def test_stays_that_a_failure_ended_are_painted_pale(torus_run, monkeypatch):
