@@ -32,7 +32,7 @@ use_errors(EngineError)  # the core imports nothing from here
 _ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_SCHEDULER = RankHybd()
-#: Seconds that a slice of the engine should take, and events in the first one.
+#: Seconds that a slice of the engine should take, and events and looks at nodes in the first one.
 SLICE, FIRST = 0.03, 10_000
 
 

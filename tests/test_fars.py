@@ -303,6 +303,16 @@ def test_ticks_that_are_too_short():
         run(rescheduling=FARS, predictor=late).simulate()
 
 
+def test_ticks_that_move_nobody_are_worked_off_in_slices_too():
+    foreseen = fs.PredictionTrace(np.arange(1, 901), np.full(900, 7))  # a node that nobody uses
+    simulation = fs.Simulation(LOG, FLAT, predictor=foreseen, rescheduling=fs.Fars(1, SUL))
+    slices = 1
+    while simulation._engine.run(10) == "budget":
+        slices += 1
+    assert simulation.done
+    assert slices > 900 / 10
+
+
 # -- results
 
 

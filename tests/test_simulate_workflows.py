@@ -415,6 +415,19 @@ def test_progress(monkeypatch):
     assert heard[-1][:2] == (20_000, 20_000)
 
 
+def test_a_slice_ends_where_passes_look_at_many_nodes():
+    jobs, nodes, predicted = 100, 10, 50
+    tables = tables_of([([20.0] * jobs, [])], nodes=nodes)
+    world = world_of([], [(10 * k, node) for k in range(1, predicted + 1) for node in range(nodes)])
+    engine = WorkflowEngine(settings_of("flaw"), tables, world)
+    slices = 1
+    while engine.run(jobs * nodes) == "budget":
+        slices += 1
+    # At every wake-up all jobs ask about all nodes: a handful of events, but a slice's work.
+    assert slices >= predicted
+    assert engine.n_events < 4 * jobs
+
+
 def test_ctrl_c_is_answered_between_slices():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
     flow, nodes = fs.Workflow(np.ones(500_000)), fs.Resources(64)

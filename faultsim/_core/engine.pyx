@@ -79,11 +79,12 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until"}
 
 
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
-    """Run until all is done, `budget` events were handled, or the next event is later than `until`."""
-    cdef int64_t limit = s.n_events + budget, look = s.n_events + FS_VERIFY_EVERY
+    """Run until all is done, `budget` events and ticks were handled, or the next event is later than `until`."""
+    # A tick that moves nobody is no event, but takes its time all the same.
+    cdef int64_t limit = (s.n_events + s.fars.next) + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef double t
     cdef int code
-    while s.n_events < limit:
+    while s.n_events + s.fars.next < limit:
         if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.n):
             look = s.n_events + FS_VERIFY_EVERY
             if broken_invariant(s) != NULL:
@@ -296,7 +297,7 @@ cdef class Engine:
     # ------------------------------------------------------------------ running
 
     def run(self, budget=None, double until=INFINITY):
-        """Run at most `budget` events, up to and with time `until`: "done", "budget" or "until"."""
+        """Run at most `budget` events and ticks, up to and with time `until`: "done", "budget" or "until"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
         self.refuse_if_unusable()

@@ -35,10 +35,11 @@ def use_errors(engine_error):
 
 
 cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
-    """Run until all is done (WF_DONE), or `budget` events were handled (WF_OK); by a plan, if there is one."""
-    cdef int64_t limit = s.n_events + budget, look = s.n_events + FS_VERIFY_EVERY
+    """Run until all is done (WF_DONE), or `budget` events and looks were made (WF_OK); by a plan, if there is one."""
+    # What an event takes goes by the jobs that its pass tries, and by the free nodes.
+    cdef int64_t limit = (s.n_events + s.n_looks) + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef int code
-    while s.n_events < limit:
+    while s.n_events + s.n_looks < limit:
         if FAULTSIM_DEBUG and follow == NULL and s.n_events >= look:
             look = s.n_events + FS_VERIFY_EVERY
             if workflow_broken(s) != NULL:
@@ -263,7 +264,7 @@ cdef class WorkflowEngine:
     # ------------------------------------------------------------------ running
 
     def run(self, budget=None):
-        """Run at most `budget` events: "done" or "budget"."""
+        """Run at most `budget` events, or fewer where passes look at many nodes: "done" or "budget"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
         if self.busy or self.failed:

@@ -139,6 +139,7 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
     cdef double finish
     cdef bint refused = False
     gather(s, job, &inputs)
+    s.n_looks += s.n_free
     choice.node = -1
     choice.finish = INFINITY
     choice.asked = 0

@@ -98,6 +98,7 @@ cdef int plan_job(workflow_t *s, plan_t *plan, int32_t job) noexcept nogil:
     cdef int32_t node, place, best = -1, best_place = 0
     cdef double start = 0.0, length, finish, best_start = 0.0, best_finish = 0.0
     cdef decision_t *d
+    s.n_looks += s.nodes
     for node in range(s.nodes):
         length = duration(s, job, node)
         place = first_gap(plan, node, inputs_there(s, plan, job, node), length, &start)

@@ -137,6 +137,7 @@ cdef struct workflow_t:
     int32_t *arrivals                  # workflows by (arrival, number)
     int32_t n_done
     int64_t n_events
+    int64_t n_looks                    # nodes that were looked at for a job: what passes and plans take
     # ---- counts
     double loss
     int64_t n_kills
