@@ -26,12 +26,13 @@ class JobTable:
     The parameters, columns and errors are those of `faultsim.Workload`, which adds what is done with a job log.
     """
 
-    __slots__ = ("_columns", "_comments", "_dropped", "_name")
+    __slots__ = ("_columns", "_comments", "_dropped", "_name", "_once")
 
     _columns: dict[str, NDArray[Any]]
     _comments: tuple[str, ...]
     _dropped: dict[str, int]
     _name: str
+    _once: dict[str, Any]
 
     def __init__(
         self,
@@ -68,6 +69,7 @@ class JobTable:
         object.__setattr__(self, "_dropped", dropped)
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_comments", comments)
+        object.__setattr__(self, "_once", {})  # what is computed from columns that many runs share
 
     def __setattr__(self, key: str, value: Any) -> None:
         raise AttributeError(f"a Workload is read-only: {key} cannot be set; its methods return changed copies")
@@ -144,7 +146,21 @@ class JobTable:
         >>> fs.Workload(submit=[0, 1], runtime=[5, 6], size=[1, 1], estimate=[-1, 10]).requested
         array([ 5., 10.])
         """
-        return read_only(np.where(self.estimate < 0, self.runtime, self.estimate))
+        found: NDArray[np.float64] | None = self._once.get("requested")
+        if found is None:
+            missing = self.estimate < 0
+            found = read_only(np.where(missing, self.runtime, self.estimate)) if missing.any() else self.estimate
+            self._once["requested"] = found
+        return found
+
+    def _sum_and_most(self, name: str) -> tuple[float, float]:
+        """Sum and largest value of a column, infinite where a double cannot hold it."""
+        found: tuple[float, float] | None = self._once.get(name + " sum")
+        if found is None:
+            values = getattr(self, name)
+            with np.errstate(over="ignore"):
+                found = self._once[name + " sum"] = float(values.sum()), float(values.max())
+        return found
 
     @property
     def work(self) -> NDArray[np.float64]:

@@ -120,9 +120,13 @@ def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = 
     gamma = checks.number("gamma", gamma, above=0.0, unit="seconds")
     checks.choice("denominator", denominator, ("max", "min"))
     runtime = result.jobs["runtime"]
-    below = np.maximum(runtime, gamma) if denominator == "max" else np.minimum(runtime, gamma)
-    with np.errstate(divide="ignore"):
-        slowdown: NDArray[np.float64] = np.maximum(result.jobs["response"], gamma) / below
+    above: NDArray[np.float64] = np.maximum(result.jobs["response"], gamma)
+    slowdown: NDArray[np.float64]
+    if denominator == "max":
+        slowdown = above / np.maximum(runtime, gamma)
+    else:
+        with np.errstate(divide="ignore"):
+            slowdown = above / np.minimum(runtime, gamma)
     return slowdown
 
 
@@ -172,7 +176,7 @@ def capacity_unused(result: Result) -> float:
 
 def capacity_lost(result: Result) -> float:
     """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
-    return 1.0 - capacity_utilized(result) - capacity_unused(result)
+    return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
 
 
 def utilization(result: Result) -> float:

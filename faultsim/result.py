@@ -196,6 +196,7 @@ class Result:
         self._jobs = JobColumns(made)
         self._metrics = Metrics(self)
         self._machine: Cluster | Torus | None = None
+        self._counters: dict[str, int] | None = None
 
     # -- what happened
 
@@ -221,7 +222,9 @@ class Result:
         Migrations attempted and successful (for `Fars`: ticks with suspicious jobs); failures handled between the first
         submit and the last finish, and those that killed a job; requested checkpoints begun; events; scheduling passes.
         """
-        return {name: int(self._output[name]) for name in _COUNTERS}
+        if self._counters is None:
+            self._counters = {name: int(self._output[name]) for name in _COUNTERS}
+        return dict(self._counters)
 
     @property
     def span(self) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """`Run`: everything that a simulation takes, checked once, before anything runs."""
 
+import math
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -174,13 +175,15 @@ class RunSpec:
 
     def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
         """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
-        estimate = log.runtime
         if self.estimates == "requested":
-            estimate = log.estimate if log.estimate.min() >= 0 else log.requested
-        elif self.estimates != "actual":
+            estimate, total, most = log.requested, *log._sum_and_most("requested")
+        else:
+            estimate, total, most = log.runtime, *log._sum_and_most("runtime")
+        if not isinstance(self.estimates, str):
+            factor = float(self.estimates)
             with np.errstate(over="ignore"):  # infinite ones are refused below
-                estimate = log.runtime * float(self.estimates)
-        self._refuse_endless(log, estimate, self._refuse_many_checkpoints(log, estimate))
+                estimate, total, most = estimate * factor, total * factor, most * factor
+        self._refuse_endless(log, total, most, self._refuse_many_checkpoints(log, estimate))
         return estimate
 
     def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
@@ -204,24 +207,24 @@ class RunSpec:
             )
         return float(count.sum()) * _cost(policy) if policy.planned else 0.0
 
-    def _refuse_endless(self, log: Workload, estimate: NDArray[np.float64], planned_time: float) -> None:
+    def _refuse_endless(self, log: Workload, expected: float, longest: float, planned_time: float) -> None:
         """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
+        # Plain floats become infinite without a word, and this is done once a run, however short.
         pauses = self.start_delay + _cost(self.migration) + _cost(self.checkpointing)
         moving = self.rescheduling if isinstance(self.rescheduling, Fars) else None
         last = _last_prediction(self.predictor)
-        with np.errstate(over="ignore", invalid="ignore"):
-            seconds = log.submit[-1] + log.runtime.sum() + estimate.sum() + len(log) * pauses + planned_time
-            # A kill costs a job at most what it had done, and all that it pays for starting again.
-            again = log.runtime.max() + estimate.max() + pauses + planned_time
-            again += getattr(self.recovery, "restart_cost", 0.0)
-            if self.failures is not None and len(self.failures):
-                seconds += self.failures.span + len(self.failures) * (again + self.failures.downtime.max())
-            if moving is not None:
-                kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
-                seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
-                seconds += last + 2.0 * moving.interval
-            if np.isfinite(seconds * self.machine.nodes):
-                return
+        runtimes, runtime = log._sum_and_most("runtime")
+        seconds = float(log.submit[-1]) + runtimes + expected + len(log) * pauses + planned_time
+        # A kill costs a job at most what it had done, and all that it pays for starting again.
+        again = runtime + longest + pauses + planned_time + float(getattr(self.recovery, "restart_cost", 0.0))
+        if self.failures is not None and len(self.failures):
+            seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
+        if moving is not None:
+            kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
+            seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
+            seconds += last + 2.0 * moving.interval
+        if math.isfinite(seconds * self.machine.nodes):
+            return
         moves = (
             ""
             if moving is None
@@ -232,7 +235,7 @@ class RunSpec:
         )
         raise InputError(
             f"the times of this run add up to more than a float64 holds: submit up to {log.submit[-1]:g} s, run times "
-            f"up to {log.runtime.max():g} s, estimates up to {estimate.max():g} s, start_delay {self.start_delay:g} "
+            f"up to {runtime:g} s, estimates up to {longest:g} s, start_delay {self.start_delay:g} "
             f"s{moves}"
         )
 

@@ -5,7 +5,7 @@ columns and runs in slices, so that Ctrl-C and progress live here; what comes ou
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim._core.engine import Engine, use_errors
+from faultsim._core.engine import Engine, run_together, use_errors
 from faultsim.errors import EngineError, InputError, OptionError
 from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus
@@ -36,7 +36,7 @@ from faultsim.result import Result
 from faultsim.run import DEFAULT_SCHEDULER, RunSpec
 from faultsim.workload import Workload
 
-__all__ = ["Run", "Simulation", "Stopped", "rerun", "simulate"]
+__all__ = ["Run", "Simulation", "Stopped", "first_slices", "rerun", "simulate"]
 
 use_errors(EngineError, InputError)  # the core imports nothing from here
 
@@ -443,6 +443,14 @@ def _reference(*arguments: Any) -> Any:
 
 #: Name -> engine.
 _ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _reference}
+
+
+def first_slices(simulations: Sequence[Simulation]) -> list[int]:
+    """Run the first slice of each on the compiled engine; statuses for ``_engine.conclude``.
+
+    The interpreter's lock is let go once for all, which short runs wait for longer than they take.
+    """
+    return run_together([one._engine for one in simulations], [one._budget for one in simulations])
 
 
 def _first_budget(run: Run) -> int:

@@ -16,6 +16,7 @@ from faultsim.sweep.drive import places
 from faultsim.sweep.labels import label
 from faultsim.sweep.rows import COLUMNS, PER_JOB, numbers
 from faultsim.sweep.streams import draws_from_seed
+from faultsim.sweep.work import do
 
 TORUS = fs.Torus(2, 2, 4)
 
@@ -366,6 +367,42 @@ def test_a_run_that_fails_is_a_row_with_its_error(tmp_path):
     same(table, sweep.run(store))
     same(table, sweep.run(store, retry=True))
     assert fs.load_sweep(store).errors == table.errors
+
+
+def test_short_runs_that_are_made_together_do_not_touch_each_other():
+    class Broken(fs.Placement):
+        def choose(self, job, candidates, state):
+            raise RuntimeError("no box for this job")
+
+    torus = fs.Torus(2, 2, 2)
+    logs = [fs.synthetic.exponential(30, k, mean_gap=60, mean_runtime=90, mean_size=2, max_size=8) for k in range(40)]
+    runs = [fs.Run(log, torus, placement=Broken() if k % 7 == 3 else fs.FirstFit()) for k, log in enumerate(logs)]
+    runs[20] = fs.Run(fs.Workload(submit=[0.0], runtime=[1.0], size=[9]), torus)
+    runs[21] = fs.Run(fs.synthetic.nasa_like(2000, 0), fs.Torus(4, 4, 8))  # many slices
+    done = do(runs, (0.0, 0.0))
+    assert len(done) == len(runs)
+    assert sorted(done.errors) == sorted([20, *range(3, 40, 7)])
+    assert "1 of 1 jobs" in done.errors[20]
+    assert done.errors[3].startswith("RuntimeError: no box for this job")
+    for position, run in enumerate(runs):
+        if position not in done.errors:
+            assert done.rows[position].tolist() == numbers(run.simulate())
+    assert np.isnan(done.rows[sorted(done.errors)]).all()
+
+
+def test_a_worker_that_is_told_to_stop_gives_back_what_it_has():
+    class Stop:
+        looks = 0
+
+        def is_set(self):
+            self.looks += 1
+            return self.looks > 4
+
+    log = fs.synthetic.nasa_like(50, 0)
+    runs = [fs.Run(log, fs.Cluster(128), start_delay=float(k)) for k in range(100)]
+    done = do(runs, (0.0, 0.0), Stop())
+    assert 0 < len(done) < len(runs)
+    assert done.rows[len(done) - 1].tolist() == numbers(runs[len(done) - 1].simulate())
 
 
 @pytest.mark.parametrize("replicates", [1, 5])

@@ -6,7 +6,7 @@ One ``with nogil`` a call.  Status codes from below become exceptions here, and 
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from types import SimpleNamespace
@@ -304,6 +304,10 @@ cdef class Engine:
         self.busy = True
         with nogil:
             code = loop(&self.s, most, until)
+        return self.conclude(code)
+
+    def conclude(self, int code):
+        """What `run` gives back, or raises, when a slice ended with this status."""
         self.busy = False
         self.translate(code)
         return _REASONS[code]
@@ -499,3 +503,34 @@ cdef class Engine:
         if not isinstance(index, (int, np.integer)) or not 0 <= index < len(boxes):
             raise _errors[1](f"placement: choose() gave {index!r} for {len(boxes)} candidates")
         return int(index)
+
+
+cdef struct slice_t:
+    sim_t *s
+    int64_t budget
+    int code
+
+
+def run_together(list engines, list budgets):
+    """A slice of each engine, one after the other; a status for each, of which `Engine.conclude` makes the rest.
+
+    The interpreter's lock is let go once for all of them: where runs are short, waiting for it takes longer than they.
+    """
+    cdef Py_ssize_t i, n = len(engines)
+    cdef slice_t *slices = <slice_t *>calloc(max(n, 1), sizeof(slice_t))
+    cdef Engine engine
+    if slices == NULL:
+        raise MemoryError("no memory for the slices of runs")
+    try:
+        for i in range(n):
+            engine = engines[i]
+            slices[i].s, slices[i].budget = &engine.s, budgets[i]
+            engine.refuse_if_unusable()
+        for i in range(n):
+            (<Engine>engines[i]).busy = True
+        with nogil:
+            for i in range(n):
+                slices[i].code = loop(slices[i].s, slices[i].budget, INFINITY)
+        return [slices[i].code for i in range(n)]
+    finally:
+        free(slices)

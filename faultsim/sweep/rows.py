@@ -78,7 +78,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     if not counters["failures"] and settings["rescheduling"] is None:
         nothing = _OF_FAILURES if settings["checkpointing"] else _OF_FAILURES | _OF_CHECKPOINTS
     row = [
-        0.0 if name in nothing else float(metric.function(part if name in PER_JOB else result))
+        0.0 if name in nothing else float(metric.function(part)) if name in PER_JOB else float(result.metrics[name])
         for name, metric in METRICS.items()
     ]
     row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]

@@ -21,6 +21,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -36,6 +37,8 @@ LAYOUT = 1
 APPLICATION = 0x666C7473
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
+#: Most values of a statement that every SQLite takes, rounded down.
+MOST_VALUES = 900
 
 _SCHEMA = f"""
 CREATE TABLE sweep (
@@ -193,17 +196,28 @@ class Store:
             Whether runs that failed before are replaced; a finished one never is.
         """
         columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *COLUMNS))
-        marks = ", ".join("?" * (4 + len(COLUMNS)))
         ended = round(time.time(), 3)
         with self._explained(), self.transaction():
             db = self._db
             if runs:
                 if retry:
                     db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
-                db.executemany(f"INSERT OR IGNORE INTO run ({columns}) VALUES ({marks})", runs)
-                db.executemany("INSERT OR REPLACE INTO timing VALUES (?, ?, ?)", [(*row, ended) for row in timing])
-            if tasks:
-                db.executemany("INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", tasks)
+                self._insert(f"INSERT OR IGNORE INTO run ({columns})", runs)
+                self._insert("INSERT OR REPLACE INTO timing", [(*row, ended) for row in timing])
+            self._insert("INSERT OR REPLACE INTO task", tasks)
+
+    def _insert(self, head: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows, many a statement: for each, SQLite lets go of the interpreter's lock, for which workers wait."""
+        if not rows:
+            return
+        width = len(rows[0])
+        marks = "(" + ", ".join("?" * width) + ")"
+        many = max(1, MOST_VALUES // width)
+        full = len(rows) - len(rows) % many
+        together = f"{head} VALUES {', '.join([marks] * many)}"
+        for begin in range(0, full, many):
+            self._db.execute(together, tuple(chain.from_iterable(rows[begin : begin + many])))
+        self._db.executemany(f"{head} VALUES {marks}", rows[full:])
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
