@@ -55,6 +55,7 @@ def test_compressed_and_without_namespace(tmp_path) -> None:
         (("<job id='B' runtime='nan'/>",), "line 3: runtime 'nan'; expected a finite number"),
         (("<job id='B' runtime='1e999'/>",), "line 3: runtime '1e999'; expected a finite number"),
         (("<job id='B' runtime='soon'/>",), "line 3: runtime 'soon' is no number"),
+        (("<job id='B' runtime='1_0'/>",), "line 3: runtime '1_0' is no number"),
         (("<job id='B'><profile key='runtime'>x</profile></job>",), "line 3: runtime 'x' is no number"),
         (
             ("<job id='B' runtime='1'><uses file='f' link='input' size='-5'/></job>",),

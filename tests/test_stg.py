@@ -34,11 +34,13 @@ def test_blank_lines_and_comments_are_left_aside(tmp_path) -> None:
     [
         (0, "three", "line 1: not a Standard Task Graph; expected the number of tasks alone: 'three'"),
         (0, "0", "line 1: not a Standard Task Graph"),
+        (0, "9" * 5000, "line 1: not a Standard Task Graph"),
         (0, "5", r"w\.stg: 5 tasks; the first line promises 5 and 2 dummies"),
         (2, "1 3", "line 3: 0 predecessors, no number of promised: '1 3'"),
         (2, "1 x 1 0", "line 3: expected task, time, number of predecessors, predecessors: '1 x 1 0'"),
         (2, "1 3 2 0", "line 3: 1 predecessors, 2 promised"),
         (2, "2 3 1 0", "line 3: task 2; expected task 1 here"),
+        (2, "1 3_0 1 0", "line 3: expected task, time, number of predecessors, predecessors: '1 3_0 1 0'"),
         (2, "1 -3 1 0", "line 3: time -3; expected a finite number of 0 or more"),
         (2, "1 nan 1 0", "line 3: time nan; expected a finite number"),
         (2, "1 3 1 9", "line 3: task 9 is unknown; the tasks are 0 to 4"),

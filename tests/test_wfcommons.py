@@ -122,6 +122,12 @@ def test_broken_json(tmp_path, text: str, message: str) -> None:
         fs.read_wfcommons(written(tmp_path, text))
 
 
+def test_a_number_of_more_digits_than_python_reads(tmp_path) -> None:
+    text = json.dumps(document()).replace("3.5", "9" * 5000)
+    with pytest.raises(InputError, match=rf"w\.json, {RUNS}\[1\].runtimeInSeconds: inf; expected a finite number"):
+        fs.read_wfcommons(written(tmp_path, text))
+
+
 def test_no_text(tmp_path) -> None:
     path = tmp_path / "w.json"
     path.write_bytes(b'{"name": "\xff"}')

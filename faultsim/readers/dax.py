@@ -207,7 +207,7 @@ class _Document:
 
     def amount(self, what: str, text: str) -> float:
         try:
-            value = float(text)
+            value = float(text.replace("_", "?"))  # "1_000" is a number to Python only
         except ValueError:
             raise self.bad(f"{what} {text.strip()!r} is no number") from None
         if not 0 <= value < float("inf"):

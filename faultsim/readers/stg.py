@@ -13,6 +13,7 @@ from faultsim.workflow import Workflow
 __all__ = ["read_stg"]
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".stg", ".txt")
+_MOST_DIGITS = 10  # of a number of tasks: jobs have numbers of 32 bits, and Python reads no more than 4,300 digits
 
 
 class _Row(NamedTuple):
@@ -94,7 +95,7 @@ def _rows(lines: Lines) -> list[_Row]:
         if not words:
             continue
         if count is None:
-            if len(words) != 1 or not words[0].isdigit() or int(words[0]) < 1:
+            if len(words) != 1 or not words[0].isdigit() or len(words[0]) > _MOST_DIGITS or int(words[0]) < 1:
                 raise _bad(name, number, "not a Standard Task Graph; expected the number of tasks alone", text)
             count = int(words[0])
             continue
@@ -111,6 +112,8 @@ def _rows(lines: Lines) -> list[_Row]:
 
 def _row(name: str, number: int, text: bytes, words: list[bytes], task: int) -> _Row:
     try:
+        if b"_" in text.partition(b"#")[0]:
+            raise ValueError  # "1_000" is a number to Python only
         time = float(words[1])
         whole = [int(word) for word in (words[0], *words[2:])]
     except (IndexError, ValueError):

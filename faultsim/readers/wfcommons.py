@@ -94,13 +94,18 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
 
 def _parsed(lines: Lines) -> Any:
     try:
-        return json.loads(b"".join(lines))
+        return json.loads(b"".join(lines), parse_int=_whole)
     except json.JSONDecodeError as error:
         raise InputError(f"{lines.name}, line {error.lineno}, column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{lines.name}, byte {error.start}: not UTF-8 text; expected JSON") from None
     except RecursionError:
         raise InputError(f"{lines.name}: lists or objects nested too deeply; expected WfFormat {_VERSION}") from None
+
+
+def _whole(text: str) -> float:
+    """Python may refuse to read a whole number of more than 640 digits, 4,300 by default; as a float it is infinite."""
+    return int(text) if len(text) <= 640 else float(text)
 
 
 class _Place:
