@@ -151,16 +151,21 @@ def _reported(predictor: IntervalPredictor, trace: FailureTrace, nodes: int, see
     assert predictor.recall is not None
     keys = stream(seed, "predictor").random(len(failing))
     right = failing[np.argsort(keys, kind="stable")[: round(predictor.recall * len(failing))]]
-    n_false = round(len(right) * (1.0 - predictor.precision) / predictor.precision)
+    wanted = len(right) * (1.0 - predictor.precision) / predictor.precision
+    n_false = round(min(wanted, 1e18))  # infinite next to 0; there are fewer pairs than this
     n_pairs = (int(bucket_numbers(np.array([trace.span]), predictor.interval)[0]) + 1) * nodes
     quiet = n_pairs - int(np.count_nonzero(failing >= 0))
     if n_false > quiet:
         raise OptionError(
-            f"precision={predictor.precision:g} needs {n_false:,} false alarms, but only {quiet:,} pairs of an "
+            f"precision={predictor.precision:g} needs {_count(wanted)} false alarms, but only {quiet:,} pairs of an "
             f"interval and a node have no failure: take a higher precision or a shorter interval"
         )
     chosen = np.sort(np.concatenate([right, _false_alarms(failing, n_pairs, n_false, stream(seed, "false alarms"))]))
     return chosen // nodes, (chosen % nodes).astype(np.int32)
+
+
+def _count(n: float) -> str:
+    return f"{round(n):,}" if n < 1e15 else f"{n:.3g}"
 
 
 def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -154,6 +154,14 @@ def test_false_alarms_are_spread_over_all_pairs():
     assert abs(np.mean([begin for begin, _, _ in false]) - 499.5) < 5 * 289 / math.sqrt(1000)
 
 
+def test_a_precision_next_to_nothing_is_refused_in_one_line():
+    trace = fs.FailureTrace([5], [0], span=1000)
+    with pytest.raises(OptionError, match=r"^precision=1e-300 needs 1e\+300 false alarms, but only 599 pairs"):
+        predicted(fs.IntervalPredictor(1e-300, 1, 10), trace)
+    with pytest.raises(OptionError, match=r"^precision=1e-310 needs inf false alarms"):
+        predicted(fs.IntervalPredictor(1e-310, 1, 10), trace)
+
+
 def test_nearly_every_pair_a_false_alarm():
     trace = fs.FailureTrace([5], [0], span=1000)
     n_pairs = 100 * NODES
@@ -293,6 +301,9 @@ def test_no_room_for_false_predictions():
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=np.random.default_rng(0))
     with pytest.raises(OptionError, match=r"rng must be a numpy.random.Generator, got 3"):
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=3)
+    for wrong in ([5, 15], fs.PredictionTrace([5], [0])):
+        with pytest.raises(OptionError, match="trace must be a FailureTrace, got "):
+            fs.PredictionTrace.at_accuracy(wrong, 0.5, 1, rng=np.random.default_rng(0))
 
 
 def test_a_checkpoint_before_a_failure_ends_in_time_whatever_doubles_do():

@@ -373,6 +373,8 @@ class PredictionTrace(_Columns):
         >>> len(fs.PredictionTrace.at_accuracy(trace, 0.5, 0.5, rng=np.random.default_rng(1)).time)
         3
         """
+        if not all(hasattr(trace, name) for name in ("time", "node", "downtime", "span")):
+            raise OptionError(f"trace must be a FailureTrace, got {trace!r:.60}")
         a, share = _probability("aoa", aoa), _probability("fp_share", fp_share)
         if a == 0.0 and share == 1.0:
             raise OptionError("fp_share=1 with aoa=0 would need infinitely many false predictions: take a larger aoa")
