@@ -139,6 +139,8 @@ def kiviat_radii(methods: Mapping[str, Method]) -> dict[str, tuple[float, ...]]:
     >>> radii["8"][0], radii["2"][1]
     (0.6896551724137931, 0.0)
     """
+    if not isinstance(methods, Mapping):
+        raise OptionError(f"methods must be a mapping of labels to results, got {methods!r:.60}")
     values = [_values(repr(label), method) for label, method in methods.items()]
     return dict(zip(methods, _radii(values), strict=True))
 

@@ -187,7 +187,7 @@ def _checked_speed(speed: ArrayLike | None, nodes: int | None) -> NDArray[np.flo
     try:
         speeds = as_column(speed, _SPEED, length=nodes)
     except InputError as error:  # an option, not data
-        raise OptionError(str(error)) from None
+        raise OptionError(str(error).replace("rows", "nodes").replace("row", "node")) from None
     if not len(speeds):
         raise OptionError("speed: expected one number for each node, got none")
     if (low := speeds <= 0).any():
