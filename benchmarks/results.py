@@ -3,12 +3,13 @@
 A section stands between ``<!-- begin: NAME -->`` and ``<!-- end: NAME -->``; a new one goes to the end of the file.
 """
 
+import argparse
 import os
 import platform
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # what is measured is this checkout
@@ -61,3 +62,20 @@ def write_section(name: str, title: str, body: str) -> None:
     else:
         text = text.rstrip("\n") + "\n\n" + section
     RESULTS.write_text(text, encoding="utf-8")
+
+
+def run_parts(name: str, title: str, head: str, parts: Mapping[str, Callable[[], tuple[str, str]]], doc: str) -> None:
+    """Run the parts of a section, each giving (title, text), or those of ``--only``; write the section."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--only", nargs="+", metavar="PART", choices=parts, help=f"of {', '.join(parts)}; implies --dry"
+    )
+    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
+    arguments = parser.parse_args()
+    done = []
+    for part in arguments.only or parts:
+        heading, text = parts[part]()
+        done.append(f"### {heading}\n\n{text}\n")
+        print(done[-1], flush=True)
+    if not arguments.dry and not arguments.only:
+        write_section(name, title, head.rstrip("\n") + "\n\n" + "\n".join(done))

@@ -6,7 +6,6 @@ Times are CPU seconds of the measuring thread (medians of several runs in one pr
 machine disturbs them little.  The logs are those of FAULTSIM_DATA, or of ../shared/data beside the checkout.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -17,8 +16,8 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from results import run_parts
 from results import table as markdown
-from results import write_section
 
 import faultsim as fs
 from faultsim._core.engine import Engine
@@ -181,19 +180,7 @@ PARTS = {part.__name__: part for part in (flat, curie, machine_size, torus, whol
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", metavar="PART", choices=PARTS, help=f"of {', '.join(PARTS)}; implies --dry"
-    )
-    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
-    arguments = parser.parse_args()
-    parts = []
-    for name in arguments.only or PARTS:
-        title, text = PARTS[name]()
-        parts.append(f"### {title}\n\n{text}\n")
-        print(parts[-1], flush=True)
-    if not arguments.dry and not arguments.only:
-        write_section("engine", "The engine", HEAD + "\n".join(parts))
+    run_parts("engine", "The engine", HEAD, PARTS, __doc__)
 
 
 if __name__ == "__main__":

@@ -7,12 +7,11 @@ of several rounds counts, so that what else the machine does disturbs their rati
 FAULTSIM_DATA, or of ../shared/data beside the checkout.
 """
 
-import argparse
 import os
 import time
 from pathlib import Path
 
-from results import table, write_section
+from results import run_parts, table
 
 import faultsim as fs
 
@@ -154,19 +153,7 @@ PARTS = {part.__name__: part for part in (sdsc, ctc, torus, torus_conservative)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", metavar="PART", choices=PARTS, help=f"of {', '.join(PARTS)}; implies --dry"
-    )
-    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
-    arguments = parser.parse_args()
-    parts = []
-    for name in arguments.only or PARTS:
-        title, text = PARTS[name]()
-        parts.append(f"### {title}\n\n{text}\n")
-        print(parts[-1], flush=True)
-    if not arguments.dry and not arguments.only:
-        write_section("failures", "Failures", HEAD + "\n" + "\n".join(parts))
+    run_parts("failures", "Failures", HEAD, PARTS, __doc__)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ of several rounds counts, so that what else the machine does disturbs them littl
 `faultsim reproduce li2009`.
 """
 
-import argparse
 import time
 
 import numpy as np
-from results import table, write_section
+from results import run_parts, table
 
 import faultsim as fs
 from faultsim.prediction import predictions, ticks
@@ -114,19 +113,7 @@ PARTS = {part.__name__: part for part in (baseline, idle)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", metavar="PART", choices=PARTS, help=f"of {', '.join(PARTS)}; implies --dry"
-    )
-    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
-    arguments = parser.parse_args()
-    parts = []
-    for name in arguments.only or PARTS:
-        title, text = PARTS[name]()
-        parts.append(f"### {title}\n\n{text}\n")
-        print(parts[-1], flush=True)
-    if not arguments.dry and not arguments.only:
-        write_section("fars", "FARS", HEAD + "\n" + "\n".join(parts))
+    run_parts("fars", "FARS", HEAD, PARTS, __doc__)
 
 
 if __name__ == "__main__":

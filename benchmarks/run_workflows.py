@@ -5,11 +5,10 @@
 Times are CPU seconds of the measuring thread, least of several runs in one process.
 """
 
-import argparse
 import time
 
 import numpy as np
-from results import table, write_section
+from results import run_parts, table
 
 import faultsim as fs
 
@@ -118,19 +117,7 @@ PARTS = {part.__name__: part for part in (schedulers, growth, nodes, plain)}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--only", nargs="+", metavar="PART", choices=PARTS, help=f"of {', '.join(PARTS)}; implies --dry"
-    )
-    parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
-    arguments = parser.parse_args()
-    parts = []
-    for name in arguments.only or PARTS:
-        title, text = PARTS[name]()
-        parts.append(f"### {title}\n\n{text}\n")
-        print(parts[-1], flush=True)
-    if not arguments.dry and not arguments.only:
-        write_section("workflows", "Workflows", HEAD + "\n" + "\n".join(parts))
+    run_parts("workflows", "Workflows", HEAD, PARTS, __doc__)
 
 
 if __name__ == "__main__":

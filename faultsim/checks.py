@@ -4,14 +4,15 @@ The dataclasses of `faultsim.machine` and `faultsim.policies` call these once, i
 """
 
 import difflib
+import importlib
 import math
 import operator
 from collections.abc import Iterable
 from typing import Any
 
-from faultsim.errors import OptionError
+from faultsim.errors import MissingExtraError, OptionError
 
-__all__ = ["choice", "did_you_mean", "flag", "number", "whole"]
+__all__ = ["choice", "did_you_mean", "extra", "flag", "number", "whole"]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -104,3 +105,24 @@ def choice(what: str, value: Any, known: Iterable[str]) -> str:
     if isinstance(value, str):
         raise OptionError(f"unknown {what} {value!r}{did_you_mean(value, names)}; known: {listed}")
     raise OptionError(f"{what} must be one of {listed}, got {value!r}")
+
+
+def extra(module: str, name: str, what: str) -> Any:
+    """The module of an optional dependency, which the extra of this name installs.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+
+    Examples
+    --------
+    >>> extra("nowhere_to_be_found", "plot", "this")
+    Traceback (most recent call last):
+    faultsim.errors.MissingExtraError: this needs nowhere_to_be_found: pip install "faultsim[plot]"
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingExtraError(f'{what} needs {package}: pip install "faultsim[{name}]"') from None

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.columns import FAILURES, by_name
-from faultsim.errors import InputError, MissingExtraError, OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.failure_table import FailureTable, priorities
 from faultsim.text_out import shortest, write_text
@@ -440,10 +440,7 @@ class FailureTrace(FailureTable):
         >>> list(fs.FailureTrace([1], [0]).to_pandas())
         ['time', 'node', 'downtime', 'coin']
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from error
+        pd = checks.extra("pandas", "pandas", "to_pandas")
         return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
 
     @classmethod

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.columns import JOBS, WORKLOAD
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.machine import Cluster, Torus, machine_from_lowered
 from faultsim.provenance import Record, plain, provenance
@@ -337,10 +338,7 @@ class Result:
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame({name: self.jobs[name] for name in self.jobs})
 
     def to_arrow(self) -> "pyarrow.Table":
@@ -351,10 +349,7 @@ class Result:
         MissingExtraError
             If pyarrow is not installed.
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtraError('to_arrow needs pyarrow: pip install "faultsim[arrow]"') from None
+        pyarrow = checks.extra("pyarrow", "arrow", "to_arrow")
         return pyarrow.table({name: self.jobs[name] for name in self.jobs})
 
     def write_swf(self, path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.columns import WORKFLOW_JOBS, as_column, read_only
-from faultsim.errors import InputError, MissingExtraError, OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.workflow_graph import edge_columns, row_starts, topological
 
 if TYPE_CHECKING:
@@ -462,10 +462,7 @@ class Workflow:
         >>> fs.Workflow([3, 4], [(0, 1, 1)]).to_networkx().edges[0, 1]["transfer"]
         1.0
         """
-        try:
-            import networkx as nx
-        except ImportError as error:
-            raise MissingExtraError('to_networkx() needs networkx: pip install "faultsim[networkx]"') from error
+        nx = checks.extra("networkx", "networkx", "to_networkx()")
         names: Sequence[Any] = range(self.n_jobs) if self._labels is None else self._labels
         graph = nx.DiGraph(name=self._name)
         graph.add_nodes_from((names[job], {"cost": cost}) for job, cost in enumerate(self.cost.tolist()))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.accuracy import Matched
 from faultsim.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.resources import Resources
 from faultsim.version import __version__
@@ -234,10 +234,7 @@ class WorkflowResult:
             If pandas is not installed.
         """
         chosen = getattr(self, checks.choice("table", table, _TABLES))
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame(dict(chosen))
 
     def _header(self) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.columns import WORKLOAD, by_name
-from faultsim.errors import InputError, MissingExtraError
+from faultsim.errors import InputError
 from faultsim.job_table import JobTable
 from faultsim.summary import Summary, offered_load, summarize
 from faultsim.swf_text import header_fields, write_rows
@@ -230,10 +230,7 @@ class Workload(JobTable):
         >>> list(fs.Workload(submit=[0], runtime=[1], size=[1]).to_pandas())
         ['id', 'submit', 'runtime', 'estimate', 'size', 'user']
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from error
+        pd = checks.extra("pandas", "pandas", "to_pandas")
         return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
 
     @classmethod

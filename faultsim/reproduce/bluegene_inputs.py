@@ -17,12 +17,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce import krevat_inputs
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_files
 from faultsim.reproduce.oliner_inputs import NODES, nasa_like_cleaned
 from faultsim.synthetic import sdsc_like, weibull_failures
 from faultsim.workload import Workload
@@ -120,16 +119,7 @@ def load(data: str | Path | None, *, seed: int) -> tuple[dict[str, Record], dict
     OptionError
         `data` is not a folder, or holds none of the files.
     """
-    found: dict[str, Path] = {}
-    if data is not None:
-        if not Path(data).is_dir():
-            raise OptionError(f"--data {data}: no such folder")
-        found = {name: path for name, file in FILES.items() if (path := find_file(data, file)) is not None}
-        if not found:
-            raise OptionError(
-                f"--data {data}: holds none of {', '.join(f'{file}.gz' for file in FILES.values())} "
-                "(nor do its folders swf and failures)"
-            )
+    found = find_files(data, FILES)
     return _records(found.get("ras"), seed), {name: _jobs(name, found.get(name), seed) for name in ("sdsc", "nasa")}
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_file, find_files
 from faultsim.synthetic import nasa_like, sdsc_like
 from faultsim.workload import Workload
 
@@ -60,17 +60,9 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, S
     Raises
     ------
     OptionError
-        `data` is not a folder, or holds neither log.
+        `data` is not a folder, or holds none of the logs.
     """
-    found = {}
-    if data is not None:
-        if not Path(data).is_dir():
-            raise OptionError(f"--data {data}: no such folder")
-        found = {name: path for name in FILES if (path := find_log(data, name)) is not None}
-        if not found:
-            raise OptionError(
-                f"--data {data}: holds neither {FILES['nasa']}.gz nor {FILES['sdsc']}.gz (nor does its folder swf)"
-            )
+    found = find_files(data, FILES)
     sources: dict[str, Source] = {}
     for name, make in (("nasa", nasa_like), ("sdsc", sdsc_like)):
         if name in found:

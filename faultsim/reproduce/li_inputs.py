@@ -18,11 +18,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from faultsim import checks
-from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
 from faultsim.workload import Workload
 
@@ -271,16 +270,7 @@ def load(data: str | Path | None, parameters: Parameters, *, seed: int, days: fl
     OptionError
         `data` is not a folder, or holds none of the files.
     """
-    found: dict[str, Path] = {}
-    if data is not None:
-        if not Path(data).is_dir():
-            raise OptionError(f"--data {data}: no such folder")
-        found = {name: path for name, file in FILES.items() if (path := find_file(data, file)) is not None}
-        if not found:
-            raise OptionError(
-                f"--data {data}: holds none of {', '.join(f'{file}.gz' for file in FILES.values())} "
-                "(nor do its folders swf and failures)"
-            )
+    found = find_files(data, FILES)
     jobs, what = _jobs(found.get("jobs"), days, seed)
     record, which = _record(found.get("failures"), seed)
     return {

@@ -28,7 +28,7 @@ from faultsim.failures import FailureTrace
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce import krevat_inputs
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import llnl_like, nasa_like, sdsc_like, weibull_failures
 from faultsim.workload import Workload
 
@@ -139,14 +139,7 @@ def load(data: str | Path | None, *, llnl: str | Path | None, jobs: int | None, 
     InputError
         A log has a job of more than 128 nodes (LLNL: 256).
     """
-    found: dict[str, Path] = {}
-    if data is not None:
-        if not Path(data).is_dir():
-            raise OptionError(f"--data {data}: no such folder")
-        found = {name: path for name, files in FILES.items() if (path := find_file(data, files)) is not None}
-        if not found:
-            expected = ", ".join(f"{files[0]}.gz" for files in FILES.values())
-            raise OptionError(f"--data {data}: holds none of {expected} (nor does its folder swf)")
+    found = find_files(data, FILES)
     if llnl is not None:
         if not Path(llnl).is_file():
             raise OptionError(f"--llnl {llnl}: no such file")

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.policies import PredictionTrace
 from faultsim.readers.dax import read_dax
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.wfcommons import read_wfcommons
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import LognormalTimes, bench_dags, weibull_failures
 from faultsim.workflow import Workflow
 
@@ -106,11 +105,7 @@ def record(data: str | Path | None, *, windows: int, seed: int) -> Record:
         ).merge_overlaps()
         text = f"no --data with {FILE}.gz: a built-in synthetic record of {OF_NODES} nodes and 730 days (seed {seed})"
     else:
-        if not Path(data).is_dir():
-            raise OptionError(f"--data {data}: no such folder")
-        path = find_file(data, FILE)
-        if path is None:
-            raise OptionError(f"--data {data}: does not hold {FILE}.gz (nor does its folder failures)")
+        path = find_files(data, {"record": FILE})["record"]
         whole = read_lanl(path, 2, begin="2001-01-01", end="2003-01-01")
         text = f"{path.name}, system 2, 2001 and 2002"
     cut = [_window(whole, np.random.default_rng([seed, _WINDOWS, number])) for number in range(windows)]

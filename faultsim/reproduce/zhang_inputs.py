@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 from faultsim.failures import FailureTrace
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.inputs import find_file
+from faultsim.reproduce.inputs import find_files
 from faultsim.reproduce.zhang_fit import CTC, FITTED_JOBS, NODES
 from faultsim.synthetic import hyper_erlang, weibull_failures
 from faultsim.workload import Workload
@@ -100,11 +100,7 @@ def load(data: str | Path | None, *, replicates: int, seed: int, days: float = D
     }
     if data is None:
         return sources
-    if not Path(data).is_dir():
-        raise OptionError(f"--data {data}: no such folder")
-    path = find_file(data, FILE)
-    if path is None:
-        raise OptionError(f"--data {data}: does not hold {FILE}.gz (nor does its folder swf)")
+    path = find_files(data, {"ctc": FILE})["ctc"]
     real = _capped(_span(read_swf(path), days))
     text = f"{path.name}, {days:g} days from day {_FIRST_DAY:g}, sizes capped at {NODES}; {replicates} failure traces"
     sources["ctc"] = Source("ctc", "CTC SP2", text, True, [real])

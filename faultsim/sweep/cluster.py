@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from faultsim.errors import MissingExtraError, WorkerError
+from faultsim import checks
+from faultsim.errors import WorkerError
 from faultsim.failures import FailureTrace
 from faultsim.sweep.pools import Cut, Pool
 from faultsim.sweep.tasks import Task
@@ -38,10 +39,7 @@ class Dask(Pool):
     target = 0.5
 
     def __init__(self, client: Any) -> None:
-        try:
-            distributed: Any = importlib.import_module("distributed.scheduler")
-        except ImportError:
-            raise MissingExtraError('a Dask cluster needs distributed: pip install "faultsim[dask]"') from None
+        distributed = checks.extra("distributed.scheduler", "dask", "a Dask cluster")
         self._client = client
         self.lost = (*Pool.lost, distributed.KilledWorker)
         config: Any = importlib.import_module("dask.config")
@@ -161,10 +159,7 @@ def open_client(address: str, workers: int) -> Iterator[Any]:
     WorkerError
         If there is no scheduler.
     """
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError:
-        raise MissingExtraError('--dask needs distributed: pip install "faultsim[dask]"') from None
+    distributed = checks.extra("distributed", "dask", "--dask")
     if address == "local":
         with (
             distributed.LocalCluster(

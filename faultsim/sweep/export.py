@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.errors import MissingExtraError
+from faultsim import checks
 from faultsim.sweep.table import SweepTable
 from faultsim.text_out import write_text
 
@@ -29,10 +29,7 @@ def write_parquet(table: SweepTable, path: str | os.PathLike[str]) -> None:
     MissingExtraError
         If pyarrow is not installed.
     """
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError('write_parquet needs pyarrow: pip install "faultsim[arrow]"') from None
+    parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
     parquet.write_table(table.to_arrow(), os.fspath(path))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import OptionError
 from faultsim.sweep.table import SweepTable, as_column
 from faultsim.sweep.testing import holm, needed, student, student_p, wilcoxon_p
 
@@ -55,10 +55,7 @@ class Statistics(Mapping[str, NDArray[Any]]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """As a pandas DataFrame (needs pandas)."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame(self._columns)
 
     def __repr__(self) -> str:

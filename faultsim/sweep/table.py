@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.columns import read_only
-from faultsim.errors import MissingExtraError, OptionError
+from faultsim.errors import OptionError
 from faultsim.metrics import METRICS
 from faultsim.sweep.rows import COLUMNS
 
@@ -187,10 +187,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         MissingExtraError
             If pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtraError('to_pandas needs pandas: pip install "faultsim[pandas]"') from None
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame(self._columns)
 
     def to_arrow(self) -> "pyarrow.Table":
@@ -201,10 +198,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         MissingExtraError
             If pyarrow is not installed.
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtraError('to_arrow needs pyarrow: pip install "faultsim[arrow]"') from None
+        pyarrow = checks.extra("pyarrow", "arrow", "to_arrow")
         columns = {name: c.tolist() if c.dtype == object else c for name, c in self._columns.items()}
         return pyarrow.table(columns)
 
