@@ -2,6 +2,7 @@
 
 import copy
 import json
+import time
 
 import pytest
 
@@ -133,6 +134,25 @@ def test_no_text(tmp_path) -> None:
     path.write_bytes(b'{"name": "\xff"}')
     with pytest.raises(InputError, match="byte 10: not UTF-8 text"):
         fs.read_wfcommons(path)
+
+
+def test_a_task_that_gathers_many_files_is_read_in_proportion(tmp_path) -> None:
+    """Looking through all files of a task for each of its parents took minutes."""
+    took = []
+    for n in (2_000, 16_000):
+        files = [f"f{i}" for i in range(n)]
+        tasks = [{"id": f, "parents": [], "outputFiles": [f]} for f in files]
+        tasks.append({"id": "all", "parents": files, "inputFiles": files})
+        content = document()
+        content["workflow"] = {
+            "specification": {"tasks": tasks, "files": [{"id": f, "sizeInBytes": 3} for f in files]},
+            "execution": {"tasks": [{"id": task["id"], "runtimeInSeconds": 1} for task in tasks]},
+        }
+        path = written(tmp_path, content)
+        began = time.thread_time()
+        assert fs.read_wfcommons(path).transfer.sum() == 3 * n
+        took.append(time.thread_time() - began)
+    assert took[1] < 30 * took[0]  # 64 times as many pairs of a parent and a file
 
 
 # Jobs, edges.

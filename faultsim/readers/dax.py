@@ -218,7 +218,8 @@ class _Document:
 def _carried(written: Mapping[str, float | None], read: Mapping[str, float | None]) -> float:
     """Bytes of the files that one job writes and another reads."""
     total = 0.0
-    for file, size in read.items():
-        if file in written:
+    for file in min(read, written, key=len):  # a job may gather thousands of files, each of another job
+        if file in read and file in written:
+            size = read[file]
             total += size if size is not None else written[file] or 0.0
     return total

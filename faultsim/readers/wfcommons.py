@@ -83,7 +83,7 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     sizes = _by_id(files, "sizeInBytes")
     written = [_listed(task, "outputFiles", sizes) for task in tasks]
     read = [_listed(task, "inputFiles", sizes) for task in tasks]
-    edges = [(a, b, sum(sizes[file] for file in read[b] if file in written[a])) for a, b in _pairs(tasks, number)]
+    edges = [(a, b, _carried(written[a], read[b], sizes)) for a, b in _pairs(tasks, number)]
     costs = [runtime[label] for label in number]
     title = stem(path, _SUFFIXES) if name is None else str(name)
     try:
@@ -209,6 +209,12 @@ def _listed(task: _Place, key: str, sizes: Mapping[str, float]) -> dict[str, Non
         if file not in sizes:
             raise task.bad(f"no file has the id {file!r}", at=f"{task.path}.{key}")
     return files
+
+
+def _carried(written: Mapping[str, None], read: Mapping[str, None], sizes: Mapping[str, float]) -> float:
+    """Bytes of the files that one task writes and another reads."""
+    few = min(read, written, key=len)  # a task may gather thousands of files, each of another task
+    return sum(sizes[file] for file in few if file in read and file in written)
 
 
 def _pairs(tasks: list[_Place], number: Mapping[str, int]) -> dict[tuple[int, int], None]:
