@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.accuracy import Matched
-from faultsim.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS
+from faultsim.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.errors import OptionError
 from faultsim.failures import FailureTrace
 from faultsim.resources import Resources
@@ -82,6 +82,10 @@ class WorkflowResult:
             values.setflags(write=False)
             named[column.name] = values
         return MappingProxyType(named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
+        return _restored, (type(self), self._output, {name: getattr(self, f"_{name}") for name in named})
 
     # -- what happened
 
@@ -242,7 +246,7 @@ class WorkflowResult:
         jobs = len(self.jobs["job"])
         parts = [s["scheduler"]["name"]]
         if self._trace is not None:
-            parts.append(f"{len(self._trace):,} failures")
+            parts.append(f"{len(self._trace):,} failure{'s' if len(self._trace) != 1 else ''}")
         if s["predictor"] is not None:
             parts.append(f"{s['predictor']['name']} predictor")
         if s["transfers"] != "parallel":
@@ -266,6 +270,11 @@ class WorkflowResult:
         lines += [f"{name:<16} {_show(value):>14}  {unit}" for name, value, unit in rows if value == value]
         lines += ["", *(f"note: {text}" for text in self.warnings)] if self.warnings else []
         return "\n".join(lines)
+
+
+def _restored(kind: type[WorkflowResult], output: Mapping[str, Any], parts: dict[str, Any]) -> WorkflowResult:
+    """Unpickle: arrays come back writable."""
+    return kind(output, **{**parts, "arrivals": read_only(parts["arrivals"])})
 
 
 def _show(value: float) -> str:

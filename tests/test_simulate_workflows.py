@@ -1,24 +1,23 @@
 """`simulate_workflows`: what it takes, what it refuses, what it gives."""
 
 import _thread
-import itertools
+import copy
 import math
+import pickle
 import signal
 import sys
 import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
 
 import faultsim as fs
 from faultsim._core.workflow import EVENT_KINDS as CORE_KINDS
 from faultsim._core.workflow import WorkflowEngine
 from faultsim.accuracy import matched
 from faultsim.errors import InputError, OptionError
-from faultsim.workflow_log import log_rows
 from faultsim.workflow_result import EVENT_KINDS
-from tests.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, workflow_cases, world_of
+from tests.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, world_of
 
 FLOW = fs.Workflow(EXAMPLE_COST, EXAMPLE_EDGES)
 NODES = fs.Resources(3)
@@ -88,6 +87,22 @@ def test_results_are_read_only_and_the_same_every_time():
         one.jobs["node"] = 3  # type: ignore[index]
 
 
+@pytest.mark.parametrize("back", [lambda result: pickle.loads(pickle.dumps(result)), copy.deepcopy])
+def test_results_come_back_from_other_processes(back):
+    result = example(scheduler=fs.Flaw(), predictor=FORESEEN, record=True)
+    other = back(result)
+    assert str(other) == str(result)
+    assert other.log() == result.log()
+    for table in ("jobs", "decisions", "events"):
+        for name, column in getattr(result, table).items():
+            np.testing.assert_array_equal(getattr(other, table)[name], column, strict=True)
+            assert not getattr(other, table)[name].flags.writeable
+    assert (other.workflows, other.resources) == (result.workflows, result.resources)
+    assert other.arrivals.tolist() == result.arrivals.tolist()
+    assert not other.arrivals.flags.writeable
+    assert (other.settings, other.matched, other.failures) == (result.settings, result.matched, result.failures)
+
+
 def test_in_print():
     text = str(example(scheduler=fs.Flaw(), predictor=FORESEEN, transfers="in_turn", outputs=fs.SharedOutputs(2)))
     assert text.startswith(
@@ -102,6 +117,7 @@ def test_in_print():
     assert plain.warnings == ()
     short = fs.FailureTrace([1], [0], 1, span=2)
     noted = fs.simulate_workflows(CHAIN, NODES, failures=short)
+    assert str(noted).startswith("1 workflow (2 jobs) on 3 nodes: rank_hybd, 1 failure\n")
     assert str(noted).endswith("note: the failure trace ends at 2 s, the last job at 9 s: nothing fails in between")
 
 
@@ -444,68 +460,3 @@ def test_ctrl_c_is_answered_between_slices():
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
-
-
-# -- the decision log
-
-
-def test_the_log_is_that_of_figure_7():
-    flow = fs.Workflow(EXAMPLE_COST, EXAMPLE_EDGES, name="DAG A")
-    log = fs.simulate_workflows(flow, NODES, failures=FAILURES, record=True).log()
-    assert [" ".join(line.split()) for line in log.splitlines()] == [
-        "time event pool free decision",
-        "0 DAG A arrives T0 P0 P1 P2 (T0, P0)",
-        "5 P2 fails P1",
-        "10 P2 recovers P1 P2",
-        "15 P0 fails, T0 killed T0 P1 P2 (T0, P1)",
-        "20 P0 recovers P0 P2",
-        "55 T0 done T3 T1 T2 P0 P1 P2 (T3, P1) (T1, P0) (T2, P2)",
-        "60 P1 fails, T3 killed, T1 killed, T2 killed T3 T1 T2 P0 P2",
-        "65 P1 recovers T3 T1 T2 P0 P1 P2 (T3, P1) (T1, P0) (T2, P2)",
-        "95 T2 done P2",
-        "100 T3 done P1 P2",
-        "105 T1 done T4 P0 P1 P2 (T4, P0)",
-        "155 T4 done P0 P1 P2",
-    ]
-
-
-@given(workflow_cases())
-def test_every_pass_of_the_log_takes_jobs_from_its_pool_in_order_and_free_nodes(case):
-    settings, tables, world = case
-    settings["record"] = True
-    engine = WorkflowEngine(settings, tables, world)
-    engine.run()
-    flows, nodes = faces(tables)
-    events = engine.output()["events_table"]
-    first = np.asarray(tables["first_job"])
-    own = np.where(events["job"] < 0, -1, events["job"] - first[events["workflow"]])
-    trace = None
-    if world is not None and len(world["failures"]["time"]):
-        trace = fs.FailureTrace(*(world["failures"][name] for name in ("time", "node", "downtime")))
-    waiting = None
-    for row in log_rows({**events, "job": own}, flows, nodes, trace, settings):
-        jobs, places = [job for job, _ in row.decisions], [node for _, node in row.decisions]
-        assert [job for job in row.pool if job in jobs] == jobs
-        assert len(set(row.pool)) == len(row.pool)
-        assert set(places) <= set(row.free)
-        assert len(set(places)) == len(places)
-        waiting = set(row.pool) - set(jobs)
-    assert not waiting
-
-
-def faces(tables):
-    """The tables of an engine as workflows and resources again."""
-    flows = []
-    cost, first = np.asarray(tables["cost"]), np.asarray(tables["first_job"])
-    starts, after, size = (np.asarray(tables[f"successor{part}"]) for part in ("_start", "", "_transfer"))
-    for low, high in itertools.pairwise(first):
-        edges = [
-            (job - low, after[edge] - low, size[edge])
-            for job in range(low, high)
-            for edge in range(starts[job], starts[job + 1])
-        ]
-        flows.append(fs.Workflow(cost[low:high], edges))
-    matrix = cost.ndim == 2
-    nodes = len(tables["speed"])
-    bandwidth = tables["bandwidth"]
-    return flows, fs.Resources(nodes, speed=None if matrix else tables["speed"], bandwidth=bandwidth)
