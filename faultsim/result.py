@@ -410,8 +410,8 @@ class Result:
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:
             parts.append(f"{s['failures']['count']:,} failures, {s['recovery']['name']}")
-            if s["predictor"] is not None:
-                parts.append(f"{s['predictor']['name']} predictor")
+        if s["predictor"] is not None:
+            parts.append(f"{s['predictor']['name']} predictor")
         return f"{len(self):,} jobs on {self.machine} ({self.machine.nodes:,} nodes): {', '.join(parts)}"
 
     def __repr__(self) -> str:

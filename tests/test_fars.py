@@ -233,6 +233,7 @@ def test_no_failures_are_needed_with_predictions_of_your_own():
     predictor = fs.PredictionTrace([400], [0])
     result = run(failures=None, predictor=predictor).simulate()
     assert result.metrics["moves"] == 1
+    assert "fars service_unit_loss, trace predictor" in repr(result)
     stealing = run(
         failures=None, predictor=predictor, rescheduling=fs.Fars(300, STEALING), checkpointing=fs.Periodic(60, 1)
     )
