@@ -334,8 +334,10 @@ def test_strict_fails_only_when_a_claim_does(tiny_plan, capsys, tmp_path, monkey
 
 def test_command_refuses_in_one_line(capsys, tmp_path):
     (tmp_path / "file").write_text("x")
-    for argv, says in ((["--data", str(tmp_path / "no")], "no such folder"), (["--data", str(tmp_path)], "holds none of"),
-                       (["--workers", "0"], "--workers"), (["--out", str(tmp_path / "file")], "--out")):  # fmt: skip
+    for argv, says in (
+        (["--data", str(tmp_path / "no")], "no such folder"), (["--data", str(tmp_path)], "holds none of"),
+        (["--workers", "0"], "--workers"), (["--out", str(tmp_path / "file")], "--out"),
+    ):  # fmt: skip
         assert main(["reproduce", "krevat2002", "--quick", *argv]) == 2
         out, err = capsys.readouterr()
         assert out == ""
