@@ -124,7 +124,7 @@ def _figure(view: View, name: str) -> "Figure":
             ax.set_ylim(bottom=0)
         if x == _LOAD:
             ax.set_xticks(view.what.flows)
-    figure.axes[0].legend(frameon=False, fontsize=8)
+    figure.axes[-1].legend(frameon=False, fontsize=8)  # of two panels the second has more room
     return _titled(figure, view, title)
 
 
