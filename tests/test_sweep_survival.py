@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 import sweep_victim
 
 import faultsim as fs
+from faultsim.sweep.pools import Processes
 from faultsim.sweep.rows import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.sweep import load_sweep
@@ -123,6 +125,36 @@ def test_ctrl_c_ends_within_a_second_and_keeps_what_is_done(tmp_path, executor, 
     assert f"interrupted: {done:,} of 200 runs are kept in {store}; the same again goes on from there" in out
     assert took < (1.0 if os.getloadavg()[0] < 2 else 5.0)
     assert 5 <= done < 200
+
+
+def test_ctrl_c_while_processes_start_leaves_no_thread_behind(monkeypatch):
+    """A thread that waits for a pipe which nobody reads would keep Python from ending."""
+    complaints = []
+    monkeypatch.setattr(threading, "excepthook", complaints.append)
+    tasks = [task for task, _ in zip(sweep_victim.sweep(40, 4000).tasks(), range(32), strict=False)]
+    for wait in (0.0, 0.1, 0.2):
+        pool = Processes(2)
+        futures = [pool.submit(tasks[begin : begin + 4], (0.0, 0.0)) for begin in range(0, 32, 4)]
+        thread = pool._executor._executor_manager_thread
+        time.sleep(wait)
+        pool.stop(futures)
+        del pool
+        thread.join(20)
+        assert not thread.is_alive()
+        assert not complaints
+        assert all(future.done() for future in futures)
+
+
+def test_what_ctrl_c_says_is_kept_is_what_the_store_has(tmp_path):
+    log = fs.Workload(submit=[0], runtime=[1], size=[1])
+    sweep = fs.Sweep(fs.Run(log, fs.Cluster(1)), {"start_delay": list(range(100))})
+    sweep.run(tmp_path / "a.db")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="100 of 100 runs are kept"):
+        sweep.run(tmp_path / "a.db", progress=stop)
 
 
 def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):

@@ -120,13 +120,16 @@ class Processes(Pool):
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
         """Processes cannot be told: they are ended, with the batches that they work at."""
         futures = list(futures)
-        for future in futures:
-            future.cancel()
-        wait(futures, timeout=0.1)
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        try:
+            wait(futures, timeout=0.1)
+        finally:  # also where Ctrl-C comes again meanwhile
+            # Nothing is cancelled before: the executor's own thread fails at a cancelled future when its processes are
+            # gone, and leaves the pipe open into which it still writes a batch, for which Python waits at its end.
+            for process in processes:
+                process.kill()
+        wait(futures, timeout=0.5)
         self._executor.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.kill()
 
     def revive(self) -> bool:
         """New processes in the place of dead ones."""

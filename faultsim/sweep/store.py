@@ -257,6 +257,11 @@ class Store:
         """Number of rows of a table."""
         return int(next(iter(self.read(f"SELECT count(*) FROM {table}")))[0])
 
+    def rows(self, sweep: str) -> int:
+        """Number of rows of a sweep that are done."""
+        query = "SELECT count(*) FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
+        return int(next(iter(self.read(query, [sweep])))[0])
+
     def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Rows of a query, as they come."""
         with self._explained():

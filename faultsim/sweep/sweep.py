@@ -265,7 +265,9 @@ class Sweep:
             try:
                 drive.run()
             except KeyboardInterrupt:
-                raise KeyboardInterrupt(_interrupted(drive.done, drive.total, kept.path)) from None
+                # Not `drive.done`: what it has not looked at yet may be there.
+                there = max(drive.done, min(kept.rows(row["id"]), drive.total))
+                raise KeyboardInterrupt(_interrupted(there, drive.total, kept.path)) from None
         return Filled(drive.total, drive.done, drive.made, drive.failed, time.perf_counter() - began)
 
     @property
