@@ -126,6 +126,13 @@ def test_a_parameter_of_a_policy_is_an_axis():
         ),
         ({"cells": [{"overrun": "kill"}, {"overrun": "kill"}]}, "items 0 and 1 are both"),
         ({"grid": {"overrun": ["kill"]}, "cells": [{"overrun": "extend"}]}, "given twice"),
+        ({"grid": ["load"]}, r"grid must be a mapping of axes to values, got \['load'\]"),
+        ({"grid": {3: [1]}}, "an axis has a name, got 3"),
+        ({"grid": {"replicate": {"a": {"overrun": "kill"}}}}, "axis replicate: bundles need another name"),
+        ({"grid": {"mean": {"a": {"overrun": "kill"}}}}, "axis mean: bundles need another name"),
+        ({"zipped": 0.5}, "zipped must be a mapping"),
+        ({"zipped": {"load": 0.5}}, "axis load must be a list of values"),
+        ({"cells": 3}, "cells, item 0: expected a mapping"),
         ({"replicates": 0}, "replicates must be at least 1"),
         ({"warmup": 0.6, "drain": 0.4}, "leave no jobs"),
     ],
@@ -223,9 +230,10 @@ def test_only_predictors_that_say_so_draw_from_the_seed():
 
 
 def test_a_predictor_that_draws_does_so_in_each_replicate():
-    trace = fs.FailureTrace(np.arange(0.0, 9000.0, 10.0), np.arange(900) % 16, 5)
+    trace = fs.FailureTrace(np.arange(0.0, 9000.0, 300.0), np.arange(30) % 16, 5)
     base = {"log": log(), "machine": TORUS, "failures": trace, "predictor": fs.IntervalPredictor(0.5, 0.5, 300)}
     table = fs.Sweep({**base, "seed": 5}, replicates=3).run()
+    assert not table.errors
     assert table["seed"][0] == 5
     assert len(set(table["seed"].tolist())) == 3
     assert len(set(table["run"].tolist())) == 3

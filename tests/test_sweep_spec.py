@@ -348,6 +348,7 @@ def test_a_failed_run_is_told_and_the_status_is_2(tmp_path, capsys, monkeypatch)
         (["sweep", "s.toml", "--metric", "mean_wat"], "did you mean 'mean_wait'"),
         (["sweep", "s.toml", "--against", "a=b"], "--against is for a --metric"),
         (["sweep", "s.toml", "--csv", "no/x.csv"], "its folder does not exist"),
+        (["sweep", "s.toml", "--report", "."], ". is a folder; a file is needed"),
         (["sweep", "s.toml", "--store", "no/x.db"], "its folder does not exist"),
         (["sweep", "s.toml", "--store", "s.toml"], "not a store of sweeps"),
         (["status", "s.toml"], "not a store of sweeps"),

@@ -128,6 +128,45 @@ def test_failed_runs_are_left_out():
     assert "1 of 6 rows have no mean_wait" in summary(table([[1, 2, np.nan], [2, 3, 9]]), "mean_wait").notes[0]
 
 
+def test_none_among_numbers_is_a_value_like_others():
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    rows = fs.Sweep(base, {"load": [None, 0.7, 0.9]}, replicates=3).run()
+    assert rows.select(load=None).n_rows == rows.select(load=float("nan")).n_rows == 3
+    for none in (None, float("nan")):
+        found = rows.compare("mean_wait", "load", none)
+        assert found["load"].tolist() == [0.7, 0.9]
+        assert found["n"].tolist() == [3, 3]
+    found = rows.compare("mean_wait", "load", 0.7)
+    np.testing.assert_array_equal(found["load"], [np.nan, 0.9])
+    expected = rows.select(load=None)["mean_wait"] - rows.select(load=0.7)["mean_wait"]
+    assert found["difference"][0] == pytest.approx(expected.mean())
+    for wrong in (lambda: rows.select(load=3), lambda: rows.compare("mean_wait", "load", 3)):
+        with pytest.raises(fs.OptionError, match=r"axis load has no value 3; it has: None, 0\.7, 0\.9$"):
+            wrong()
+
+
+def test_an_axis_of_seeds_stays_one_where_replicates_have_seeds_of_their_own():
+    trace = fs.FailureTrace(np.arange(0.0, 9000.0, 300.0), np.arange(30) % 16, 5)
+    base = {
+        "log": fs.synthetic.nasa_like(60, 0),
+        "machine": fs.Cluster(128),
+        "failures": trace,
+        "predictor": fs.IntervalPredictor(0.5, 0.5, 300),
+    }
+    table = fs.Sweep(base, {"seed": [0, 1]}, replicates=2).run()
+    assert table["seed"].tolist() == [0, 0, 1, 1]
+    assert len(set(table["run:seed"].tolist())) == 4
+    assert table.summary("mean_wait")["n"].tolist() == [2, 2]
+
+
+def test_cells_in_which_every_run_failed_are_not_said_to_be_single_runs():
+    nothing = table([[np.nan, np.nan], [2, 3]])
+    assert summary(nothing, "mean_wait").notes == ("2 of 4 rows have no mean_wait and are left out",)
+    test = compare(nothing, "mean_wait", "policy", "a")
+    assert test["n"].tolist() == [0]
+    assert test.notes == ("1 of 1 rows have no pair of runs that did not fail in the same replicate",)
+
+
 def test_wrong_names_are_refused():
     one = table([[1, 2], [2, 3]])
     with pytest.raises(fs.OptionError, match=r"no metric 'mean_wat' \(did you mean 'mean_wait'"):

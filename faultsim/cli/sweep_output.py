@@ -34,6 +34,8 @@ def check_table_arguments(args: argparse.Namespace) -> None:
     for path in filter(None, (args.csv, args.parquet, args.report)):
         if path != "-" and not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")
+        if Path(path).is_dir():
+            raise OptionError(f"{path} is a folder; a file is needed")
     if args.against is not None:
         if args.metric is None:
             raise OptionError("--against is for a --metric: faultsim ... --metric mean_wait --against scheduler=fcfs")
@@ -94,7 +96,10 @@ def _value(table: Any, axis: str, text: str) -> Any:
     """The value of an axis that text means."""
     if axis in table.axes:
         for value in table[axis].tolist():
-            if str(value) == text or (isinstance(value, float) and _number(text) == value):
+            if value is None or value != value:
+                if text.lower() == "none":
+                    return None
+            elif str(value) == text or (isinstance(value, float) and _number(text) == value):
                 return value
     return text
 

@@ -4,6 +4,7 @@ All text is escaped; a content security policy lets only this page's own script 
 """
 
 import base64
+import errno
 import hashlib
 import math
 import os
@@ -271,6 +272,8 @@ class Page:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it appears whole or not at all."""
         target = Path(path)
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
         part = target.with_name(target.name + ".part")
         try:
             part.write_text(self.html(), encoding="utf-8", newline="\n")

@@ -242,7 +242,7 @@ def _notes(found: Cells) -> Iterator[Text]:
 def _rows(table: SweepRows, metrics: Sequence[str]) -> Iterator[Part]:
     chosen = [*metrics, *(name for name in METRICS if name in table.metrics and name not in metrics)]
     chosen = [name for name in chosen if not np.isnan(table[name].astype(float)).all()]
-    names = [*table.axes, "replicate", "seed", *chosen, "run"]
+    names = [*table.axes, "replicate", "run:seed" if "seed" in table.axes else "seed", *chosen, "run"]
     columns: list[list[Any]] = []
     for name in names:
         first = table[name][:MOST_ROWS]

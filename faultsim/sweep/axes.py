@@ -9,7 +9,7 @@ from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy
 from faultsim.run import DEFAULT_SCHEDULER, RunSpec
 
-__all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "with_parameters"]
+__all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "check_bundle", "with_parameters"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,23 @@ KINDS = ("scheduler", "placement", "migration", "recovery", "predictor", "checkp
 #: Axes on which the inputs hang: all runs that share their values share log and failures.
 INPUT_AXES = frozenset({"log", "machine", "failures", "seed", *CHANGES})
 
+#: Columns of tables and statistics beside the axes, which bundles cannot be called.
+TAKEN = frozenset(
+    {"replicate", "run", "status", "n", "mean", "sd", "half", "low", "high", "baseline", "difference", "relative"}
+    | {"correlation", "p", "p_wilcoxon", "p_holm", "significant", "needed"}
+)
+
+
+def check_bundle(name: str) -> None:
+    """Refuse the name of bundles that tables have a column of.
+
+    Examples
+    --------
+    >>> check_bundle("policy")
+    """
+    if name in TAKEN or not isinstance(name, str):
+        raise OptionError(f"axis {name}: bundles need another name, tables have a column {name!r} of their own")
+
 
 def check_axis(name: str) -> None:
     """Refuse what is no axis, with the valid names.
@@ -90,6 +107,8 @@ def check_axis(name: str) -> None:
     ...
     faultsim.errors.OptionError: unknown axis 'runtime_facter' (did you mean 'runtime_factor'?); known: ...
     """
+    if not isinstance(name, str):
+        raise OptionError(f"an axis has a name, got {name!r:.60}")
     if name in OPTIONS or name in CHANGES:
         return
     kind, dot, parameter = name.partition(".")

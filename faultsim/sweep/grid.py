@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.sweep.axes import INPUT_AXES, check_axis
+from faultsim.sweep.axes import INPUT_AXES, check_axis, check_bundle
 from faultsim.sweep.labels import Label, label, unique
 
 __all__ = ["Cell", "Dimension", "Grid", "make_grid"]
@@ -104,18 +104,30 @@ def make_grid(
     cells: Iterable[Mapping[str, Any]] | None,
 ) -> Grid:
     """The grid of what a `Sweep` is given; see there."""
+    if not isinstance(grid or {}, Mapping):
+        raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
     dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
-    groups = [zipped] if isinstance(zipped, Mapping) else list(zipped or ())
+    groups: Sequence[Any] = zipped if isinstance(zipped, list | tuple) else [zipped]
     dimensions += [_zip(group) for group in groups if group]
     if cells is not None:
-        dimensions.append(_list(list(cells)))
+        dimensions.append(_list(list(cells) if isinstance(cells, Iterable) else [cells]))
     return Grid(dimensions)
 
 
 def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
+    """Labels and values of one axis, of which none comes twice."""
+    labels, values = _listed(name, given)
+    if not values:
+        raise OptionError(f"axis {name} has no values")
+    unique(f"axis {name}", labels)
+    return labels, values
+
+
+def _listed(name: str, given: Any) -> tuple[list[Label], list[Any]]:
     """Labels and values of what was given for one axis."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
+    labels: list[Label]
     if isinstance(given, Mapping):
         labels, values = list(given), list(given.values())
     elif isinstance(given, str | bytes) or not isinstance(given, Iterable) or hasattr(given, "columns"):
@@ -123,9 +135,6 @@ def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
     else:
         values = list(given)
         labels = [label(value) for value in values]
-    if not values:
-        raise OptionError(f"axis {name} has no values")
-    unique(f"axis {name}", labels)
     return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
@@ -134,6 +143,7 @@ def _axis(name: str, given: Any) -> Dimension:
     bundles = list(given.values()) if isinstance(given, Mapping) else []
     if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):
         labels, values = _points(name, given)
+        check_bundle(name)
         for bundle in values:
             for inner in bundle:
                 check_axis(inner)
@@ -145,14 +155,12 @@ def _axis(name: str, given: Any) -> Dimension:
 
 def _zip(group: Mapping[str, Any]) -> Dimension:
     """Axes of equal length that go together."""
+    if not isinstance(group, Mapping):
+        raise OptionError(f"zipped must be a mapping of axes to values, or several in a list, got {group!r:.60}")
     taken = {}
     for name, given in group.items():
         check_axis(name)
-        if isinstance(given, np.ndarray):
-            given = given.tolist()
-        values = list(given.values()) if isinstance(given, Mapping) else list(given)
-        labels = list(given) if isinstance(given, Mapping) else [label(value) for value in values]
-        taken[name] = labels, values
+        taken[name] = _listed(name, given)
     lengths = {name: len(values) for name, (_, values) in taken.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} {count}" for name, count in lengths.items())

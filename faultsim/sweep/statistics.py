@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.sweep.table import SweepTable, as_column
+from faultsim.sweep.table import SweepTable, as_column, labels_of, matches
 from faultsim.sweep.testing import holm, needed, student, student_p, wilcoxon_p
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def summary(table: SweepTable, metric: str, *, confidence: float = 0.95) -> Stat
         n, mean, sd = len(sample), _mean(sample), _sd(sample)
         half = student(n - 1, level) * sd / math.sqrt(n) if n > 1 else math.nan
         rows.append((n, mean, sd, half, mean - half, mean + half))
-    single = sum(row[0] < 2 for row in rows)
+    single = sum(row[0] == 1 for row in rows)
     if single:
         notes.append(_alone(table, single, len(rows)))
     if failed := int(np.isnan(values).sum()):
@@ -165,14 +165,15 @@ def compare(table: SweepTable, metric: str, axis: str, baseline: Any, *, confide
     if axis not in table.axes:
         hint = checks.did_you_mean(axis, table.axes)
         raise OptionError(f"no axis {axis!r}{hint}; axes: {', '.join(table.axes)}")
-    there = list(dict.fromkeys(table[axis].tolist()))
+    there = labels_of(table[axis])
+    baseline = None if baseline != baseline else baseline
     if baseline not in there:
         raise OptionError(f"axis {axis} has no value {baseline!r}; it has: {', '.join(map(repr, there))}")
     others = [name for name in table.axes if name != axis]
     points: list[tuple[Any, ...]] = []
     rows: list[list[float]] = []
     for rest, places in _cells(table, others).items():
-        by_value = {value: places[table[axis][places] == value] for value in there}
+        by_value = {value: places[matches(table[axis][places], value)] for value in there}
         if not len(by_value[baseline]):
             continue
         for value in there:
@@ -227,9 +228,11 @@ def _remarks(
 ) -> list[str]:
     """What the replicates do not show."""
     notes = []
-    single = int((columns["n"] < 2).sum())
+    single, none = int((columns["n"] == 1).sum()), int((columns["n"] == 0).sum())
     if single:
         notes.append(_alone(table, single, len(points)))
+    if none:
+        notes.append(f"{none} of {len(points)} rows have no pair of runs that did not fail in the same replicate")
     for row, point in enumerate(points):
         n, relative, want = int(columns["n"][row]), columns["relative"][row], columns["needed"][row]
         if n < 2 or columns["significant"][row] or not columns["difference"][row]:

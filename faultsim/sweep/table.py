@@ -33,8 +33,8 @@ class SweepTable(Mapping[str, NDArray[Any]]):
 
     Columns are the axes; ``replicate``; ``seed``; every metric of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
     node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the name of the run by content; and
-    ``status``, "ok" or "error".  A metric that an axis takes the name of is called ``metric:NAME``.  Numbers of a run
-    that failed are NaN, and `errors` says why.
+    ``status``, "ok" or "error".  A metric that an axis takes the name of is called ``metric:NAME``, and the seed of the
+    run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
 
     Examples
     --------
@@ -133,9 +133,9 @@ class SweepTable(Mapping[str, NDArray[Any]]):
             column = self._columns[name]
             one = np.zeros(self.n_rows, np.bool_)
             for value in wanted if isinstance(wanted, list | tuple | np.ndarray) else [wanted]:
-                match = np.isnan(column) if value is None and column.dtype.kind == "f" else column == value
+                match = matches(column, value)
                 if not np.any(match):
-                    there = ", ".join(repr(v) for v in dict.fromkeys(column.tolist()))
+                    there = ", ".join(map(repr, labels_of(column)))
                     raise OptionError(f"axis {name} has no value {value!r}; it has: {there}")
                 one |= match
             rows &= one
@@ -250,7 +250,7 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
             if value is not None:
                 numbers[name][at] = value
     columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
-    columns |= {"replicate": replicate, "seed": seed}
+    columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
     columns |= {"run": run, "status": status}
     for column in columns.values():
@@ -263,6 +263,32 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         errors=errors,
         command=sweep["command"] or "",
     )
+
+
+def labels_of(column: NDArray[Any]) -> list[Any]:
+    """Each label of an axis once; None where its column has NaN.
+
+    Examples
+    --------
+    >>> labels_of(as_column([0.5, None, None]))
+    [0.5, None]
+    """
+    return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
+
+
+def matches(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
+    """Where the column of an axis has a label; None is NaN among numbers.
+
+    Examples
+    --------
+    >>> matches(as_column([0.5, None]), None), matches(as_column(["a", "b"]), 3)
+    (array([False,  True]), array([False, False]))
+    """
+    if column.dtype.kind == "f" and (value is None or value != value):
+        return np.isnan(column.astype(np.float64))
+    found = np.zeros(len(column), np.bool_)
+    found[:] = column == value
+    return found
 
 
 def as_column(values: Sequence[Any]) -> NDArray[Any]:
