@@ -160,6 +160,33 @@ recovery = "hodl"
         (HEAD.replace("jobs = 50", "job = 50"), r"unknown key 'job' \(did you mean 'jobs'\?\)"),
         (HEAD.replace('{ synthetic = "nasa_like", jobs = 50 }', "'none.swf'"), r":3: base.log: .*none.swf"),
         (HEAD + "failures = { synthetic = 'weibull' }\n", ":5: base.failures: .* 'weibull' needs shape and scale"),
+        (HEAD + "failures = { synthetic = 'weibull', shape = -1, scale = 9 }\n", ":5: base.failures: shape must be at"),
+        (
+            HEAD + "[grid]\nfailures = ['none',\n { synthetic = 'renewal', mtbf = 'x', mttr = 1 }]\n",
+            ":7: grid.failures: mtbf",
+        ),
+        (HEAD + "failures = { synthetic = 'weibull', shape = 1, scale = 9, count = -3 }\n", ":5: base.failures: count"),
+        (
+            HEAD.replace('"nasa_like"', "'lublin', nodes = 3"),
+            ":3: base.log: nodes: expected a whole number of at least 8",
+        ),
+        (
+            HEAD.replace('"nasa_like"', "'exponential', mean_gap = -3, mean_runtime = 9"),
+            ":3: base.log: mean_gap: expected",
+        ),
+        (
+            HEAD + "[grid]\nstart_delay = [0, 1]\n[[zip]]\nload = [0.5, 0.7]\nhead = [9]\n",
+            ":8: zip.load: zipped axes go",
+        ),
+        (
+            HEAD + "[[zip]]\nload = [0.5, 0.6]\n[[zip]]\nhead = [9, 9]\n",
+            ":8: zip.head: zipped axes head: items 0 and 1",
+        ),
+        (
+            HEAD + "[grid]\nload = [0.5, 0.7]\n[[cells]]\nhead = 5\n[[cells]]\nhead = 5\n",
+            ":7: cells: items 0 and 1 are",
+        ),
+        (HEAD + "[grid]\npredictor.a = [1]\n[grid.mean.x]\nhead = 3\n", ":7: axis mean: bundles need another name"),
         (HEAD + "failures = { file = 'x.csv', format = 'lan' }\n", r"unknown format 'lan' \(did you mean 'lanl'\?\)"),
     ],
 )

@@ -91,6 +91,7 @@ def log_source(given: Any, folder: Path) -> Any:
     known = [key for key in inspect.signature(function).parameters if key not in ("n", "rng")]
     _refuse_rest(table, ("synthetic", "jobs", *known), known)
     _refuse_missing(f"synthetic log {name!r}", function, known, table)
+    function(1, np.random.default_rng(0), **table)  # its parameters, before anything runs
     return _DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
 
 
@@ -148,6 +149,7 @@ def _made_up(table: dict[str, Any]) -> Any:
     known = [key for key in inspect.signature(function).parameters if key not in _GIVEN]
     _refuse_rest(table, ("synthetic", *known), known)
     _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "horizon"], table)
+    function(**{"nodes": 1, "horizon": 1.0, **table}, rng=0)  # its parameters, before anything runs
 
     def draw(rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
         horizon = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)

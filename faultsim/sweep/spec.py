@@ -133,7 +133,9 @@ class _Reader:
             above = above[:-1]
         key = ".".join(str(part) for part in place if isinstance(part, str))
         text = f"{self._where}:{line}: " if line else f"{self._where}: "
-        self._wrong.append((line, text + (f"{key}: " if key and not message.startswith("axis ") else "") + message))
+        self._wrong.append(
+            (line, text + (f"{key}: " if key and not message.startswith(("axis ", "cells:")) else "") + message)
+        )
 
     def _attempt(self, place: Place, make: Callable[[], Any]) -> Any:
         """What `make` gives; a mistake is noted, and the result is `_MISSING`."""
@@ -149,13 +151,22 @@ class _Reader:
 
     def _place_of(self, message: str) -> Place:
         """Where the axis stands that a message of `Sweep` names; a cell is a matter of all its axes."""
+        whole: Place = ("grid",) if "grid" in self._document else ("base",)
         if message.startswith("cell "):
-            return ("grid",) if "grid" in self._document else ("base",)
-        for table in ("grid", "zip", "cells", "base"):
+            return whole
+        if message.startswith("cells"):
+            return ("cells",)
+        group = re.match(r"zipped axes (?:go together.* got )?(\S+?)(?:[,: ]|$)", message)
+        tables = ("zip",) if group else ("grid", "zip", "cells", "base")
+        for table in tables:
             for place in self._lines:
-                if place[0] == table and len(place) >= 2 and re.search(rf"\b{re.escape(str(place[-1]))}\b", message):
+                words = [part for part in place[1:] if isinstance(part, str)]
+                name = ".".join(words)
+                if place[0] != table or not name or words[-1] != place[-1]:
+                    continue
+                if name == group[1] if group else re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", message):
                     return place
-        return ("grid",) if "grid" in self._document else ("base",)
+        return whole
 
     # -- parts
 
