@@ -19,6 +19,7 @@ from faultsim.plot import (
     plot_queue,
     plot_utilization,
 )
+from faultsim.plot.base import new_figure
 from faultsim.plot.occupancy import NOBODY, busiest
 from faultsim.plot.raster import Raster
 
@@ -187,6 +188,29 @@ def test_an_animation_has_its_frames(torus_run, tmp_path):
         animate_occupancy(torus_run, tmp_path / "torus.mp4")
     with pytest.raises(OptionError, match="frames"):
         animate_occupancy(torus_run, tmp_path / "torus.gif", frames=0)
+
+
+def test_a_frame_of_an_animation_shows_its_whole_title(torus_run):
+    figure = new_figure(4.8, 4.6)
+    ax = plot_occupancy(torus_run, ax=figure.add_subplot())
+    figure.draw_without_rendering()
+    place = ax.title.get_window_extent()
+    assert 0 < place.x0 < place.x1 < figure.bbox.x1
+
+
+@pytest.mark.parametrize("draw", [plot_gantt, plot_utilization, plot_queue])
+def test_a_legend_covers_nothing_that_is_drawn(torus_run, draw):
+    ax = draw(torus_run)
+    ax.figure.draw_without_rendering()
+    place = ax.get_legend().get_window_extent()
+    assert 0 < place.y0 < place.y1 < ax.xaxis.label.get_window_extent().y0 < ax.bbox.y0
+
+
+def test_the_legend_of_a_gantt_chart_names_what_failures_do(torus_run, monkeypatch):
+    for limit in (gantt.SHAPES_UP_TO, 0):
+        monkeypatch.setattr(gantt, "SHAPES_UP_TO", limit)
+        words = [text.get_text() for text in plot_gantt(torus_run).get_legend().get_texts()]
+        assert words == ["failure", "failure that kills a job", "node down", "a stay that a failure ended"]
 
 
 def test_only_a_recorded_torus_is_drawn_in_space(cluster_run):

@@ -10,7 +10,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "axes", "new_figure", "require_matplotlib", "save", "tidy", "time_unit", "verbatim"]
+__all__ = [
+    "PALETTE",
+    "axes",
+    "legend_below",
+    "new_figure",
+    "require_matplotlib",
+    "save",
+    "tidy",
+    "time_unit",
+    "verbatim",
+]
 
 #: Colours that people with any common colour blindness tell apart (Okabe and Ito 2008), darkest-first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -62,6 +72,14 @@ def tidy(ax: "Axes", *, grid: bool = True) -> "Axes":
         ax.grid(True, color="#DADCE0", linewidth=0.6)
         ax.set_axisbelow(True)
     return ax
+
+
+def legend_below(ax: "Axes", handles: list[Any] | None = None) -> None:
+    """A legend below the axes and their label, where it covers nothing."""
+    given = {} if handles is None else {"handles": handles}
+    ax.legend(
+        fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False, **given
+    )
 
 
 def time_unit(span: float) -> tuple[str, float]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.plot.base import GREY, axes, tidy, time_unit
+from faultsim.plot.base import GREY, axes, legend_below, tidy, time_unit
 from faultsim.plot.raster import Raster
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))
     ax.set_ylim(0, machine.nodes)
     lost = _killed(result)
-    if result.failures is not None and len(result.failures):
-        _draw_failures(ax, result, scaled)
+    failures = result.failures is not None and len(result.failures) > 0
+    marks: list[Any] = _draw_failures(ax, result, scaled) if failures else []
     begin, end = scaled(held["begin"]), scaled(held["end"])
     colour = np.asarray(held["job"]) % len(FILLS)
     few, blocks = _first(_blocks(held, machine.shape if "x" in held else None))
@@ -154,6 +154,10 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
                 corners = _rectangles(begin[row][rows], end[row][rows], first[rows], count[rows])
                 fills = np.array(FILLS)[colour[row][rows]]
                 _draw_bars(ax, corners, fills, hatch=hatch, few=len(row) <= EDGES_UP_TO)
+    if lost.any():
+        marks.append(_swatch("a stay that a failure ended", FILLS[0], PALE, None if few is None else "/////"))
+    if marks:
+        legend_below(ax, marks)
     ax.set_xlabel(f"time since the first submit ({unit})")
     ax.set_ylabel("node")
     ax.set_title(f"{len(result):,} jobs on {machine}", fontsize=11)
@@ -232,8 +236,20 @@ def _killed(result: "Result") -> NDArray[np.bool_]:
     return np.array([row in kills for row in zip(held["job"].tolist(), held["end"].tolist(), strict=True)], dtype=bool)
 
 
-def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray[np.float64]]) -> None:
-    """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job."""
+def _swatch(words: str, colour: str, opacity: float, hatch: str | None) -> Any:
+    """What the legend shows of a kind of bars."""
+    from matplotlib.patches import Patch
+
+    return Patch(
+        facecolor=colour, alpha=opacity, hatch=hatch, edgecolor="white" if hatch else "none", linewidth=0.0, label=words
+    )
+
+
+def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray[np.float64]]) -> list[Any]:
+    """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
+
+    Gives back what the legend has to show.
+    """
     trace, events = result.failures, result.events
     assert trace is not None
     down = trace.downtime > 0
@@ -242,9 +258,10 @@ def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray
         corners = _rectangles(begin, end, trace.node[down].astype(np.int64), np.ones(int(down.sum()), np.int64))
         _draw_bars(ax, corners, np.full(len(corners), DOWN), hatch=None, few=False)
     failed = events["kind"] == FAILURE
+    marks: list[Any] = []
     for kills, colour, label in ((False, GREY, "failure"), (True, KILLS, "failure that kills a job")):
         rows = failed & ((events["job"] >= 0) == kills)
-        ax.plot(
+        marks += ax.plot(
             scaled(events["time"][rows]),
             events["node"][rows] + 0.5,
             linestyle="none",
@@ -255,4 +272,6 @@ def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray
             zorder=3,
             rasterized=True,
         )
-    ax.legend(fontsize=8, loc="upper right")
+    if down.any():
+        marks.append(_swatch("node down", DOWN, 1.0, None))
+    return marks

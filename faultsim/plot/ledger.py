@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, tidy, verbatim
+from faultsim.plot.base import axes, legend_below, tidy, verbatim
 from faultsim.result import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -100,5 +100,5 @@ def plot_ledger(
     ax.set_title(title, fontsize=11)
     if share.any():
         # Below the label of the axis, which is as far away in points however high the bars are.
-        ax.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False)
+        legend_below(ax)
     return tidy(ax, grid=False)

@@ -132,7 +132,7 @@ def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | Non
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
     >>> ax = plot_occupancy(fs.simulate(log, fs.Torus(1, 1, 4), record=True), at=2.0)
     >>> ax.get_title()
-    '2 s after the first submit: 2 jobs on 3 of 4 nodes'
+    '2 s after the first submit\\n2 jobs on 3 of 4 nodes'
     """
     _, shape = _boxes(result)
     ax = axes(ax, 6.0, 5.5)
@@ -202,9 +202,10 @@ def _caption(result: "Result", state: NDArray[np.int64], moment: float) -> str:
     unit, seconds = time_unit(end - begin)
     jobs, nodes = len(np.unique(state[state >= 0])), int((state >= 0).sum())
     broken = int((state == BROKEN).sum())
-    when = f"{(moment - begin) / seconds:,.4g} {'s' if unit == 'seconds' else unit}"
+    number = f"{(moment - begin) / seconds:,.4g}"
+    when = f"{number} {'s' if unit == 'seconds' else unit.removesuffix('s') if number == '1' else unit}"
     down = f", {broken:,} down" if broken else ""
-    return f"{when} after the first submit: {jobs:,} jobs on {nodes:,} of {state.size:,} nodes{down}"
+    return f"{when} after the first submit\n{jobs:,} jobs on {nodes:,} of {state.size:,} nodes{down}"
 
 
 def animate_occupancy(

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import GREY, PALETTE, axes, tidy, time_unit
+from faultsim.plot.base import GREY, PALETTE, axes, legend_below, tidy, time_unit
 from faultsim.plot.gantt import KILLS
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def _mark_failures(ax: "Axes", result: "Result") -> None:
                 color=colour, label=label, clip_on=False, rasterized=len(x) > 500, zorder=3,
             )  # fmt: skip
     if len(time):
-        ax.legend(fontsize=9, loc="lower right")
+        legend_below(ax)
 
 
 def _title(ax: "Axes", result: "Result", what: str) -> None:
@@ -173,7 +173,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     if finish > origin:
         mean = 100.0 * result.metrics["utilization"]
         ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
-        ax.legend(fontsize=9, loc="lower right")
+        legend_below(ax)
     _mark_failures(ax, result)
     ax.set_ylim(0, 105)
     ax.set_ylabel("nodes in use (%)")

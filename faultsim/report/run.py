@@ -165,7 +165,11 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
     if not hasattr(result.machine, "shape"):
         return
     ax = plot_occupancy(result, busiest(result))
-    yield draw(ax, f"Nodes of the torus in space, {ax.get_title()}", "The first instant at which most nodes are held")
+    yield draw(
+        ax,
+        f"Nodes of the torus in space, {ax.get_title().replace(chr(10), ': ')}",
+        "The first instant at which most nodes are held",
+    )
     if len(result.allocations["job"]) <= MOST_STAYS and result.machine.nodes <= MOST_NODES:
         yield Replay(result, "The nodes over time; colours repeat, specks are free nodes, grey cubes are down")
 
