@@ -93,10 +93,14 @@ class Store:
             raise StoreError(f"{self.path}: its folder does not exist")
         with self._explained():
             self._db = self._opened()
-            if write:
-                self._prepare()
-            else:
-                self._check()
+            try:
+                if write:
+                    self._prepare()
+                else:
+                    self._check()
+            except BaseException:
+                self._db.close()
+                raise
 
     def _opened(self) -> sqlite3.Connection:
         if self.path == ":memory:":
@@ -111,6 +115,9 @@ class Store:
             # A folder that may not be written has no room for the file by which readers of a log agree; nobody writes.
             db.close()
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, check_same_thread=False)
+        except BaseException:
+            db.close()
+            raise
         return db
 
     def _prepare(self) -> None:
