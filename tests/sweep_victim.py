@@ -1,4 +1,7 @@
-"""A sweep in a process of its own, to be killed: ``python sweep_victim.py STORE [EXECUTOR] [CELLS] [JOBS]``."""
+"""A sweep in a process of its own, to be killed.
+
+python sweep_victim.py STORE [EXECUTOR] [CELLS] [JOBS] [REPLICATES]
+"""
 
 import sys
 
@@ -36,7 +39,7 @@ def sweep(cells=40, jobs=150, replicates=5):
 
 if __name__ == "__main__":
     store, executor = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "threads"
-    size = [int(text) for text in sys.argv[3:5]]
+    size = [int(text) for text in sys.argv[3:6]]
     print("begun", flush=True)
     try:
         sweep(*size).run(store, workers=2, executor=executor)

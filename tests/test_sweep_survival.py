@@ -19,6 +19,7 @@ import pytest
 import sweep_victim
 
 import faultsim as fs
+from faultsim.sweep.merge import merge
 from faultsim.sweep.pools import Processes
 from faultsim.sweep.rows import COLUMNS
 from faultsim.sweep.store import Store
@@ -62,11 +63,11 @@ def count(store):
         return 0
 
 
-def until(condition, seconds=60.0):
+def until(condition, seconds=60.0, pause=0.01):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"
-        time.sleep(0.01)
+        time.sleep(pause)
 
 
 @pytest.fixture(scope="module")
@@ -76,24 +77,30 @@ def undisturbed(tmp_path_factory):
     return rows(store)
 
 
-def test_twenty_kills_lose_nothing_but_what_was_under_way(tmp_path, undisturbed):
+def test_twenty_kills_lose_nothing_but_what_was_under_way(tmp_path):
+    size = (40, 300, 40)
+    sweep_victim.sweep(*size).run(tmp_path / "whole.db", workers=2)
+    undisturbed = rows(tmp_path / "whole.db")
     store = tmp_path / "killed.db"
     chance = random.Random(1)
-    total, kills, seen = len(undisturbed[0]), 0, 0
-    while kills < 20:
-        process = begin(store)
-        # At any moment: while the file is made, between two commits, at the end.  Later ones let it come further.
-        time.sleep(chance.random() * (0.02 if kills < 18 else 0.3))
+    total, seen = len(undisturbed[0]), [0]
+    for kill in range(20):
+        process = begin(store, "threads", *size)
+        # At any moment: while the file is made or looked through, else when it has come on, between two commits.
+        if kill % 4 == 0:
+            time.sleep(0.02 * chance.random())
+        else:
+            wanted = min(seen[-1] + chance.randrange(1, 12), total)
+            until(lambda: count(store) >= wanted, pause=0.001)  # noqa: B023
+            time.sleep(0.01 * chance.random())
         there = count(store)
         process.kill()
         process.communicate()
-        kills += 1
-        after = count(store)
-        assert after >= max(there, seen), "rows that were there are gone"
-        seen = after
-    assert seen > 0
-    filled = sweep_victim.sweep().fill(store, workers=2)
-    assert filled.made == total - seen, "resuming makes exactly the rest"
+        seen.append(count(store))
+        assert seen[-1] >= max(there, seen[-2]), "rows that were there are gone"
+    assert len(set(seen)) > 10, f"too few of the kills were in the middle: {seen}"
+    filled = sweep_victim.sweep(*size).fill(store, workers=2)
+    assert filled.made == total - seen[-1] > 0, "resuming makes exactly the rest"
     assert rows(store) == undisturbed
 
 
@@ -105,6 +112,35 @@ def test_the_same_store_on_threads_processes_and_any_executor(tmp_path, undistur
             store = tmp_path / f"{name}.db"
             sweep.run(store, executor=executor, workers=1 if name == "one" else None)
             assert rows(store) == undisturbed, name
+
+
+def test_a_merge_that_is_broken_off_goes_on(tmp_path, monkeypatch, undisturbed):
+    parts = [tmp_path / f"{i}.db" for i in (1, 2)]
+    for i, part in enumerate(parts, 1):
+        sweep_victim.sweep().run(part, shard=(i, 2))
+    plain, left = Store.write, [0]
+
+    def write(self, *rest):
+        left[0] -= 1
+        if not left[0]:
+            raise KeyboardInterrupt
+        plain(self, *rest)
+
+    monkeypatch.setattr(Store, "write", write)
+    left[0] = -1
+    whole = merge(tmp_path / "all.db", parts)
+    assert (whole.runs, whole.tasks) == (200, 200)
+    writes = -1 - left[0]
+    seen = set()
+    for broken in range(1, writes + 1):
+        store = tmp_path / f"{broken}-of-{writes}.db"
+        left[0] = broken
+        with pytest.raises(KeyboardInterrupt):
+            merge(store, parts)
+        seen.add(count(store))
+        merge(store, parts)
+        assert rows(store) == undisturbed
+    assert len(seen) > 2
 
 
 # -- Ctrl-C
