@@ -332,8 +332,10 @@ def test_commands_run_a_sweep_and_tell_of_it(tmp_path, capsys, monkeypatch):
     )
     assert re.search(r"^easy +3 ", out, re.MULTILINE)
     assert len(run(capsys, "status", "s.db")[1].splitlines()) == 4
-    status, out, _ = run(capsys, "status", "s.db", "--csv", "-")
-    assert "scheduler,replicate,seed,n_jobs," in out
+    for command in (["status", "s.db"], ["sweep", "r.toml", "--store", "s.db"]):
+        out = run(capsys, *command, "--csv", "-")[1]
+        assert out.startswith("scheduler,replicate,seed,n_jobs,")
+        assert len(out.splitlines()) == 1 + 6
     run(capsys, "status", "s.db", "--parquet", "rows.parquet")
     import pyarrow.parquet
 
@@ -375,6 +377,9 @@ def test_a_failed_run_is_told_and_the_status_is_2(tmp_path, capsys, monkeypatch)
         (["sweep", "s.toml", "--metric", "mean_wat"], "did you mean 'mean_wait'"),
         (["sweep", "s.toml", "--against", "a=b"], "--against is for a --metric"),
         (["sweep", "s.toml", "--csv", "no/x.csv"], "its folder does not exist"),
+        (["sweep", "s.toml", "--csv", "-", "--json"], "--csv -: standard output has the rows and nothing else"),
+        (["sweep", "s.toml", "--report", "-"], "--report -: only --csv can go to standard output"),
+        (["sweep", "s.toml", "--store", ":memory:"], "--store: what is only in memory is gone afterwards"),
         (["sweep", "s.toml", "--report", "."], ". is a folder; a file is needed"),
         (["sweep", "s.toml", "--store", "no/x.db"], "its folder does not exist"),
         (["sweep", "s.toml", "--store", "s.toml"], "not a store of sweeps"),

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import pickle
 import random
 import resource
 import signal
@@ -340,6 +341,34 @@ def test_a_run_that_always_kills_is_named_and_the_others_are_kept(tmp_path):
     fs.load_sweep(tmp_path / "a.db")
 
 
+def test_a_policy_that_cannot_travel_is_said(tmp_path):
+    class Local(fs.QueueOrder):
+        def keys(self, queue, now):
+            return queue.submit
+
+    run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
+    with pytest.raises(fs.WorkerError, match=r"a policy cannot travel to other processes.* 'test_a_policy"):
+        fs.Sweep(run).run(tmp_path / "a.db", executor="processes", workers=1)
+
+
+NO_GUARD = """
+import faultsim as fs
+fs.Sweep(fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128))).run(executor="processes", workers=1)
+"""
+
+
+def test_a_script_without_its_guard_is_told_of_it(tmp_path):
+    (tmp_path / "script.py").write_text(NO_GUARD)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")],
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "does the script begin its work below if __name__ == '__main__':" in done.stderr
+
+
 # -- Dask
 
 
@@ -396,6 +425,17 @@ def test_dask_gives_the_same_store_and_the_command_finds_it(cluster, tmp_path, u
     )
     assert done.returncode == 0, done.stderr
     assert "9 runs made" in done.stdout
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_input_that_runs_share_is_sent_once(cluster, monkeypatch):
+    client, *_ = cluster
+    sent, plain = [], client.submit
+    monkeypatch.setattr(client, "submit", lambda task, *rest, **more: sent.append(task) or plain(task, *rest, **more))
+    run = fs.Run(fs.synthetic.nasa_like(4000, 0), fs.Cluster(128))
+    assert fs.Sweep(run, {"start_delay": list(range(40))}).run(executor=client).complete
+    assert sent.count(pickle.loads) == 1
+    assert len(sent) > 2
 
 
 @pytest.mark.filterwarnings("ignore")

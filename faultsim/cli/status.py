@@ -39,6 +39,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         said: dict[str, Any] = {"store": args.store, "bytes": size, "sweeps": [_document(row, errors) for row in rows]}
         show_table(args.store, args.sweep, args, said)
         return 0
+    if args.csv == "-":
+        show_table(args.store, args.sweep, args, {})
+        return 0
     print(f"store   {args.store} ({size / 1e6:,.1f} MB)")
     if not rows:
         print("no sweep has been begun")

@@ -57,6 +57,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     from faultsim.sweep.sweep import parse_shard
 
     check_table_arguments(args)
+    if args.store == ":memory:":
+        raise OptionError("--store: what is only in memory is gone afterwards; name a file")
     shard = parse_shard(args.shard)
     if args.workers is not None and args.workers < 1:
         raise OptionError(f"--workers: got {args.workers}, at least 1 is needed")
@@ -88,7 +90,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         "failed": filled.failed,
         "seconds": filled.seconds,
     }
-    if not args.json:
+    if not args.json and args.csv != "-":
         there = filled.total - filled.made
         print(f"sweep   {what}")
         print(f"store   {store}")

@@ -17,7 +17,9 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--against", metavar="AXIS=VALUE", help="print paired differences of --metric against this instead"
     )
-    out.add_argument("--csv", metavar="FILE", help="write all columns as text")
+    out.add_argument(
+        "--csv", metavar="FILE", help="write all columns as text; - for standard output, which then has nothing else"
+    )
     out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
     out.add_argument(
         "--report", metavar="FILE", help="write figures and tables, of --metric if given, as one HTML file"
@@ -31,6 +33,11 @@ def check_table_arguments(args: argparse.Namespace) -> None:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()
+    if args.csv == "-" and (args.json or args.metric):
+        raise OptionError("--csv -: standard output has the rows and nothing else; leave out --json and --metric")
+    for flag, path in (("parquet", args.parquet), ("report", args.report)):
+        if path == "-":
+            raise OptionError(f"--{flag} -: only --csv can go to standard output")
     for path in filter(None, (args.csv, args.parquet, args.report)):
         if path != "-" and not Path(path).absolute().parent.is_dir():
             raise OptionError(f"{path}: its folder does not exist")
@@ -76,7 +83,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         if args.report:
             _report(table, args)
             said["report"] = args.report
-            if not args.json:
+            if not args.json and args.csv != "-":
                 print(f"written  {args.report}")
     if args.json:
         print_json(said)

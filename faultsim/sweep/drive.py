@@ -9,6 +9,7 @@ import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from pickle import PicklingError
 from typing import Any
 
 from faultsim.errors import WorkerError
@@ -178,6 +179,12 @@ class Drive:
                 broken = error if isinstance(error, BrokenExecutor) else broken
                 self._again(self._flying.pop(future), error)
                 continue
+            except (PicklingError, AttributeError, TypeError) as error:
+                if "pickle" not in str(error):
+                    raise
+                raise WorkerError(
+                    f"a policy cannot travel to other processes, whose class is no class of a module: {error}"
+                ) from None
             taken.append(future)
             runs += self._rows(batch, done)
             timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
@@ -224,7 +231,7 @@ class Drive:
                 labels = ", ".join(f"{axis}={value}" for axis, value in task.labels.items())
                 raise WorkerError(
                     f"a worker died {TRIES + 1} times at a batch with the run {labels or task.id}, replicate "
-                    f"{task.replicate}: is there enough memory? What is done is kept ({error})"
+                    f"{task.replicate}: {self._pool.advice} What is done is kept ({error})"
                 )
         self._pool.renew()
         self._ready.extendleft(reversed(batch))

@@ -46,6 +46,8 @@ class Pool:
 
     workers: int = 1
     target: float = 0.5
+    #: What to ask where workers die again and again.
+    advice = "is there enough memory?"
     #: What a batch raises that went down with its worker.
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
 
@@ -103,6 +105,11 @@ class Threads(Pool):
 
 class Processes(Pool):
     """Processes of this machine, for policies written in Python, which hold the interpreter's lock."""
+
+    advice = (
+        "is there enough memory, does the script begin its work below if __name__ == '__main__':, and are its policies "
+        "classes of a module, or of the script above that line?"
+    )
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
