@@ -320,7 +320,9 @@ def test_commands_run_a_sweep_and_tell_of_it(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path, HEAD + "[grid]\nscheduler = ['fcfs', 'easy']\nload = [0.7, 0.9]\n")
     written(tmp_path, "replicates = 3\n" + HEAD + "[grid]\nscheduler = ['fcfs', 'easy']\n", "r.toml")
-    assert run(capsys, "sweep", "s.toml", "--dry-run")[1].splitlines()[2] == "rows    4, of which 4 runs are to be made"
+    dry = run(capsys, "sweep", "s.toml", "--dry-run")[1].splitlines()
+    assert dry[2] == "rows    4, of which 4 runs are to be made"
+    assert re.match(r"time    about \S+ (s|min|h) on \d+ cores \(4 tried: ", dry[3])
     assert not Path("s.db").exists()
     status, out, _ = run(capsys, "sweep", "s.toml")
     assert status == 0
