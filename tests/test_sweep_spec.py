@@ -250,6 +250,26 @@ failures = ["none", { file = "trace.csv", map = "modulo" }, { file = "trace.csv"
     assert [cell.labels["failures"] for cell in sweep.grid] == [None, "trace.csv:map=modulo", "trace.csv:map=drop"]
 
 
+def test_a_mistake_inside_a_file_that_is_named_has_both_lines(tmp_path):
+    fs.synthetic.nasa_like(20, 0).write_swf(tmp_path / "log.swf")
+    log = (tmp_path / "log.swf").read_text().splitlines()
+    log[-2] = "19 x 3"
+    (tmp_path / "log.swf").write_text("\n".join(log) + "\n")
+    text = '[base]\nlog = "log.swf"\nmachine = "cluster:128"\npredictor = "confidence:0.5"\n'
+    text += "[grid]\nfailures = ['none',\n 'none.csv']\n"
+    with pytest.raises(fs.InputError) as caught:
+        fs.read_sweep(written(tmp_path, text))
+    first, second = str(caught.value).splitlines()
+    assert re.search(rf"s\.toml:2: base\.log: .*log\.swf, line {len(log) - 1}: 3 fields, expected 18: '19 x 3'", first)
+    assert re.search(r"s\.toml:7: grid\.failures: .*none\.csv", second)
+
+
+def test_a_parameter_that_a_policy_does_not_have_has_its_line(tmp_path):
+    text = HEAD + "failures = { synthetic = 'exponential', mtbf = 1e6 }\npredictor = 'confidence:0.5'\n"
+    with pytest.raises(fs.InputError, match=r":8: axis predictor\.b: Confidence has no parameter 'b'; it has: a"):
+        fs.read_sweep(written(tmp_path, text + "[grid]\npredictor.b = [0.1]\n"))
+
+
 # -- lines
 
 

@@ -115,6 +115,14 @@ def test_the_same_store_on_threads_processes_and_any_executor(tmp_path, undistur
             assert rows(store) == undisturbed, name
 
 
+def test_two_processes_may_fill_one_store_at_once(tmp_path, undisturbed):
+    store = tmp_path / "shared.db"
+    for process in [begin(store), begin(store)]:
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (0, "done\n"), err
+    assert rows(store) == undisturbed
+
+
 def test_a_merge_that_is_broken_off_goes_on(tmp_path, monkeypatch, undisturbed):
     parts = [tmp_path / f"{i}.db" for i in (1, 2)]
     for i, part in enumerate(parts, 1):
