@@ -51,6 +51,23 @@ def test_words_are_drawn_side_by_side(table):
     assert [line.get_label() for line in ax.lines] == ["0.9", "0.6", "0.75"]
 
 
+def test_long_words_do_not_cover_each_other():
+    words = [fs.Fcfs(order=fs.ShortestFirst()), fs.Fcfs(order=fs.LargestFirst()), fs.EasyBackfill(order=fs.Wfp3())]
+    run = fs.Run(fs.synthetic.nasa_like(20, 1), fs.Cluster(128))
+    table = fs.Sweep(run, {"scheduler": [*words, fs.EasyBackfill(order=fs.LargestFirst())], "load": [0.7, 0.9]}).run()
+    for ax in (
+        plot_sweep(table, "mean_wait", x="scheduler"),
+        plot_heatmap(table, "mean_wait", x="scheduler", y="load"),
+    ):
+        ax.figure.draw_without_rendering()
+        ends = [ax.transData.transform((tick, 0.0))[0] for tick in ax.get_xticks()]
+        for end, text in zip(ends, ax.get_xticklabels(), strict=True):
+            assert text.get_rotation() == 30
+            assert text.get_window_extent().x1 < end + 20
+    short = plot_sweep(table.where(table["load"] > 0.8), "mean_wait", x="load")
+    assert {text.get_rotation() for text in short.get_xticklabels()} == {0.0}
+
+
 def test_a_heat_map_has_the_means(table):
     part = table.select(scheduler="fcfs")
     ax = plot_heatmap(part, "mean_wait", x="load", y="start_delay")

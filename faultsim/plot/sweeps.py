@@ -155,7 +155,7 @@ def plot_sweep(
     if log:
         ax.set_yscale("log")
     if names is not None:
-        ax.set_xticks(range(len(names)), names)
+        _name_ticks(ax, names, 70.0 / len(names))
     if len(lines) > 1:
         ax.legend(fontsize=9, title=verbatim(", ".join(others)), title_fontsize=9, frameon=False)
     ax.set_xlabel(verbatim(x), fontsize=10)
@@ -223,7 +223,7 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
             colour = "#202124" if value > middle else "white"
             text = "" if np.isnan(value) else f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
-    ax.set_xticks(range(len(x_names)), x_names)
+    _name_ticks(ax, x_names, 8.0)
     ax.set_yticks(range(len(y_names)), y_names)
     ax.set_xlabel(verbatim(x), fontsize=10)
     ax.set_ylabel(verbatim(y), fontsize=10)
@@ -307,11 +307,20 @@ def plot_differences(
             )  # fmt: skip
     ax.set_yticks(at, rows)
     ax.invert_yaxis()
-    ax.set_xlabel(f"difference of the {label} from {verbatim(value_text(baseline))}", fontsize=10)
+    of, beside = f"difference of the {label}", f"from {value_text(baseline)}"
+    ax.set_xlabel(f"{of}{' ' if len(of) + len(beside) < 48 else chr(10)}{verbatim(beside)}", fontsize=10)
     ax.set_ylabel(verbatim(", ".join(names)), fontsize=10)
     ax.set_title(title, fontsize=11)
     ax.legend(fontsize=8, frameon=False, loc="best")
     return tidy(ax)
+
+
+def _name_ticks(ax: "Axes", names: Sequence[str], room: float) -> None:
+    """Names below the axis, aslant where one has more letters than there is room for."""
+    if max(map(len, names)) > room:
+        ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        ax.set_xticks(range(len(names)), names)
 
 
 def _known(table: SweepLike, axis: str) -> None:
