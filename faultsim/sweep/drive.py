@@ -180,7 +180,7 @@ class Drive:
                 self._again(self._flying.pop(future), error)
                 continue
             except (PicklingError, AttributeError, TypeError) as error:
-                if "pickle" not in str(error):
+                if not any(words in str(error) for words in ("pickle", "local object")):  # Python 3.13 says the latter
                     raise
                 raise WorkerError(
                     f"a policy cannot travel to other processes, whose class is no class of a module: {error}"
