@@ -33,6 +33,15 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores; Python {platform.python_version()}; {compiled}; {platform.system()}"
 
 
+def peak() -> float:
+    """Largest resident memory of this process so far, in MB.
+
+    Not the kernel's ``ru_maxrss``: a process that was just begun inherits that of the one which began it.
+    """
+    lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
+
+
 def number(value: object) -> str:
     """Three digits that mean something; a dash for None."""
     if value is None:

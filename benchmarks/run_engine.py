@@ -33,7 +33,8 @@ HEAD = """
 CPU time of the measuring thread, medians of several runs in one process.  The jobs are those of public logs.
 
 """
-DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
+HERE = Path(__file__).resolve().parent
+DATA = Path(os.environ.get("FAULTSIM_DATA") or HERE.parents[1] / "shared" / "data").resolve() / "swf"
 
 
 def cpu(task, repeat):
@@ -79,15 +80,15 @@ def flat():
 
 
 CURIE = """
-import json, resource, sys, time
+import json, sys, time
+from results import peak
 import faultsim as fs
 log = fs.read_swf(sys.argv[1])
-read = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+read = peak()
 begin = time.thread_time()
 result = fs.simulate(log, fs.Cluster(80_640), scheduler=getattr(fs, sys.argv[2])())
 took = time.thread_time() - begin
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([len(log), took, read / 1024, peak / 1024]))
+print(json.dumps([len(log), took, read, peak()]))
 """
 
 
@@ -95,7 +96,7 @@ def curie():
     rows = []
     for scheduler in ("Fcfs", "EasyBackfill"):
         command = [sys.executable, "-c", CURIE, str(DATA / "CEA-Curie-2011-2.1-cln.swf.gz"), scheduler]
-        runs = [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(3)]
+        runs = [json.loads(subprocess.run(command, check=True, capture_output=True, cwd=HERE).stdout) for _ in range(3)]
         n, took, before, peak = (statistics.median(column) for column in zip(*runs, strict=True))
         rows.append([scheduler, f"{n:,.0f}", seconds(took), f"{n / took:,.0f}", f"{before:.0f} MB", f"{peak:.0f} MB"])
     title = "CEA-Curie on 80,640 nodes, each run in a fresh process (three runs, medians)"

@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from results import table, write_section
+from results import peak, table, write_section
 
 import faultsim as fs
 
@@ -47,11 +47,6 @@ PARTS = {part.__name__: part for part in (curie, sdsc)}
 
 def forget_peak():
     Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
 
 
 def measure(name):

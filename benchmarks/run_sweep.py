@@ -8,7 +8,6 @@ CPU time of the whole process.
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -86,7 +85,8 @@ def overhead(jobs, runs, folder):
 
 
 MANY = """
-import resource, sys, time
+import sys, time
+from results import peak
 import faultsim as fs
 runs, store = int(sys.argv[1]), sys.argv[2]
 model = {"mean_gap": 60, "mean_runtime": 600, "mean_size": 8, "max_size": 64}
@@ -94,7 +94,7 @@ base = {"log": lambda rng: fs.synthetic.exponential(500, rng, **model), "machine
 sweep = fs.Sweep(base, replicates=runs)
 began = time.perf_counter()
 sweep.fill(store, workers=2)
-print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(time.perf_counter() - began, peak())
 """
 
 
@@ -102,7 +102,11 @@ def many(runs, folder):
     """Runs of 500 jobs, each drawn anew; a process of its own, for its memory."""
     store = folder / f"many{runs}.db"
     out = subprocess.run(
-        [sys.executable, "-c", MANY, str(runs), str(store)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", MANY, str(runs), str(store)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).resolve().parent,
     ).stdout.split()
     seconds = float(out[0])
     return {
@@ -129,7 +133,6 @@ def main():
         body += markdown([overhead(jobs, 2000, folder) for jobs in (20, 100, 500)]) + "\n\n"
         body += "### Many runs\n\n" + markdown([many(runs // part, folder) for runs in (10_000, 100_000)]) + "\n"
     print(body)
-    print(f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB at most")
     if not args.dry:
         write_section("sweeps", "Sweeps", body)
 

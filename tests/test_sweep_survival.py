@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 import resource
+import shutil
 import signal
 import socket
 import sqlite3
@@ -294,6 +295,23 @@ def test_a_read_only_store_can_be_read_and_says_so(locked):
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
         Path(folder).chmod(0o755)
     assert done.stdout.splitlines() == ["2", f"{store}: may not be written (read-only)"], done.stderr
+
+
+def test_rows_that_a_killed_process_left_are_not_passed_over(tmp_path):
+    with tempfile.TemporaryDirectory() as folder, Store(tmp_path / "a.db") as open_store:
+        open_store.add([(f"{number:032}", "ok", None, "e", *[0.0] * len(COLUMNS)) for number in range(10)], [], [])
+        for name in ("a.db", "a.db-wal"):
+            shutil.copy(tmp_path / name, folder)
+        Path(folder).chmod(0o555)
+        done = subprocess.run(
+            [sys.executable, "-c", READ_ONLY, str(Path(folder) / "a.db")],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE)},
+            timeout=60,
+        )
+        Path(folder).chmod(0o755)
+    assert "a.db: some of its rows are in a.db-wal, which cannot be read" in done.stderr.splitlines()[-1]
 
 
 def test_what_is_no_store_is_refused(tmp_path):

@@ -1,6 +1,5 @@
 """FCFS and EASY on a cluster (MODEL 6)."""
 
-from libc.math cimport INFINITY, nextafterf
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
@@ -67,8 +66,8 @@ cdef int backfill(sim_t *s) noexcept nogil:
                 &s.releases, s.now, usable(s), w.look.need[w.head], &s.shadow.extra)
             promise_start(s, w.job[w.head], s.shadow.time)
     # Rounded up, so that nobody who ends in time is passed over; the test that counts is below, in doubles.
-    time = nextafterf(<float>((s.shadow.time - s.now) + 1e-15 * (s.shadow.time + s.now)), INFINITY)
-    while usable(s) > 0:
+    time = <float>(((s.shadow.time - s.now) + 1e-15 * (s.shadow.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+    while at < end and usable(s) > 0:
         at = next_candidate(&w.look, at, end, usable(s), <int32_t>s.shadow.extra, time)
         if at == end:
             break

@@ -114,6 +114,12 @@ class Store:
         except sqlite3.OperationalError:
             # A folder that may not be written has no room for the file by which readers of a log agree; nobody writes.
             db.close()
+            log = Path(self.path + "-wal")
+            if log.exists() and log.stat().st_size:
+                raise StoreError(
+                    f"{self.path}: some of its rows are in {log.name}, which cannot be read in a folder that may not "
+                    "be written; copy both files to one that may"
+                ) from None
             db = sqlite3.connect(uri + "?mode=ro&immutable=1", uri=True, check_same_thread=False)
         except BaseException:
             db.close()
