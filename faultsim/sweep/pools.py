@@ -135,14 +135,26 @@ class Processes(Pool):
             # gone, and leaves the pipe open into which it still writes a batch, for which Python waits at its end.
             for process in processes:
                 process.kill()
-        wait(futures, timeout=0.5)
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        wait(futures, timeout=0.4)
+        self._abandon()
 
     def revive(self) -> bool:
         """New processes in the place of dead ones."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._abandon()
         self._executor = self._fresh()
         return True
+
+    def _abandon(self) -> None:
+        """Leave an executor whose processes are dead."""
+        thread = getattr(self._executor, "_executor_manager_thread", None)
+        queue = getattr(self._executor, "_call_queue", None)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        # Before Python 3.11.5 its thread waits for ever where a batch is on its way into the pipe that the processes
+        # read, and Python waits for the thread when it ends (CPython issue 94777): nobody shall seem to read it.
+        if thread is not None and queue is not None:
+            thread.join(0.2)
+            if thread.is_alive():
+                queue._reader.close()
 
     def close(self) -> None:
         """Let the processes go."""
