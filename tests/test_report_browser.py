@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.report import report_run
+from faultsim.cli import main
+from faultsim.report import report_run, report_sweep
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browser import MISSING, Browser
@@ -146,8 +147,6 @@ def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
 
 
 def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
-    from faultsim.report import report_sweep
-
     base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
     path = tmp_path / "sweep.html"
@@ -159,4 +158,31 @@ def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
     before = browser.run((TABLE + COLUMN).format(**of))
     browser.run((TABLE + CLICK).format(**of))
     assert numbers(browser.run((TABLE + COLUMN).format(**of))) == sorted(numbers(before))
+    assert browser.logged() == []
+
+
+def test_heat_maps_and_kiviat_graphs_are_shown(browser, result, tmp_path):
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    grid = {"load": [0.7, 0.9], "start_delay": [0.0, 30.0], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
+    table = fs.Sweep(base, grid, replicates=2).run()
+    report_sweep(table.select(scheduler="easy"), metrics=["mean_wait"]).write(tmp_path / "sweep.html")
+    other = fs.rerun(result, scheduler=fs.Fcfs())
+    report_run(result, name="EASY", against={"FCFS": other}).write(tmp_path / "run.html")
+    for name, words in (("sweep", "as colours"), ("run", "Kiviat")):
+        browser.open(tmp_path / f"{name}.html")
+        captions = browser.run("return [...document.querySelectorAll('figure')].map((figure) => figure.textContent)")
+        assert any(words in caption for caption in captions), captions
+        assert browser.run(UNSEEN) == 0
+        assert browser.logged() == []
+
+
+@pytest.mark.slow
+def test_the_report_of_all_papers_opens(browser, tmp_path):
+    assert main(["reproduce", "all", "--quick", "--data", "", "--out", str(tmp_path / "all")]) == 0
+    browser.open(tmp_path / "all" / "report.html")
+    assert browser.run("return document.querySelectorAll('figure img').length") >= 30
+    assert browser.run(UNSEEN) == 0
+    rows = browser.run("return [...document.querySelectorAll('table')].map((table) => table.tBodies[0].rows.length)")
+    assert rows[0] == 5
+    assert sum(rows[1:]) >= 90
     assert browser.logged() == []
