@@ -1,7 +1,7 @@
 """What happens at an instant; the contract is in instant.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.checkpoints cimport alarm, risk_request
 from faultsim._core.event_queue cimport event_t, heap_pop
@@ -10,8 +10,8 @@ from faultsim._core.fars cimport tick
 from faultsim._core.least_failures cimport evade
 from faultsim._core.recording cimport record_event
 from faultsim._core.sim cimport (
-    CHANGED_NOTHING, DONE, EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_REPAIR, JOB_RUNNING, NO_MEMORY, OK, STUCK,
-    advance_ledger, enqueue, faults_t, finish_job,
+    ACC_DOWN, ACC_IDLE, ACC_IDLE_DEMAND, CHANGED_NOTHING, DONE, EV_ARRIVAL, EV_CHECKPOINT, EV_FINISH, EV_REPAIR,
+    JOB_RUNNING, NO_MEMORY, OK, STUCK, enqueue, faults_t, finish_job,
 )
 
 cdef extern from "contract.h" nogil:
@@ -130,6 +130,18 @@ cdef int drain_faults(sim_t *s, double t, bint *wanted) noexcept nogil:
             return OK
         if code < 0:
             return code
+
+
+cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
+    """Idle accounts up to `t`; what jobs hold is booked when they end."""
+    cdef double dt = t - s.clock
+    cdef int64_t wanted
+    if dt > 0:
+        wanted = s.demand if s.demand < s.free else s.free
+        s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
+        s.ledger[<int>ACC_IDLE] += dt * <double>(s.free - wanted)
+        s.ledger[<int>ACC_DOWN] += dt * <double>s.faults.n_down
+        s.clock = t
 
 
 cdef int run_instant(sim_t *s, double t) noexcept nogil:

@@ -385,7 +385,6 @@ cdef int sim_alloc(sim_t *s) noexcept nogil
 cdef void sim_free(sim_t *s) noexcept nogil
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
 
-cdef void advance_ledger(sim_t *s, double t) noexcept nogil
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const box_t *box, bint backfilled) noexcept nogil
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil

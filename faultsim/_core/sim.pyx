@@ -306,18 +306,6 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- jobs
 
-cdef void advance_ledger(sim_t *s, double t) noexcept nogil:
-    """Idle accounts up to `t`; what jobs hold is booked when they end."""
-    cdef double dt = t - s.clock
-    cdef int64_t wanted
-    if dt > 0:
-        wanted = s.demand if s.demand < s.free else s.free
-        s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
-        s.ledger[<int>ACC_IDLE] += dt * <double>(s.free - wanted)
-        s.ledger[<int>ACC_DOWN] += dt * <double>s.faults.n_down
-        s.clock = t
-
-
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil:
     cdef wait_t *w = &s.wait
     cdef int32_t low, high, mid
