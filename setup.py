@@ -54,6 +54,7 @@ EXTENSIONS: list[str] = [
     "orders",
     "placing",
     "predictions",
+    "recorded",
     "recording",
     "releases",
     "ring",

@@ -24,7 +24,7 @@ HEAD = """
 Seconds by the clock until the file is written, each once (the first figure has the import of matplotlib in it), and
 the largest resident memory of the whole process meanwhile: the result and its record are in it.  The line `simulate` is
 the recorded run itself.  CEA-Curie's processors are a flat machine; its record is a list of all nodes of every job,
-736 MB, which the engine and the result hold at the same time for a moment.
+736 MB.
 """
 
 

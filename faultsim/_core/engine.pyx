@@ -27,6 +27,7 @@ from faultsim._core.orders cimport order_python, order_unicef, order_wfp3
 from faultsim._core.placing cimport (
     place_balancing, place_first_fit, place_max_free, place_python, place_tie_breaking,
 )
+from faultsim._core.recorded cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.schedule_cluster cimport schedule_cluster
 from faultsim._core.schedule_torus cimport schedule_torus
 from faultsim._core.sim cimport (
@@ -112,6 +113,8 @@ cdef class Engine:
     cdef object inputs
     cdef object world        # keeps the arrays of failures, predictions and alarms
     cdef object error
+    cdef object nodes        # the recorded nodes as an array, once they were asked for
+    cdef bint lent           # they are its own now
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(sim_t))
@@ -119,6 +122,8 @@ cdef class Engine:
         self.error = None
 
     def __dealloc__(self):
+        if self.lent:
+            self.s.record.node = NULL    # the array that has it frees it
         sim_free(&self.s)
 
     def __init__(self, settings, submit, runtime, estimate, size, world=None):
@@ -412,58 +417,11 @@ cdef class Engine:
         out["makespan_begin"] = s.submit[0]
         out["makespan_end"] = s.clock
         if s.record.on:
-            out["events_table"] = self.recorded_events()
-            out["allocations"] = self.recorded_stays()
-        return out
-
-    cdef object recorded_events(self):
-        cdef sim_t *s = &self.s
-        cdef int64_t i, n = s.record.n_events
-        time, kind, job, node = np.empty(n), np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.int32)
-        cdef double[::1] t = time
-        cdef signed char[::1] k = kind
-        cdef int32_t[::1] j = job, v = node
-        for i in range(n):
-            t[i] = s.record.event[i].time
-            k[i] = s.record.event[i].kind
-            j[i] = s.record.event[i].job
-            v[i] = s.record.event[i].node
-        return {"time": time, "kind": kind, "job": job, "node": node}
-
-    cdef object recorded_stays(self):
-        cdef sim_t *s = &self.s
-        cdef int64_t i, n = s.record.n_stays, k
-        job, begin, end = np.empty(n, np.int32), np.empty(n), np.empty(n)
-        cdef int32_t[::1] j = job
-        cdef double[::1] b = begin, e = end
-        cdef int32_t[:, ::1] box
-        cdef int64_t[::1] offset
-        cdef int32_t[::1] node
-        for i in range(n):
-            j[i] = s.record.stay[i].job
-            b[i] = s.record.stay[i].begin
-            e[i] = s.record.stay[i].end
-        out = {"job": job, "begin": begin, "end": end}
-        if s.is_torus:
-            rows = np.empty((6, n), np.int32)
-            box = rows
-            for i in range(n):
-                box[0, i] = s.record.stay[i].box.x
-                box[1, i] = s.record.stay[i].box.y
-                box[2, i] = s.record.stay[i].box.z
-                box[3, i] = s.record.stay[i].box.a
-                box[4, i] = s.record.stay[i].box.b
-                box[5, i] = s.record.stay[i].box.c
-            out.update(zip("xyzabc", rows, strict=True))
-        else:
-            offsets, nodes = np.empty(n + 1, np.int64), np.empty(s.record.n_nodes, np.int32)
-            offset, node = offsets, nodes
-            for i in range(n):
-                offset[i] = s.record.stay[i].first
-            offset[n] = s.record.n_nodes
-            for k in range(s.record.n_nodes):
-                node[k] = s.record.node[k]
-            out["node_offsets"], out["nodes"] = offsets, nodes
+            out["events_table"] = recorded_events(s)
+            if self.nodes is None and not s.is_torus:
+                self.nodes = lend_nodes(s)
+                self.lent = True
+            out["allocations"] = recorded_stays(s, self.nodes)
         return out
 
     # ------------------------------------------------------------------ policies written in Python
