@@ -14,6 +14,7 @@ from faultsim.prediction import make_world
 from faultsim.sweep.content import task_id
 from faultsim.sweep.drive import places
 from faultsim.sweep.labels import label
+from faultsim.sweep.merge import merge
 from faultsim.sweep.rows import COLUMNS, PER_JOB, numbers
 from faultsim.sweep.streams import draws_from_seed
 from faultsim.sweep.work import do
@@ -342,6 +343,26 @@ def test_a_finished_run_is_never_made_again(tmp_path, monkeypatch):
     made.clear()
     same(table, whole.run(store))
     assert not made
+
+
+def test_another_content_under_the_same_words_is_another_sweep(tmp_path):
+    """Else a merge would keep rows of the old one among those of the new."""
+    log = fs.synthetic.nasa_like(20, 0)
+
+    def sweep(cost, second):
+        policies = {"plain": {}, "saves": {"checkpointing": fs.Periodic(600, cost)}}
+        logs = [log, fs.Workload(submit=[0.0], runtime=[second], size=[1], name="second")]
+        return fs.Sweep(fs.Run(log, fs.Cluster(128)), {"log": logs, "policy": policies})
+
+    variants = [sweep(10, 5.0), sweep(20, 5.0), sweep(10, 6.0)]
+    assert len({each.id for each in variants}) == 3
+    assert sweep(10, 5.0).id == variants[0].id
+    for number, each in enumerate(variants):
+        each.run(tmp_path / f"{number}.db")
+    merge(tmp_path / "all.db", [tmp_path / f"{number}.db" for number in range(3)])
+    for number, each in enumerate(variants):
+        merged = fs.load_sweep(tmp_path / "all.db", each.id)
+        assert merged["run"].tolist() == fs.load_sweep(tmp_path / f"{number}.db")["run"].tolist()
 
 
 def test_a_changed_input_is_run_again(tmp_path):

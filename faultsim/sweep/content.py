@@ -12,11 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.policies.base import content
+from faultsim.failures import FailureTrace
+from faultsim.machine import Cluster, Torus
+from faultsim.policies.base import Policy, content
 from faultsim.run import RunSpec
+from faultsim.sweep.labels import label
 from faultsim.version import __version__
+from faultsim.workload import Workload
 
-__all__ = ["ROWS", "canonical", "name_of", "task_id"]
+__all__ = ["ROWS", "by_content", "canonical", "name_of", "task_id"]
 
 #: Version of what a row of the store holds and of what its name covers.
 ROWS = 1
@@ -45,6 +49,25 @@ def _plain(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
+
+
+def by_content(value: Any) -> Any:
+    """What an axis sets, such that equal content gives an equal document; of a factory the name.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[1], size=[1])
+    >>> by_content(log) == by_content(fs.Workload(submit=[0], runtime=[1], size=[1], name="a")), by_content(0.5)
+    (True, 0.5)
+    """
+    if isinstance(value, Workload | FailureTrace):
+        return value.digest()
+    if isinstance(value, Policy):
+        return [value.lower(), content(value.arrays())]
+    if isinstance(value, Cluster | Torus):
+        return value.lower()
+    return label(value) if callable(value) else value
 
 
 def task_id(run: RunSpec, log: str, failures: str | None, cut: tuple[float, float]) -> str:

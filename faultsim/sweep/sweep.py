@@ -14,7 +14,7 @@ from faultsim.progress import Progress, reporting
 from faultsim.provenance import environment
 from faultsim.simulate import Run
 from faultsim.sweep.axes import OPTIONS, check_axis
-from faultsim.sweep.content import canonical, name_of
+from faultsim.sweep.content import by_content, canonical, name_of
 from faultsim.sweep.grid import Grid, make_grid
 from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
@@ -272,9 +272,17 @@ class Sweep:
 
     @property
     def id(self) -> str:
-        """Its name in a store: hangs on its axes, its replicates, its name, and the content of its first run."""
+        """Its name in a store: hangs on its name, its replicates, all that its axes set, and its first run, by content.
+
+        Of a factory it knows the name only, and what it draws for the first run.
+        """
         first = self._maker.task(self.grid[0], 0)
-        return name_of({"name": self.name, "axes": self._points, "replicates": self.replicates, "first": first.id})
+        values = [
+            [{name: by_content(value) for name, value in point.items()} for point in dimension.values]
+            for dimension in self.grid.dimensions
+        ]
+        document = {"name": self.name, "axes": self._points, "values": values, "replicates": self.replicates}
+        return name_of({**document, "first": first.id})
 
     @property
     def _points(self) -> list[list[dict[str, Any]]]:
