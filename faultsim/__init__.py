@@ -206,10 +206,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Names of the design that are not here yet are refused by name; others get a did-you-mean."""
+    """A wrong name gets a did-you-mean."""
     from faultsim.checks import did_you_mean
-    from faultsim.planned import refuse_name
 
-    refuse_name(name)
     hint = "" if name.startswith("_") else did_you_mean(name, __all__)
     raise AttributeError(f"module 'faultsim' has no attribute {name!r}{hint}")

@@ -40,7 +40,7 @@ class WorkerError(FaultsimError, RuntimeError):
 
 
 class NotAvailableError(FaultsimError, NotImplementedError):
-    """A part of the design that this version does not have yet; it is named, never pretended."""
+    """A part that is not there, such as stepping through the reference engine; it is named, never pretended."""
 
 
 class EngineError(FaultsimError, RuntimeError):

@@ -133,7 +133,7 @@ def simulate(
     OptionError
         If an option has a value, or a combination of values, without a meaning.
     NotAvailableError
-        If a part of the design is asked for that this version does not have.
+        If the reference engine is asked for what it does not know.
 
     Examples
     --------

@@ -15,7 +15,7 @@ import faultsim
 PACKAGE = Path(faultsim.__file__).parent
 
 # What checks and names things, and knows nothing else.
-BASE = {"errors", "columns", "checks", "planned", "version", "box", "summary_table", "text_out"}
+BASE = {"errors", "columns", "checks", "version", "box", "summary_table", "text_out"}
 DATA = {"workload", "failures", "workflow"}
 FACES = {"partition", "knapsack", "event_queue"}
 MODEL = {"machine", "policies", "simulate", "metrics", "result"}
@@ -29,7 +29,6 @@ ARROWS: dict[str, set[str]] = {
     "box": set(),
     "columns": {"errors"},
     "checks": {"errors"},
-    "planned": {"errors"},
     "progress": {"errors"},
     "summary_table": set(),
     "text_out": set(),

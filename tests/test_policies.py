@@ -12,8 +12,7 @@ from hypothesis import given
 from runs import runs
 
 import faultsim as fs
-from faultsim.errors import InputError, NotAvailableError, OptionError
-from faultsim.planned import PLANNED
+from faultsim.errors import InputError, OptionError
 from faultsim.policies import POLICIES, Policy, PolicyRow, from_lowered, known_policies, parse_policy
 from faultsim.policies.adapters import CheckedOrder, CheckedPlacement, guarded
 from faultsim.run import RunSpec
@@ -241,12 +240,6 @@ def test_bad_text(kind, text, said):
 def test_policies_of_another_kind_are_told(text):
     with pytest.raises(OptionError, match="it is a workflow_scheduler"):
         parse_policy("scheduler", text)
-
-
-def test_planned_policies_are_refused_by_name(monkeypatch):
-    monkeypatch.setitem(PLANNED, "Teleport", ("comes with magic", "here: Defragment"))
-    with pytest.raises(NotAvailableError, match="is part of the design and comes with magic"):
-        parse_policy("migration", "teleport")
 
 
 def test_from_lowered_refuses_what_it_does_not_know():

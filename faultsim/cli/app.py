@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from faultsim.cli.parser import Action, Parser, hint, one_line
-from faultsim.errors import EngineError, FaultsimError, NotAvailableError
+from faultsim.errors import EngineError, FaultsimError
 
 __all__ = ["main"]
 
 
 class _Command(NamedTuple):
     summary: str
-    load: Callable[[], Action] | None  # None: designed, named, and not there yet
+    load: Callable[[], Action]
 
 
 # A command's module is imported when the command is used, so that --help and wrong use answer at once.
@@ -84,13 +84,12 @@ COMMANDS = {
 
 
 def _top_parser() -> Parser:
-    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items() if command.load]
-    later = ", ".join(name for name, command in COMMANDS.items() if not command.load)
+    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items()]
     parser = Parser(
         prog="faultsim",
         usage="faultsim [--version] COMMAND ...",
         description="Simulate job scheduling on clusters and tori.",
-        epilog="commands:\n" + "\n".join(lines) + (f"\n\nnot in this version yet: {later}" if later else "") + "\n"
+        epilog="commands:\n" + "\n".join(lines) + "\n"
         "'faultsim COMMAND --help' explains a command. Without a log, commands run on a built-in synthetic one.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
@@ -112,13 +111,11 @@ def _dispatch(argv: Sequence[str]) -> int:
         return 0
     command = COMMANDS.get(args.command)
     if command is None:
-        known = ", ".join(name for name, c in COMMANDS.items() if c.load)
+        known = ", ".join(COMMANDS)
         top.error(
             " ".join(filter(None, [f"unknown command {args.command!r};", hint(args.command, COMMANDS)]))
             + f" known: {known}"
         )
-    if command.load is None:
-        raise NotAvailableError(f"'faultsim {args.command}' ({command.summary}) is not in this version yet")
     action = command.load()
     description = sys.modules[action.__module__].__doc__
     return action(Parser(prog=f"faultsim {args.command}", description=description), args.rest)

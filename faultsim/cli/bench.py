@@ -9,8 +9,6 @@ faultsim bench knapsack       items x capacity/s of the knapsack
 import argparse
 import os
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import faultsim as fs
 from faultsim.cli.inputs import builtin
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import OptionError
 from faultsim.progress import reporting
 from faultsim.version import __version__
 
@@ -78,9 +76,9 @@ def _engine(parser: Parser, argv: Sequence[str]) -> int:
 def _partitions(parser: Parser, argv: Sequence[str]) -> int:
     _common(parser)
     args = parser.parse_args(argv)
-    if find_spec("faultsim.bench.partitions") is None:
-        raise NotAvailableError("'faultsim bench partitions' is not in this version yet")
-    return _print(args, "partitions", import_module("faultsim.bench.partitions").measure(quick=args.quick))
+    from faultsim.bench.partitions import measure
+
+    return _print(args, "partitions", measure(quick=args.quick))
 
 
 def _queue(parser: Parser, argv: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from faultsim import checks, planned
+from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import (
@@ -316,8 +316,6 @@ def parse_policy(kind: str, text: str) -> Any:
     ------
     OptionError
         For an unknown name or option, with the known ones, or one that is missing.
-    NotAvailableError
-        For a policy of the design that this version does not have.
 
     Examples
     --------
@@ -336,7 +334,6 @@ def parse_policy(kind: str, text: str) -> Any:
                 rows[_fold(key)] = row
     row = rows.get(_fold(name))  # type: ignore[assignment]
     if row is None:
-        planned.refuse_policy(name)
         raise OptionError(_unknown(kind, name))
     return _made(row, _options(row, options))
 

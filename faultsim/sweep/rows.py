@@ -1,10 +1,9 @@
 """What a run leaves in the store: its metrics, its ledger and its counters, as one row of numbers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
@@ -116,8 +115,3 @@ class _Rows(Mapping[str, NDArray[Any]]):
 
     def __len__(self) -> int:
         return len(self._columns)
-
-
-def as_array(rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Rows as one array, shape (n, columns), as they travel between processes."""
-    return np.array(rows, dtype=np.float64).reshape(len(rows), -1)

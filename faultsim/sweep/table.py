@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepTable", "read_table"]
 
-#: Rows that are fetched at once.
-CHUNK = 2000
-
 
 class SweepTable(Mapping[str, NDArray[Any]]):
     """The rows of a sweep: read-only columns by name, one row a cell and replicate, in the order of the axes.
