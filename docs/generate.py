@@ -136,10 +136,7 @@ def claims_page(folder: Path) -> list[str]:
     from faultsim.reproduce import everything
 
     documents = everything.documents_in(folder)
-    skipped = [
-        everything.Skipped(name, "not in this version yet") for name in everything.PAPERS if name not in documents
-    ]
-    return everything.page(documents, skipped, links={name: f"{name}.md" for name in documents}).split("\n")
+    return everything.page(documents, links={name: f"{name}.md" for name in documents}).split("\n")
 
 
 def write(folder: Path, reproductions: Path) -> None:

@@ -131,7 +131,7 @@ def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
 
     path = tmp_path / "all.html"
     done = [report(name, tmp_path / name, *BOTH) for name in ("one", "two")]
-    page_of_all(done, [], command="faultsim reproduce all").write(path)
+    page_of_all(done, command="faultsim reproduce all").write(path)
     browser.open(path)
     assert browser.run(UNSEEN) == 0
     assert browser.run("return document.querySelectorAll('figure img').length") == 2

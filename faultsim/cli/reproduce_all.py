@@ -1,7 +1,6 @@
 """Run the experiments of all papers again, and write one report: every claim, its value there and here, the figures.
 
-A paper that is not in this version is skipped by name.  Each paper's files go to a folder of its own below --out, with
-the report beside them.
+Each paper's files go to a folder of its own below --out, with the report beside them.
 """
 
 import os
@@ -17,8 +16,6 @@ from faultsim.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]
-
-_LATER = "not in this version yet"
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -64,9 +61,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     from faultsim.reproduce.report import folder
 
     out = folder(args.out)
-    loaded = {name: PAPERS[name].load() for name in everything.PAPERS if name in PAPERS}
+    loaded = {name: PAPERS[name].load() for name in everything.PAPERS}
     data = _data(args.data, {name: files for name, (_, files) in loaded.items()})
-    skipped = [everything.Skipped(name, _LATER) for name in everything.PAPERS if name not in loaded]
     report, page = Path(args.report or out / "report.html"), Path(args.page or out / "CLAIMS.md")
     for path in (report, page):
         if not path.absolute().parent.is_dir():
@@ -84,25 +80,22 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
                     progress=progress,
                 )
             )
-    page_of_all(done, skipped, command=shlex.join(["faultsim", "reproduce", "all", *argv])).write(report)
+    page_of_all(done, command=shlex.join(["faultsim", "reproduce", "all", *argv])).write(report)
     documents = {one.command: one.document() for one in done}
     relative = Path(os.path.relpath(out, page.absolute().parent))
     links = {name: (relative / name / "CLAIMS.md").as_posix() for name in documents}
-    page.write_text(everything.page(documents, skipped, links=links), encoding="utf-8")
+    page.write_text(everything.page(documents, links=links), encoding="utf-8")
     if args.json:
         print_json(
             {
                 "faultsim": __version__,
                 "papers": documents,
-                "skipped": {item.name: item.reason for item in skipped},
                 "report": str(report),
                 "page": str(page),
             }
         )
     else:
         print(table([row[:-1] for row in everything.overview(documents)], everything.COLUMNS[:-1]))
-        for item in skipped:
-            print(item.text())
         for one in done:
             if one.failed:
                 print(f"{one.command}: does not hold: {', '.join(one.failed)}")

@@ -5,35 +5,16 @@ It works on what a reproduction writes as ``claims.json``, so that the documenta
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from faultsim.reproduce.claims import Verdict
 
-__all__ = ["COLUMNS", "PAPERS", "Skipped", "closing", "documents_in", "overview", "page"]
+__all__ = ["COLUMNS", "PAPERS", "closing", "documents_in", "overview", "page"]
 
 #: The papers in the order of their years, by the names that ``faultsim reproduce`` knows.
 PAPERS = ("krevat2002", "oliner2004", "zhang2004", "li2009", "yu2010")
 COLUMNS = ("paper", "claims", *map(str, Verdict), "runs", "title")
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """A paper that was left out, and why."""
-
-    name: str
-    reason: str
-
-    def text(self) -> str:
-        """In one line.
-
-        Examples
-        --------
-        >>> Skipped("yu2010", "not in this version yet").text()
-        'yu2010: skipped, not in this version yet'
-        """
-        return f"{self.name}: skipped, {self.reason}"
 
 
 def _counts(document: Mapping[str, Any]) -> list[int]:
@@ -79,17 +60,13 @@ def documents_in(folder: str | Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def page(
-    documents: Mapping[str, Mapping[str, Any]], skipped: Sequence[Skipped] = (), *, links: Mapping[str, str]
-) -> str:
+def page(documents: Mapping[str, Mapping[str, Any]], *, links: Mapping[str, str]) -> str:
     """Every claim of every paper as Markdown: how many hold, then the paper's value beside ours.
 
     Parameters
     ----------
     documents : mapping of str to mapping
         Name of the paper -> what `Report.document` gave.
-    skipped : sequence of Skipped
-        Papers that are not among them.
     links : mapping of str to str
         Name of the paper -> the page that has its figures and rules.
     """
@@ -98,7 +75,7 @@ def page(
     rows = []
     for first, *rest in overview(documents):
         rows.append([f"[{first}]({links[str(first)]})" if first in links else first, *rest])
-    lines += [*_table(COLUMNS, rows), "", *(f"- {item.text()}" for item in skipped), ""]
+    lines += [*_table(COLUMNS, rows), ""]
     for name, document in documents.items():
         about = [f"`{name}`" + (", a quick run" if document["quick"] else "")]
         about += [f"{source['name']}: {source['source']}" for source in document["logs"]]

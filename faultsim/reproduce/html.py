@@ -10,7 +10,7 @@ from faultsim.plot import require_matplotlib
 from faultsim.report import Page, Picture, Section, Table, Text
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
-from faultsim.reproduce.everything import COLUMNS, Skipped, closing, overview
+from faultsim.reproduce.everything import COLUMNS, closing, overview
 from faultsim.reproduce.report import Report
 
 __all__ = ["page_of", "page_of_all"]
@@ -33,11 +33,11 @@ def page_of(done: Report[Any], *, command: str = "") -> Page:
     return Page(done.title, _sections(done, level=2), about=_about(done), command=command)
 
 
-def page_of_all(reports: Sequence[Report[Any]], skipped: Sequence[Skipped], *, command: str = "") -> Page:
+def page_of_all(reports: Sequence[Report[Any]], *, command: str = "") -> Page:
     """One page of several reproductions: how many claims hold, then each paper as in `page_of`."""
     documents = {done.command: done.document() for done in reports}
     sections = [
-        Section("Papers", [Table(COLUMNS, overview(documents)), Text([item.text() for item in skipped], note=True)]),
+        Section("Papers", [Table(COLUMNS, overview(documents))]),
         Section("Claims that do not hold, or partly", [_open_claims(reports)]),
     ]
     for done in reports:
