@@ -10,6 +10,7 @@ FAULTSIM_TRACE   line tracing for coverage
 
 import os
 import sys
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -22,57 +23,8 @@ def switch(name: str) -> bool:
 DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
 ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
 
-# One line an extension: the module below faultsim._core.
-EXTENSIONS: list[str] = [
-    "balance",
-    "bit_tree",
-    "bitmap_search",
-    "checkpoints",
-    "choose",
-    "chooser",
-    "conservative",
-    "conservative_torus",
-    "counts",
-    "defragment",
-    "engine",
-    "event_queue",
-    "failures",
-    "fars",
-    "fars_spares",
-    "fars_torus",
-    "finder_bitmap",
-    "finder_divisor",
-    "finder_naive",
-    "finder_pop",
-    "finders",
-    "instant",
-    "knapsack",
-    "least_failures",
-    "life",
-    "lines",
-    "nodes",
-    "orders",
-    "placing",
-    "predictions",
-    "recorded",
-    "recording",
-    "releases",
-    "ring",
-    "schedule_cluster",
-    "schedule_torus",
-    "sim",
-    "small",
-    "suspicion",
-    "torus",
-    "verify",
-    "workflow",
-    "workflow_follow",
-    "workflow_pass",
-    "workflow_plan",
-    "workflow_run",
-    "workflow_state",
-    "world",
-]
+# Every .pyx of the core is an extension of its own name.
+EXTENSIONS = sorted(path.with_suffix("") for path in Path("faultsim/_core").rglob("*.pyx"))
 
 DIRECTIVES = {
     "language_level": 3,
@@ -107,16 +59,19 @@ macros.append(("FAULTSIM_DEBUG", "1" if DEBUG else "0"))
 
 modules = [
     Extension(
-        f"faultsim._core.{name}",
-        [f"faultsim/_core/{name}.pyx"],
+        ".".join(path.parts),
+        [str(path.with_suffix(".pyx"))],
+        include_dirs=["faultsim/_core", "faultsim/_core/torus"],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
         define_macros=macros,
     )
-    for name in EXTENSIONS
+    for path in EXTENSIONS
 ]
 
-setup(
-    ext_modules=cythonize(modules, compiler_directives=DIRECTIVES) if modules else [],
-    options={"build_ext": {"parallel": os.cpu_count()}},
-)
+# The guard is for the processes that translate: where they are spawned, they import this file.
+if __name__ == "__main__":
+    setup(
+        ext_modules=cythonize(modules, compiler_directives=DIRECTIVES, nthreads=os.cpu_count() or 1) if modules else [],
+        options={"build_ext": {"parallel": os.cpu_count()}},
+    )

@@ -6,8 +6,8 @@ pytest benchmarks/bench_partitions.py --benchmark-enable -s        (run_partitio
 import numpy as np
 import pytest
 
-from faultsim._core.finders import Finder
-from faultsim._core.torus import Torus
+from faultsim._core.torus.finders import Finder
+from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.partitions import MACHINES, OCCUPANCIES, occupancies
 from faultsim.partition import ALGORITHMS
 

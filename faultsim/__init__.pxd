@@ -5,7 +5,7 @@
 # path; tests/test_c_surface.py shows a whole module.
 
 # The event heap: (time, kind, serial), smallest first.
-from faultsim._core.event_queue cimport (
+from faultsim._core.containers.event_queue cimport (
     event_precedes,
     event_t,
     heap_clear,
@@ -19,7 +19,7 @@ from faultsim._core.event_queue cimport (
 )
 
 # The bitmap finder: the largest free box, and the free boxes of a size.
-from faultsim._core.finder_bitmap cimport (
+from faultsim._core.torus.finder_bitmap cimport (
     all_free,
     finder_free,
     finder_init,
@@ -30,7 +30,7 @@ from faultsim._core.finder_bitmap cimport (
 )
 
 # A finder's signature, and the table of all finders by number.
-from faultsim._core.finders cimport (
+from faultsim._core.torus.finders cimport (
     finder_all_t,
     finder_close_t,
     finder_largest_t,
@@ -40,10 +40,10 @@ from faultsim._core.finders cimport (
 )
 
 # The 0-1 knapsack.
-from faultsim._core.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
+from faultsim._core.fars.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
 
 # The torus, boxes on it and its occupancy.
-from faultsim._core.torus cimport (
+from faultsim._core.torus.occupancy cimport (
     box_order_t,
     box_size,
     box_t,

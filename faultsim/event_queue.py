@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from operator import index
 
-from faultsim._core.event_queue import EventHeap
+from faultsim._core.containers.event_queue import EventHeap
 from faultsim.errors import InputError
 
 __all__ = ["EventQueue"]

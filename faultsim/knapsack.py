@@ -5,7 +5,7 @@ from operator import index
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim._core.knapsack import Knapsack
+from faultsim._core.fars.knapsack import Knapsack
 from faultsim.errors import InputError
 
 __all__ = ["knapsack"]

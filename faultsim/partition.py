@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim._core.finders import Finder, table
-from faultsim._core.torus import Torus
+from faultsim._core.torus.finders import Finder, table
+from faultsim._core.torus.occupancy import Torus
 from faultsim.box import Box
 from faultsim.errors import InputError, OptionError
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim._core.workflow import WorkflowEngine, use_errors
+from faultsim._core.workflow.engine import WorkflowEngine, use_errors
 from faultsim.accuracy import matched
 from faultsim.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.errors import EngineError, InputError, OptionError

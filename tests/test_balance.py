@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faultsim._core.chooser import Chooser
-from faultsim._core.torus import Torus
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.occupancy import Torus
 from faultsim.reference import balance as twin
 from faultsim.reference import partition as reference
 

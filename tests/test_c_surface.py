@@ -114,4 +114,4 @@ def test_outside_module_builds_and_runs(tmp_path):
 def test_include_folder_holds_the_headers():
     folder = Path(faultsim.get_include())
     assert (folder / "faultsim" / "__init__.pxd").is_file()
-    assert (folder / "faultsim" / "_core" / "torus.pxd").is_file()
+    assert (folder / "faultsim" / "_core" / "torus" / "occupancy.pxd").is_file()

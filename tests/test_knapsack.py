@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim._core.knapsack import Knapsack
+from faultsim._core.fars.knapsack import Knapsack
 from faultsim.reference.knapsack import knapsack as slow_knapsack
 
 # Small whole values make ties; fractions and huge ones make sums that round.

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from faultsim._core.lines import kernels_agree
-from faultsim._core.torus import Torus
+from faultsim._core.torus.row_maps import kernels_agree
+from faultsim._core.torus.occupancy import Torus
 
 
 @pytest.mark.parametrize(

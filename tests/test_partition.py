@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim._core.chooser import Chooser
-from faultsim._core.torus import Torus
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.occupancy import Torus
 from faultsim.errors import InputError, OptionError
 from faultsim.partition import ALGORITHMS, BOX_ORDERS, feasible_sizes, find_partitions, max_free_partition
 from faultsim.reference import partition as reference

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim._core.workflow import EVENT_KINDS as CORE_KINDS
-from faultsim._core.workflow import WorkflowEngine
+from faultsim._core.workflow.engine import EVENT_KINDS as CORE_KINDS
+from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.accuracy import matched
 from faultsim.errors import InputError, OptionError
 from faultsim.workflow_result import EVENT_KINDS

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim._core.workflow import WorkflowEngine as Compiled
+from faultsim._core.workflow.engine import WorkflowEngine as Compiled
 from faultsim.reference.workflow import WorkflowEngine as Plain
 from tests.workflow_cases import SCHEDULERS, assert_same, check_output, heft_cases, workflow_cases
 from tests.workflow_draws import drawn_case, drawn_plan

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 import faultsim as fs
-from faultsim._core.workflow import WorkflowEngine
+from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.workflow_log import log_rows
 from tests.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, workflow_cases
 

@@ -13,29 +13,29 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from faultsim._core.conservative cimport (
+from faultsim._core.scheduling.conservative_counted cimport (
     plan_alloc_cluster, released_conservative_cluster, schedule_conservative_cluster,
 )
-from faultsim._core.conservative_torus cimport (
+from faultsim._core.scheduling.conservative_placed cimport (
     plan_alloc_torus, released_conservative_torus, schedule_conservative_torus,
 )
-from faultsim._core.defragment cimport defragment
-from faultsim._core.failures cimport failures_before
-from faultsim._core.instant cimport next_time, run_instant
-from faultsim._core.nodes cimport take_first_fit, take_least_failures, take_safest
-from faultsim._core.orders cimport order_python, order_unicef, order_wfp3
-from faultsim._core.placing cimport (
+from faultsim._core.scheduling.defragment cimport defragment
+from faultsim._core.faults.failures cimport failures_before
+from faultsim._core.event_loop cimport next_time, run_instant
+from faultsim._core.cluster.node_sets cimport take_first_fit, take_least_failures, take_safest
+from faultsim._core.scheduling.orders cimport order_python, order_unicef, order_wfp3
+from faultsim._core.scheduling.placement cimport (
     place_balancing, place_first_fit, place_max_free, place_python, place_tie_breaking,
 )
 from faultsim._core.recorded cimport lend_nodes, recorded_events, recorded_stays
-from faultsim._core.schedule_cluster cimport schedule_cluster
-from faultsim._core.schedule_torus cimport schedule_torus
-from faultsim._core.sim cimport (
+from faultsim._core.scheduling.easy_counted cimport schedule_cluster
+from faultsim._core.scheduling.easy_placed cimport schedule_torus
+from faultsim._core.state cimport (
     BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK, sim_alloc, sim_copy, sim_free, sim_t,
 )
-from faultsim._core.torus cimport torus_init
+from faultsim._core.torus.occupancy cimport torus_init
 from faultsim._core.verify cimport broken_invariant
-from faultsim._core.world cimport set_world
+from faultsim._core.engine_inputs cimport set_world
 
 cdef extern from "contract.h" nogil:
     const int FAULTSIM_DEBUG

@@ -6,7 +6,7 @@ from libc.stdlib cimport free as c_free, realloc
 
 import numpy as np
 
-from faultsim._core.sim cimport sim_t
+from faultsim._core.state cimport sim_t
 
 
 cdef object recorded_events(const sim_t *s):

@@ -1,6 +1,6 @@
 # The invariants of MODEL 16, checked on a running simulation.
 
-from faultsim._core.sim cimport sim_t
+from faultsim._core.state cimport sim_t
 
 # NULL when all hold, else what does not, in words.
 cdef const char *broken_invariant(sim_t *s) noexcept nogil

@@ -4,12 +4,12 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free
 
-from faultsim._core.event_queue cimport heap_is_ordered
-from faultsim._core.failures cimport job_on
-from faultsim._core.sim cimport (
+from faultsim._core.containers.event_queue cimport heap_is_ordered
+from faultsim._core.faults.failures cimport job_on
+from faultsim._core.state cimport (
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, sim_t,
 )
-from faultsim._core.torus cimport box_size, occ_count, occ_fill, occ_meets, occ_set_node
+from faultsim._core.torus.occupancy cimport box_size, occ_count, occ_fill, occ_meets, occ_set_node
 
 
 cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:

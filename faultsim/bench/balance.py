@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from faultsim._core.chooser import Chooser
-from faultsim._core.torus import Torus
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.clock import least
 from faultsim.bench.partitions import occupancies
 from faultsim.failures import FailureTrace

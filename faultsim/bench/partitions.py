@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim._core.chooser import Chooser
-from faultsim._core.finders import Finder
-from faultsim._core.torus import Torus
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.finders import Finder
+from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.clock import least
 from faultsim.partition import ALGORITHMS, find_partitions
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from restarts import generator
 
-from faultsim._core.workflow import WorkflowEngine as Compiled
+from faultsim._core.workflow.engine import WorkflowEngine as Compiled
 from faultsim.reference.workflow import WorkflowEngine as Plain
 from tests.workflow_cases import (
     EXAMPLE_COST,

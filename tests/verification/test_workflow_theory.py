@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from restarts import assert_within, expected_time, generator
 
 import faultsim as fs
-from faultsim._core.workflow import WorkflowEngine as Compiled
+from faultsim._core.workflow.engine import WorkflowEngine as Compiled
 from faultsim.reference.workflow import WorkflowEngine as Plain
 from tests.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, rows_of, settings_of, tables_of, workflow_cases, world_of
 

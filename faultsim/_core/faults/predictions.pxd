@@ -1,0 +1,14 @@
+# Which nodes are predicted to fail (MODEL 7, 10).
+#
+# A prediction counts in the window (from, to) iff its begin < to and its end > from.  Both columns ascend.
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.state cimport sim_t
+
+# The nodes with a prediction in (s.window_from, s.window_to), in the layout of `occ`; NULL: none.  Good until the next
+# call.
+cdef const uint64_t *failing_nodes(sim_t *s) noexcept nogil
+
+# How many nodes of a running job have a prediction in (begin, end).
+cdef int32_t failing_of_job(sim_t *s, int32_t job, double begin, double end) noexcept nogil

@@ -1,8 +1,0 @@
-# What happens at an instant, in the order of MODEL 2.
-
-from faultsim._core.sim cimport sim_t
-
-# Time of the next event; inf when none is left.
-cdef double next_time(sim_t *s) noexcept nogil
-# All events of the instant t = next_time(s), and the passes that they ask for; OK, DONE, or a status < 0.
-cdef int run_instant(sim_t *s, double t) noexcept nogil

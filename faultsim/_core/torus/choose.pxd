@@ -1,0 +1,52 @@
+"""Placement rules on a torus: which free box a job of `size` nodes gets.  The contract.
+
+A candidate is a free box of exactly `size` nodes that the permit allows; "first" is by ``order`` (torus.pxd).
+"""
+
+from libc.stdint cimport uint64_t
+
+from faultsim._core.torus.finder_bitmap cimport finder_t
+from faultsim._core.torus.axis_sets cimport family_t
+from faultsim._core.torus.occupancy cimport EXTENTS_DESCENDING, box_t, shape_t, torus_t
+
+
+cdef struct permit_t:               # which free boxes are candidates at all; all-zero allows every one
+    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
+    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
+    int need                        # a free box of at least `need` nodes remains in (later | B); need < 1 asks nothing
+
+
+# Each: False = no candidate.  permit may be NULL.
+cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           box_t *out) noexcept nogil
+
+# The candidate that leaves the largest free box in (occ | B), forbidden nodes counted as they are in occ; ties to the
+# first.
+cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                          box_t *out) noexcept nogil
+
+# All candidates in order, into a growing buffer as all_free does.  How many, or -1: no memory.
+cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                         box_t **buf, long *cap) noexcept nogil
+
+# -- for balance.pyx -------------------------------------------------------------------------------------------------
+
+cdef inline const shape_t *choose_shape(const torus_t *t, int size, int order, int k) noexcept nogil:
+    """The k-th shape of a size; by bases: ascending."""
+    if order == EXTENTS_DESCENDING:
+        return &t.shapes[t.first_shape[size + 1] - 1 - k]
+    return &t.shapes[t.first_shape[size] + k]
+
+
+# Three families, one an axis: empty them; add the bases of a map; f.set = the coordinates at which a box of a shape
+# keeps clear of some box of theirs.
+cdef void choose_clear(family_t *three) noexcept nogil
+cdef void choose_add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil
+cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil
+
+# Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none.
+cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil
+# The candidates of one shape; False = none, map undefined.
+cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil
+# Make f.room the free boxes of this size.  Overwrites f.map.
+cdef void choose_level(finder_t *f, int size) noexcept nogil

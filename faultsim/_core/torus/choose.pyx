@@ -1,0 +1,284 @@
+"""Placement rules on a torus; see choose.pxd.
+
+Nothing here looks at a candidate by itself.  A level is a size of free box that may be left; the boxes of that size
+and the candidates of one shape are maps, and which candidates keep clear of such a box follows from their projections
+on the axes (ring.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one
+search finds the highest level that some candidate leaves.
+"""
+
+from libc.stdint cimport uint64_t
+from libc.stdlib cimport calloc
+from libc.string cimport memcpy, memset
+
+from faultsim._core.torus.finder_bitmap cimport (
+    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_largest, finder_load, finder_note_absent, finder_rooms,
+    finder_search, finder_t, map_canonical, map_filter, map_next, map_pick, map_project, map_shape,
+)
+from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_t
+from faultsim._core.torus.occupancy cimport (
+    BASES, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
+)
+
+cdef enum:
+    MEMO = 4096                     # remembered choices on a small torus, a power of two
+
+
+cdef void choose_clear(family_t *three) noexcept nogil:
+    family_clear(&three[0])
+    family_clear(&three[1])
+    family_clear(&three[2])
+
+
+cdef void choose_add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
+    map_project(f, map, f.set)
+    if (family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1])
+            or family_add(&three[2], s.c, f.set[2])):
+        f.out_of_memory = True
+
+
+cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil:
+    """f.set = the coordinates at which a box of this shape keeps clear of some box of the family."""
+    family_apart(&three[0], s.a, f.set[0])
+    family_apart(&three[1], s.b, f.set[1])
+    family_apart(&three[2], s.c, f.set[2])
+
+
+# -- candidates ------------------------------------------------------------------------------------------------------
+
+cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
+    """Make f.guard the boxes of at least permit.need nodes in permit.later; what was blocked stays so while it must."""
+    cdef const torus_t *t = f.torus
+    cdef size_t length = t.words * sizeof(uint64_t)
+    cdef bint same, stays = False
+    cdef int i
+    same = f.guard_valid and permit.need == f.guard_need
+    if same:
+        stays = True
+        for i in range(t.words):
+            if f.guard_later[i] != permit.later[i]:
+                same = False
+            if f.guard_later[i] & ~permit.later[i]:
+                stays = False
+                break
+    if not (stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life)):
+        f.blocked_which = which
+        f.blocked_life = f.view[which].life
+        f.blocked_stamp += 1
+        if f.blocked_stamp == 0:
+            memset(f.blocked, 0, (t.nodes + 1) * sizeof(unsigned short))
+            f.blocked_stamp = 1
+    if same:
+        return
+    f.guard_valid = False
+    choose_clear(f.guard)
+    finder_load(f, FUTURE, permit.later)
+    if finder_rooms(f, FUTURE, permit.need, f.guard):
+        f.out_of_memory = True
+    memcpy(f.guard_later, permit.later, length)
+    f.guard_need = permit.need
+    f.guard_valid = True
+
+
+cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
+    """Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none."""
+    cdef int i, which = PLAIN
+    guarded[0] = False
+    if size < 1 or size > f.torus.nodes:
+        return -1
+    finder_load(f, PLAIN, occ)
+    if finder_absent(f, PLAIN, size):
+        return -1
+    if permit == NULL:
+        return which
+    if permit.forbidden != NULL:
+        which = FENCED
+        for i in range(f.torus.words):
+            f.joined[i] = occ[i] | permit.forbidden[i]
+        finder_load(f, FENCED, f.joined)
+        if finder_absent(f, FENCED, size):
+            return -1
+    if permit.later != NULL and permit.need > 0:
+        guarded[0] = True
+        _guard(f, which, permit)
+        if f.blocked[size] == f.blocked_stamp and not f.is_small:
+            return -1
+    return which
+
+
+cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
+    """The candidates of one shape; False = none, map undefined."""
+    if not map_shape(f, which, s, map):
+        return False
+    map_canonical(f, s, map)
+    if not guarded:
+        return True
+    choose_apart(f, f.guard, s)
+    return map_filter(f, map, f.set)
+
+
+cdef void _none(finder_t *f, int which, bint guarded, int size) noexcept nogil:
+    if guarded:
+        f.blocked[size] = f.blocked_stamp
+    else:
+        finder_note_absent(f, which, size)
+
+
+cdef inline void _take(const shape_t *s, const box_t *base, box_t *out) noexcept nogil:
+    out[0] = base[0]
+    out.a, out.b, out.c = s.a, s.b, s.c
+
+
+cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                         box_t **buf, long *cap) noexcept nogil:
+    cdef bint guarded
+    cdef int k, which = choose_open(f, occ, size, permit, &guarded)
+    cdef const shape_t *s
+    cdef boxes_t list
+    cdef box_t box
+    cdef long at
+    if which < 0:
+        return 0
+    list.at, list.cap, list.n = buf[0], cap[0], 0
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = choose_shape(f.torus, size, order, k)
+        if not choose_candidates(f, which, guarded, s, f.map):
+            continue
+        box.a, box.b, box.c = s.a, s.b, s.c
+        at = 0
+        while map_next(f, f.map, &at, &box):
+            if boxes_push(&list, &box):
+                buf[0], cap[0] = list.at, list.cap
+                return -1
+    if list.n == 0:
+        _none(f, which, guarded, size)
+    elif order == BASES:
+        boxes_sort(&list, order)
+    buf[0], cap[0] = list.at, list.cap
+    return list.n
+
+
+# -- the rules -------------------------------------------------------------------------------------------------------
+
+cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                           box_t *out) noexcept nogil:
+    cdef bint guarded, found = False
+    cdef int k, which = choose_open(f, occ, size, permit, &guarded)
+    cdef const shape_t *s
+    cdef box_t base
+    if which < 0:
+        return False
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = choose_shape(f.torus, size, order, k)
+        if not choose_candidates(f, which, guarded, s, f.map):
+            continue
+        map_pick(f, f.map, NULL, &base)
+        if not found or base_before(&base, out):
+            _take(s, &base, out)
+        found = True
+        if order != BASES:
+            return True
+    if not found:
+        _none(f, which, guarded, size)
+    return found
+
+
+cdef void choose_level(finder_t *f, int size) noexcept nogil:
+    """Make f.room the free boxes of this size."""
+    cdef int k
+    cdef const shape_t *s
+    choose_clear(f.room)
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = choose_shape(f.torus, size, BASES, k)
+        if map_shape(f, PLAIN, s, f.map):
+            choose_add(f, f.room, s, f.map)
+
+
+cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint any, bint found,
+                     box_t *out) noexcept nogil:
+    """The first candidate of this shape that leaves a box of f.room, if it comes before `out` (by base)."""
+    cdef box_t base
+    if not any:
+        choose_apart(f, f.room, s)
+    if not map_pick(f, map, NULL if any else f.set, &base):
+        return False
+    if not found or base_before(&base, out):
+        _take(s, &base, out)
+    return True
+
+
+cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit, box_t *out) noexcept nogil:
+    cdef const torus_t *t = f.torus
+    cdef bint guarded, found = False, some = False
+    cdef int which = choose_open(f, occ, size, permit, &guarded)
+    cdef int level, k, shapes = t.first_shape[size + 1] - t.first_shape[size] if which >= 0 else 0
+    cdef const shape_t *s
+    cdef uint64_t *map
+    if which < 0:
+        return False
+    level = finder_largest(f, PLAIN)
+    f.before = f.after = level
+    if size > level:
+        return False
+    choose_level(f, level)
+    choose_clear(f.mine)
+    for k in range(shapes):
+        s = choose_shape(t, size, order, k)
+        map = &f.held[k * <long> f.map_words]
+        f.held_shapes = k + 1
+        if not choose_candidates(f, which, guarded, s, map):
+            memset(map, 0, f.map_words * sizeof(uint64_t))
+            continue
+        some = True
+        found |= _held_pick(f, s, map, False, found, out)
+        if found and order != BASES:
+            return True
+        if not found:
+            choose_add(f, f.mine, s, map)
+    if found:
+        return True
+    if not some:
+        _none(f, which, guarded, size)
+        return False
+    f.after = level = finder_search(f, PLAIN, 0, t.nodes, f.mine, NULL)
+    if level:
+        choose_level(f, level)
+    for k in range(shapes):                             # level 0: no candidate leaves anything, the first will do
+        s = choose_shape(t, size, order, k)
+        found |= _held_pick(f, s, &f.held[k * <long> f.map_words], level == 0, found, out)
+        if found and order != BASES:
+            break
+    return found
+
+
+cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int order) noexcept nogil:
+    cdef uint64_t h = occ[0] * <uint64_t> 0x9E3779B97F4A7C15
+    if f.torus.words > 1:
+        h = (h ^ (h >> 29) ^ occ[1]) * <uint64_t> 0xBF58476D1CE4E5B9
+    h = (h ^ (h >> 32) ^ <uint64_t> (4 * size + order)) * <uint64_t> 0x94D049BB133111EB
+    return &f.memo[(h >> 40) & (MEMO - 1)]
+
+
+cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+                          box_t *out) noexcept nogil:
+    cdef choice_t *slot = NULL
+    cdef uint64_t second = occ[1] if f.is_small and f.torus.words > 1 else 0
+    cdef bint found
+    f.held_shapes = 0
+    if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
+        if f.memo == NULL:
+            f.memo = <choice_t *> calloc(MEMO, sizeof(choice_t))
+        if f.memo != NULL:
+            slot = _slot(f, occ, size, order)
+            if (slot.epoch == f.epoch and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size
+                    and slot.order == order):
+                if slot.found:
+                    out[0] = slot.out
+                    f.before, f.after = slot.before, slot.after
+                return slot.found
+    found = _max_free(f, occ, size, order, permit, out)
+    if slot != NULL:
+        slot.occ[0], slot.occ[1], slot.size, slot.order = occ[0], second, size, order
+        slot.epoch, slot.found = f.epoch, found
+        if found:
+            slot.out, slot.before, slot.after = out[0], f.before, f.after
+    return found

@@ -1,0 +1,45 @@
+"""How many of some marked nodes a box holds, for the bases of a shape in a map: the contract.
+
+Counts are found base by base where a map has few, else bit-sliced for all bases at once: plane j is a map (small.pxd
+or lines.pxd) with bit j of the count of each base.  Where there are many marked nodes on a large machine, each base
+has its count as a number instead.
+"""
+
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+from faultsim._core.torus.row_maps cimport lines_t
+from faultsim._core.torus.word_maps cimport small_t
+from faultsim._core.torus.occupancy cimport box_t, torus_t
+
+
+cdef struct counts_t:               # all zero is an empty one; owns its memory
+    const torus_t *torus            # good while a decision lasts, as `small` and `lines` are; one of these is NULL
+    const small_t *small
+    lines_t *lines
+    bint whether                    # counts are 0 or 1: whether there is one
+    int n                           # marked nodes
+    int32_t *node                   # [torus.nodes]: their numbers
+    uint64_t *mark                  # [torus.words]: the same as a mask
+    int a, b, c                     # the shape looked at
+    bint has_planes, has_sum        # whether there are counts of all its bases, and how
+    int planes
+    int room                        # planes that there is memory for
+    long words                      # uint64 words a plane
+    uint64_t *plane                 # [room][words]
+    uint64_t *row                   # [words] of one row
+    uint32_t *sum                   # [3][torus.nodes]: counts; flags; scratch.  NULL while marked nodes were few
+
+
+cdef void counts_free(counts_t *c) noexcept nogil
+
+# Mark the nodes of `mask` that are in neither `occ` nor `other` (may be NULL).  How many, or -1: no memory.
+cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, lines_t *lines, const uint64_t *mask,
+                     const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil
+# Look at a shape, for the next two questions.
+cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
+# Keep the bases of at most k marked nodes; tells whether one is left.
+cdef bint counts_cap(counts_t *c, uint64_t *map, int k) noexcept nogil
+# The least count in a map that is not empty; the bases of that count are kept.
+cdef int counts_least(counts_t *c, uint64_t *map) noexcept nogil
+# The count of one box of any shape.
+cdef int counts_box(const counts_t *c, const box_t *box) noexcept nogil

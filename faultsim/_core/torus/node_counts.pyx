@@ -1,0 +1,354 @@
+"""How many of some marked nodes a box holds; see counts.pxd."""
+
+from libc.limits cimport INT_MAX
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from faultsim._core.torus.row_maps cimport lines_next
+from faultsim._core.torus.word_maps cimport (
+    FS_HIGH, axis_t, small_base, small_get, small_lowest, small_t, small_turn, u128,
+)
+from faultsim._core.torus.occupancy cimport box_t, torus_t
+
+cdef extern from "bits.h" nogil:
+    int fs_lowest(uint64_t w)
+    int fs_popcount(uint64_t w)
+
+
+cdef void counts_free(counts_t *c) noexcept nogil:
+    free(c.node)
+    free(c.mark)
+    free(c.plane)
+    free(c.row)
+    free(c.sum)
+    memset(c, 0, sizeof(counts_t))
+
+
+cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, lines_t *lines, const uint64_t *mask,
+                     const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil:
+    cdef int i, line
+    cdef int64_t bit
+    cdef uint64_t w
+    c.torus, c.small, c.lines, c.whether, c.n = torus, small, lines, whether, 0
+    if c.node == NULL:
+        c.words = sizeof(u128) // sizeof(uint64_t) if small != NULL else lines.size
+        c.node = <int32_t *> malloc(torus.nodes * sizeof(int32_t))
+        c.mark = <uint64_t *> malloc(torus.words * sizeof(uint64_t))
+        c.row = <uint64_t *> malloc((1 if small != NULL else lines.row) * sizeof(uint64_t))
+    if c.node == NULL or c.mark == NULL or c.row == NULL:
+        counts_free(c)
+        return -1
+    for i in range(torus.words):
+        w = mask[i] & ~occ[i]
+        if other != NULL:
+            w &= ~other[i]
+        c.mark[i] = w
+        while w:
+            bit = <int64_t> i * 64 + fs_lowest(w)
+            w &= w - 1
+            line = <int> (bit // torus.field)
+            c.node[c.n] = line * torus.z + <int> (bit - <int64_t> line * torus.field)
+            c.n += 1
+    return -1 if _reserve(c) else c.n
+
+
+cdef inline bint _is_dense(const counts_t *c, int a, int b) noexcept nogil:
+    """Is it cheaper to add up numbers (some steps a node of the machine) than planes (some a row of each marked node)?
+    """
+    return c.small == NULL and <int64_t> c.n * (a * c.lines.row + b) > 2 * <int64_t> c.torus.nodes
+
+
+cdef int _reserve(counts_t *c) noexcept nogil:
+    """Memory for counts up to n."""
+    cdef void *p
+    c.planes = 1
+    while not c.whether and (<int64_t> 1 << c.planes) <= c.n:
+        c.planes += 1
+    if c.planes > c.room:
+        p = realloc(c.plane, c.planes * c.words * sizeof(uint64_t))
+        if p == NULL:
+            return -1
+        c.plane, c.room = <uint64_t *> p, c.planes
+    if c.sum == NULL and _is_dense(c, c.torus.x, c.torus.y):
+        c.sum = <uint32_t *> malloc(3 * <size_t> c.torus.nodes * sizeof(uint32_t))
+        if c.sum == NULL:
+            return -1
+    return 0
+
+
+# -- a torus in one integer ------------------------------------------------------------------------------------------
+
+cdef inline u128 _spread(const axis_t *axis, u128 w, int extent) noexcept nogil:
+    """The bases of this extent that cover a node of w."""
+    cdef int have = 1, k
+    while have < extent:
+        k = min(have, extent - have)
+        w |= small_turn(axis, w, k)
+        have += k
+    return w
+
+
+cdef void _planes_small(counts_t *c) noexcept nogil:
+    cdef const small_t *s = c.small
+    cdef u128 *plane = <u128 *> c.plane
+    cdef u128 carry, w
+    cdef int i, j
+    if c.whether:
+        w = 0
+        for i in range(c.n):
+            w |= (<u128> 1) << c.node[i]
+        plane[0] = _spread(&s.x, _spread(&s.y, _spread(&s.z, w, c.c), c.b), c.a)
+        return
+    for i in range(c.n):
+        w = (<u128> 1) << c.node[i]
+        carry = _spread(&s.x, _spread(&s.y, _spread(&s.z, w, c.c), c.b), c.a)
+        j = 0
+        while carry:
+            w = plane[j] & carry
+            plane[j] ^= carry
+            carry = w
+            j += 1
+
+
+# -- lines -----------------------------------------------------------------------------------------------------------
+
+cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
+    return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
+
+
+cdef void _cover_row(counts_t *c, int y, int z) noexcept nogil:
+    """The bases in a row from which the shape covers (y, z)."""
+    cdef const torus_t *t = c.torus
+    cdef int b = c.b, d = c.c, i, k, iy, iz
+    cdef int64_t bit
+    cdef uint64_t run = 0
+    memset(c.row, 0, c.lines.row * sizeof(uint64_t))
+    if c.lines.words == 1:
+        run = _ones(d) << (z - d + 1) if z >= d - 1 else _ones(z + 1) | (_ones(d - z - 1) << (z - d + 1 + t.z))
+    for i in range(b):
+        iy = y - i if y >= i else y - i + t.y
+        bit = <int64_t> iy * t.field
+        c.row[bit >> 6] |= run << (bit & 63)
+        for k in range(d if c.lines.words > 1 else 0):
+            iz = z - k if z >= k else z - k + t.z
+            c.row[(bit + iz) >> 6] |= <uint64_t> 1 << ((bit + iz) & 63)
+
+
+cdef void _planes_lines(counts_t *c) noexcept nogil:
+    cdef const torus_t *t = c.torus
+    cdef int row = c.lines.row, i, k, word, x
+    cdef long j
+    cdef uint64_t carry, w
+    cdef uint64_t *plane
+    for i in range(c.n):
+        x = c.node[i] // (t.y * t.z)
+        _cover_row(c, c.node[i] // t.z % t.y, c.node[i] % t.z)
+        for k in range(c.a):
+            plane = &c.plane[(x - k if x >= k else x - k + t.x) * row]
+            for word in range(row):
+                carry = c.row[word]
+                if c.whether:
+                    plane[word] |= carry
+                    continue
+                j = word
+                while carry:
+                    w = plane[j] & carry
+                    plane[j] ^= carry
+                    carry = w
+                    j += c.words
+
+
+cdef void _window(const uint32_t *src, uint32_t *dst, int blocks, int n, long inner, int extent) noexcept nogil:
+    """Sums of `extent` neighbours along the middle axis of (blocks, n, inner), on a ring."""
+    cdef long block, i, k, at
+    cdef const uint32_t *s
+    cdef const uint32_t *gained
+    cdef uint32_t *d
+    for block in range(blocks):
+        s, d = &src[block * n * inner], &dst[block * n * inner]
+        memset(d, 0, inner * sizeof(uint32_t))
+        for i in range(extent):
+            for k in range(inner):
+                d[k] += s[i * inner + k]
+        for i in range(1, n):
+            at = i * inner
+            gained = &s[(i - 1 + extent) % n * inner]
+            for k in range(inner):
+                d[at + k] = d[at - inner + k] + gained[k] - s[at - inner + k]
+
+
+cdef void _numbers(counts_t *c) noexcept nogil:
+    cdef const torus_t *t = c.torus
+    cdef uint32_t *flag = &c.sum[t.nodes]
+    cdef int i
+    memset(flag, 0, t.nodes * sizeof(uint32_t))
+    for i in range(c.n):
+        flag[c.node[i]] = 1
+    _window(flag, c.sum, t.x * t.y, t.z, 1, c.c)
+    _window(c.sum, &flag[t.nodes], t.x, t.y, t.z, c.b)
+    _window(&flag[t.nodes], c.sum, 1, t.x, <long> t.y * t.z, c.a)
+
+
+# -- base by base ----------------------------------------------------------------------------------------------------
+
+cdef inline u128 _interval(const axis_t *axis, int base, int extent) noexcept nogil:
+    """The nodes of [base, base + extent) on an axis."""
+    cdef int end = base + extent
+    if end <= axis.n:
+        return axis.lo[axis.n - end] & ~axis.lo[axis.n - base]
+    return axis.lo[2 * axis.n - end] | ~axis.lo[axis.n - base]
+
+
+cdef int counts_box(const counts_t *c, const box_t *box) noexcept nogil:
+    cdef const torus_t *t = c.torus
+    cdef u128 nodes
+    cdef int i, x, y, z, k = 0
+    if c.small != NULL:
+        nodes = (_interval(&c.small.x, box.x, box.a) & _interval(&c.small.y, box.y, box.b)
+                 & _interval(&c.small.z, box.z, box.c) & small_get(c.small, c.mark))
+        k = fs_popcount(<uint64_t> nodes) + fs_popcount(FS_HIGH(nodes))
+    else:
+        for i in range(c.n):
+            x = c.node[i] // (t.y * t.z) - box.x
+            y = c.node[i] // t.z % t.y - box.y
+            z = c.node[i] % t.z - box.z
+            if ((x if x >= 0 else x + t.x) < box.a and (y if y >= 0 else y + t.y) < box.b
+                    and (z if z >= 0 else z + t.z) < box.c):
+                k += 1
+    return min(k, 1) if c.whether else k
+
+
+cdef bint _next(counts_t *c, const uint64_t *map, long *at, int *count) noexcept nogil:
+    """The next base of a map, and its count."""
+    cdef box_t box
+    cdef u128 w
+    cdef int k
+    if c.small != NULL:
+        if at[0] >= c.torus.nodes:
+            return False
+        w = (<const u128 *> map)[0] >> <int> at[0] << <int> at[0]
+        if w == 0:
+            return False
+        at[0] = small_lowest(w)
+        small_base(c.small, <int> at[0], &box)
+        at[0] += 1
+    elif not lines_next(c.lines, map, at, &box):
+        return False
+    if c.has_sum:
+        k = <int> c.sum[(box.x * c.torus.y + box.y) * c.torus.z + box.z]
+        count[0] = min(k, 1) if c.whether else k
+    else:
+        box.a, box.b, box.c = c.a, c.b, c.c
+        count[0] = counts_box(c, &box)
+    return True
+
+
+cdef bint _cap_each(counts_t *c, uint64_t *map, int k) noexcept nogil:
+    cdef long at = 0
+    cdef int count
+    cdef bint any = False
+    while _next(c, map, &at, &count):
+        if count <= k:
+            any = True
+        else:
+            map[(at - 1) >> 6] &= ~(<uint64_t> 1 << ((at - 1) & 63))
+    return any
+
+
+cdef int _least_each(counts_t *c, uint64_t *map) noexcept nogil:
+    cdef long at = 0, first = -1, i
+    cdef int count, least = INT_MAX
+    while _next(c, map, &at, &count):
+        if count < least:
+            least, first = count, at - 1
+    if first < 0:
+        return least
+    # those before the first have more; so have, as a rule, most of the others
+    for i in range(first >> 6):
+        map[i] = 0
+    map[first >> 6] &= ~<uint64_t> 0 << (first & 63)
+    _cap_each(c, map, least)
+    return least
+
+
+cdef inline void _ready(counts_t *c, const uint64_t *map) noexcept nogil:
+    """Count all bases at once unless the map has few."""
+    cdef int64_t bases = 0, one, all
+    cdef long i
+    if c.has_planes or c.has_sum:
+        return
+    if c.small != NULL:
+        one, all = 1, c.n // 2
+    else:
+        one = 2 * c.n
+        all = c.n * (<int64_t> 2 * c.a * c.lines.row + c.b) + 2 * c.planes * c.words
+    for i in range(c.words):
+        bases += fs_popcount(map[i])
+        if bases * one > all:
+            break
+    if bases * one <= all:
+        return
+    c.has_sum = _is_dense(c, c.a, c.b)
+    c.has_planes = not c.has_sum
+    if c.has_sum:
+        _numbers(c)
+        return
+    memset(c.plane, 0, c.planes * c.words * sizeof(uint64_t))
+    if c.small != NULL:
+        _planes_small(c)
+    else:
+        _planes_lines(c)
+
+
+# -- the questions ---------------------------------------------------------------------------------------------------
+
+cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil:
+    c.a, c.b, c.c, c.has_planes, c.has_sum = a, b, d, False, False
+
+
+cdef bint counts_cap(counts_t *c, uint64_t *map, int k) noexcept nogil:
+    cdef uint64_t more, same, any = 0
+    cdef const uint64_t *plane
+    cdef long i
+    cdef int j
+    _ready(c, map)
+    if not c.has_planes:
+        return _cap_each(c, map, k)
+    for i in range(c.words):
+        if map[i] == 0:
+            continue
+        more, same = 0, map[i]
+        if k >> c.planes:
+            same = 0
+        for j in range(c.planes - 1, -1, -1):
+            plane = &c.plane[j * c.words]
+            if (k >> j) & 1:
+                same &= plane[i]
+            else:
+                more |= same & plane[i]
+                same &= ~plane[i]
+        map[i] &= ~more
+        any |= map[i]
+    return any != 0
+
+
+cdef int counts_least(counts_t *c, uint64_t *map) noexcept nogil:
+    cdef uint64_t any
+    cdef const uint64_t *plane
+    cdef int j, least = 0
+    cdef long i
+    _ready(c, map)
+    if not c.has_planes:
+        return _least_each(c, map)
+    for j in range(c.planes - 1, -1, -1):
+        plane = &c.plane[j * c.words]
+        any = 0
+        for i in range(c.words):
+            any |= map[i] & ~plane[i]
+        if any == 0:
+            least |= 1 << j
+            continue
+        for i in range(c.words):
+            map[i] &= ~plane[i]
+    return least

@@ -1,0 +1,121 @@
+"""Free boxes of a torus as bit-parallel sets of bases: the contract.
+
+A *map* is an array of ``size`` uint64 words in which bit ``(iy*field + iz)`` of row ix stands for node (ix, iy, iz);
+rows begin at whole words, and bits that belong to no node are 0.  The map of a shape has the bases of its free boxes
+set; it is the free nodes ANDed over the shape, first along y, then x, then z (shift and AND, doubling: log2 of the
+extent steps). On a full axis of a torus every base is set or none is, until `lines_canonical` keeps base 0 alone.
+"""
+
+from libc.stdint cimport uint16_t, uint64_t
+
+from faultsim._core.torus.occupancy cimport box_t, torus_t
+
+
+cdef extern from "lines.h" nogil:
+    ctypedef struct fs_steps:
+        int n
+        int whole
+        int k[6]
+        int back[6]
+        uint64_t lo[6]
+        uint64_t hi[6]
+    ctypedef struct fs_octet:
+        int x, y, z, field
+        uint64_t all
+        uint64_t ring
+        uint64_t lo
+        uint64_t hi
+        const fs_steps *steps
+    ctypedef struct fs_kernels:         # n words each; see lines_loops.h
+        uint64_t (*both)(uint64_t *dst, const uint64_t *a, const void *b, long n) noexcept nogil
+        uint64_t (*rows)(uint64_t *dst, const uint64_t *a, long step_a, const void *b, long step_b, long n,
+                         long row) noexcept nogil
+        uint64_t (*into)(uint64_t *dst, const void *b, long n) noexcept nogil
+        int (*any_run)(const uint64_t *q, long n, const fs_steps *s) noexcept nogil
+        uint64_t (*runs)(uint64_t *dst, const uint64_t *q, long n, const fs_steps *s) noexcept nogil
+        int (*into_run)(uint64_t *dst, const uint64_t *b, long n, const fs_steps *s) noexcept nogil
+        uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
+        int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
+        int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
+
+
+cdef struct view_t:                 # one occupancy, ready to be asked; remembers what it has been asked
+    bint valid
+    uint64_t *occ                   # a copy of the occupancy [torus.words]
+    uint64_t *free                  # its free nodes, a map
+    uint64_t *wide                  # the same, each row followed by itself (mesh: by zeros); rows of `wide_row` words
+    int largest                     # size of the largest free box; -1 = not asked yet
+    int ceiling                     # an upper bound of it
+    int floor                       # size of `witness`, a free box; 0 = none known
+    box_t witness
+    int *cap                        # [y + 1][x + 1]: bounds of the runs in columns (a, b, 1), at cap[b*(x+1) + a]
+    uint64_t *layers                # [y + 1] maps of (1, b, 1), as far as known; NULL where they would be too large
+    unsigned char *layer_state      # [y + 1]: 0 = not known, 1 = known, 2 = known to be empty
+    uint64_t life                   # counts occupancies that do not include the one before
+    uint16_t stamp                  # the same, for `absent`
+    uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
+
+
+cdef struct lines_t:
+    const torus_t *torus
+    const fs_kernels *kernels
+    int words                       # uint64 words a line where z > 64, else 1
+    int line_bytes
+    int row, wide_row               # words a row of a map, of `wide`
+    long size                       # words a map: x * row
+    long wide_size
+    uint64_t row_tail               # bits of a row's last word that belong to nodes
+    fs_steps *steps                 # [z + 1] where words == 1
+    bint is_octet                   # x <= 8 and a row is one word: `lines_hunt` may be asked
+    fs_octet octet
+    uint64_t *row_mask              # [row]: bits that belong to nodes
+    uint64_t *ping                  # scratch of wide_size
+    uint64_t *pong
+    uint64_t *turn                  # scratch of 2 lines
+    uint64_t *layer                 # scratch maps of the search
+    uint64_t *column
+    uint64_t *spare
+    uint64_t *run
+
+
+cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil        # 0; -1 no memory
+cdef void lines_free(lines_t *l) noexcept nogil
+cdef int view_init(view_t *v, const lines_t *l) noexcept nogil              # 0; -1 no memory
+cdef void view_free(view_t *v) noexcept nogil
+
+# Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
+cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept nogil
+
+# The map of a shape into `out`; False = empty (out is then not filled in).
+cdef bint lines_shape(lines_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
+cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
+
+# One step of each kind, for those who walk over all shapes.  All tell whether a bit is left.
+# The layer (1, b, 1), NULL = empty; good until the next call.
+cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil
+# Columns (a, b, 1) from layers: any a at once, from a layer; of a + more from those of a >= more; of a from those of
+# a - 1, in place; the same (if `step`) with a look for runs of c along z: 0 = nothing left, 1 = no run, 2 = a run.
+cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef bint lines_widen(const lines_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil
+cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint step, int c,
+                               uint64_t *column) noexcept nogil
+# Runs (a, b, c): where they begin; whether there is one.
+cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil
+cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil
+
+# Where is_octet: the size of the largest free box, 0 = none of `least` >= 1 nodes.  `box` is the first of that size in
+# contract order (a, then b, then c falling, then the base); but a box of `enough` nodes ends the search, and is any.
+cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil
+
+# The projections of a map on the axes; the sets are overwritten.
+cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
+
+# The first base p of a map, or the first with p.x in ux, p.y in uy or p.z in uz (ux NULL: any); False = none.
+cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz,
+                     box_t *base) noexcept nogil
+# Clear the bases that lie in none of the three sets; tells whether one is left.
+cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                       const uint64_t *uz) noexcept nogil
+# The first base at or after bit `*at` (a running index; begin with 0; moved past it); False = no more.
+cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil

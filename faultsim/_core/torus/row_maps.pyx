@@ -1,0 +1,562 @@
+"""Bit-parallel sets of bases; see lines.pxd."""
+
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
+
+from faultsim._core.torus.occupancy cimport Torus, occ_count, occ_meets
+
+cdef extern from "bits.h" nogil:
+    int fs_lowest(uint64_t w)
+
+cdef extern from "lines_kernels.h" nogil:
+    const fs_kernels *fs_best_kernels()
+    const fs_kernels *fs_kernels_at(int i)
+
+
+cdef enum:
+    MAX_LAYERS = 4 << 20            # bytes that a view may spend on layers
+
+
+cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
+    return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
+
+
+cdef inline bint _has(const uint64_t *set, int i) noexcept nogil:
+    return (set[i >> 6] >> (i & 63)) & 1
+
+
+cdef uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
+    cdef uint64_t w = 0
+    cdef int i = 0
+    while i < 64:
+        w |= pattern << i
+        i += field
+    return w
+
+
+cdef void _steps(fs_steps *s, const torus_t *t, int c) noexcept nogil:
+    cdef int have = 1, k
+    s.n = 0
+    s.whole = t.wrap and t.z == 64
+    while have < c:
+        k = min(have, c - have)
+        s.k[s.n] = k
+        s.back[s.n] = t.z - k
+        s.lo[s.n] = _repeat(_ones(t.z - k), t.field)
+        s.hi[s.n] = _repeat(_ones(t.z) & ~_ones(t.z - k), t.field) if t.wrap else 0
+        s.n += 1
+        have += k
+
+
+cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil:
+    cdef int i, iy
+    cdef int64_t bit
+    memset(l, 0, sizeof(lines_t))
+    l.torus = torus
+    l.kernels = fs_best_kernels()
+    l.words = max(1, torus.field // 64)
+    l.line_bytes = torus.field // 8
+    l.row = (torus.y * l.line_bytes + 7) // 8
+    l.wide_row = (2 * torus.y * l.line_bytes + 7) // 8
+    l.size = <long> torus.x * l.row
+    l.wide_size = <long> torus.x * l.wide_row + l.row + 1        # room to read past the last row
+    l.row_mask = <uint64_t *> calloc(l.row, sizeof(uint64_t))
+    l.ping = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
+    l.pong = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
+    l.turn = <uint64_t *> malloc(2 * l.words * sizeof(uint64_t))
+    l.layer = <uint64_t *> malloc(l.size * sizeof(uint64_t))
+    l.column = <uint64_t *> malloc(l.size * sizeof(uint64_t))
+    l.spare = <uint64_t *> malloc(l.size * sizeof(uint64_t))
+    l.run = <uint64_t *> malloc(l.size * sizeof(uint64_t))
+    if l.words == 1:
+        l.steps = <fs_steps *> calloc(torus.z + 1, sizeof(fs_steps))
+    if (l.row_mask == NULL or l.ping == NULL or l.pong == NULL or l.turn == NULL or l.layer == NULL or l.column == NULL
+            or l.spare == NULL or l.run == NULL or (l.words == 1 and l.steps == NULL)):
+        lines_free(l)
+        return -1
+    if l.words == 1:
+        for i in range(1, torus.z + 1):
+            _steps(&l.steps[i], torus, i)
+    for iy in range(torus.y):
+        for i in range(torus.z):
+            bit = <int64_t> iy * torus.field + i
+            l.row_mask[bit >> 6] |= <uint64_t> 1 << (bit & 63)
+    l.row_tail = l.row_mask[l.row - 1]
+    l.is_octet = torus.x <= 8 and l.row == 1
+    if l.is_octet:
+        l.octet.x, l.octet.y, l.octet.z, l.octet.field = torus.x, torus.y, torus.z, torus.field
+        l.octet.all = l.row_tail
+        l.octet.ring = ~<uint64_t> 0 if torus.wrap else 0
+        l.octet.lo = _repeat(_ones(torus.z - 1), torus.field)
+        l.octet.hi = _repeat(_ones(torus.z) & ~_ones(torus.z - 1), torus.field) if torus.wrap else 0
+        l.octet.steps = l.steps
+    return 0
+
+
+cdef void lines_free(lines_t *l) noexcept nogil:
+    free(l.row_mask)
+    free(l.ping)
+    free(l.pong)
+    free(l.turn)
+    free(l.layer)
+    free(l.column)
+    free(l.spare)
+    free(l.run)
+    free(l.steps)
+    memset(l, 0, sizeof(lines_t))
+
+
+# -- views -----------------------------------------------------------------------------------------------------------
+
+cdef int view_init(view_t *v, const lines_t *l) noexcept nogil:
+    memset(v, 0, sizeof(view_t))
+    v.stamp = 1
+    v.occ = <uint64_t *> malloc(l.torus.words * sizeof(uint64_t))
+    v.free = <uint64_t *> calloc(l.size, sizeof(uint64_t))
+    v.wide = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
+    v.absent = <uint16_t *> calloc(l.torus.nodes + 1, sizeof(uint16_t))
+    v.cap = <int *> malloc(<size_t> (l.torus.x + 1) * (l.torus.y + 1) * sizeof(int))
+    v.layer_state = <unsigned char *> calloc(l.torus.y + 1, 1)
+    if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= MAX_LAYERS:
+        v.layers = <uint64_t *> malloc(<size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t))    # NULL does no harm
+    if v.cap == NULL or v.layer_state == NULL or v.occ == NULL or v.free == NULL or v.wide == NULL or v.absent == NULL:
+        view_free(v)
+        return -1
+    return 0
+
+
+cdef void view_free(view_t *v) noexcept nogil:
+    free(v.occ)
+    free(v.free)
+    free(v.wide)
+    free(v.absent)
+    free(v.cap)
+    free(v.layers)
+    free(v.layer_state)
+    memset(v, 0, sizeof(view_t))
+
+
+cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef int ix, i, row_bytes = t.y * l.line_bytes
+    cdef uint64_t *row
+    cdef unsigned char *wide
+    if v.valid and memcmp(v.occ, occ, t.words * sizeof(uint64_t)) == 0:
+        return
+    if not v.valid:
+        v.floor = 0
+    if not (v.valid and l.kernels.within(v.occ, occ, t.words)):
+        v.ceiling = t.nodes
+        for i in range((t.x + 1) * (t.y + 1)):
+            v.cap[i] = t.z
+        v.life += 1
+        v.stamp += 1
+        if v.stamp == 0:
+            memset(v.absent, 0, (t.nodes + 1) * sizeof(uint16_t))
+            v.stamp = 1
+    memset(v.layer_state, 0, t.y + 1)
+    memcpy(v.occ, occ, t.words * sizeof(uint64_t))
+    v.valid = True
+    v.largest = -1
+    if v.floor and occ_meets(t, occ, &v.witness):
+        v.floor = 0
+    v.ceiling = min(v.ceiling, t.nodes - occ_count(t, occ))
+    if row_bytes == 8:                                  # a loop of its own, as memcpy of so little is mostly calls
+        for ix in range(t.x):
+            v.free[ix] = v.wide[2 * ix] = ~occ[ix] & l.row_tail
+            v.wide[2 * ix + 1] = v.free[ix] if t.wrap else 0
+        return
+    for ix in range(t.x):
+        row = &v.free[ix * l.row]
+        row[l.row - 1] = 0
+        memcpy(row, <const char *> occ + <int64_t> ix * row_bytes, row_bytes)
+        for i in range(l.row):
+            row[i] = ~row[i] & l.row_mask[i]
+        wide = <unsigned char *> &v.wide[ix * l.wide_row]
+        memcpy(wide, row, row_bytes)
+        if t.wrap:
+            memcpy(wide + row_bytes, row, row_bytes)
+
+
+# -- maps of shapes --------------------------------------------------------------------------------------------------
+
+cdef bint _make_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
+    cdef const uint64_t *src = v.wide
+    cdef uint64_t *dst = l.ping
+    cdef int have = 1, k, ix
+    cdef uint64_t any = 0
+    if v.layers != NULL and v.layer_state[b - 1] == 1:      # one step from the layer below
+        return l.kernels.rows(layer, &v.layers[(b - 1) * l.size], l.row, <const char *> src + (b - 1) * l.line_bytes,
+                              l.wide_row, l.torus.x, l.row) != 0
+    while 2 * have < b:
+        l.kernels.both(dst, src, <const char *> src + have * l.line_bytes, l.wide_size - l.row - 1)
+        have *= 2
+        src = dst
+        dst = l.pong if src == l.ping else l.ping
+    k = b - have
+    l.kernels.rows(layer, src, l.wide_row, <const char *> src + k * l.line_bytes, l.wide_row, l.torus.x, l.row)
+    for ix in range(l.torus.x):
+        layer[(ix + 1) * l.row - 1] &= l.row_tail
+    for ix in range(l.size):
+        any |= layer[ix]
+    return any != 0
+
+
+cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil:
+    cdef uint64_t *layer
+    if b == 1:
+        return v.free
+    if v.layers == NULL:
+        return l.layer if _make_layer(l, v, b, l.layer) else NULL
+    layer = &v.layers[b * l.size]
+    if v.layer_state[b] == 0:
+        v.layer_state[b] = 1 if _make_layer(l, v, b, layer) else 2
+    return layer if v.layer_state[b] == 1 else NULL
+
+
+cdef bint _turn_x(const lines_t *l, const uint64_t *a, const uint64_t *b, int k, uint64_t *dst) noexcept nogil:
+    """dst[x] = a[x] & b[x + k]."""
+    cdef long head = (l.torus.x - k) * <long> l.row
+    cdef uint64_t any = l.kernels.both(dst, a, &b[k * <long> l.row], head)
+    if l.torus.wrap:
+        any |= l.kernels.both(&dst[head], &a[head], b, k * <long> l.row)
+    else:
+        memset(&dst[head], 0, k * <size_t> l.row * sizeof(uint64_t))
+    return any != 0
+
+
+cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
+    cdef long head = (l.torus.x - a + 1) * <long> l.row
+    cdef uint64_t any
+    if a == 1:
+        memcpy(column, layer, l.size * sizeof(uint64_t))
+        return True
+    any = l.kernels.into(column, &layer[l.size - head], head)
+    if l.torus.wrap:
+        any |= l.kernels.into(&column[head], layer, l.size - head)
+    else:
+        memset(&column[head], 0, (l.size - head) * sizeof(uint64_t))
+    return any != 0
+
+
+cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint step, int c,
+                               uint64_t *column) noexcept nogil:
+    cdef long head = (l.torus.x - a + 1) * <long> l.row
+    cdef int code, tail = 0
+    if not step or l.words > 1:
+        if step and not lines_next_column(l, layer, a, column):
+            return 0
+        return 2 if lines_any_run(l, column, c) else 1
+    code = l.kernels.into_run(column, &layer[l.size - head], head, &l.steps[c])
+    if l.torus.wrap:
+        tail = l.kernels.into_run(&column[head], layer, l.size - head, &l.steps[c])
+    else:
+        memset(&column[head], 0, (l.size - head) * sizeof(uint64_t))
+    return max(code, tail)
+
+
+cdef bint lines_widen(const lines_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil:
+    return _turn_x(l, column, column, more, wider)
+
+
+cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
+    """Columns of any a: doubling between `column` and `spare`."""
+    cdef const uint64_t *src = layer
+    cdef uint64_t *dst
+    cdef int have = 1, k, left = 0
+    if a == 1:
+        memcpy(column, layer, l.size * sizeof(uint64_t))
+        return True
+    while (1 << left) < a:
+        left += 1
+    while have < a:
+        k = min(have, a - have)
+        dst = column if left & 1 else l.spare           # the last step writes to `column`
+        if not _turn_x(l, src, src, k, dst):
+            return False
+        src = dst
+        have += k
+        left -= 1
+    return True
+
+
+cdef void _turn_line(const lines_t *l, const uint64_t *src, int k, uint64_t *dst) noexcept nogil:
+    """dst bit i = src bit i + k (on a torus modulo z), for lines of several words."""
+    cdef int z = l.torus.z, n = l.words, i, q = k >> 6, r = k & 63
+    cdef uint64_t w
+    for i in range(n):
+        w = 0
+        if i + q < n:
+            w = src[i + q] >> r
+            if r and i + q + 1 < n:
+                w |= src[i + q + 1] << (64 - r)
+        dst[i] = w
+    if not l.torus.wrap:
+        return
+    q, r = (z - k) >> 6, (z - k) & 63
+    for i in range(q, n):
+        w = src[i - q] << r
+        if r and i > q:
+            w |= src[i - q - 1] >> (64 - r)
+        dst[i] |= w
+    if z & 63:
+        dst[n - 1] &= _ones(z & 63)
+
+
+cdef bint _run_line(const lines_t *l, const uint64_t *line, int c, uint64_t *out) noexcept nogil:
+    cdef int have = 1, k, i
+    cdef uint64_t any = 1
+    cdef uint64_t *turned = &l.turn[l.words]
+    memcpy(out, line, l.words * sizeof(uint64_t))
+    while have < c and any:
+        k = min(have, c - have)
+        _turn_line(l, out, k, turned)
+        any = 0
+        for i in range(l.words):
+            out[i] &= turned[i]
+            any |= out[i]
+        have += k
+    any = 0
+    for i in range(l.words):
+        any |= out[i]
+    return any != 0
+
+
+cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil:
+    cdef long i
+    cdef bint any = False
+    if l.words == 1:
+        return l.kernels.runs(out, column, l.size, &l.steps[c]) != 0
+    for i in range(l.size // l.words):
+        any |= _run_line(l, &column[i * l.words], c, &out[i * l.words])
+    return any
+
+
+cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil:
+    cdef long i
+    if l.words == 1:
+        return l.kernels.any_run(column, l.size, &l.steps[c])
+    for i in range(l.size // l.words):
+        if _run_line(l, &column[i * l.words], c, l.turn):
+            return True
+    return False
+
+
+cdef bint lines_shape(lines_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil:
+    cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
+    cdef const uint64_t *map
+    if c > cap[0]:
+        return False
+    map = lines_layer(l, v, b)
+    if map != NULL and a > 1:
+        map = l.column if lines_column(l, map, a, l.column) else NULL
+    if map == NULL:
+        cap[0] = 0
+        return False
+    if not lines_runs(l, map, c, out):
+        cap[0] = c - 1
+        return False
+    return True
+
+
+cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef int ix, i, rows = t.x
+    if a == t.x:
+        rows = 1
+        memset(&map[l.row], 0, (l.size - l.row) * sizeof(uint64_t))
+    if b == t.y:
+        for ix in range(rows):
+            if l.line_bytes < 8:
+                map[ix * l.row] &= _ones(t.field)
+            for i in range(l.words, l.row):
+                map[ix * l.row + i] = 0
+    if c == t.z:
+        for i in range(rows * l.row):
+            if l.words == 1:
+                map[i] &= _repeat(1, t.field)
+            elif i % l.words:
+                map[i] = 0
+            else:
+                map[i] &= 1
+
+
+cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil:
+    return l.kernels.hunt(v.free, &l.octet, least, enough, <int *> box)
+
+
+# -- what a map says -------------------------------------------------------------------------------------------------
+
+cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef uint64_t *acc = l.ping                         # OR of all rows
+    cdef uint64_t w
+    cdef int ix, iy, i
+    memset(acc, 0, l.row * sizeof(uint64_t))
+    memset(px, 0, (t.x + 63) // 64 * sizeof(uint64_t))
+    memset(py, 0, (t.y + 63) // 64 * sizeof(uint64_t))
+    memset(pz, 0, (t.z + 63) // 64 * sizeof(uint64_t))
+    for ix in range(t.x):
+        if l.kernels.fold(acc, &map[ix * l.row], l.row):
+            px[ix >> 6] |= <uint64_t> 1 << (ix & 63)
+    if l.words > 1:
+        for iy in range(t.y):
+            w = 0
+            for i in range(l.words):
+                w |= acc[iy * l.words + i]
+                pz[i] |= acc[iy * l.words + i]
+            if w:
+                py[iy >> 6] |= <uint64_t> 1 << (iy & 63)
+        return
+    for iy in range(t.y):
+        i = iy * t.field
+        w = (acc[i >> 6] >> (i & 63)) & _ones(t.z)
+        pz[0] |= w
+        if w:
+            py[iy >> 6] |= <uint64_t> 1 << (iy & 63)
+
+
+cdef inline void _row_sieve(const lines_t *l, const uint64_t *uy, const uint64_t *uz, uint64_t *sieve) noexcept nogil:
+    """The bits of a row with y in uy or z in uz."""
+    cdef const torus_t *t = l.torus
+    cdef int iy, i
+    if l.words == 1:
+        memset(sieve, 0, l.row * sizeof(uint64_t))
+        for iy in range(t.y):
+            i = iy * t.field
+            sieve[i >> 6] |= (_ones(t.z) if _has(uy, iy) else uz[0]) << (i & 63)
+        return
+    for iy in range(t.y):
+        for i in range(l.words):
+            sieve[iy * l.words + i] = ~<uint64_t> 0 if _has(uy, iy) else uz[i]
+
+
+cdef inline void _base(const lines_t *l, long word, int bit, box_t *base) noexcept nogil:
+    cdef int64_t at = (word % l.row) * 64 + bit
+    base.x = <int> (word // l.row)
+    base.y = <int> (at // l.torus.field)
+    base.z = <int> (at % l.torus.field)
+
+
+cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz,
+                     box_t *base) noexcept nogil:
+    cdef uint64_t *sieve = l.pong
+    cdef uint64_t w
+    cdef long i
+    cdef int ix, j
+    if ux == NULL:
+        for i in range(l.size):
+            if map[i]:
+                _base(l, i, fs_lowest(map[i]), base)
+                return True
+        return False
+    _row_sieve(l, uy, uz, sieve)
+    for ix in range(l.torus.x):
+        for j in range(l.row):
+            w = map[ix * l.row + j]
+            if w and not _has(ux, ix):
+                w &= sieve[j]
+            if w:
+                _base(l, ix * <long> l.row + j, fs_lowest(w), base)
+                return True
+    return False
+
+
+cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                       const uint64_t *uz) noexcept nogil:
+    cdef uint64_t *sieve = l.pong
+    cdef uint64_t any = 0
+    cdef int ix, j
+    _row_sieve(l, uy, uz, sieve)
+    for ix in range(l.torus.x):
+        for j in range(l.row):
+            if not _has(ux, ix):
+                map[ix * l.row + j] &= sieve[j]
+            any |= map[ix * l.row + j]
+    return any != 0
+
+
+cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil:
+    cdef long i = at[0] >> 6
+    cdef uint64_t w
+    if i >= l.size:
+        return False
+    w = map[i] >> (at[0] & 63) << (at[0] & 63)
+    while w == 0:
+        i += 1
+        if i >= l.size:
+            return False
+        w = map[i]
+    at[0] = i * 64 + fs_lowest(w)
+    _base(l, i, fs_lowest(w), base)
+    at[0] += 1
+    return True
+
+
+# -- for tests -------------------------------------------------------------------------------------------------------
+
+def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
+    """How many tables of word loops this machine can run; they must agree on the words of a and b.
+
+    Raises an AssertionError that names the loop where one does not.
+    """
+    cdef fs_steps steps
+    cdef lines_t lines
+    cdef box_t box
+    cdef const fs_kernels *table
+    cdef long n = min(a.shape[0], b.shape[0]) - 1
+    cdef uint64_t[:, ::1] got
+    cdef int i, c
+    from array import array
+    if n < 1 or torus.t.field > 64:
+        raise ValueError("two words at least, and a torus of lines that fit into one")
+    got = memoryview(array("Q", bytes(16 * (n + 1)))).cast("B").cast("Q", (2, n + 1))
+    for c in range(1, torus.t.z + 1):
+        _steps(&steps, &torus.t, c)
+        results = []
+        i = 0
+        while fs_kernels_at(i) != NULL:
+            table = fs_kernels_at(i)
+            got[:] = 0
+            found = [("both", table.both(&got[0, 0], &a[0], <const char *> &b[0] + 3, n) != 0, bytes(got[0]))]
+            found.append(("rows 1", table.rows(&got[0, 0], &a[0], 2, &b[0], 1, n // 2, 1) != 0, bytes(got[0])))
+            found.append(("rows 2", table.rows(&got[0, 0], &a[0], 2, &b[0], 2, n // 2, 2) != 0, bytes(got[0])))
+            got[0, :] = a[:n + 1]
+            found.append(("into", table.into(&got[0, 0], <const char *> &b[0] + 5, n) != 0, bytes(got[0])))
+            found.append(("any_run", table.any_run(&a[0], n, &steps) != 0, b""))
+            found.append(("runs", table.runs(&got[1, 0], &a[0], n, &steps) != 0, bytes(got[1])))
+            got[0, :] = a[:n + 1]
+            found.append(("into_run", table.into_run(&got[0, 0], &b[0], n, &steps), bytes(got[0])))
+            found.append(("fold", table.fold(&got[0, 0], &a[0], n) != 0, bytes(got[0])))
+            found.append(("within", table.within(&got[1, 0], &got[0, 0], n) != 0, b""))
+            results.append(found)
+            i += 1
+        _same(results, f"runs of {c}")
+    if lines_init(&lines, &torus.t):
+        raise MemoryError
+    try:
+        for c in range(n - 8 if lines.is_octet else 0):             # eight words here and there as a machine
+            for i in range(torus.t.x):
+                got[0, i] = a[c + i] & lines.octet.all
+            for least in (1, 2, torus.t.nodes // 8 + 1):
+                results = []
+                i = 0
+                while fs_kernels_at(i) != NULL:
+                    memset(&box, 0, sizeof(box))
+                    size = fs_kernels_at(i).hunt(&got[0, 0], &lines.octet, least, torus.t.nodes, <int *> &box)
+                    results.append([("hunt", size, (<char *> &box)[:sizeof(box)])])
+                    i += 1
+                _same(results, f"at least {least}")
+    finally:
+        lines_free(&lines)
+    i = 0
+    while fs_kernels_at(i) != NULL:
+        i += 1
+    return i
+
+
+def _same(results, what):
+    for table, found in enumerate(results):
+        for one, other in zip(results[0], found):
+            assert one == other, f"{one[0]} of table {table}, {what}"
