@@ -1,0 +1,387 @@
+"""Count what the structure of a checkout costs: files touched by one more part, import cycles, the largest struct.
+
+    python benchmarks/structure.py [CHECKOUT] [--compare OLDER] [--json] [--files KIND]
+
+Nothing is imported or built; a checkout is read as text, so one script measures every version of the repository by the
+same rule.  ``--compare`` puts the counts of another checkout before those of this one.
+
+Files for one more part
+    Nobody can count the files of a part that does not exist, so an existing one stands for its kind: one that came
+    late, needs code of its own in the compiled core and in the reference, and has a name that means nothing else.
+    A file counts where it names that part by class, by registry word or by compiled function (`KINDS`; --files lists
+    the files found).
+
+    ===========  =====================================================================================================
+    own          files of the package that exist only for the part: their path has its name
+    code         other files of the package that name it in code: registries, dispatch, imports, formulas
+    words        files of the package that name it only in docstrings, comments or help
+    uses         files that only use the part as an example: studies, `faultsim.bench`, benchmarks/, docs/guides/ and
+                 docs/tutorial.md
+    tests, docs  files under tests/, and other pages of docs/ (generated pages of docs/reproductions are left out)
+    ===========  =====================================================================================================
+
+    "package" is own + code + words: what has to be written or edited for the part to exist.  A study is counted where
+    it is the part itself, so for this kind the studies' own folder is part of the package, and nothing else uses it.
+    For a machine there are two rows: files that decide by it (the class, a flag, its word, functions made for it), and
+    files that name it in any way, its geometry included.
+
+Cycles
+    Modules of the package that import one another in a circle: strongly connected components of all `import` and
+    `cimport` statements, wherever they stand.  A .pyx, its .pxd and its .pyi are one module; a package's ``__init__``
+    is a module of its own, and importing a submodule is no import of the packages around it.
+"""
+
+import argparse
+import ast
+import io
+import json
+import re
+import subprocess
+import tokenize
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parents[1]
+CODE = (".py", ".pyi", ".pyx", ".pxd", ".h")
+LONG = 500
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the representative of a kind is recognised: in the text of a file, and in the path of a file of its own."""
+
+    name: str
+    text: str
+    path: str
+
+
+KINDS = (
+    Kind("scheduler (ConservativeBackfill)", r"ConservativeBackfill|conservative(?![- ]\w)", r"conservative"),
+    Kind("placement (SafestFirst)", r"SafestFirst|(?:\b|_)safest", r"safest"),
+    Kind("checkpoint rule (Daly)", r"\bDaly\b|(?:\b|_)daly(?:\b|_)", r"daly"),
+    Kind("metric (work_loss_ratio)", r"\bwork_loss_ratio\b", r"work_loss"),
+    Kind("reader (read_lanl)", r"\bread_lanl\b|\blanl\b", r"/lanl|read_lanl|test_lanl"),
+    Kind("machine, decides (Torus)", r"\bTorus\b|[\"']torus|\w_torus\b", r"torus[^/]*$"),
+    Kind("machine, names (Torus)", r"[Tt]orus", r"torus[^/]*$"),
+    Kind("study (yu2010)", r"\byu2010\b|\byu_\w", r"/yu2010|/yu_"),
+)
+PLACES = ("own", "code", "words", "uses", "tests", "docs")
+# This count and its test name every part.
+LEFT_OUT = (Path("benchmarks/structure.py"), Path("tests/test_structure.py"))
+
+
+# -- reading
+
+
+def tracked(root: Path) -> list[Path]:
+    """Files of the checkout that are not generated, relative to it: those in git, or all where there is no git."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, text=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [Path(name) for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+    else:
+        paths = [path.relative_to(root) for path in root.rglob("*") if path.is_file()]
+    wanted = {*CODE, ".md", ".js", ".css"}
+    skipped = (Path("docs/reproductions"), Path("docs/_build"), Path("docs/reference/generated"))
+    return sorted(
+        path for path in paths if path.suffix in wanted and not any(map(path.is_relative_to, (*skipped, *LEFT_OUT)))
+    )
+
+
+def without_docstrings(text: str) -> str:
+    """A Python source with its docstrings and comments blanked; lines keep their places."""
+    lines = text.splitlines()
+    spans: list[tuple[int, int, int, int]] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            spans.append((node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            spans.append((token.start[0], token.start[1], token.end[0], token.end[1]))
+    for first, start, last, end in sorted(spans, reverse=True):
+        for number in range(first, last + 1):
+            line = lines[number - 1]
+            lines[number - 1] = line[: start if number == first else 0] + line[end if number == last else len(line) :]
+    return "\n".join(lines)
+
+
+def blank(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
+
+
+def without_words(path: Path, text: str) -> str:
+    """The code of a file: without comments and docstrings, in which parts are only spoken of."""
+    if path.suffix in (".py", ".pyi"):
+        return without_docstrings(text)
+    if path.suffix in (".pyx", ".pxd"):
+        text = re.sub(r'"""(?:.|\n)*?"""', blank, text)
+        return re.sub(r"#[^\"'\n]*$", "", text, flags=re.M)
+    if path.suffix in (".h", ".js", ".css"):
+        return re.sub(r"/\*(?:.|\n)*?\*/|//[^\n]*", blank, text)
+    return ""
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """Texts of a checkout by path; `code` is without docstrings and comments."""
+
+    text: dict[Path, str]
+    code: dict[Path, str]
+
+    @classmethod
+    def read(cls, root: Path) -> "Checkout":
+        texts = {path: (root / path).read_text(encoding="utf-8") for path in tracked(root)}
+        return cls(texts, {path: without_words(path, text) for path, text in texts.items()})
+
+    def under(self, place: str, *suffixes: str) -> list[Path]:
+        return [path for path in self.text if path.is_relative_to(place) and (path.suffix in suffixes or not suffixes)]
+
+    def lines(self, paths: Iterable[Path]) -> int:
+        return sum(len(self.text[path].splitlines()) for path in paths)
+
+
+# -- files for one more part
+
+
+def place_of(path: Path, kind: Kind, checkout: Checkout) -> str | None:
+    """Where a file counts for a kind; None where it does not name the representative."""
+    name, study = path.as_posix(), kind.name.startswith("study")
+    own = re.search(kind.path, name) is not None
+    if not own and not re.search(kind.text, checkout.text[path]):
+        return None
+    if path.parts[0] == "tests":
+        return "tests"
+    if path.parts[0] == "benchmarks" or name.startswith("docs/guides") or name == "docs/tutorial.md":
+        return "uses"
+    if path.parts[0] == "docs":
+        return "docs"
+    if path.parts[0] != "faultsim":
+        return None
+    if path.parts[1] == "bench" or (path.parts[1] == "reproduce" and not study):
+        return "uses"
+    if own:
+        return "own"
+    return "code" if re.search(kind.text, checkout.code[path]) else "words"
+
+
+def files_for(kind: Kind, checkout: Checkout) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {place: [] for place in PLACES}
+    for path in checkout.text:
+        place = place_of(path, kind, checkout)
+        if place is not None:
+            found[place].append(path.as_posix())
+    return found
+
+
+# -- imports
+
+
+def module_of(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def absolute(path: Path, dots: int, name: str) -> str:
+    """The full name behind a relative import."""
+    if not dots:
+        return name
+    folders = path.parts[:-1]
+    base = folders[: len(folders) - dots + 1]
+    return ".".join([*base, *([name] if name else [])])
+
+
+def python_imports(path: Path, code: str) -> set[tuple[str, str]]:
+    """(source, name) of every import in a Python file; the name is empty for ``import source``."""
+    found = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            source = absolute(path, node.level, node.module or "")
+            found |= {(source, alias.name) for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in (
+            "import_module",
+            "extra",  # `faultsim.checks.extra`: the import of an optional part
+        ):
+            first = node.args[0] if node.args else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                found.add((first.value, ""))
+    return found
+
+
+FROM = re.compile(r"^[ \t]*from\s+(\.*)([\w.]*)\s+c?import\s+(\([^)]*\)|[^\n#]+(?:\\\n[^\n#]+)*)", re.M)
+PLAIN = re.compile(r"^[ \t]*c?import\s+([\w., ]+)", re.M)
+
+
+def cython_imports(path: Path, code: str) -> set[tuple[str, str]]:
+    """The same for `import` and `cimport` of a Cython file."""
+    found = set()
+    for dots, source, names in FROM.findall(code):
+        for name in names.strip("()\n ").replace("\\", " ").split(","):
+            if name.strip():
+                found.add((absolute(path, len(dots), source), name.split()[0]))
+    for names in PLAIN.findall(code):
+        found |= {(name.split()[0], "") for name in names.split(",") if name.strip()}
+    return found
+
+
+def import_graph(checkout: Checkout) -> dict[str, set[str]]:
+    """Module -> modules of the package that it imports or cimports."""
+    paths = checkout.under("faultsim", ".py", ".pyi", ".pyx", ".pxd")
+    modules = {module_of(path) for path in paths}
+    graph: dict[str, set[str]] = {module: set() for module in modules}
+    for path in paths:
+        read = python_imports if path.suffix in (".py", ".pyi") else cython_imports
+        texts = checkout.text if path.suffix in (".py", ".pyi") else checkout.code
+        for source, name in read(path, texts[path]):
+            full = f"{source}.{name}"
+            target = full if full in modules else source
+            if target in modules and target != module_of(path):
+                graph[module_of(path)].add(target)
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Strongly connected components of more than one module (Tarjan), the largest first."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for target in sorted(graph[module]):
+            if target not in index:
+                visit(target)
+            if target in stack:
+                low[module] = min(low[module], low[target])
+        if low[module] == index[module]:
+            at = stack.index(module)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for module in sorted(graph):
+        if module not in index:
+            visit(module)
+    return sorted(found, key=lambda circle: (-len(circle), circle))
+
+
+# -- structs, lines
+
+
+STRUCT = re.compile(r"^(\s*)(?:cdef|ctypedef)\s+(?:packed\s+)?struct\s+(\w+)\s*:")
+
+
+def structs(text: str) -> list[tuple[str, int]]:
+    """Name and number of lines (blank ones left out, the head included) of every C struct defined in a .pxd."""
+    found, lines = [], text.splitlines()
+    for at, line in enumerate(lines):
+        head = STRUCT.match(line)
+        if head is None:
+            continue
+        count = 1
+        for below in lines[at + 1 :]:
+            if below.strip() and len(below) - len(below.lstrip()) <= len(head[1]):
+                break
+            count += bool(below.strip())
+        found.append((head[2], count))
+    return found
+
+
+def counts(checkout: Checkout) -> dict[str, int | str]:
+    """All counts that are not about one more part, by what they are called in the table."""
+    package, core = checkout.under("faultsim", *CODE), checkout.under("faultsim/_core", *CODE)
+    python, tests = checkout.under("faultsim", ".py", ".pyi"), checkout.under("tests", ".py")
+    circles = cycles(import_graph(checkout))
+    headers = {path: structs(checkout.text[path]) for path in checkout.under("faultsim", ".pxd")}
+    largest = sorted((item for found in headers.values() for item in found), key=lambda item: -item[1])
+    most = max(headers, key=lambda path: len(headers[path]))
+    types = [re.sub(r"import .*", "", checkout.code[path]) for path in python]
+    flags = [re.findall(r"^.*\bis_torus\b", checkout.text[path], re.M) for path in core]
+    return {
+        "modules in import cycles": sum(map(len, circles)),
+        "import cycles": "; ".join(f"{len(circle)} with {short(circle[0])}" for circle in circles) or "none",
+        "modules at the root of the package": len({module_of(path) for path in python if len(path.parts) == 2}),
+        "lines of the largest struct": largest[0][1],
+        "largest structs": ", ".join(f"{name} {lines}" for name, lines in largest[:3]),
+        "structs in one .pxd, at most": len(headers[most]),
+        "the .pxd with most structs": most.relative_to("faultsim").as_posix(),
+        "`is_torus` in the core, lines": sum(map(len, flags)),
+        "`is_torus` in the core, files": sum(map(bool, flags)),
+        "`Any` in the package": sum(len(re.findall(r"\bAny\b", text)) for text in types),
+        "`Any` as a whole type": sum(len(re.findall(r"(?::|->) Any\b", text)) for text in types),
+        "lines of the package": checkout.lines(package),
+        "lines of the core": checkout.lines(core),
+        "lines of the reference": checkout.lines(checkout.under("faultsim/reference", *CODE)),
+        "lines of the tests": checkout.lines(tests),
+        f"files above {LONG} lines, package": sum(checkout.lines([path]) > LONG for path in package),
+        f"files above {LONG} lines, tests": sum(checkout.lines([path]) > LONG for path in tests),
+    }
+
+
+def short(module: str) -> str:
+    return module.removeprefix("faultsim.").removeprefix("_core.")
+
+
+def measure(root: Path) -> dict[str, Any]:
+    """Both tables of one checkout."""
+    checkout = Checkout.read(root)
+    parts = {}
+    for kind in KINDS:
+        found = {place: len(paths) for place, paths in files_for(kind, checkout).items()}
+        parts[kind.name] = {"package": found["own"] + found["code"] + found["words"]} | found
+    return {"parts": parts, "counts": counts(checkout)}
+
+
+# -- printing
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    lines = [head, ["-" * width for width in widths], *rows]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |" for line in lines
+    )
+
+
+def show(measured: list[dict[str, Any]], names: list[str]) -> str:
+    """Both tables in Markdown, a column (or, in one cell, "before > after") for each checkout."""
+    columns = ("package", *PLACES)
+    rows = [
+        [kind.name, *(" > ".join(str(each["parts"][kind.name][column]) for each in measured) for column in columns)]
+        for kind in KINDS
+    ]
+    first = table(["files for one more", *columns], rows)
+    found = [[name, *(str(each["counts"][name]) for each in measured)] for name in measured[0]["counts"]]
+    return f"{first}\n\n{table(['count', *names], found)}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("checkout", nargs="?", type=Path, default=HERE, help="the one that this script is in")
+    parser.add_argument("--compare", type=Path, metavar="OLDER", help="another checkout, shown before it")
+    parser.add_argument("--json", action="store_true", help="everything as JSON")
+    parser.add_argument("--files", metavar="KIND", help="list the files counted for a kind (its first word)")
+    options = parser.parse_args()
+    roots = {"before": options.compare, "after": options.checkout} if options.compare else {"here": options.checkout}
+    for root in roots.values():
+        if not (root / "faultsim" / "__init__.py").is_file():
+            parser.error(f"{root} is no checkout: it has no faultsim/__init__.py")
+    if options.files:
+        kinds = [kind for kind in KINDS if kind.name.startswith(options.files)]
+        if not kinds:
+            parser.error(f"unknown kind {options.files!r}: known are {', '.join(kind.name for kind in KINDS)}")
+        for name, root in roots.items():
+            checkout = Checkout.read(root)
+            for kind in kinds:
+                print(f"{name}: {kind.name}", json.dumps(files_for(kind, checkout), indent=2))
+        return
+    measured = {name: measure(root) for name, root in roots.items()}
+    print(json.dumps(measured, indent=2) if options.json else show(list(measured.values()), list(measured)))
+
+
+if __name__ == "__main__":
+    main()

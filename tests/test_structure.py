@@ -1,0 +1,90 @@
+"""What `benchmarks/structure.py` reads out of a checkout, on sources small enough to count by hand."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "structure.py"
+
+
+@pytest.fixture(scope="module")
+def structure():
+    spec = importlib.util.spec_from_file_location("structure", SCRIPT)
+    module = sys.modules["structure"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def checkout(structure, tmp_path):
+    """A circle of two compiled modules, and modules that name Daly in code, in words and as an example."""
+    files = {
+        "faultsim/__init__.py": "from faultsim.rules import Daly\n",
+        "faultsim/rules.py": '"""Rules."""\nfrom . import lower  # Young\n\n\nclass Daly:\n    pass\n',
+        "faultsim/lower.py": "def lower():\n    from faultsim._core.life import daly\n    return daly\n",
+        "faultsim/said.py": 'def said():\n    """As Daly does."""  # Daly\n    return "#"\n',
+        "faultsim/_core/life.pyx": '"""Of Daly."""\nfrom faultsim._core.sim cimport (\n    sim_t, job_t,\n)\n',
+        "faultsim/_core/life.pxd": "cdef struct life_t:\n    double daly_mtbf\n\n    # words\n    int n\n\nint x\n",
+        "faultsim/_core/sim.pxd": "from .life cimport life_t\ncdef extern from *:\n  ctypedef struct s_t:\n    int a\n",
+        "faultsim/reproduce/use.py": "from faultsim.rules import Daly\n",
+        "tests/test_rules.py": "from faultsim import Daly\n",
+        "docs/guides/failures.md": "Use `Daly`.\n",
+        "docs/background/model.md": "`Daly` is the rule.\n",
+        "docs/reproductions/yu2010.md": "Daly\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return structure.Checkout.read(tmp_path)
+
+
+def test_files_that_name_a_part(structure, checkout):
+    (rule,) = [kind for kind in structure.KINDS if kind.name.startswith("checkpoint rule")]
+    assert structure.files_for(rule, checkout) == {
+        "own": [],
+        "code": ["faultsim/__init__.py", "faultsim/_core/life.pxd", "faultsim/lower.py", "faultsim/rules.py"],
+        "words": ["faultsim/_core/life.pyx", "faultsim/said.py"],
+        "uses": ["docs/guides/failures.md", "faultsim/reproduce/use.py"],
+        "tests": ["tests/test_rules.py"],
+        "docs": ["docs/background/model.md"],
+    }
+
+
+def test_cycles_go_through_import_and_cimport(structure, checkout):
+    graph = structure.import_graph(checkout)
+    assert graph["faultsim.rules"] == {"faultsim.lower"}
+    assert graph["faultsim.lower"] == {"faultsim._core.life"}
+    assert structure.cycles(graph) == [["faultsim._core.life", "faultsim._core.sim"]]
+    graph["faultsim._core.sim"].add("faultsim.rules")
+    assert structure.cycles(graph) == [
+        ["faultsim._core.life", "faultsim._core.sim", "faultsim.lower", "faultsim.rules"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from a.b cimport c, d as e  # f", {("a.b", "c"), ("a.b", "d")}),
+        ("from a cimport (\n    b,\n    c,\n)", {("a", "b"), ("a", "c")}),
+        ("    from . cimport b", {("faultsim._core", "b")}),
+        ("cimport a.b as c\nimport d, e", {("a.b", ""), ("d", ""), ("e", "")}),
+        ('cdef extern from "a.h":\n    int b', set()),
+    ],
+)
+def test_cython_imports(structure, text, expected):
+    assert structure.cython_imports(Path("faultsim/_core/x.pyx"), text) == expected
+
+
+def test_structs(structure, checkout):
+    assert structure.structs(checkout.text[Path("faultsim/_core/life.pxd")]) == [("life_t", 4)]
+    assert structure.structs(checkout.text[Path("faultsim/_core/sim.pxd")]) == [("s_t", 2)]
+
+
+def test_words_are_no_code(structure):
+    text = 'x = "a # b"  # c\n\n\ndef f():\n    """d"""\n    return """e"""\n'
+    assert structure.without_docstrings(text).split() == ["x", "=", '"a', "#", 'b"', "def", "f():", "return", '"""e"""']
+    cython = '"""a\nb"""\ncdef int c   # d\nx = "#e"'
+    assert structure.without_words(Path("x.pyx"), cython).split() == ["cdef", "int", "c", "x", "=", '"#e"']
