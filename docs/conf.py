@@ -1,5 +1,6 @@
 """Sphinx configuration.  The reference pages are written from the package's own tables by generate.py."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -43,3 +44,14 @@ html_theme_options = {
 html_sidebars = {"install": [], "tutorial": []}
 
 generate.write(HERE / "reference" / "generated", HERE / "reproductions")
+
+
+def link_citations(app, what, name, obj, options, lines):
+    """Make links of the citations in a docstring: ``model.md#easy`` and ``[krevat2002]``."""
+    for i, line in enumerate(lines):
+        line = re.sub(r"\b[\w-]+\.md#([\w-]+)", r":ref:`\g<0> <\1>`", line)
+        lines[i] = re.sub(r"(?<!\w)\[([a-z]+\d{4})\]", r":ref:`\g<0> <\1>`", line)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", link_citations)

@@ -7,6 +7,7 @@ the package's own tables.
 import ast
 import importlib
 import inspect
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -54,6 +55,12 @@ def summary(prefix: str, names: Sequence[str]) -> list[str]:
         "```{eval-rst}", f".. currentmodule:: {prefix}", "", ".. autosummary::", "   :toctree: api", "",
         *(f"   {name}" for name in names), "```", "",
     ]  # fmt: skip
+
+
+def linked(line: str) -> str:
+    """The line of a generated page with links for citations."""
+    line = re.sub(r"\b[\w-]+\.md#[\w-]+", r"[\g<0>](../../background/\g<0>)", line)
+    return re.sub(r"\[([a-z]+\d{4})\]", r"[\1](../../background/papers.md#\1)", line)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -142,7 +149,7 @@ def claims_page(folder: Path) -> list[str]:
 def write(folder: Path, reproductions: Path) -> None:
     """Write every page; one that is as it was stays untouched, so that Sphinx does not read it again."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = {folder / f"{name}.md": page() for name, page in PAGES.items()}
+    pages = {folder / f"{name}.md": list(map(linked, page())) for name, page in PAGES.items()}
     pages[reproductions / "all.md"] = claims_page(reproductions)
     for path, lines in pages.items():
         text = "\n".join(lines)

@@ -155,7 +155,7 @@ def markdown(rows: Sequence[Row]) -> str:
         cells = (claim.id, claim.text, claim.where, claim.paper, ours, f"**{finding.verdict}**", claim.settings)
         lines.append("| " + " | ".join(map(_cell, cells)) + " |")
     lines += ["", "## How each claim is judged", ""]
-    lines += [f"- **{row.claim.id}** ({row.claim.kind}): {row.claim.rule}" for row in rows]
+    lines += [f'- <a id="{row.claim.id}"></a>**{row.claim.id}** ({row.claim.kind}): {row.claim.rule}' for row in rows]
     return "\n".join(lines)
 
 
