@@ -1,0 +1,291 @@
+"""Digests of what runs give, kept in the folder ``golden``, to show that a change of the program moved nothing.
+
+    python tests/verification/digests.py check [FILE ...] [-n N]    compare with what is kept; all files, or the first N
+    python tests/verification/digests.py write [FILE ...]           keep what this version gives
+    python tests/verification/digests.py show FILE CASE             a case and its result in full, to compare by diff
+    python tests/verification/digests.py table                      how often everything occurs in the random cases
+
+A file holds one kind of cases, one a line: its name (the seed of a random case), a digest of what was drawn or read,
+and digests of the jobs, of the sums (ledger, counters, metrics), of the events and of the allocations, ``-`` where
+none were recorded; or the name of the error by which a combination is refused.  Only public names are used, so that
+this runs on any version.  What is hashed is listed here: a column or metric that comes later does not count.
+
+A case whose inputs differ is skipped and counted: then NumPy or the mathematical library of this machine is another
+one, which is not ours to test.  Every random number is whole, so only WFP3 (pow) and UNICEF (log2) can do so.
+"""
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import digest_cases
+import digest_logs
+import digest_workflows
+import numpy as np
+
+import faultsim as fs
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+#: File -> its cases: how many, or None where they are those of the real logs.
+FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None}
+PARTS = ("jobs", "sums", "events", "places")
+
+COLUMNS = (
+    "id", "submit", "size", "first_start", "start", "finish", "allocated", "runtime", "restarts", "lost_work",
+    "checkpoint_time", "restart_time", "failure_wait", "moves", "backfilled", "wait", "response", "bounded_slowdown",
+)  # fmt: skip
+LEDGER = (
+    "useful", "lost", "checkpoint", "restart", "migration", "start_delay", "growth", "held_for_repair", "down",
+    "idle_no_demand", "idle_demand",
+)  # fmt: skip
+COUNTERS = (
+    "migrations_attempted", "migrations_successful", "failures", "failures_hit", "checkpoints", "events", "passes",
+)  # fmt: skip
+METRICS = (
+    "n_jobs", "makespan", "mean_wait", "mean_response", "mean_bounded_slowdown", "mean_slowdown", "capacity_utilized",
+    "capacity_unused", "capacity_lost", "utilization", "throughput", "failures", "failures_hit", "service_unit_loss",
+    "failed_jobs", "job_failure_rate", "failure_slowdown", "work_loss_ratio", "checkpoint_overhead_ratio",
+    "migrations_attempted", "migrations_successful", "moves", "backfilled",
+)  # fmt: skip
+EVENTS = ("time", "kind", "job", "node")
+BOXES = ("job", "begin", "end", "x", "y", "z", "a", "b", "c")
+NODES = ("job", "begin", "end", "node_offsets", "nodes")
+
+Tables = dict[str, list[tuple[str, Any]]]
+
+
+def digest(columns: Iterable[tuple[str, Any]], length: int = 8) -> str:
+    """Hash of named columns by content: integers and booleans as int64, other numbers as float64."""
+    state = hashlib.blake2b(digest_size=length // 2)
+    for name, values in sorted(columns, key=lambda column: column[0]):
+        array = np.asarray(values)
+        array = np.ascontiguousarray(array, dtype="<f8" if array.dtype.kind == "f" else "<i8")
+        if array.dtype.kind == "f":
+            array = np.where(np.isnan(array), np.nan, array)  # all NaN are one
+        state.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        state.update(array.tobytes())
+    return state.hexdigest()
+
+
+def tables(result: fs.Result, looks: list[tuple[str, Any]] | None = None) -> Tables:
+    """All that is hashed of a result, by part; `looks` is what was seen of it on the way."""
+    sums = [(f"ledger {name}", result.ledger[name]) for name in LEDGER]
+    sums += [(f"counter {name}", result.counters[name]) for name in COUNTERS]
+    sums += [(f"metric {name}", float(result.metrics[name])) for name in METRICS]
+    sums += [("span", result.span), ("dropped", sum(result.dropped.values()))]
+    made: Tables = {"jobs": [(name, result.jobs[name]) for name in COLUMNS] + (looks or []), "sums": sums}
+    if result.settings["record"]:
+        held = BOXES if isinstance(result.machine, fs.Torus) else NODES
+        made["events"] = [(name, result.events[name]) for name in EVENTS]
+        made["places"] = [(name, result.allocations[name]) for name in held]
+    return made
+
+
+def line_of(made: Tables | fs.FaultsimError) -> str:
+    if isinstance(made, fs.FaultsimError):
+        return type(made).__name__
+    return " ".join(digest(made[part]) if part in made else "-" for part in PARTS)
+
+
+# -- running cases
+
+
+class Made(NamedTuple):
+    """A case that has run."""
+
+    name: str
+    inputs: str
+    result: Any
+    tables: Tables | fs.FaultsimError
+
+
+def looked_at(case: digest_cases.Case) -> tuple[fs.Result, list[tuple[str, Any]]]:
+    """The result of a case that is stopped, looked at, verified and copied on the way."""
+    sim, seen, copied = case.simulation(), [], None
+    for number, until in enumerate(case.looks):
+        sim.run(until=until)
+        sim.step()
+        sim.verify()
+        now = {"queue": sim.queue, "running": sim.running, "free": sim.free, "done": sim.n_done, "now": sim.now}
+        seen += [(f"look {number} {name}", values) for name, values in now.items()]
+        if case.fork and number == 1:
+            copied = sim.copy()
+    sim.run()
+    if copied is None:
+        return sim.result(), seen
+    copied.run()
+    mine, other = sim.result(), copied.result()
+    if line_of(tables(mine)) != line_of(tables(other)):
+        seen.append(("the copy went another way", 1))
+    return other, seen
+
+
+def outcome(call: Callable[[], Any]) -> Any:
+    """What a call returns, or the error by which it refuses."""
+    try:
+        return call()
+    except fs.FaultsimError as error:
+        return error
+
+
+def run_random(names: Iterable[str], file: str) -> Iterator[Made]:
+    """The random cases of these seeds, some at a time on two threads."""
+    seeds = iter(map(int, names))
+    draw = partial(digest_cases.drawn, list(FILES).index(file), victims="big" if file == "big_jobs" else "")
+    while cases := [(seed, draw(seed)) for seed in islice(seeds, 100)]:
+        made = [outcome(partial(looked_at, case) if case.looks else case.run) for _, case in cases]
+        runs = [one for one in made if isinstance(one, fs.Run)]
+        try:
+            results = iter(fs.simulate_many(runs, threads=2))
+        except fs.FaultsimError:  # few are refused as late as this
+            results = iter([outcome(run.simulate) for run in runs])
+        for (seed, case), one in zip(cases, made, strict=True):
+            result = next(results) if isinstance(one, fs.Run) else one
+            result, looks = result if isinstance(result, tuple) else (result, None)
+            refused = isinstance(result, fs.FaultsimError)
+            yield Made(str(seed), digest(case.inputs(), 6), result, result if refused else tables(result, looks))
+
+
+def run_cases(file: str, names: Iterable[str]) -> Iterator[Made]:
+    if file == "logs":
+        for name in names:
+            if (inputs := digest_logs.inputs(name)) is not None:
+                result = digest_logs.run(name)
+                read = [(f"read {key}", values) for key, values in digest_logs.read_columns(result)]
+                yield Made(name, inputs, result, tables(result, read))
+    elif file == "workflows":
+        for name in names:
+            case = digest_workflows.drawn(list(FILES).index(file), int(name))
+            result = outcome(case.run)
+            refused = isinstance(result, fs.FaultsimError)
+            yield Made(name, digest(case.inputs(), 6), result, result if refused else digest_workflows.tables(result))
+    else:
+        yield from run_random(names, file)
+
+
+def names_of(file: str) -> list[str]:
+    count = FILES[file]
+    return list(digest_logs.CASES) if count is None else [str(seed) for seed in range(count)]
+
+
+# -- comparing
+
+
+@dataclass
+class Report:
+    """What a check found."""
+
+    same: int = 0
+    refused: int = 0
+    skipped: list[str] = field(default_factory=list)
+    different: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        said = f"{self.same:,} the same ({self.refused:,} of them refused as before)"
+        if self.skipped:
+            said += f", {len(self.skipped):,} skipped: their inputs are not here, or others: {self.skipped[:5]}"
+        return said + (f", {len(self.different):,} DIFFERENT: {self.different[:20]}" if self.different else "")
+
+
+def kept(path: Path) -> dict[str, tuple[str, str]]:
+    """Name -> digest of the inputs and of the outputs."""
+    lines = (line.split(maxsplit=2) for line in path.read_text().splitlines() if not line.startswith("#"))
+    return {name: (inputs, outputs) for name, inputs, outputs in lines}
+
+
+def check(file: str, n: int | None = None, folder: Path = GOLDEN) -> Report:
+    """Run the cases of a file, or its first n, and compare."""
+    golden = dict(islice(kept(folder / f"{file}.txt").items(), n))
+    report, missing = Report(), dict(golden)
+    for made in run_cases(file, golden):
+        del missing[made.name]
+        inputs, expected = golden[made.name]
+        if made.inputs != inputs:
+            report.skipped.append(made.name)
+            continue
+        got = line_of(made.tables)
+        if got == expected:
+            report.same += 1
+            report.refused += isinstance(made.tables, fs.FaultsimError)
+        else:
+            report.different.append(f"{made.name} ({different_parts(expected, got)})")
+    report.skipped += missing
+    return report
+
+
+def different_parts(expected: str, got: str) -> str:
+    before, after = expected.split(), got.split()
+    if len(before) != len(after):
+        return f"{before[0] if len(before) == 1 else 'a result'}, now {after[0] if len(after) == 1 else 'a result'}"
+    return ", ".join(part for part, old, new in zip(PARTS, before, after, strict=False) if old != new)
+
+
+# -- commands
+
+
+def write(file: str, folder: Path = GOLDEN, n: int | None = None) -> None:
+    names = names_of(file)[:n]
+    lines = [f"{made.name} {made.inputs} {line_of(made.tables)}" for made in run_cases(file, names)]
+    folder.mkdir(exist_ok=True)
+    text = "\n".join([f"# case, inputs, {', '.join(PARTS)}; written by digests.py", *lines])
+    (folder / f"{file}.txt").write_text(text + "\n")
+    refused = sum(len(line.split()) == 3 for line in lines)
+    print(f"{file}: {len(lines):,} cases, {refused:,} of them refused")
+
+
+def show(file: str, name: str) -> None:
+    """Everything that is hashed of a case, as text."""
+    if file != "logs":
+        key = list(FILES).index(file), int(name)
+        case = (
+            digest_workflows.drawn(*key)
+            if file == "workflows"
+            else digest_cases.drawn(*key, victims="big" if file == "big_jobs" else "")
+        )
+        print(case)
+    for made in run_cases(file, [name]):
+        print(f"{made.name} {made.inputs} {line_of(made.tables)}")
+        if isinstance(made.tables, fs.FaultsimError):
+            print(made.tables)
+            continue
+        for part, columns in made.tables.items():
+            for column, values in columns:
+                for row, value in enumerate(np.asarray(values).ravel().tolist()):
+                    print(f"{part}.{column}[{row}] {value!r}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["check", "write", "show", "table"])
+    parser.add_argument("files", nargs="*", help=f"{', '.join(FILES)}, or their files; for show a file and a case")
+    parser.add_argument("-n", type=int, help="check the first N cases of each file only")
+    given = parser.parse_args(arguments)
+    if given.command == "show":
+        show(*given.files)
+        return 0
+    if given.command == "table":
+        import digest_table
+
+        digest_table.show(made.result for made in run_cases("random", names_of("random")))
+        return 0
+    found = 0
+    for path in map(Path, given.files or FILES):
+        folder = path.parent if path.suffix else GOLDEN
+        if given.command == "write":
+            write(path.stem, folder)
+        else:
+            report = check(path.stem, given.n, folder)
+            print(f"{path.stem}: {report}", flush=True)
+            found += len(report.different)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    np.set_printoptions(threshold=sys.maxsize)  # for `show`
+    sys.exit(main())
