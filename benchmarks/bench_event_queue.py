@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.reference.event_queue import EventQueue as SlowQueue
+from faultsim.reference.containers.event_queue import EventQueue as SlowQueue
 
 STEPS = 20_000
 

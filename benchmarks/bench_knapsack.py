@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.reference.knapsack import knapsack as slow_knapsack
+from faultsim.reference.fars.knapsack import knapsack as slow_knapsack
 
 # (jobs at risk, spare nodes, largest job): a small cluster, a large one, and the whole 32x32x64 machine.
 CASES = {

@@ -9,7 +9,7 @@ import pytest
 from faultsim._core.torus.finders import Finder
 from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.partitions import MACHINES, OCCUPANCIES, occupancies
-from faultsim.partition import ALGORITHMS
+from faultsim.kernels.partition import ALGORITHMS
 
 # What one answer may cost: beyond these nodes it can be minutes.
 LIMIT = {"naive": 512, "divisor": 1024}

@@ -13,8 +13,8 @@ import numpy as np
 from results import run_parts, table
 
 import faultsim as fs
-from faultsim.prediction import predictions, ticks
 from faultsim.reproduce.li_inputs import DAY, NODES, Drawn, Parameters
+from faultsim.simulation.engine_inputs import predictions, ticks
 
 BASE = Parameters()
 INTERVAL = BASE.interval

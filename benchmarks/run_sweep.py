@@ -19,7 +19,7 @@ from results import table as markdown
 from results import write_section
 
 import faultsim as fs
-from faultsim.simulate import Simulation
+from faultsim.simulation.simulate import Simulation
 from faultsim.sweep.store import Store
 
 HEAD = """

@@ -82,14 +82,13 @@ def api_page() -> list[str]:
         if here:
             lines += summary("faultsim", here)
         for name in modules:
-            lines += module_section(f"faultsim.{name}", "###")
+            lines += module_section(f"faultsim.{name}", getattr(faultsim, name), "###")
     for name in OPTIONAL:
-        lines += module_section(name, "##")
+        lines += module_section(name, importlib.import_module(name), "##")
     return lines
 
 
-def module_section(name: str, level: str) -> list[str]:
-    module = importlib.import_module(name)
+def module_section(name: str, module: ModuleType, level: str) -> list[str]:
     first = (inspect.getdoc(module) or "").split("\n\n")[0]
     return [f"{level} {name}", "", first, "", *summary(name, documented(module, module.__all__))]
 
@@ -118,7 +117,7 @@ def policies_page() -> list[str]:
 
 
 def columns_page() -> list[str]:
-    from faultsim import columns
+    from faultsim.data import columns
 
     first = "The data dictionary: every column of a workload, a workflow, a failure trace and a result."
     lines = ["# Columns", "", first, ""]

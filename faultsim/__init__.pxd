@@ -2,7 +2,7 @@
 #
 # Everything is `noexcept nogil`.  The contract of each part is the header that it comes from, which is shipped with the
 # package; names that are not listed here may change without notice.  Put `faultsim.get_include()` on Cython's include
-# path; tests/test_c_surface.py shows a whole module.
+# path; tests/core/test_c_surface.py shows a whole module.
 
 # The event heap: (time, kind, serial), smallest first.
 from faultsim._core.containers.event_queue cimport (

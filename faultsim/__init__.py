@@ -3,7 +3,7 @@
 
 # Inputs
 from faultsim import synthetic
-from faultsim.failures import FailureTrace
+from faultsim.data.failures import FailureTrace
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
@@ -13,12 +13,12 @@ from faultsim.readers.lanl import read_lanl
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
 from faultsim.readers.wfcommons import read_wfcommons
-from faultsim.workflow import Workflow
-from faultsim.workload import Workload, concat
+from faultsim.data.workflow import Workflow
+from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machine import Cluster, Torus
-from faultsim.resources import Resources
+from faultsim.machines import Cluster, Torus
+from faultsim.machines.resources import Resources
 from faultsim.policies import (
     POLICIES,
     Accuracy,
@@ -72,14 +72,14 @@ from faultsim.policies import (
 )
 
 # Runs and results
-from faultsim.kiviat import kiviat_gain
-from faultsim.metrics import METRICS
-from faultsim.result import Result
-from faultsim.result_load import load_result
-from faultsim.simulate import Run, Simulation, rerun, simulate
-from faultsim.many import simulate_many
-from faultsim.simulate_workflows import simulate_workflows
-from faultsim.workflow_result import WorkflowResult
+from faultsim.results.kiviat import kiviat_gain
+from faultsim.results.metrics import METRICS
+from faultsim.results.result import Result
+from faultsim.results.load import load_result
+from faultsim.simulation.simulate import Run, Simulation, rerun, simulate
+from faultsim.simulation.simulate_many import simulate_many
+from faultsim.simulation.workflows import simulate_workflows
+from faultsim.results.workflow_result import WorkflowResult
 
 # Sweeps
 from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -97,10 +97,10 @@ from faultsim.errors import (
 )
 
 # Kernels on their own
-from faultsim import partition
-from faultsim.box import Box
-from faultsim.event_queue import EventQueue
-from faultsim.knapsack import knapsack
+from faultsim.kernels import partition
+from faultsim.machines.box import Box
+from faultsim.kernels.event_queue import EventQueue
+from faultsim.kernels.knapsack import knapsack
 
 # Building against the C surface
 from faultsim.include import get_include

@@ -1,6 +1,6 @@
 """One check for each kind of option value; each raises `OptionError` with what, got and what would be right.
 
-The dataclasses of `faultsim.machine` and `faultsim.policies` call these once, in ``__post_init__``.
+The dataclasses of `faultsim.machines` and `faultsim.policies` call these once, in ``__post_init__``.
 """
 
 import difflib

@@ -10,11 +10,11 @@ from faultsim._core.torus.chooser import Chooser
 from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.clock import least
 from faultsim.bench.partitions import occupancies
-from faultsim.failures import FailureTrace
-from faultsim.machine import Torus as TorusMachine
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.machines import Torus as TorusMachine
 from faultsim.policies import Balancing, Confidence, EasyBackfill, Fcfs, MaxFreePartition, Requeue, TieBreaking
-from faultsim.simulate import Run
-from faultsim.workload import Workload
+from faultsim.simulation.simulate import Run
 
 __all__ = ["FAILING", "MACHINES", "measure_decisions", "measure_simulations"]
 

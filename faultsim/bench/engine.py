@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 from faultsim.bench.clock import least
-from faultsim.machine import Cluster, Torus
+from faultsim.data.workload import Workload
+from faultsim.machines import Cluster, Torus
 from faultsim.policies import ConservativeBackfill, Defragment, EasyBackfill, Fcfs, FirstFit
-from faultsim.simulate import Run, simulate
-from faultsim.workload import Workload
+from faultsim.simulation.simulate import Run, simulate
 
 __all__ = ["cases", "measure"]
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from faultsim.bench.clock import least
-from faultsim.knapsack import knapsack
-from faultsim.reference.knapsack import knapsack as plain
+from faultsim.kernels.knapsack import knapsack
+from faultsim.reference.fars.knapsack import knapsack as plain
 
 __all__ = ["measure"]
 

@@ -14,7 +14,7 @@ from faultsim._core.torus.chooser import Chooser
 from faultsim._core.torus.finders import Finder
 from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.clock import least
-from faultsim.partition import ALGORITHMS, find_partitions
+from faultsim.kernels.partition import ALGORITHMS, find_partitions
 
 __all__ = ["MACHINES", "OCCUPANCIES", "measure", "measure_placement", "occupancies"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from faultsim.bench.clock import least
-from faultsim.event_queue import EventQueue
+from faultsim.kernels.event_queue import EventQueue
 
 __all__ = ["measure"]
 

@@ -17,7 +17,7 @@ from faultsim.cli.inputs import builtin
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import OptionError
-from faultsim.progress import reporting
+from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]

@@ -29,7 +29,7 @@ from typing import Any
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.errors import OptionError
-from faultsim.progress import reporting
+from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]

@@ -12,7 +12,7 @@ from typing import Any
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Parser
 from faultsim.errors import OptionError
-from faultsim.progress import reporting
+from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]

@@ -36,8 +36,8 @@ from faultsim.cli.parser import Parser
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.traces import TraceSource
 from faultsim.errors import OptionError
-from faultsim.machine import parse_machine
-from faultsim.provenance import plain
+from faultsim.machines import parse_machine
+from faultsim.results.provenance import plain
 from faultsim.version import __version__
 
 __all__ = ["main"]

@@ -5,7 +5,7 @@ from typing import Any
 
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
-from faultsim.machine import Cluster
+from faultsim.machines import Cluster
 from faultsim.policies import parse_policy
 
 __all__ = ["estimates", "placement", "policy", "scheduler"]

@@ -53,8 +53,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     add_table_arguments(parser)
     args = parser.parse_args(argv)
 
-    from faultsim.sweep.spec import read_sweep
     from faultsim.sweep.sweep import parse_shard
+    from faultsim.sweep.sweep_file import read_sweep
 
     check_table_arguments(args)
     if args.store == ":memory:":
@@ -134,8 +134,8 @@ def _executor(args: Any) -> Iterator[Any]:
     if args.dask is None:
         yield "processes" if args.processes else None
         return
-    from faultsim.sweep.cluster import open_client
-    from faultsim.sweep.pools import cores
+    from faultsim.sweep.dask_executor import open_client
+    from faultsim.sweep.executors import cores
 
     with open_client(args.dask, args.workers or cores()) as client:
         yield client

@@ -50,7 +50,7 @@ def check_table_arguments(args: argparse.Namespace) -> None:
             raise OptionError(f"--against: got {args.against!r}; write AXIS=VALUE, such as scheduler=fcfs")
     if args.metric is not None:
         from faultsim.checks import did_you_mean
-        from faultsim.sweep.rows import COLUMNS
+        from faultsim.sweep.row_schema import COLUMNS
 
         name = args.metric.removeprefix("metric:")
         if name not in COLUMNS:

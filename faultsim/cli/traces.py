@@ -119,7 +119,7 @@ def _moment(text: str) -> str | float:
 
 def _told(path: str) -> str:
     """The format of a file by its first line that is no comment."""
-    from faultsim.readers.files import Lines
+    from faultsim.readers.input_lines import Lines
 
     if path == "-":
         raise OptionError(f"--format is needed for standard input: {', '.join(FORMATS)}")

@@ -13,7 +13,7 @@ from faultsim.plot.raster import Raster
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["plot_gantt"]
 

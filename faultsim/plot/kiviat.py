@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.kiviat import AXES, Axis, Method, kiviat_gain, kiviat_radii, kiviat_values
 from faultsim.plot.base import GREY, PALETTE, axes
 from faultsim.plot.curves import MARKERS
+from faultsim.results.kiviat import AXES, Axis, Method, kiviat_gain, kiviat_radii, kiviat_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

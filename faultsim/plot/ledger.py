@@ -7,12 +7,12 @@ import numpy as np
 
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, tidy, verbatim
-from faultsim.result import LEDGER_ACCOUNTS
+from faultsim.results.result import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["ACCOUNT_COLOURS", "plot_ledger"]
 

@@ -14,7 +14,7 @@ from faultsim.plot.gantt import DOWN, FILLS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["animate_occupancy", "busiest", "occupancy", "plot_occupancy"]
 

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from faultsim.checks import did_you_mean
 from faultsim.errors import OptionError
-from faultsim.metrics import METRICS
 from faultsim.plot.base import GREY, PALETTE, axes, tidy, verbatim
 from faultsim.plot.curves import MARKERS
+from faultsim.results.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

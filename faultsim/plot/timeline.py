@@ -12,7 +12,7 @@ from faultsim.plot.gantt import KILLS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["plot_queue", "plot_utilization"]
 

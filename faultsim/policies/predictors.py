@@ -1,6 +1,6 @@
 """Failure predictors (MODEL.md section 10): what the other policies know of failures to come.
 
-A predictor is a description; `faultsim.prediction` makes its predictions before a run begins.
+A predictor is a description; `faultsim.simulation.engine_inputs` makes its predictions before a run begins.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.columns import Column, as_column, read_only
+from faultsim.data.columns import Column, as_column, read_only
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Policy, content
 

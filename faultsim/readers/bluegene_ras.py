@@ -9,10 +9,10 @@ from datetime import datetime
 import numpy as np
 
 from faultsim import checks
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.failures import FailureTrace
-from faultsim.readers.files import Lines, shown
-from faultsim.readers.moments import Moment, on_clock
+from faultsim.readers.input_lines import Lines, shown
+from faultsim.readers.timestamps import Moment, on_clock
 
 __all__ = ["read_bluegene_ras"]
 

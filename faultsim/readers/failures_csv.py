@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.columns import FAILURES, by_name
+from faultsim.data.columns import FAILURES, by_name
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.failures import FailureTrace
-from faultsim.readers.files import Lines, shown, stem
+from faultsim.readers.input_lines import Lines, shown, stem
 
 __all__ = ["read_failures"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.failure_summary import merged_outages
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.failure_summary import merged_outages
-from faultsim.failures import FailureTrace
-from faultsim.readers.files import Lines, shown, stem
-from faultsim.readers.moments import Moment, on_clock
+from faultsim.readers.input_lines import Lines, shown, stem
+from faultsim.readers.timestamps import Moment, on_clock
 
 __all__ = ["read_fta"]
 

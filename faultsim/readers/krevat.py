@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.workload import Workload
 
 __all__ = ["krevat_span"]
 

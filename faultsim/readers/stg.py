@@ -6,9 +6,9 @@ import os
 from typing import NamedTuple
 
 from faultsim import checks
+from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
-from faultsim.readers.files import Lines, shown, stem
-from faultsim.workflow import Workflow
+from faultsim.readers.input_lines import Lines, shown, stem
 
 __all__ = ["read_stg"]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.swf_format import FIELDS
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.readers.files import Lines, shown, stem
-from faultsim.readers.tables import PAD, parse_block
-from faultsim.swf_text import FIELDS
-from faultsim.workload import Workload
+from faultsim.readers.input_lines import Lines, shown, stem
+from faultsim.readers.number_tables import PAD, parse_block
 
 __all__ = ["read_swf"]
 

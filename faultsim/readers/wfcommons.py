@@ -7,9 +7,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
-from faultsim.readers.files import Lines, stem
-from faultsim.workflow import Workflow
+from faultsim.readers.input_lines import Lines, stem
 
 __all__ = ["read_wfcommons"]
 

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from faultsim.errors import NotAvailableError, OptionError
-from faultsim.reference.boxes import Box, BoxTable
-from faultsim.reference.checkpointing import (
+from faultsim.reference.engine_inputs import World
+from faultsim.reference.fars.rescheduling import STRATEGIES, act
+from faultsim.reference.faults.checkpointing import (
     PLANNED,
     REQUESTED,
     alarm,
@@ -26,17 +27,16 @@ from faultsim.reference.checkpointing import (
     interval_of,
     next_request,
 )
-from faultsim.reference.conservative import conservative
-from faultsim.reference.failures import before_the_first_submit, end_holds, fail, repair
-from faultsim.reference.least_failures import migrate
+from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.faults.least_failures import migrate
 from faultsim.reference.ledger import advance, ledger
-from faultsim.reference.migration import defragment
-from faultsim.reference.placement import PLACEMENTS
-from faultsim.reference.queueing import backfill, check_start, fcfs, queue_order
-from faultsim.reference.rescheduling import STRATEGIES, act
+from faultsim.reference.scheduling.conservative import conservative
+from faultsim.reference.scheduling.defragment import defragment
+from faultsim.reference.scheduling.placement import PLACEMENTS
+from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, queue_order
 from faultsim.reference.state import Job, State, table_of
+from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
-from faultsim.reference.world import World
 
 __all__ = ["simulate"]
 
@@ -72,7 +72,7 @@ def simulate(
     world : dict of dicts of arrays, optional
         What befalls the machine, each part by time: ``failures`` (time, node, downtime), ``predictions`` (begin, end,
         node, and one probability p), ``alarms`` (time, node; requests for checkpoints), ``ticks`` (time, first, node;
-        when `Fars` acts and what is suspicious then, as in `faultsim.prediction.ticks`).
+        when `Fars` acts and what is suspicious then, as in `faultsim.simulation.engine_inputs.ticks`).
 
     Returns
     -------

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from faultsim.errors import EngineError
-from faultsim.reference.boxes import Box
+from faultsim.reference.torus.boxes import Box
 
 __all__ = ["Job", "Where", "close_stretch", "expected_if_started", "pause", "set_out", "unpause", "where"]
 

@@ -9,9 +9,9 @@ from bisect import insort
 from dataclasses import dataclass
 from typing import Any
 
-from faultsim.reference.boxes import Box, BoxTable
+from faultsim.reference.engine_inputs import World
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
-from faultsim.reference.world import World
+from faultsim.reference.torus.boxes import Box, BoxTable
 
 __all__ = [
     "ARRIVAL",

@@ -1,9 +1,9 @@
 """The invariants of MODEL.md section 16, asked after every instant when ``settings["verify"]`` is true."""
 
 from faultsim.errors import EngineError
-from faultsim.reference.boxes import union
 from faultsim.reference.ledger import balance
 from faultsim.reference.state import State
+from faultsim.reference.torus.boxes import union
 
 __all__ = ["check_end", "check_instant"]
 

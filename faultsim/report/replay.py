@@ -14,7 +14,7 @@ from faultsim.plot.gantt import DOWN, FILLS
 from faultsim.plot.occupancy import FREE
 
 if TYPE_CHECKING:
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["MOST_NODES", "MOST_STAYS", "Replay"]
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.metrics import METRICS
 from faultsim.plot import (
     plot_gantt,
     plot_kiviat,
@@ -17,14 +16,15 @@ from faultsim.plot import (
     require_matplotlib,
 )
 from faultsim.plot.occupancy import busiest
-from faultsim.provenance import plain
 from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
 from faultsim.report.svg import inline_svg
-from faultsim.result import LEDGER_ACCOUNTS
+from faultsim.results.metrics import METRICS
+from faultsim.results.provenance import plain
+from faultsim.results.result import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
-    from faultsim.result import Result
+    from faultsim.results.result import Result
 
 __all__ = ["Pictures", "pictures", "report_run"]
 

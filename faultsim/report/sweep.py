@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.metrics import METRICS
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
 from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
 from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
 from faultsim.report.run import Pictures, pictures
+from faultsim.results.metrics import METRICS
 
 __all__ = ["SHOWN", "SweepRows", "report_sweep"]
 

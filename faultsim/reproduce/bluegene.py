@@ -13,13 +13,13 @@ import numpy as np
 
 from faultsim.plot import PALETTE, plot_curves, require_matplotlib, save
 from faultsim.plot.base import new_figure, tidy
-from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.bluegene_claims import CLAIMS, SETTINGS
 from faultsim.reproduce.bluegene_inputs import MAPS, load
 from faultsim.reproduce.bluegene_runs import CLEAN, COLUMNS, WITH_ALL, Evidence, Key, Plan, collect, plan
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid, Input, Report, folder, write_csv
+from faultsim.simulation.progress import Progress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.failures import FailureTrace
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce import krevat_inputs
 from faultsim.reproduce.inputs import find_files
 from faultsim.reproduce.oliner_inputs import NODES, nasa_like_cleaned
 from faultsim.synthetic import sdsc_like, weibull_failures
-from faultsim.workload import Workload
 
 __all__ = ["FILES", "GAP", "MAPS", "Jobs", "Record", "aligned", "load", "mapped"]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.many import simulate_many
-from faultsim.progress import Progress
 from faultsim.reproduce.bluegene_inputs import MAPS, Jobs, Record, aligned, mapped
 from faultsim.reproduce.oliner_runs import run
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["COLUMNS", "POLICIES", "Evidence", "Key", "Plan", "collect", "plan"]
 

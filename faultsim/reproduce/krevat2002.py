@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from faultsim.plot import require_matplotlib
-from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce import krevat_claims, krevat_claims_migration
 from faultsim.reproduce.claims import Claim
@@ -18,6 +17,7 @@ from faultsim.reproduce.krevat_figures import FIGURES, draw
 from faultsim.reproduce.krevat_inputs import load
 from faultsim.reproduce.krevat_runs import COLUMNS, Evidence, Plan, collect, plan
 from faultsim.reproduce.report import Input, Report, folder, write_csv
+from faultsim.simulation.progress import Progress
 
 __all__ = ["CLAIMS", "Reproduction", "reproduce"]
 

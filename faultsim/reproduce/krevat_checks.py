@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.machine import Torus
-from faultsim.partition import find_partitions, max_free_partition
+from faultsim.data.workload import Workload
+from faultsim.kernels.partition import find_partitions, max_free_partition
+from faultsim.machines import Torus
 from faultsim.policies import Fcfs, FirstFit
-from faultsim.simulate import simulate
-from faultsim.workload import Workload
+from faultsim.simulation.simulate import simulate
 
 __all__ = ["checks", "growth", "pop_example", "scaling", "seconds"]
 

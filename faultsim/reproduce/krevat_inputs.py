@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce.inputs import find_file, find_files
 from faultsim.synthetic import nasa_like, sdsc_like
-from faultsim.workload import Workload
 
 __all__ = ["FILES", "Source", "find_log", "load"]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.machine import Cluster, Torus
-from faultsim.many import simulate_many
+from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
-from faultsim.progress import Progress
 from faultsim.reproduce.krevat_inputs import NODES, Source
-from faultsim.simulate import Run
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.simulate import Run
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["COLUMNS", "PAPER_GRID", "SERIES", "Curve", "Evidence", "Plan", "collect", "plan"]
 

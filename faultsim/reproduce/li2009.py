@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from faultsim.plot import require_matplotlib
-from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce import li_claims, li_claims_sensitivity
 from faultsim.reproduce.claims import Claim
@@ -21,6 +20,7 @@ from faultsim.reproduce.li_runs import Evidence, Plan, collect, plan
 from faultsim.reproduce.li_tables import point_rows, tables
 from faultsim.reproduce.li_variants import VARIANTS, variants
 from faultsim.reproduce.report import Input, Report, folder, write_csv
+from faultsim.simulation.progress import Progress
 
 __all__ = ["CLAIMS", "Reproduction", "reproduce"]
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.failures import FailureTrace
-from faultsim.knapsack import knapsack
+from faultsim.data.failures import FailureTrace
+from faultsim.kernels.knapsack import knapsack
 from faultsim.policies import IntervalPredictor
-from faultsim.prediction import bucket_numbers, predictions
-from faultsim.readers.files import Lines
+from faultsim.readers.input_lines import Lines
 from faultsim.reproduce.inputs import find_file
 from faultsim.reproduce.li_inputs import NODES, Parameters, Source
+from faultsim.simulation.engine_inputs import bucket_numbers, predictions
 
 __all__ = ["LOGS", "Idle", "checks", "idle_share", "knapsack_trials", "predictor_rates"]
 

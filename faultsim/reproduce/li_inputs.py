@@ -18,12 +18,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from faultsim import checks
-from faultsim.failures import FailureTrace
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
-from faultsim.workload import Workload
 
 __all__ = ["BATHTUB", "DAY", "FILES", "HOUR", "NODES", "TRACE_LOADS", "Drawn", "Parameters", "Real", "Source", "load"]
 

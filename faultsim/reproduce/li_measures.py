@@ -14,9 +14,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.kiviat import AXES, KiviatGain, kiviat_area, kiviat_gain, kiviat_radii
 from faultsim.reproduce.li_runs import EASY, METHODS, Evidence, Place
 from faultsim.reproduce.replicates import Estimate, jackknife
+from faultsim.results.kiviat import AXES, KiviatGain, kiviat_area, kiviat_gain, kiviat_radii
 
 __all__ = [
     "RELIABILITY",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.failures import FailureTrace
-from faultsim.machine import Cluster
-from faultsim.many import simulate_many
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.machines import Cluster
 from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
@@ -25,10 +25,10 @@ from faultsim.policies import (
     Strategy,
     Young,
 )
-from faultsim.progress import Progress
 from faultsim.reproduce.li_inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Parameters, Source
-from faultsim.simulate import Run
-from faultsim.workload import Workload
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.simulate import Run
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = [
     "COLUMNS",

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.many import simulate_many
 from faultsim.reproduce.li_inputs import Drawn, Parameters
 from faultsim.reproduce.li_runs import COLUMNS, EASY, key, run
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["VARIANTS", "variants"]
 

@@ -8,7 +8,6 @@ import time
 from pathlib import Path
 
 from faultsim.plot import require_matplotlib
-from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.oliner_checks import checks
 from faultsim.reproduce.oliner_claims import CLAIMS, SETTINGS
@@ -16,6 +15,7 @@ from faultsim.reproduce.oliner_figures import FIGURES, draw, run_rows
 from faultsim.reproduce.oliner_inputs import load
 from faultsim.reproduce.oliner_runs import Evidence, Plan, collect, plan
 from faultsim.reproduce.report import Input, Report, folder, write_csv
+from faultsim.simulation.progress import Progress
 
 __all__ = ["CLAIMS", "Reproduction", "reproduce"]
 

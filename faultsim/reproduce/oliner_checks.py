@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.failures import FailureTrace
-from faultsim.machine import Torus
-from faultsim.partition import feasible_sizes, find_partitions, max_free_partition
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.kernels.partition import feasible_sizes, find_partitions, max_free_partition
+from faultsim.machines import Torus
 from faultsim.policies import Balancing, Confidence, Fcfs, Perfect, Placement, Predictor, Requeue, TieBreaking
 from faultsim.reproduce.krevat_checks import seconds
-from faultsim.simulate import simulate
-from faultsim.workload import Workload
+from faultsim.simulation.simulate import simulate
 
 __all__ = ["checks", "figure_2", "finder_ratios"]
 

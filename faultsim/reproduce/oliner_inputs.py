@@ -23,14 +23,14 @@ from pathlib import Path
 
 import numpy as np
 
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.failures import FailureTrace
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce import krevat_inputs
 from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import llnl_like, nasa_like, sdsc_like, weibull_failures
-from faultsim.workload import Workload
 
 __all__ = ["FILES", "NODES", "Bursts", "Source", "failures", "halved", "load", "nasa_like_cleaned"]
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.failures import FailureTrace
-from faultsim.machine import Torus
-from faultsim.many import simulate_many
-from faultsim.metrics import mean_bounded_slowdown
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.machines import Torus
 from faultsim.policies import (
     Accuracy,
     Balancing,
@@ -23,10 +22,11 @@ from faultsim.policies import (
     Requeue,
     TieBreaking,
 )
-from faultsim.progress import Progress
 from faultsim.reproduce.oliner_inputs import TRACES, Source, failures
-from faultsim.simulate import Run
-from faultsim.workload import Workload
+from faultsim.results.metrics import mean_bounded_slowdown
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.simulate import Run
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["COLUMNS", "LOADS", "LOGS", "SCHEDULERS", "Evidence", "Key", "Plan", "collect", "plan", "run"]
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from faultsim.plot import require_matplotlib
-from faultsim.progress import Progress
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row
 from faultsim.reproduce.replicates import half_width
@@ -23,6 +22,7 @@ from faultsim.reproduce.yu_figures import draw
 from faultsim.reproduce.yu_inputs import DAY, NODES, load, record
 from faultsim.reproduce.yu_measures import saved, saving
 from faultsim.reproduce.yu_runs import COLUMNS, COPY, VARIANTS, Evidence, Plan, View, collect, plan
+from faultsim.simulation.progress import Progress
 
 __all__ = ["CLAIMS", "Reproduction", "judge", "reproduce"]
 

@@ -5,13 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from faultsim.failures import FailureTrace
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
+from faultsim.machines.resources import Resources
 from faultsim.policies import Flaw, PredictionTrace, RankHybd
-from faultsim.resources import Resources
-from faultsim.simulate_workflows import simulate_workflows
-from faultsim.workflow import Workflow
-from faultsim.workflow_log import log_rows
-from faultsim.workflow_result import WorkflowResult
+from faultsim.results.workflow_log import log_rows
+from faultsim.results.workflow_result import WorkflowResult
+from faultsim.simulation.workflows import simulate_workflows
 
 __all__ = ["DECISIONS", "LOG", "Example", "checks", "conventional", "example", "steps"]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from faultsim.failures import FailureTrace
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
 from faultsim.policies import PredictionTrace
 from faultsim.readers.dax import read_dax
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.reproduce.inputs import find_files
 from faultsim.synthetic import LognormalTimes, bench_dags, weibull_failures
-from faultsim.workflow import Workflow
 
 __all__ = [
     "BANDWIDTH",

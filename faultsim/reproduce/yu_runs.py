@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.machines.resources import Resources
 from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs
 from faultsim.reproduce.yu_inputs import NODES, Record, Source, predicted, shares
-from faultsim.resources import Resources
-from faultsim.simulate_workflows import simulate_workflows
-from faultsim.workflow_result import WorkflowResult
+from faultsim.results.workflow_result import WorkflowResult
+from faultsim.simulation.workflows import simulate_workflows
 
 __all__ = [
     "COLUMNS",

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from faultsim.plot import require_matplotlib
-from faultsim.progress import Progress
 from faultsim.reproduce import zhang_claims, zhang_claims_strategies
 from faultsim.reproduce.claims import Claim, Finding, Row, Verdict, all_of
 from faultsim.reproduce.replicates import half_width
@@ -23,6 +22,7 @@ from faultsim.reproduce.zhang_claims import SETTINGS
 from faultsim.reproduce.zhang_figures import draw
 from faultsim.reproduce.zhang_inputs import COUNTS, DAYS, FILE, SCALE, load, renewal_counts
 from faultsim.reproduce.zhang_runs import COLUMNS, READINGS, Evidence, Plan, View, collect, plan
+from faultsim.simulation.progress import Progress
 
 __all__ = ["CLAIMS", "Reproduction", "judge", "reproduce"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError
-from faultsim.failures import FailureTrace
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce.inputs import find_files
 from faultsim.reproduce.zhang_fit import CTC, FITTED_JOBS, NODES
 from faultsim.synthetic import hyper_erlang, weibull_failures
-from faultsim.workload import Workload
 
 __all__ = ["COUNTS", "DAY", "DAYS", "FILE", "SCALE", "Kind", "Source", "failures", "load", "renewal_counts"]
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.machine import Cluster
-from faultsim.many import simulate_many
+from faultsim.machines import Cluster
 from faultsim.policies import (
     AllJobs,
     BeforeFailure,
@@ -24,10 +23,11 @@ from faultsim.policies import (
     PredictedWindows,
     Requeue,
 )
-from faultsim.progress import Progress
 from faultsim.reproduce.zhang_fit import NODES
 from faultsim.reproduce.zhang_inputs import DAYS, Kind, Source, failures
-from faultsim.simulate import Run
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.simulate import Run
+from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = [
     "CLEAN",

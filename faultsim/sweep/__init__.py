@@ -1,7 +1,7 @@
 """Sweeps: many runs as a grid over one, with replicates, on threads, processes or a cluster, kept in a store."""
 
-from faultsim.sweep.spec import read_sweep
 from faultsim.sweep.sweep import Sweep, load_sweep
+from faultsim.sweep.sweep_file import read_sweep
 from faultsim.sweep.table import SweepTable
 
 __all__ = ["Sweep", "SweepTable", "load_sweep", "read_sweep"]

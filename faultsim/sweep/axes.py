@@ -7,7 +7,7 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy
-from faultsim.run import DEFAULT_SCHEDULER, RunSpec
+from faultsim.simulation.run import DEFAULT_SCHEDULER, RunSpec
 
 __all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "check_bundle", "with_parameters"]
 

@@ -6,10 +6,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from faultsim.sweep.drive import places
-from faultsim.sweep.pools import cores
+from faultsim.sweep.executors import cores
+from faultsim.sweep.runner import places
 from faultsim.sweep.tasks import Task
-from faultsim.sweep.work import do
+from faultsim.sweep.worker import do
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, OptionError
-from faultsim.failures import FailureTrace
-from faultsim.machine import Cluster, Torus
+from faultsim.machines import Cluster, Torus
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy, content
-from faultsim.workload import Workload
 
 __all__ = ["Label", "label", "unique", "word"]
 

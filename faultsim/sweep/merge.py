@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from faultsim.errors import StoreError
-from faultsim.sweep.rows import COLUMNS
+from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 
 __all__ = ["Merged", "merge"]

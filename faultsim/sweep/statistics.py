@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
+from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wilcoxon_p
 from faultsim.sweep.table import SweepTable, as_column, labels_of, matches
-from faultsim.sweep.testing import holm, needed, student, student_p, wilcoxon_p
 
 if TYPE_CHECKING:
     import pandas

@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import quote
 
 from faultsim.errors import StoreError
-from faultsim.sweep.rows import COLUMNS
+from faultsim.sweep.row_schema import COLUMNS
 
 __all__ = ["LAYOUT", "Store"]
 

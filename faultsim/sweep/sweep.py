@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultsim import checks
 from faultsim.errors import InputError, OptionError
-from faultsim.machine import Cluster, Torus, parse_machine
-from faultsim.progress import Progress, reporting
-from faultsim.provenance import environment
-from faultsim.simulate import Run
+from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.results.provenance import environment
+from faultsim.simulation.progress import Progress, reporting
+from faultsim.simulation.simulate import Run
 from faultsim.sweep.axes import OPTIONS, check_axis
-from faultsim.sweep.content import by_content, canonical, name_of
 from faultsim.sweep.grid import Grid, make_grid
 from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
+from faultsim.sweep.task_hash import by_content, canonical, name_of
 from faultsim.sweep.tasks import Maker
 
 if TYPE_CHECKING:
@@ -243,8 +243,8 @@ class Sweep:
         command: str = "",
     ) -> Filled:
         """Run what the store does not have."""
-        from faultsim.sweep.drive import Drive
-        from faultsim.sweep.pools import make_pool
+        from faultsim.sweep.executors import make_pool
+        from faultsim.sweep.runner import Drive
 
         part, began = parse_shard(shard), time.perf_counter()
         row = self._row(command)

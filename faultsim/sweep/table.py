@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.columns import read_only
+from faultsim.data.columns import read_only
 from faultsim.errors import OptionError
-from faultsim.metrics import METRICS
-from faultsim.sweep.rows import COLUMNS
+from faultsim.results.metrics import METRICS
+from faultsim.sweep.row_schema import COLUMNS
 
 if TYPE_CHECKING:
     import pandas
@@ -201,13 +201,13 @@ class SweepTable(Mapping[str, NDArray[Any]]):
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a line of text for each row; ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output."""
-        from faultsim.sweep.export import write_csv
+        from faultsim.sweep.table_files import write_csv
 
         write_csv(self, path)
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write a Parquet file (needs pyarrow)."""
-        from faultsim.sweep.export import write_parquet
+        from faultsim.sweep.table_files import write_parquet
 
         write_parquet(self, path)
 

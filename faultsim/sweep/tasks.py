@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.failures import FailureTrace
-from faultsim.run import RunSpec
-from faultsim.simulate import Run
+from faultsim.simulation.run import RunSpec
+from faultsim.simulation.simulate import Run
 from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
-from faultsim.sweep.content import task_id
 from faultsim.sweep.grid import Cell, Grid
 from faultsim.sweep.labels import Label
-from faultsim.sweep.streams import derived_seed, draws_from_seed, generator, run_seed
-from faultsim.workload import Workload
+from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
+from faultsim.sweep.task_hash import task_id
 
 __all__ = ["Inputs", "Maker", "Task"]
 

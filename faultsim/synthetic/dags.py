@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
-from faultsim.synthetic.random import check_count, generator
-from faultsim.workflow import Workflow
+from faultsim.synthetic.seeding import check_count, generator
 
 __all__ = ["DagProperties", "bench_dags", "dag_properties", "random_dag"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.synthetic.random import check_count, generator
-from faultsim.workload import Workload
+from faultsim.synthetic.seeding import check_count, generator
 
 __all__ = ["exponential"]
 

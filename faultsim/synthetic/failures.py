@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.failures import MAX_NODES, FailureTrace
 from faultsim.errors import OptionError
-from faultsim.failures import MAX_NODES, FailureTrace
-from faultsim.synthetic.random import generator
+from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
 __all__ = ["exponential_failures", "reorder_gaps", "weibull_failures", "zipf_shares"]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError
-from faultsim.synthetic.random import check_count, generator
-from faultsim.workload import Workload
+from faultsim.synthetic.seeding import check_count, generator
 
 __all__ = ["HyperErlang", "HyperErlangModel", "SizeClass", "hyper_erlang", "hyper_erlang_fit"]
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.failures import MAX_NODES, FailureTrace
 from faultsim.errors import OptionError
-from faultsim.failures import MAX_NODES, FailureTrace
-from faultsim.synthetic.random import generator
+from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, sample_times
 
 __all__ = ["BATHTUB_SHAPES", "UPTIMES", "renewal_failures"]

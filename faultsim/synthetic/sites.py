@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.synthetic.lookalike import (
+from faultsim.data.workload import Workload
+from faultsim.synthetic.seeding import check_count, generator
+from faultsim.synthetic.stand_in import (
     Floats,
     Mix,
     Whole,
@@ -22,8 +24,6 @@ from faultsim.synthetic.lookalike import (
     in_series,
     site_schedule,
 )
-from faultsim.synthetic.random import check_count, generator
-from faultsim.workload import Workload
 
 __all__ = ["llnl_like", "nasa_like", "sdsc_like"]
 

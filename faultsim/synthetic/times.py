@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.synthetic.random import generator
+from faultsim.synthetic.seeding import generator
 
 __all__ = ["ExponentialTimes", "LognormalTimes", "Times", "WeibullTimes", "sample_times"]
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from runs import SHORT, checkpointings, failure_traces, runs
 
 import faultsim as fs
-from faultsim.metrics import ledger_error
+from faultsim.results.metrics import ledger_error
+from helpers.runs import SHORT, checkpointings, failure_traces, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 failing_runs = runs(failing=True, record=True, moving=False)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from runs import runs
 
 import faultsim as fs
+from helpers.runs import runs
 
 failing_runs = runs(failing=True, record=True)
 still_runs = runs(failing=True, record=True, moving=False)  # without `Fars`

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from restarts import assert_within
-from runs import SHORT, runs
 from test_failure_identities import assert_same, simulated
 
 import faultsim as fs
-from faultsim.prediction import predictions
+from faultsim.simulation.engine_inputs import predictions
+from helpers.runs import SHORT, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw

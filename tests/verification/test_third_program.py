@@ -12,6 +12,7 @@ import pytest
 import third_program
 
 import faultsim as fs
+from faultsim.results.metrics import ledger_error
 
 DIMS = [(2, 2, 3), (3, 2, 4), (1, 1, 7), (2, 3, 3), (4, 2, 2), (1, 3, 5), (1, 1, 1)]
 ORDERS = ["arrival", "arrival", "arrival", "shortest", "largest", "wfp3", "unicef"]
@@ -91,7 +92,7 @@ def by_engine(columns, machine, options):
         start_delay=options["start_delay"],
         record=True,
     )
-    assert fs.metrics.ledger_error(result) <= 1e-9
+    assert ledger_error(result) <= 1e-9
     names = ("start", "finish", "allocated", "moves", "backfilled", "runtime")
     schedule = {name: result.jobs[name].tolist() for name in names}
     if on_torus:

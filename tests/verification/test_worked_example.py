@@ -9,8 +9,8 @@ import pytest
 from restarts import generator
 
 from faultsim._core.workflow.engine import WorkflowEngine as Compiled
-from faultsim.reference.workflow import WorkflowEngine as Plain
-from tests.workflow_cases import (
+from faultsim.reference.workflow.engine import WorkflowEngine as Plain
+from helpers.workflow_cases import (
     EXAMPLE_COST,
     EXAMPLE_EDGES,
     EXAMPLE_FAILURES,

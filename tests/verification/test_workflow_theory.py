@@ -15,8 +15,16 @@ from restarts import assert_within, expected_time, generator
 
 import faultsim as fs
 from faultsim._core.workflow.engine import WorkflowEngine as Compiled
-from faultsim.reference.workflow import WorkflowEngine as Plain
-from tests.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, rows_of, settings_of, tables_of, workflow_cases, world_of
+from faultsim.reference.workflow.engine import WorkflowEngine as Plain
+from helpers.workflow_cases import (
+    EXAMPLE_COST,
+    EXAMPLE_EDGES,
+    rows_of,
+    settings_of,
+    tables_of,
+    workflow_cases,
+    world_of,
+)
 
 ENGINES = {"core": Compiled, "reference": Plain}
 both = pytest.mark.parametrize("engine", ENGINES)

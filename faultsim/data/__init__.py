@@ -1,0 +1,1 @@
+"""Columns of jobs, failures and workflows: checked once, never changed."""

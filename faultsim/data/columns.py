@@ -1,0 +1,394 @@
+"""The data dictionary: every column of every table, and the one place where values are checked.
+
+A table is a tuple of `Column`, in the order in which files and frames show it.  Documentation, file headers and tests
+walk these tables; a fact about a column is written here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import InputError
+
+__all__ = [
+    "ALLOCATIONS",
+    "CLUSTER_NODES",
+    "DECISIONS",
+    "EVENTS",
+    "FAILURES",
+    "JOBS",
+    "TABLES",
+    "WORKFLOW_EDGES",
+    "WORKFLOW_EVENTS",
+    "WORKFLOW_JOBS",
+    "WORKFLOW_RESULTS",
+    "WORKLOAD",
+    "Column",
+    "as_column",
+    "by_name",
+    "check_columns",
+    "check_order",
+    "read_only",
+]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What one column holds.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, the same in Python, in files and in frames.
+    dtype : str
+        NumPy type code, native byte order.
+    unit : str
+        Unit of the values; "1" for counts and numbers.
+    missing : float or None
+        The value that stands for "not known", or None where a value is always there.
+    meaning : str
+        One sentence.
+    source : str
+        Where the definition comes from: a field of the Standard Workload Format, or a section of a paper.
+    minimum : float or None
+        Least legal value besides `missing`.
+
+    Examples
+    --------
+    >>> from faultsim.data.columns import WORKLOAD, by_name
+    >>> by_name(WORKLOAD)["runtime"].unit
+    's'
+    """
+
+    name: str
+    dtype: str
+    unit: str
+    missing: float | None
+    meaning: str
+    source: str
+    minimum: float | None = None
+
+
+_SWF = "Standard Workload Format 2.2, field"
+
+#: What a `Workload` holds, one row a job, sorted by `submit`.
+WORKLOAD: tuple[Column, ...] = (
+    Column("id", "i8", "1", None, "Job number in the log it comes from.", f"{_SWF} 1"),
+    Column("submit", "f8", "s", None, "Time at which the job enters the queue; never decreases.", f"{_SWF} 2", 0.0),
+    Column("runtime", "f8", "s", None, "Time the job needs on its nodes, undisturbed.", f"{_SWF} 4", 0.0),
+    Column("estimate", "f8", "s", -1.0, "Run time that the user asked for.", f"{_SWF} 9", 0.0),
+    Column("size", "i4", "nodes", None, "Number of nodes that the job asks for.", f"{_SWF} 5, else 8", 1.0),
+    Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
+)
+
+#: What a `FailureTrace` holds, one row a failure, sorted by `time`.
+FAILURES: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When the node fails; never decreases.", "Zhang 2004, section 3", 0.0),
+    Column("node", "i4", "1", None, "Number of the node, from 0.", "Zhang 2004, section 3", 0.0),
+    Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "Zhang 2004, section 3", 0.0),
+    Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "Oliner 2004, section 4.2", 0.0),
+)
+
+#: What a `Workflow` holds of its jobs, one row a job; `cost` may have one column a node.
+WORKFLOW_JOBS: tuple[Column, ...] = (
+    Column("cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "Yu 2010, sec. 1", 0.0),
+)
+
+#: What a `Workflow` holds of its dependences, one row an edge, sorted by the two jobs.
+WORKFLOW_EDGES: tuple[Column, ...] = (
+    Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "Yu 2010, section 1", 0.0),
+    Column("edge_to", "i4", "1", None, "Job that needs it.", "Yu 2010, section 1", 0.0),
+    Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "Yu 2010, section 1", 0.0),
+)
+
+#: What `Result.jobs` holds, one row a job, in workload order.
+JOBS: tuple[Column, ...] = (
+    Column("id", "i8", "1", None, "Job number in the log.", "workload"),
+    Column("submit", "f8", "s", None, "Time at which the job entered the queue.", "workload", 0.0),
+    Column("first_start", "f8", "s", None, "First start, the start delay included.", "Krevat 2002, section 3.2", 0.0),
+    Column("start", "f8", "s", None, "Last start, the start delay included.", "Oliner 2004, section 6.1", 0.0),
+    Column("finish", "f8", "s", None, "End of the job.", "Krevat 2002, section 3.2", 0.0),
+    Column("size", "i4", "nodes", None, "Nodes asked for.", "workload", 1.0),
+    Column("allocated", "i4", "nodes", None, "Nodes held, with rounding and growth.", "Krevat 2002, section 2", 1.0),
+    Column("runtime", "f8", "s", None, "Run time as executed; the estimate for a job killed at it.", "workload", 0.0),
+    Column("wait", "f8", "s", None, "start - submit.", "Krevat 2002, section 3.2; Oliner 2004, section 6.1", 0.0),
+    Column("response", "f8", "s", None, "finish - submit.", "Krevat 2002, section 3.2", 0.0),
+    Column("bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "Krevat 2002, sec. 3.2", 0.0),
+    Column(
+        "restarts",
+        "i4",
+        "1",
+        None,
+        "Number of times that a failure killed it, or that it was stopped for its nodes.",
+        "Zhang 2004, section 3",
+        0.0,
+    ),
+    Column("lost_work", "f8", "node-s", None, "Node-seconds rolled back.", "Zhang 2004, section 3", 0.0),
+    Column("checkpoint_time", "f8", "s", None, "Time spent in checkpoints.", "Zhang 2004, section 5", 0.0),
+    Column("restart_time", "f8", "s", None, "Time spent restarting after failures.", "Zhang 2004, section 5", 0.0),
+    Column(
+        "failure_wait", "f8", "s", None, "From kills to the next start, or to the end of the hold.", "Li 2009, 5.3", 0.0
+    ),
+    Column("moves", "i4", "1", None, "Number of times the job changed its place while running.", "Krevat 2002", 0.0),
+    Column("backfilled", "?", "1", None, "Started ahead of a job before it in the queue.", "Krevat 2002, section 2"),
+)
+
+_HELD = (
+    Column("job", "i4", "1", None, "Row of the job in the workload.", "faultsim", 0.0),
+    Column("begin", "f8", "s", None, "Time of the decision; nodes are held from here.", "faultsim", 0.0),
+    Column("end", "f8", "s", None, "Time at which the nodes are given back.", "faultsim", 0.0),
+)
+
+#: What `Result.allocations` holds on a torus, one row a job and place.
+ALLOCATIONS: tuple[Column, ...] = (
+    *_HELD,
+    Column("x", "i4", "nodes", None, "Base of the box along x.", "Krevat 2002, section 2", 0.0),
+    Column("y", "i4", "nodes", None, "Base of the box along y.", "Krevat 2002, section 2", 0.0),
+    Column("z", "i4", "nodes", None, "Base of the box along z.", "Krevat 2002, section 2", 0.0),
+    Column("a", "i4", "nodes", None, "Extent of the box along x.", "Krevat 2002, section 2", 1.0),
+    Column("b", "i4", "nodes", None, "Extent of the box along y.", "Krevat 2002, section 2", 1.0),
+    Column("c", "i4", "nodes", None, "Extent of the box along z.", "Krevat 2002, section 2", 1.0),
+)
+
+#: The same on a cluster: row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``, ascending.
+CLUSTER_NODES: tuple[Column, ...] = (
+    *_HELD,
+    Column("node_offsets", "i8", "1", None, "Where each row's nodes begin; one entry more than rows.", "faultsim", 0.0),
+    Column("nodes", "i4", "1", None, "Node numbers of all rows, one list after the other.", "faultsim", 0.0),
+)
+
+#: What `Result.events` holds, one row an event, in the order in which they happened.
+EVENTS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
+    Column("kind", "i1", "1", None, "Kind of event, in the order of an instant.", "faultsim", 0.0),
+    Column("job", "i4", "1", -1.0, "Row of the job in the workload.", "faultsim", 0.0),
+    Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
+)
+
+#: What `WorkflowResult.jobs` holds, one row a job, workflow by workflow.
+WORKFLOW_RESULTS: tuple[Column, ...] = (
+    Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", None, "Node that did it in the end.", "Yu 2010, section 4.2", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it was done.", "Yu 2010, section 4.2", 0.0),
+    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "Yu 2010, section 5.3", 0.0),
+)
+
+#: What `WorkflowResult.decisions` holds, one row each time a job is put on a node, in order.
+DECISIONS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it was decided.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("workflow", "i4", "1", None, "Number of the workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("node", "i4", "1", None, "Node that it is put on.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "Yu 2010, Figures 7 and 8", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs are there.", "Yu 2010, section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "Yu 2010, section 4.2", 0.0),
+)
+
+#: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.
+WORKFLOW_EVENTS: tuple[Column, ...] = (
+    Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
+    Column(
+        "kind", "i1", "1", None, "Kind of event, see `faultsim.results.workflow_result.EVENT_KINDS`.", "faultsim", 0.0
+    ),
+    Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job is of.", "faultsim", 0.0),
+    Column("job", "i4", "1", -1.0, "Number of the job in its workflow.", "faultsim", 0.0),
+    Column("node", "i4", "1", -1.0, "Node of the job, or that failed or was repaired.", "faultsim", 0.0),
+)
+
+#: Every table, by name.
+TABLES: dict[str, tuple[Column, ...]] = {
+    "workload": WORKLOAD,
+    "failures": FAILURES,
+    "workflow jobs": WORKFLOW_JOBS,
+    "workflow edges": WORKFLOW_EDGES,
+    "jobs": JOBS,
+    "allocations": ALLOCATIONS,
+    "cluster allocations": CLUSTER_NODES,
+    "events": EVENTS,
+    "workflow results": WORKFLOW_RESULTS,
+    "decisions": DECISIONS,
+    "workflow events": WORKFLOW_EVENTS,
+}
+
+
+def by_name(table: tuple[Column, ...]) -> dict[str, Column]:
+    """The columns of a table by their names.
+
+    Examples
+    --------
+    >>> from faultsim.data.columns import EVENTS, by_name
+    >>> list(by_name(EVENTS))
+    ['time', 'kind', 'job', 'node']
+    """
+    return {column.name: column for column in table}
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """Mark an array that nobody else holds as read-only, and return it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.data.columns import read_only
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    values.setflags(write=False)
+    return values
+
+
+def _plain(values: Any, column: Column) -> NDArray[Any]:
+    """One dimension of plain numbers, as NumPy reads them; anything else is an `InputError`."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{column.name}: expected a one-dimensional array of numbers, got a ragged list") from error
+    if array.ndim != 1:
+        raise InputError(f"{column.name}: expected one dimension, got {array.ndim} (shape {array.shape})")
+    if array.dtype.kind not in "iufb" and array.size:
+        for row, value in enumerate(values if isinstance(values, list | tuple) else array.tolist()):
+            if not isinstance(value, int | float):
+                raise InputError(f"{column.name}, row {row}: {value!r} is not a number")
+        try:
+            array = array.astype("f8")  # Python integers that fit no NumPy integer, or an object array of plain numbers
+        except OverflowError:
+            raise InputError(f"{column.name}: a whole number is too large for any column") from None
+    return array
+
+
+def as_column(values: Any, column: Column, *, length: int | None = None) -> NDArray[Any]:
+    """Check values against their column and return a contiguous, read-only copy of the column's type.
+
+    Parameters
+    ----------
+    values : array_like, one-dimensional
+        The values, in `column.unit`.
+    column : Column
+        What they have to be.
+    length : int, optional
+        Number of rows that the table has.
+
+    Returns
+    -------
+    numpy.ndarray
+        A copy of type `column.dtype`; the caller's array may change afterwards.
+
+    Raises
+    ------
+    InputError
+        Wrong length, NaN or infinite, not a whole number where one is due, below the least legal value, or too large
+        for the type.  The message names column, row and value.
+
+    Examples
+    --------
+    >>> from faultsim.data.columns import WORKLOAD, as_column, by_name
+    >>> as_column([4, 8], by_name(WORKLOAD)["size"])
+    array([4, 8], dtype=int32)
+    >>> as_column([4, 2.5], by_name(WORKLOAD)["size"])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: size, row 1: 2.5 is not a whole number
+    """
+    array = _plain(values, column)
+    if length is not None and len(array) != length:
+        raise InputError(f"{column.name}: {len(array)} values for {length} rows")
+    if array.dtype.kind == "f":
+        _refuse(~np.isfinite(array), array, column, "is not a finite number")
+    if column.minimum is not None:
+        low = array < column.minimum
+        if column.missing is not None:
+            low &= array != column.missing
+        else_missing = "" if column.missing is None else f", or {column.missing:g} where it is missing"
+        what = "is negative" if column.minimum == 0 else f"is less than {column.minimum:g}"
+        right = f"expected at least {column.minimum:g}{else_missing}"
+        _refuse(low, array, column, f"{what}; {right}")
+    kind = np.dtype(column.dtype)
+    if kind.kind == "i" and array.dtype.kind != "b":
+        if array.dtype.kind == "f":
+            _refuse(array != np.floor(array), array, column, "is not a whole number")
+        info = np.iinfo(kind)
+        # 2.0**63 is one more than the largest int64, and a float64 compares exactly with it.
+        too_large = (array >= 2.0 ** (8 * kind.itemsize - 1)) if array.dtype.kind == "f" else array > info.max
+        _refuse(too_large | (array < info.min), array, column, f"does not fit into {kind.name}")
+    column_values = np.array(array, dtype=kind, order="C")
+    if kind.kind == "f":
+        column_values += 0.0  # -0.0 becomes 0.0, so that equal columns have equal bytes
+    return read_only(column_values)
+
+
+def _refuse(bad: NDArray[np.bool_], values: NDArray[Any], column: Column, why: str) -> None:
+    """Raise for the first bad row, if there is one."""
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise InputError(f"{column.name}, row {row}: {_show(values[row])} {why}")
+
+
+def _show(value: Any) -> str:
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, float) and number.is_integer() and abs(number) < 1e15:
+        return str(int(number))
+    return repr(number)
+
+
+def check_order(values: NDArray[Any], column: Column) -> None:
+    """Raise `InputError` where a column goes down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.data.columns import WORKLOAD, by_name, check_order
+    >>> check_order(np.array([0.0, 5.0, 4.0]), by_name(WORKLOAD)["submit"])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: submit, row 2: 4 is less than 5 in the row before; sort the rows by submit first
+    """
+    down = values[1:] < values[:-1]
+    if down.any():
+        row = int(np.argmax(down)) + 1
+        raise InputError(
+            f"{column.name}, row {row}: {_show(values[row])} is less than {_show(values[row - 1])} in the row before; "
+            f"sort the rows by {column.name} first"
+        )
+
+
+def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
+    """Check a whole table: every column there, of one length, each as its `Column` says.
+
+    Parameters
+    ----------
+    table : mapping of str to array
+        Column name to values.
+    columns : tuple of Column
+        What the table has to hold.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        Checked, read-only copies in the order of `columns`.
+
+    Raises
+    ------
+    InputError
+        As `as_column`, and for a missing column.
+
+    Examples
+    --------
+    >>> from faultsim.data.columns import EVENTS, check_columns
+    >>> list(check_columns({"time": [0.0], "kind": [5], "job": [0], "node": [-1]}, EVENTS))
+    ['time', 'kind', 'job', 'node']
+    """
+    checked: dict[str, NDArray[Any]] = {}
+    length: int | None = None
+    for column in columns:
+        if column.name not in table:
+            raise InputError(f"{column.name}: column missing; expected {', '.join(c.name for c in columns)}")
+        checked[column.name] = as_column(table[column.name], column, length=length)
+        length = len(checked[column.name])
+    return checked

@@ -1,0 +1,289 @@
+"""`FailureTable`: the columns of a failure trace, checked once and never changed; and the coins of its failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.columns import FAILURES, as_column, by_name, read_only
+from faultsim.errors import InputError
+
+__all__ = ["FailureTable", "default_coins", "priorities"]
+
+_COLUMNS = by_name(FAILURES)
+# The stream of the coins that nobody gave: any fixed number will do, and changing it changes every prediction.
+_COIN_STREAM = 20_041_204
+
+
+def default_coins(n: int) -> NDArray[np.float64]:
+    """The coins of a trace of `n` failures that was given none: always the same for the same `n`.
+
+    Examples
+    --------
+    >>> from faultsim.data.failure_table import default_coins
+    >>> bool((default_coins(5) == default_coins(5)).all()), bool((default_coins(5) < 1).all())
+    (True, True)
+    """
+    seed = np.random.SeedSequence(_COIN_STREAM, spawn_key=(n,))
+    return np.random.Generator(np.random.PCG64DXSM(seed)).random(n)
+
+
+def priorities(coin: NDArray[np.float64], key: int) -> NDArray[np.uint64]:
+    """A number for each failure that is as good as random, hangs on its coin, and says nothing about it.
+
+    The same failure has the same number whatever else is in the trace, so picking failures by these numbers gives
+    nested choices.  Failures that share one coin are told apart by how many of them came before.
+
+    Parameters
+    ----------
+    coin : numpy.ndarray of float64
+        Coins.
+    key : int
+        Another key gives other numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.data.failure_table import priorities
+    >>> a = priorities(np.array([0.25, 0.5]), 0)
+    >>> b = priorities(np.array([0.125, 0.25, 0.5]), 0)
+    >>> bool((a == b[1:]).all())
+    True
+    """
+    order = np.argsort(coin, kind="stable")
+    ranks = np.arange(len(coin))
+    first = np.zeros(len(coin), dtype=np.int64)
+    new = np.flatnonzero(coin[order][1:] != coin[order][:-1]) + 1
+    first[new] = new
+    twins = np.empty(len(coin), dtype=np.uint64)
+    twins[order] = (ranks - np.maximum.accumulate(first)).astype(np.uint64)
+    bits = np.ascontiguousarray(coin, dtype=np.float64).view(np.uint64)
+    return _mixed(_mixed(_mixed(bits) ^ np.uint64(key % 2**64)) + twins)
+
+
+def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finalizer of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); integers wrap around."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+class FailureTable:
+    """Read-only NumPy columns, one row a failure, sorted by time: what `faultsim.FailureTrace` stands on.
+
+    The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds what is done with a trace.
+    """
+
+    __slots__ = ("_columns", "_dropped", "_name", "_span")
+
+    _columns: dict[str, NDArray[Any]]
+    _dropped: dict[str, int]
+    _name: str
+    _span: float
+
+    def __init__(
+        self,
+        time: ArrayLike,
+        node: ArrayLike,
+        downtime: ArrayLike = 0.0,
+        coin: ArrayLike | None = None,
+        span: float | None = None,
+        *,
+        name: str = "",
+        dropped: Mapping[str, int] | None = None,
+    ) -> None:
+        times = as_column(time, _COLUMNS["time"])
+        n = len(times)
+        if np.ndim(downtime) == 0:  # one for all, checked even where there is none
+            downtime = as_column(np.full(max(n, 1), downtime), _COLUMNS["downtime"])[:n]
+        columns = {
+            "time": times,
+            "node": as_column(node, _COLUMNS["node"], length=n),
+            "downtime": as_column(downtime, _COLUMNS["downtime"], length=n),
+        }
+        if coin is not None:
+            columns["coin"] = _checked_coins(coin, n)
+        if (times[1:] < times[:-1]).any():
+            order = np.argsort(times, kind="stable")
+            columns = {key: read_only(values[order]) for key, values in columns.items()}
+        if coin is None:
+            columns["coin"] = read_only(default_coins(n))
+        self._fill(columns, _checked_span(span, columns["time"]), str(name), dict(dropped or {}))
+
+    def _fill(self, columns: dict[str, NDArray[Any]], span: float, name: str, dropped: dict[str, int]) -> None:
+        object.__setattr__(self, "_columns", columns)
+        object.__setattr__(self, "_span", span)
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_dropped", dropped)
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        raise AttributeError(f"a FailureTrace is read-only: {key} cannot be set; its methods return changed copies")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a FailureTrace is read-only: {key} cannot be deleted")
+
+    def _made(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        span: float | None = None,
+        dropped: Mapping[str, int] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """A trace of rows that are right and sorted already; what is not given is this one's."""
+        new = object.__new__(type(self))
+        new._fill(
+            {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS},
+            self._span if span is None else span,
+            self._name if name is None else name,
+            dict(self._dropped if dropped is None else dropped),
+        )
+        return new
+
+    def _rows(self, rows: Any, dropped: Mapping[str, int] | None = None) -> Self:
+        """Some of the rows, in order, as copies that keep no larger array alive."""
+        return self._made({key: values[rows].copy() for key, values in self._columns.items()}, dropped=dropped)
+
+    def _sorted(self, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
+        """The same from rows in any order; equal times keep theirs."""
+        order = np.argsort(columns["time"], kind="stable")
+        return self._made({key: values[order] for key, values in columns.items()}, **facts)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._columns, self._span, self._name, self._dropped)
+
+    # -- columns and facts -------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """All columns by name, in the order of `faultsim.data.columns.FAILURES`."""
+        return MappingProxyType(self._columns)
+
+    @property
+    def time(self) -> NDArray[np.float64]:
+        """When each failure happens, in seconds, never decreasing."""
+        return self._columns["time"]
+
+    @property
+    def node(self) -> NDArray[np.int32]:
+        """The node that fails, int32, from 0."""
+        return self._columns["node"]
+
+    @property
+    def downtime(self) -> NDArray[np.float64]:
+        """How long the node is down, in seconds; 0 where it comes back at once."""
+        return self._columns["downtime"]
+
+    @property
+    def coin(self) -> NDArray[np.float64]:
+        """One uniform number in [0, 1) for each failure, which predictors compare with their probability."""
+        return self._columns["coin"]
+
+    @property
+    def span(self) -> float:
+        """Until when the trace tells of failures, in seconds from 0; there are none after it."""
+        return self._span
+
+    @property
+    def min_nodes(self) -> int:
+        """Nodes that a machine needs for this trace: the highest node number and one more; 0 without failures."""
+        return int(self.node.max()) + 1 if len(self) else 0
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Reason and count of the records that a reader, or a method, left out."""
+        return MappingProxyType(self._dropped)
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    def __len__(self) -> int:
+        return len(self._columns["time"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FailureTable):
+            return NotImplemented
+        return (
+            len(self) == len(other)
+            and self._span == other._span
+            and all(np.array_equal(values, other._columns[key]) for key, values in self._columns.items())
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        failures = "1 failure" if len(self) == 1 else f"{len(self):,} failures"
+        nodes = f", nodes {self.node.min()}-{self.node.max()}" if len(self) else ""
+        dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
+        return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{dropped}>"
+
+    def digest(self) -> str:
+        """Hash of the columns and the span (BLAKE2b, 32 hexadecimal digits): equal for equal traces on every machine.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([5], [0], 1).digest() == fs.FailureTrace([5.0], [0], [1.0], name="other").digest()
+        True
+        """
+        state = blake2b(digest_size=16)
+        state.update(np.array([self._span], dtype="<f8").tobytes())
+        for key, values in self._columns.items():
+            kind = values.dtype.newbyteorder("<")
+            state.update(f"{key} {kind.str} {len(values)};".encode())
+            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+        return state.hexdigest()
+
+    def __getitem__(self, rows: slice | ArrayLike) -> Self:
+        if isinstance(rows, slice):
+            if rows.step is not None and rows.step < 1:
+                raise InputError(f"a failure trace stays sorted by time: slices go forward, got step {rows.step}")
+            return self._rows(rows)
+        chosen = np.asarray(rows)
+        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
+            raise InputError(
+                f"a failure trace takes a slice or a mask of {len(self)} booleans, got "
+                f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
+            )
+        return self._rows(chosen)
+
+
+def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:
+    coins = as_column(coin, _COLUMNS["coin"], length=n)
+    if (high := coins >= 1.0).any():
+        row = int(np.argmax(high))
+        raise InputError(f"coin, row {row}: {coins[row].item()!r} is not below 1; expected 0 <= coin < 1")
+    return coins
+
+
+def _checked_span(span: float | None, time: NDArray[np.float64]) -> float:
+    last = float(time[-1]) if len(time) else 0.0
+    if span is None:
+        return last
+    value = checks.number("span", span, low=0.0, unit="s") + 0.0
+    if value < last:
+        raise InputError(f"span: {value!r} s ends before the last failure at {last!r} s; expected at least that")
+    return value
+
+
+def _restored(
+    kind: type[FailureTable],
+    columns: dict[str, NDArray[Any]],
+    span: float,
+    name: str,
+    dropped: dict[str, int],
+) -> FailureTable:
+    """Unpickle: arrays come back writable."""
+    new = object.__new__(kind)
+    new._fill({key: read_only(values) for key, values in columns.items()}, span, name, dropped)
+    return new

@@ -1,0 +1,507 @@
+"""`FailureTrace`: an immutable, columnar record of node failures; its columns are those of `FailureTable`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.columns import FAILURES, by_name
+from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
+from faultsim.data.failure_table import FailureTable, priorities
+from faultsim.data.text_files import shortest, write_text
+from faultsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CSV_MARK", "FailureTrace"]
+
+#: First line of the files that `FailureTrace.write_csv` writes.
+CSV_MARK = "# faultsim failure trace, version 1"
+MAX_NODES = 2**31 - 1  # node numbers are int32
+_OUTSIDE = "node outside the machine"
+
+
+class FailureTrace(FailureTable):
+    """Node failures: read-only NumPy columns, one row a failure, sorted by time.  It may be empty.
+
+    Every method that changes something returns a new trace.  Two traces are equal when their columns and spans are;
+    names and the counts of dropped records do not matter.
+
+    Parameters
+    ----------
+    time : array_like of float, shape (n,)
+        When the node fails, in seconds on the clock of the job log, 0 or more.  Rows are sorted by time; equal times
+        keep the order in which they are given.
+    node : array_like of int, shape (n,)
+        Number of the node, from 0; on a torus ``(x * Y + y) * Z + z``.
+    downtime : float or array_like of float, shape (n,)
+        How long the node is down, in seconds.  At 0 it comes back at once: a transient failure, which kills what runs
+        there.
+    coin : array_like of float, shape (n,), optional
+        A uniform number in [0, 1) for each failure, with which predictors compare their probability, so that what a
+        better predictor sees includes all that a worse one does.  It stays with its failure through every method.
+        When not given, coins come from a fixed stream that depends on `n` only.
+    span : float, optional
+        Until when the trace tells of failures, in seconds; the last failure by default.
+    name : str
+        What to call it in print and in figures.
+    dropped : mapping of str to int, optional
+        Reason and count of the records that are not here.
+
+    Attributes
+    ----------
+    time, downtime, coin : numpy.ndarray of float64
+    node : numpy.ndarray of int32
+    span : float
+
+    Raises
+    ------
+    InputError
+        Columns of different lengths; NaN, infinite or negative times or down times; a node that is negative or not
+        whole; a coin outside [0, 1); a span before the last failure.  The message names column, row (from 0) and value.
+
+    Notes
+    -----
+    Overlapping outages of one node are allowed: the node is down until the last of them ends.
+
+    Source: Oliner 2004, section 5.1; Zhang 2004, section 3.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> trace = fs.FailureTrace([600, 60, 90], [2, 0, 2], [120, 0, 30], span=3600)
+    >>> trace
+    <FailureTrace: 3 failures, nodes 0-2, span 3600 s>
+    >>> trace.time, trace.node
+    (array([ 60.,  90., 600.]), array([0, 2, 2], dtype=int32))
+    >>> fs.FailureTrace([60], [-1])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: node, row 0: -1 is negative; expected at least 0
+    """
+
+    __slots__ = ()
+
+    def renamed(self, name: str) -> FailureTrace:
+        """The same trace under another name.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([1], [0]).renamed("one").name
+        'one'
+        """
+        return self._made(self._columns, name=str(name))
+
+    # -- time --------------------------------------------------------------------------------------------------------
+
+    def window(self, t0: float, t1: float, *, shift: bool = True, under_way: bool = False) -> FailureTrace:
+        """The failures with ``t0 <= time < t1``.
+
+        Parameters
+        ----------
+        t0, t1 : float
+            Begin and end in seconds, ``0 <= t0 < t1``; `t1` may be infinite.
+        shift : bool
+            True: `t0` becomes 0.  False: times stay.
+        under_way : bool
+            Whether an outage that began before `t0` and lasts beyond it comes in as a failure at `t0` with what is left
+            of its down time.  By default it does not.
+
+        Returns
+        -------
+        FailureTrace
+            Its span ends at `t1`, or where this trace's ends if that is earlier.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([60, 600, 3000], [0, 1, 2], 120, span=7200)
+        >>> part = trace.window(500, 3500)
+        >>> part.time, part.span
+        (array([ 100., 2500.]), 3000.0)
+        >>> trace.window(100, 3500, under_way=True).downtime
+        array([ 80., 120., 120.])
+        """
+        begin = checks.number("t0 of window()", t0, low=0.0, unit="s")
+        end = checks.number("t1 of window()", t1, above=begin, unit="s", finite=False)
+        shift, under_way = checks.flag("shift", shift), checks.flag("under_way", under_way)
+        left = self.time + self.downtime - begin
+        caught = (self.time < begin) & (left > 0) & under_way
+        rows = caught | ((self.time >= begin) & (self.time < end))
+        columns = {key: values[rows] for key, values in self._columns.items()}
+        columns["downtime"] = np.where(caught, left, self.downtime)[rows]
+        columns["time"] = np.maximum(columns["time"], begin) - (begin if shift else 0.0)
+        until = max(min(end, self._span), begin)
+        return self._made(columns, span=until - begin if shift else until)
+
+    def stretch(self, span: float) -> FailureTrace:
+        """Times scaled such that the trace's span becomes `span`; down times stay.
+
+        Fewer or more failures a day without another failure: the order, the nodes, the coins and what falls together in
+        one instant are kept.  To bring a trace to the last arrival of a job log: ``trace.stretch(log.submit[-1])``.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60, 600], [0, 1], 120, span=1000).stretch(2000).time
+        array([ 120., 1200.])
+        """
+        new = checks.number("span of stretch()", span, above=0.0, unit="s")
+        if new == self._span:
+            return self
+        if self._span == 0:
+            if not len(self):
+                return self._made(self._columns, span=new)
+            raise InputError("stretch: the trace has no span (all failures are at 0 s); give it one with span=")
+        # Divided first: the end of the span comes out as `new` to the bit, and no failure after it.
+        return self._made({**self._columns, "time": self.time / self._span * new}, span=new)
+
+    # -- count -------------------------------------------------------------------------------------------------------
+
+    def rescale(self, count: int, *, rng: np.random.Generator | int = 0, repeat: bool = False) -> FailureTrace:
+        """As many failures as `count`, times and span as they are.
+
+        Which failures stay is drawn once for all counts: those that stay at 1,000 are among those that stay at 2,000,
+        and thinning twice is thinning once.  A failure's place in that draw hangs on its coin alone but says nothing
+        about it, so that a predictor sees the same share of what is left.
+
+        Parameters
+        ----------
+        count : int
+            Number of failures wanted, 0 or more.
+        rng : int or numpy.random.Generator
+            Another seed draws others.  A generator gives a seed at each call, so two calls with the same one are not
+            nested.
+        repeat : bool
+            Where `count` is more than there are: first lay the trace end to end as often as it takes.  The span grows
+            with it; `stretch` brings it back.  Copies have coins of their own, and choices are nested only where the
+            trace is laid out as many times.
+
+        Raises
+        ------
+        InputError
+            More failures wanted than there are, without `repeat`.
+
+        Notes
+        -----
+        Oliner 2004, section 6, scales one trace to 0-4,000 failures; the saturation of its Figure 3 needs nested ones.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace(range(100), [0] * 100)
+        >>> few, more = trace.rescale(10), trace.rescale(30)
+        >>> len(few), set(few.time) <= set(more.time), more.rescale(10) == few
+        (10, True, True)
+        >>> len(trace.rescale(250, repeat=True)), trace.rescale(250, repeat=True).span
+        (250, 297.0)
+        """
+        wanted = checks.whole("count of rescale()", count, low=0)
+        key = _seed(rng)
+        trace = self
+        if wanted > len(self):
+            if not checks.flag("repeat", repeat) or not len(self):
+                more = "; repeat=True lays it end to end as often as it takes" if len(self) else ""
+                raise InputError(f"rescale: the trace has {len(self)} failures, {wanted} are wanted{more}")
+            trace = self._repeated(-(-wanted // len(self)))
+        chosen = np.sort(np.argsort(priorities(trace.coin, key), kind="stable")[:wanted])
+        return trace._rows(chosen)
+
+    def _repeated(self, copies: int) -> FailureTrace:
+        parts = [self]
+        for copy in range(1, copies):
+            # 53 bits of a hash of the coin: uniform, and the same for the same failure and copy.
+            coin = (priorities(self.coin, copy << 32) >> np.uint64(11)) * 2.0**-53
+            parts.append(self._made({**self._columns, "coin": coin}))
+        return FailureTrace.concat(parts, name=self._name)
+
+    # -- nodes -------------------------------------------------------------------------------------------------------
+
+    def map_nodes(
+        self, n: int, how: str | ArrayLike = "modulo", *, rng: np.random.Generator | int | None = None
+    ) -> FailureTrace:
+        """The failures on a machine of `n` nodes.
+
+        Parameters
+        ----------
+        n : int
+            Nodes of the machine.
+        how : {"modulo", "permute"} or array_like of int
+            - ``"modulo"``: node k becomes ``k % n``.
+            - ``"permute"``: the nodes are shuffled first (`rng` needed); each node of the machine stands for the same
+              number of old ones, give or take one.
+            - an array: entry k is the new number of node k; -1 leaves its failures out and counts them in `dropped`.
+        rng : numpy.random.Generator or int, optional
+            For ``"permute"``: source of randomness, or a seed.
+
+        Notes
+        -----
+        Where several old nodes become one, their outages may overlap (see `merge_overlaps`).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([1, 2, 3], [0, 129, 255])
+        >>> trace.map_nodes(128).node
+        array([  0,   1, 127], dtype=int32)
+        >>> trace[:2].map_nodes(4, [3, *[-1] * 128, 0]).node
+        array([3, 0], dtype=int32)
+        """
+        nodes = checks.whole("n of map_nodes()", n, low=1, high=MAX_NODES)
+        if isinstance(how, str):
+            if checks.choice("way to map nodes", how, ("modulo", "permute")) == "modulo":
+                return self._made({**self._columns, "node": self.node % nodes})
+            if rng is None:
+                raise OptionError("map_nodes: 'permute' needs rng=, a seed or a numpy.random.Generator")
+            shuffled = _generator(rng).permutation(max(nodes, self.min_nodes)) % nodes
+            return self._made({**self._columns, "node": shuffled[self.node]})
+        table = np.asarray(how)
+        if table.ndim != 1 or table.dtype.kind not in "iu":
+            raise OptionError(f"map_nodes: expected 'modulo', 'permute' or an array of whole numbers, got {how!r}")
+        if len(table) < self.min_nodes:
+            raise InputError(f"map_nodes: {len(table)} new numbers for the nodes 0-{self.min_nodes - 1}")
+        if ((table < -1) | (table >= nodes)).any():
+            old = int(np.argmax((table < -1) | (table >= nodes)))
+            raise InputError(
+                f"map_nodes: node {old} becomes {table[old]}; expected 0-{nodes - 1}, or -1 to leave it out"
+            )
+        new = table[self.node]
+        return self._made({**self._columns, "node": new})._without(new < 0, "node not mapped")
+
+    def drop_outside(self, nodes: int) -> FailureTrace:
+        """Leave out the failures of nodes that a machine of `nodes` nodes does not have, counted in `dropped`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([1, 2], [0, 200]).drop_outside(128)
+        >>> len(trace), dict(trace.dropped)
+        (1, {'node outside the machine': 1})
+        """
+        limit = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+        return self._without(self.node >= limit, _OUTSIDE)
+
+    def check_against(self, nodes: int) -> None:
+        """Raise `InputError` for the first failure of a node that a machine of `nodes` nodes does not have.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([1, 2], [0, 200]).check_against(128)
+        Traceback (most recent call last):
+        ...
+        faultsim.errors.InputError: failures: node, row 1: 200 is outside the machine of 128 nodes (1 of 2 failures);
+        map_nodes(128) or drop_outside(128) first
+        """
+        outside = self.node >= nodes
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise InputError(
+                f"failures: node, row {row}: {self.node[row]} is outside the machine of {nodes} nodes "
+                f"({int(outside.sum())} of {len(self)} failures); map_nodes({nodes}) or drop_outside({nodes}) first"
+            )
+
+    def _without(self, which: NDArray[np.bool_], reason: str) -> FailureTrace:
+        if not (count := int(which.sum())):
+            return self
+        return self._rows(~which, {**self._dropped, reason: self._dropped.get(reason, 0) + count})
+
+    # -- several -----------------------------------------------------------------------------------------------------
+
+    def merge(self, *others: FailureTrace, name: str = "") -> FailureTrace:
+        """This trace and others on one clock; at equal times this one's failures come first.
+
+        The span is the longest.  Coins stay: two traces of the same number of failures that were given none have the
+        same coins, row by row.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> a, b = fs.FailureTrace([10, 30], [0, 0], span=50), fs.FailureTrace([20], [1], span=90)
+        >>> a.merge(b)
+        <FailureTrace: 3 failures, nodes 0-1, span 90 s>
+        """
+        traces = _traces("merge", [self, *others])
+        joined = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in self._columns}
+        return self._sorted(joined, **_facts(traces, name), span=max(trace.span for trace in traces))
+
+    @classmethod
+    def concat(cls, traces: Iterable[FailureTrace], *, name: str = "") -> FailureTrace:
+        """Traces end to end: each begins where the span of the one before ends.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> year = fs.FailureTrace([10, 30], [0, 1], span=100)
+        >>> fs.FailureTrace.concat([year, year]).time
+        array([ 10.,  30., 110., 130.])
+        """
+        if isinstance(traces, FailureTrace):
+            raise InputError("concat: one trace given; expected several, in a list")
+        parts = _traces("concat", list(traces))
+        if not parts:
+            raise InputError("concat: no trace given; expected at least one")
+        begin = np.concatenate([[0.0], np.cumsum([trace.span for trace in parts])])
+        joined = {key: np.concatenate([trace.columns[key] for trace in parts]) for key in parts[0].columns}
+        joined["time"] = np.concatenate([trace.time + t for trace, t in zip(parts, begin[:-1], strict=True)])
+        return parts[0]._sorted(joined, **_facts(parts, name), span=float(begin[-1]))
+
+    def merge_overlaps(self) -> FailureTrace:
+        """Overlapping outages of a node become one, from the first failure to the last repair.
+
+        Failures of one node at one instant become one, too.  An outage that begins when another ends stays its own.
+        The first failure keeps its coin.  How many went is counted in `dropped`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([0, 50, 60], [3, 3, 4], [100, 200, 10]).merge_overlaps()
+        >>> trace.time, trace.downtime
+        (array([ 0., 60.]), array([250.,  10.]))
+        """
+        first, downtime = merged_outages(self._columns)
+        if len(first) == len(self):
+            return self
+        dropped = {**self._dropped}
+        dropped["overlapping outage merged"] = dropped.get("overlapping outage merged", 0) + len(self) - len(first)
+        columns = {key: values[first] for key, values in self._columns.items()}
+        return self._made({**columns, "downtime": downtime}, dropped=dropped)
+
+    # -- facts -------------------------------------------------------------------------------------------------------
+
+    def summary(self, nodes: int | None = None, *, burst_gap: float = 0.0) -> FailureSummary:
+        """Counts, rates, gaps, down times, the worst nodes, bursts and availability.
+
+        Parameters
+        ----------
+        nodes : int, optional
+            Nodes of the machine; by default as many as the trace's node numbers need.
+        burst_gap : float
+            Failures of which each comes at most this many seconds after the one before are one burst; 0: those of one
+            instant.
+
+        Returns
+        -------
+        FailureSummary
+            A mapping that prints as a table.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([0, 43_200], [0, 1], 864, span=86_400)
+        >>> summary = trace.summary(nodes=2)
+        >>> summary["per_day"], summary["availability"]
+        (2.0, 0.99)
+        """
+        machine = self.min_nodes if nodes is None else checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+        if nodes is not None:
+            self.check_against(machine)
+        gap = checks.number("burst_gap", burst_gap, low=0.0, unit="s")
+        return summarize(
+            self._columns, span=self._span, nodes=machine, burst_gap=gap, name=self._name, dropped=self._dropped
+        )
+
+    # -- other forms -------------------------------------------------------------------------------------------------
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" to the output).
+
+        `faultsim.read_failures` gives an equal trace back, to the bit.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([60, 90.5], [0, 2], [0, 30], coin=[0.25, 0.75], span=3600).write_csv("-")
+        # faultsim failure trace, version 1
+        # span: 3600
+        time,node,downtime,coin
+        60,0,0,0.25
+        90.5,2,30,0.75
+        """
+        name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
+        head = f"{CSV_MARK}\n# span: {shortest(np.array([self._span]))[0]}\n{name}{','.join(self._columns)}\n"
+        rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))
+        write_text(path, head + "".join(row + "\n" for row in rows))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns as a pandas frame (needs pandas).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> list(fs.FailureTrace([1], [0]).to_pandas())
+        ['time', 'node', 'downtime', 'coin']
+        """
+        pd = checks.extra("pandas", "pandas", "to_pandas")
+        return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
+
+    @classmethod
+    def from_pandas(cls, frame: Any, *, span: float | None = None, name: str = "") -> FailureTrace:
+        """A trace from a pandas frame with the columns time and node, and downtime and coin if it has them.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Rows in any order.  Columns with other names are left aside.
+        span : float, optional
+            Until when the frame tells of failures; the last one by default.
+        name : str
+            What to call it.
+
+        Raises
+        ------
+        InputError
+            A column is missing, or looks misspelt, or holds bad values.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> trace = fs.FailureTrace([1, 5], [0, 3], 60)
+        >>> fs.FailureTrace.from_pandas(trace.to_pandas()) == trace
+        True
+        """
+        there = [str(key) for key in frame.columns]
+        for key in by_name(FAILURES):
+            if key not in there:
+                if near := difflib.get_close_matches(key, there, n=1, cutoff=0.85):
+                    raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
+                if key in ("time", "node"):
+                    raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
+        given = {key: frame[key].to_numpy() for key in by_name(FAILURES) if key in there}
+        return cls(**given, span=span, name=name)
+
+
+def _generator(rng: np.random.Generator | int) -> np.random.Generator:
+    if isinstance(rng, np.random.Generator):
+        return rng
+    return np.random.Generator(np.random.PCG64DXSM(checks.whole("rng, when it is a seed,", rng, low=0)))
+
+
+def _seed(rng: np.random.Generator | int) -> int:
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    return checks.whole("rng, when it is a seed,", rng, low=0)
+
+
+def _traces(what: str, traces: list[FailureTrace]) -> list[FailureTrace]:
+    for position, trace in enumerate(traces):
+        if not isinstance(trace, FailureTrace):
+            raise InputError(f"{what}: item {position} is a {type(trace).__name__}; expected a FailureTrace")
+    return traces
+
+
+def _facts(traces: list[FailureTrace], name: str) -> dict[str, Any]:
+    """Name and counts of several traces together."""
+    dropped: dict[str, int] = {}
+    for trace in traces:
+        for reason, count in trace.dropped.items():
+            dropped[reason] = dropped.get(reason, 0) + count
+    return {"name": name or "+".join(dict.fromkeys(t.name for t in traces if t.name)), "dropped": dropped}

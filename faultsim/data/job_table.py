@@ -1,0 +1,314 @@
+"""`JobTable`: the columns of a job log, checked once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
+from faultsim.data.swf_format import header_fields, leading_integer
+from faultsim.errors import InputError
+
+__all__ = ["JobTable"]
+
+_COLUMNS = by_name(WORKLOAD)
+
+
+class JobTable:
+    """Read-only NumPy columns, one row a job, sorted by submit time, never empty: what `faultsim.Workload` stands on.
+
+    The parameters, columns and errors are those of `faultsim.Workload`, which adds what is done with a job log.
+    """
+
+    __slots__ = ("_columns", "_comments", "_dropped", "_name", "_once")
+
+    _columns: dict[str, NDArray[Any]]
+    _comments: tuple[str, ...]
+    _dropped: dict[str, int]
+    _name: str
+    _once: dict[str, Any]
+
+    def __init__(
+        self,
+        *,
+        submit: ArrayLike,
+        runtime: ArrayLike,
+        size: ArrayLike,
+        estimate: ArrayLike | None = None,
+        id: ArrayLike | None = None,
+        user: ArrayLike | None = None,
+        dropped: Mapping[str, int] | None = None,
+        name: str = "",
+        comments: Sequence[str] = (),
+    ) -> None:
+        first = as_column(submit, _COLUMNS["submit"])
+        n = len(first)
+        _refuse_empty(n, "")
+        given = {
+            "id": np.arange(1, n + 1) if id is None else id,
+            "submit": first,
+            "runtime": runtime,
+            "estimate": np.full(n, -1.0) if estimate is None else estimate,
+            "size": size,
+            "user": np.full(n, -1) if user is None else user,
+        }
+        columns = {key: as_column(values, _COLUMNS[key], length=n) for key, values in given.items()}
+        check_order(columns["submit"], _COLUMNS["submit"])
+        self._fill(columns, dict(dropped or {}), str(name), tuple(comments))
+
+    def _fill(
+        self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str, comments: tuple[str, ...]
+    ) -> None:
+        object.__setattr__(self, "_columns", columns)
+        object.__setattr__(self, "_dropped", dropped)
+        object.__setattr__(self, "_name", name)
+        object.__setattr__(self, "_comments", comments)
+        object.__setattr__(self, "_once", {})  # what is computed from columns that many runs share
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        raise AttributeError(f"a Workload is read-only: {key} cannot be set; its methods return changed copies")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a Workload is read-only: {key} cannot be deleted")
+
+    def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
+        """The same jobs with some columns changed (and checked again)."""
+        columns = dict(self._columns)
+        for key, values in changed.items():
+            columns[key] = as_column(values, _COLUMNS[key], length=len(self))
+        check_order(columns["submit"], _COLUMNS["submit"])
+        return self._made(columns, self._dropped if dropped is None else dropped)
+
+    def _rows(self, rows: Any, dropped: dict[str, int] | None = None) -> Self:
+        """Some of the rows, in order, as copies that keep no larger array alive."""
+        columns = {key: read_only(values[rows].copy()) for key, values in self._columns.items()}
+        _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
+        return self._made(columns, self._dropped if dropped is None else dropped)
+
+    def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int]) -> Self:
+        new = object.__new__(type(self))
+        new._fill(columns, dict(dropped), self._name, self._comments)
+        return new
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self._columns, self._dropped, self._name, self._comments)
+
+    # -- columns and facts -------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """All columns by name, in the order of `faultsim.data.columns.WORKLOAD`."""
+        return MappingProxyType(self._columns)
+
+    @property
+    def id(self) -> NDArray[np.int64]:
+        """Job numbers, int64."""
+        return self._columns["id"]
+
+    @property
+    def submit(self) -> NDArray[np.float64]:
+        """Submit times in seconds, never decreasing."""
+        return self._columns["submit"]
+
+    @property
+    def runtime(self) -> NDArray[np.float64]:
+        """Run times in seconds."""
+        return self._columns["runtime"]
+
+    @property
+    def estimate(self) -> NDArray[np.float64]:
+        """Requested run times in seconds, -1 where missing; `requested` fills those in."""
+        return self._columns["estimate"]
+
+    @property
+    def size(self) -> NDArray[np.int32]:
+        """Nodes, int32."""
+        return self._columns["size"]
+
+    @property
+    def user(self) -> NDArray[np.int64]:
+        """User numbers, -1 where missing."""
+        return self._columns["user"]
+
+    @property
+    def requested(self) -> NDArray[np.float64]:
+        """Requested run times in seconds; the run time where the request is missing (read-only).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0, 1], runtime=[5, 6], size=[1, 1], estimate=[-1, 10]).requested
+        array([ 5., 10.])
+        """
+        found: NDArray[np.float64] | None = self._once.get("requested")
+        if found is None:
+            missing = self.estimate < 0
+            found = read_only(np.where(missing, self.runtime, self.estimate)) if missing.any() else self.estimate
+            self._once["requested"] = found
+        return found
+
+    def _sum_and_most(self, name: str) -> tuple[float, float]:
+        """Sum and largest value of a column, infinite where a double cannot hold it."""
+        found: tuple[float, float] | None = self._once.get(name + " sum")
+        if found is None:
+            values = getattr(self, name)
+            with np.errstate(over="ignore"):
+                found = self._once[name + " sum"] = float(values.sum()), float(values.max())
+        return found
+
+    @property
+    def work(self) -> NDArray[np.float64]:
+        """Node-seconds of each job (read-only)."""
+        return read_only(self.size * self.runtime)
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Reason and count of the records that the reader, or `drop`, left out."""
+        return MappingProxyType(self._dropped)
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """Header lines of the file it came from, as they were."""
+        return self._comments
+
+    @property
+    def header(self) -> Mapping[str, str]:
+        """Header keys of the file it came from, such as ``MaxNodes`` and ``Installation``."""
+        return MappingProxyType(header_fields(self._comments))
+
+    @property
+    def max_nodes(self) -> int | None:
+        """Size of the machine by the header (``MaxProcs``, else ``MaxNodes``); None where it does not say.
+
+        Sizes of SWF logs count processors, so ``MaxProcs`` comes first.
+        """
+        header = self.header
+        for key in ("MaxProcs", "MaxNodes"):
+            value = leading_integer(header.get(key, ""))
+            if value is not None and value > 0:
+                return value
+        return None
+
+    def __len__(self) -> int:
+        return len(self._columns["submit"])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JobTable):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            np.array_equal(values, other._columns[key]) for key, values in self._columns.items()
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        jobs = "1 job" if len(self) == 1 else f"{len(self):,} jobs"
+        dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
+        sizes, submit = self.size, self.submit
+        return (
+            f"<Workload{name}: {jobs}, sizes {sizes.min()}-{sizes.max()}, "
+            f"submit {submit[0]:.10g}-{submit[-1]:.10g} s{dropped}>"
+        )
+
+    def digest(self) -> str:
+        """Hash of the columns (BLAKE2b, 32 hexadecimal digits): equal for equal workloads on every machine.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0], runtime=[10], size=[1])
+        >>> log.digest() == fs.Workload(submit=[0.0], runtime=[10.0], size=[1], name="other").digest()
+        True
+        """
+        state = blake2b(digest_size=16)
+        for key, values in self._columns.items():
+            kind = values.dtype.newbyteorder("<")
+            state.update(f"{key} {kind.str} {len(values)};".encode())
+            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+        return state.hexdigest()
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, rows: slice | ArrayLike) -> Self:
+        if isinstance(rows, slice):
+            if rows.step is not None and rows.step < 1:
+                raise InputError(f"a workload stays sorted by submit: slices go forward, got step {rows.step}")
+            return self._rows(rows)
+        chosen = np.asarray(rows)
+        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
+            raise InputError(
+                f"a workload takes a slice or a mask of {len(self)} booleans, got "
+                f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
+            )
+        return self._rows(chosen)
+
+    def head(self, n: int) -> Self:
+        """The first `n` jobs (all, if there are fewer).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> len(fs.Workload(submit=[0, 1, 2], runtime=[1, 1, 1], size=[1, 1, 1]).head(2))
+        2
+        """
+        count = checks.whole("n of head()", n)
+        if count < 1:
+            raise InputError(f"head({n}): a workload has at least one job")
+        return self._rows(slice(0, count))
+
+    def drop(self, which: ArrayLike, reason: str) -> Self:
+        """Leave jobs out and count them in `dropped`.
+
+        Parameters
+        ----------
+        which : array_like of bool, shape (n,)
+            True where a job goes.
+        reason : str
+            What to count them under.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[1, 1], size=[1, 300])
+        >>> dict(log.drop(log.size > 128, "larger than the machine").dropped)
+        {'larger than the machine': 1}
+        """
+        mask = np.asarray(which)
+        if mask.dtype != np.bool_ or mask.shape != (len(self),):
+            raise InputError(f"drop: expected a mask of {len(self)} booleans, got {mask.dtype}, shape {mask.shape}")
+        count = int(mask.sum())
+        dropped = dict(self._dropped)
+        if count:
+            dropped[reason] = dropped.get(reason, 0) + count
+        return self._rows(~mask, dropped)
+
+
+def _restored(
+    kind: type[JobTable],
+    columns: dict[str, NDArray[Any]],
+    dropped: dict[str, int],
+    name: str,
+    comments: tuple[str, ...],
+) -> JobTable:
+    """Unpickle: arrays come back writable."""
+    new = object.__new__(kind)
+    new._fill({key: read_only(values) for key, values in columns.items()}, dropped, name, comments)
+    return new
+
+
+def _refuse_empty(n: int, rest: str) -> None:
+    if n == 0:
+        raise InputError(f"no job{rest}: a workload has at least one")

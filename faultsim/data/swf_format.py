@@ -1,0 +1,119 @@
+"""The Standard Workload Format as text: its 18 fields, its header, and how a row is written.
+
+Format: Chapin et al., "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999, as revised
+in version 2.2 by the Parallel Workloads Archive.  Reading is in `faultsim.readers.swf`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim.data.text_files import shortest, write_text
+from faultsim.errors import InputError
+
+__all__ = ["FIELDS", "MISSING", "header_fields", "leading_integer", "write_rows"]
+
+#: Names of the 18 fields, in order.
+FIELDS = (
+    "id",
+    "submit",
+    "wait",
+    "runtime",
+    "allocated",
+    "cpu_time",
+    "memory",
+    "requested",
+    "requested_time",
+    "requested_memory",
+    "status",
+    "user",
+    "group",
+    "executable",
+    "queue",
+    "partition",
+    "preceding_job",
+    "think_time",
+)
+
+#: Stands for "not known" in every field.
+MISSING = -1
+
+# Header keys begin near the semicolon, some logs without a space; continuation lines are indented deeper.
+_KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
+_LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)")
+
+
+def header_fields(comments: Sequence[str]) -> dict[str, str]:
+    """Header keys and their values; a repeated key, or a continuation line, adds a line to the value.
+
+    Examples
+    --------
+    >>> from faultsim.data.swf_format import header_fields
+    >>> header_fields(["; Version: 2.2", ";MaxNodes: 338 (batch partition; 512 total)"])
+    {'Version': '2.2', 'MaxNodes': '338 (batch partition; 512 total)'}
+    """
+    found: dict[str, str] = {}
+    last = ""
+    for line in comments:
+        match = _KEY.match(line)
+        if match:
+            last, value = match.group(1), match.group(2).strip()
+            found[last] = f"{found[last]}\n{value}" if last in found else value
+        elif last and (value := line.lstrip("; \t").rstrip()):
+            found[last] += f"\n{value}"
+    return found
+
+
+def leading_integer(text: str) -> int | None:
+    """The integer with which a header value begins, or None.
+
+    Examples
+    --------
+    >>> from faultsim.data.swf_format import leading_integer
+    >>> leading_integer("338 (batch partition; 512 total)")
+    338
+    """
+    match = _LEADING_INTEGER.match(text)
+    return int(match.group(1)) if match else None
+
+
+def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
+    """Write an SWF file: header lines, then a row a job with `MISSING` in every field that is not given.
+
+    Parameters
+    ----------
+    path : path
+        ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
+    fields : mapping of str to array
+        Columns by their names in `FIELDS`, all of one length.
+    comments : sequence of str
+        Header lines, each beginning with ";".
+
+    Raises
+    ------
+    InputError
+        A field that the format does not have.
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.data.swf_format import write_rows
+    >>> write_rows("-", {"id": np.array([1]), "submit": np.array([0.5])}, ["; Version: 2.2"])
+    ; Version: 2.2
+    1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+    """
+    unknown = [name for name in fields if name not in FIELDS]
+    if unknown:
+        raise InputError(f"{unknown[0]}: no field of an SWF file; the fields are {', '.join(FIELDS)}")
+    rows = len(next(iter(fields.values())))
+    missing = [str(MISSING)] * rows
+    columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]
+    lines = [*comments, *map(" ".join, zip(*columns, strict=True)), ""]
+    write_text(path, "\n".join(lines))

@@ -1,0 +1,62 @@
+"""Writes text files, compressed by their names, and numbers as their shortest text."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+__all__ = ["shortest", "write_text"]
+
+# No time stamp in a .gz: the same content gives the same bytes.
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": lambda data: gzip.compress(data, 6, mtime=0),
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+}
+
+
+def shortest(values: NDArray[Any]) -> list[str]:
+    """Shortest text that reads back as the same number; whole numbers without a point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.data.text_files import shortest
+    >>> shortest(np.array([2.0, 0.1]))
+    ['2', '0.1']
+    """
+    if values.dtype.kind != "f":
+        return [str(value) for value in values.tolist()]
+    # Beyond 2**53 a float64 says more with its exponent than with its digits.
+    return [str(int(v)) if v.is_integer() and abs(v) < 2.0**53 else repr(v) for v in values.tolist()]
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file: ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> from faultsim.data.text_files import write_text
+    >>> write_text("-", "one line\\n")
+    one line
+    """
+    name = os.fspath(path)
+    if name == "-":
+        sys.stdout.write(text)
+        return
+    data = text.encode("utf-8", "surrogateescape")
+    compress = _COMPRESS.get(os.path.splitext(name)[1].lower())
+    with open(name, "wb") as file:
+        file.write(compress(data) if compress else data)

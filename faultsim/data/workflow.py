@@ -1,0 +1,540 @@
+"""`Workflow`: an immutable, columnar task graph, and where it can come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.columns import WORKFLOW_JOBS, as_column, read_only
+from faultsim.data.workflow_graph import edge_columns, row_starts, topological
+from faultsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Workflow"]
+
+(_COST,) = WORKFLOW_JOBS
+_UNITS = ("s", "bytes")
+_MAX_JOBS = 2**31 - 1  # job numbers are int32
+
+
+class Workflow:
+    """A workflow: jobs, and edges that carry the output of one job to another; read-only NumPy columns.
+
+    Every method that changes something returns a new workflow.  Two workflows are equal when their columns, submit
+    times and units are; names and labels do not matter.
+
+    Parameters
+    ----------
+    cost : array_like of float, shape (jobs,) or (jobs, nodes)
+        Seconds that each job computes, 0 or more: on a node of speed 1, or, as a matrix, on each node.
+    edges : array_like, shape (m, 3) or (m, 2)
+        Rows (from, to, transfer): job `to` needs the output of job `from`, and copying it from one node to another
+        takes `transfer`, 0 or more, and where there is no third number 0.  Any order; each pair once.
+    name : str
+        What to call it in print and in figures.
+    submit : float
+        When it arrives, in seconds, 0 or more.
+    labels : sequence of str, optional
+        What the jobs are called where they come from, each once; messages name jobs by them.
+    transfer_unit : {"s", "bytes"}
+        Whether transfers are seconds already, or bytes, for which `Resources` must have a bandwidth.
+
+    Attributes
+    ----------
+    cost, transfer, successor_transfer, predecessor_transfer : numpy.ndarray of float64
+    edge_from, edge_to, successor, predecessor : numpy.ndarray of int32
+    successor_start, predecessor_start : numpy.ndarray of int64
+
+    Raises
+    ------
+    InputError
+        No job; a cost, transfer or submit time that is negative, NaN or infinite; an edge to an unknown job, from a job
+        to itself or given twice; a cycle, whose jobs are named.  Messages name rows from 0.
+
+    Notes
+    -----
+    Edges are kept sorted by (from, to), and twice more in compressed rows: the successors of job j are
+    ``successor[successor_start[j]:successor_start[j + 1]]``, ascending, and likewise its predecessors.
+
+    Source: Yu 2010, section 1.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> wf = fs.Workflow([30, 20, 20, 10], [(0, 1, 5), (0, 2, 5), (1, 3, 1), (2, 3, 1)], name="diamond")
+    >>> wf
+    <Workflow 'diamond': 4 jobs, 4 edges>
+    >>> wf.successor[wf.successor_start[0] : wf.successor_start[1]]
+    array([1, 2], dtype=int32)
+    >>> fs.Workflow([1, 1, 1], [(0, 1), (1, 2), (2, 1)])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: cycle: 1 -> 2 -> 1
+    """
+
+    __slots__ = ("_columns", "_labels", "_name", "_order", "_submit", "_transfer_unit")
+
+    _columns: dict[str, NDArray[Any]]
+    _labels: tuple[str, ...] | None
+    _name: str
+    _order: NDArray[np.int32]
+    _submit: float
+    _transfer_unit: str
+
+    def __init__(
+        self,
+        cost: ArrayLike,
+        edges: ArrayLike = (),
+        name: str = "",
+        submit: float = 0.0,
+        *,
+        labels: Sequence[str] | None = None,
+        transfer_unit: str = "s",
+    ) -> None:
+        costs = _checked_cost(cost)
+        jobs = len(costs)
+        put = object.__setattr__
+        put(self, "_labels", _checked_labels(labels, jobs))
+        put(self, "_name", str(name))
+        put(self, "_transfer_unit", checks.choice("transfer_unit", transfer_unit, _UNITS))
+        put(self, "_submit", _checked_submit(submit))
+        columns = {"cost": costs, **edge_columns(edges, jobs, self._labels)}
+        columns.update(_rows(columns, jobs))
+        put(self, "_columns", columns)
+        indegree = np.diff(columns["predecessor_start"])
+        put(
+            self,
+            "_order",
+            topological(columns["successor_start"], columns["successor"], indegree, self._labels),
+        )
+
+    def _with(self, **changed: Any) -> Workflow:
+        """A copy of this one with some of its parts changed: columns that are right already, name, submit, unit."""
+        new = object.__new__(type(self))
+        for slot in self.__slots__:
+            object.__setattr__(new, slot, changed.get(slot, getattr(self, slot)))
+        return new
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        raise AttributeError(f"a Workflow is read-only: {key} cannot be set; its methods return changed copies")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a Workflow is read-only: {key} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), {slot: getattr(self, slot) for slot in self.__slots__})
+
+    # -- columns and facts -------------------------------------------------------------------------------------------
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """Seconds that each job computes: shape (jobs,) at speed 1, or (jobs, nodes)."""
+        return self._columns["cost"]
+
+    @property
+    def edge_from(self) -> NDArray[np.int32]:
+        """The job at the beginning of each edge; edges are sorted by (from, to)."""
+        return self._columns["edge_from"]
+
+    @property
+    def edge_to(self) -> NDArray[np.int32]:
+        """The job at the end of each edge."""
+        return self._columns["edge_to"]
+
+    @property
+    def transfer(self) -> NDArray[np.float64]:
+        """What each edge carries to another node, in `transfer_unit`."""
+        return self._columns["transfer"]
+
+    @property
+    def successor_start(self) -> NDArray[np.int64]:
+        """Where each job's entries begin in `successor`; one entry more than jobs."""
+        return self._columns["successor_start"]
+
+    @property
+    def successor(self) -> NDArray[np.int32]:
+        """The successors of all jobs, one list after the other, each ascending."""
+        return self._columns["successor"]
+
+    @property
+    def successor_transfer(self) -> NDArray[np.float64]:
+        """The transfers of the edges in `successor`."""
+        return self._columns["successor_transfer"]
+
+    @property
+    def predecessor_start(self) -> NDArray[np.int64]:
+        """Where each job's entries begin in `predecessor`; one entry more than jobs."""
+        return self._columns["predecessor_start"]
+
+    @property
+    def predecessor(self) -> NDArray[np.int32]:
+        """The predecessors of all jobs, one list after the other, each ascending."""
+        return self._columns["predecessor"]
+
+    @property
+    def predecessor_transfer(self) -> NDArray[np.float64]:
+        """The transfers of the edges in `predecessor`."""
+        return self._columns["predecessor_transfer"]
+
+    @property
+    def n_jobs(self) -> int:
+        """Number of jobs."""
+        return len(self._columns["cost"])
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges."""
+        return len(self._columns["edge_from"])
+
+    @property
+    def entries(self) -> NDArray[np.int32]:
+        """The jobs without a predecessor, ascending."""
+        return read_only(np.flatnonzero(np.diff(self.predecessor_start) == 0).astype(np.int32))
+
+    @property
+    def exits(self) -> NDArray[np.int32]:
+        """The jobs without a successor, ascending."""
+        return read_only(np.flatnonzero(np.diff(self.successor_start) == 0).astype(np.int32))
+
+    @property
+    def labels(self) -> tuple[str, ...] | None:
+        """What the jobs are called where they come from, or None."""
+        return self._labels
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        return self._name
+
+    @property
+    def submit(self) -> float:
+        """When it arrives, in seconds."""
+        return self._submit
+
+    @property
+    def transfer_unit(self) -> str:
+        """``"s"``: transfers are seconds; ``"bytes"``: they need a bandwidth."""
+        return self._transfer_unit
+
+    @property
+    def ccr(self) -> float:
+        """Mean transfer over mean cost, in `transfer_unit` a second; 0 without edges, NaN where all costs are 0."""
+        mean = float(self.cost.mean())
+        carried = float(self.transfer.mean()) if self.n_edges else 0.0
+        return carried / mean if mean > 0 else float("nan")
+
+    def topological_order(self) -> NDArray[np.int32]:
+        """The jobs so that every edge goes forward; of those that may come next, the lowest number does.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 1, 1], [(2, 0)]).topological_order()
+        array([1, 2, 0], dtype=int32)
+        """
+        return self._order
+
+    def critical_path(self) -> float:
+        """Seconds of the longest path without transfers, each job on its fastest node: a bound on any run at speed 1.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([3, 2, 4], [(0, 1, 9), (1, 2, 9)]).critical_path()
+        9.0
+        """
+        least = self.cost if self.cost.ndim == 1 else self.cost.min(axis=1)
+        finish, starts, before = least.tolist(), self.predecessor_start.tolist(), self.predecessor.tolist()
+        for job in self._order.tolist():
+            ahead = before[starts[job] : starts[job + 1]]
+            finish[job] += max((finish[other] for other in ahead), default=0.0)
+        return float(max(finish))
+
+    def __len__(self) -> int:
+        return self.n_jobs
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Workflow):
+            return NotImplemented
+        return (
+            self._submit == other._submit
+            and self._transfer_unit == other._transfer_unit
+            and all(np.array_equal(values, other._columns[key]) for key, values in self._columns.items())
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def __repr__(self) -> str:
+        name = f" {self._name!r}" if self._name else ""
+        jobs = "1 job" if self.n_jobs == 1 else f"{self.n_jobs:,} jobs"
+        edges = "1 edge" if self.n_edges == 1 else f"{self.n_edges:,} edges"
+        nodes = f", costs on {self.cost.shape[1]} nodes" if self.cost.ndim == 2 else ""
+        unit = ", transfers in bytes" if self._transfer_unit == "bytes" else ""
+        submit = f", submit {self._submit:.10g} s" if self._submit else ""
+        return f"<Workflow{name}: {jobs}, {edges}{nodes}{unit}{submit}>"
+
+    def digest(self) -> str:
+        """Hash of all that makes two workflows equal (BLAKE2b, 32 hexadecimal digits), the same on every machine.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 2], [(0, 1)]).digest() == fs.Workflow([1.0, 2.0], [(0, 1, 0)], name="other").digest()
+        True
+        """
+        state = blake2b(digest_size=16)
+        state.update(f"{self._transfer_unit};{self.cost.shape};".encode())
+        state.update(np.array([self._submit], dtype="<f8").tobytes())
+        for key in ("cost", "edge_from", "edge_to", "transfer"):
+            values = self._columns[key]
+            kind = values.dtype.newbyteorder("<")
+            state.update(f"{key} {kind.str} {values.size};".encode())
+            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+        return state.hexdigest()
+
+    # -- changed copies ----------------------------------------------------------------------------------------------
+
+    def renamed(self, name: str) -> Workflow:
+        """The same workflow under another name.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1]).renamed("one").name
+        'one'
+        """
+        return self._with(_name=str(name))
+
+    def submitted(self, at: float) -> Workflow:
+        """The same workflow, arriving at another time (seconds, 0 or more).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1]).submitted(60).submit
+        60.0
+        """
+        return self._with(_submit=_checked_submit(at))
+
+    def with_cost(self, cost: ArrayLike) -> Workflow:
+        """The same graph with other costs, of shape (jobs,) or (jobs, nodes).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 2], [(0, 1)]).with_cost([[1, 2], [3, 4]]).cost.shape
+        (2, 2)
+        """
+        costs = _checked_cost(cost)
+        if len(costs) != self.n_jobs:
+            raise InputError(f"cost: {len(costs)} rows for {self.n_jobs} jobs")
+        return self._with(_columns={**self._columns, "cost": costs})
+
+    def with_transfer(self, transfer: ArrayLike, unit: str = "s") -> Workflow:
+        """The same graph with other transfers, one an edge in the order of `edge_from` and `edge_to`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 2], [(0, 1)]).with_transfer([7]).transfer
+        array([7.])
+        """
+        table = np.column_stack([self.edge_from, self.edge_to, np.zeros(self.n_edges)])
+        try:
+            values = np.asarray(transfer, dtype=float)
+        except (TypeError, ValueError):
+            raise InputError(f"transfer: expected numbers, one for each of {self.n_edges} edges") from None
+        if values.shape != (self.n_edges,):
+            raise InputError(f"transfer: expected one for each of {self.n_edges} edges, got shape {values.shape}")
+        table[:, 2] = values
+        columns = {"cost": self.cost, **edge_columns(table, self.n_jobs, self._labels)}
+        columns.update(_rows(columns, self.n_jobs))
+        return self._with(_columns=columns, _transfer_unit=checks.choice("unit", unit, _UNITS))
+
+    def scale_cost(self, factor: float) -> Workflow:
+        """All costs times a number above 0: the seconds in a unit of time, say.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 2]).scale_cost(300).cost
+        array([300., 600.])
+        """
+        return self.with_cost(self.cost * checks.number("factor of scale_cost()", factor, above=0.0))
+
+    def scale_transfer(self, factor: float) -> Workflow:
+        """All transfers times a number of 0 or more.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([1, 2], [(0, 1, 4)]).scale_transfer(0.5).transfer
+        array([2.])
+        """
+        by = checks.number("factor of scale_transfer()", factor, low=0.0)
+        return self.with_transfer(self.transfer * by, self._transfer_unit)
+
+    def with_ccr(self, ccr: float) -> Workflow:
+        """Transfers in seconds, scaled so that mean transfer over mean cost is `ccr`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([10, 30], [(0, 1, 4)]).with_ccr(0.5).transfer
+        array([10.])
+        """
+        wanted = checks.number("ccr", ccr, low=0.0)
+        now = self.ccr
+        if not now > 0:
+            if wanted == 0 or not self.n_edges:
+                return self.with_transfer(np.zeros(self.n_edges))
+            raise OptionError(f"with_ccr({wanted:g}): all costs or all transfers are 0, so no factor gives this")
+        return self.with_transfer(self.transfer * (wanted / now))
+
+    # -- networkx ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, cost: str = "cost", transfer: str = "transfer", name: str = "", transfer_unit: str = "s"
+    ) -> Workflow:
+        """A workflow from a ``networkx.DiGraph``; networkx itself is not imported.
+
+        Parameters
+        ----------
+        graph : networkx.DiGraph
+            Jobs are numbered in the order of the graph's nodes; their names become labels.
+        cost : str
+            The attribute of a node that holds its cost, a number or a list with one a node of the machine.
+        transfer : str
+            The attribute of an edge that holds its transfer; 0 where it is missing.
+        name : str
+            Name of the workflow; that of the graph by default.
+        transfer_unit : {"s", "bytes"}
+            As in `Workflow`.
+
+        Raises
+        ------
+        InputError
+            An undirected graph; two edges between the same nodes; a node without a cost; what `Workflow` refuses.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import faultsim as fs
+        >>> graph = nx.DiGraph()
+        >>> graph.add_node("a", cost=3); graph.add_node("b", cost=4); graph.add_edge("a", "b", transfer=1)
+        >>> fs.Workflow.from_networkx(graph).labels
+        ('a', 'b')
+        """
+        if not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
+            raise InputError(f"graph: expected a networkx.DiGraph, got {type(graph).__name__}")
+        if not graph.is_directed():
+            raise InputError("graph: edges have no direction; expected a networkx.DiGraph")
+        nodes = list(graph.nodes)
+        number = {node: job for job, node in enumerate(nodes)}
+        for node in nodes:
+            if cost not in graph.nodes[node]:
+                raise InputError(f"graph: node {node!r} has no attribute {cost!r}; name the one with the cost in cost=")
+        costs = [graph.nodes[node][cost] for node in nodes]
+        edges = [(number[a], number[b], data.get(transfer, 0.0)) for a, b, data in graph.edges(data=True)]
+        labels = [str(node) for node in nodes]
+        return cls(costs, edges, name or str(getattr(graph, "name", "")), labels=labels, transfer_unit=transfer_unit)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """A ``networkx.DiGraph`` with the attributes cost and transfer; nodes are labels, or numbers without any.
+
+        Raises
+        ------
+        MissingExtraError
+            If networkx is not installed.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workflow([3, 4], [(0, 1, 1)]).to_networkx().edges[0, 1]["transfer"]
+        1.0
+        """
+        nx = checks.extra("networkx", "networkx", "to_networkx()")
+        names: Sequence[Any] = range(self.n_jobs) if self._labels is None else self._labels
+        graph = nx.DiGraph(name=self._name)
+        graph.add_nodes_from((names[job], {"cost": cost}) for job, cost in enumerate(self.cost.tolist()))
+        rows = zip(self.edge_from.tolist(), self.edge_to.tolist(), self.transfer.tolist(), strict=True)
+        graph.add_edges_from((names[a], names[b], {"transfer": carried}) for a, b, carried in rows)
+        return graph
+
+
+def _rows(columns: dict[str, NDArray[Any]], jobs: int) -> dict[str, NDArray[Any]]:
+    """The edges in compressed rows, both ways."""
+    source, target, transfer = columns["edge_from"], columns["edge_to"], columns["transfer"]
+    back = np.lexsort((source, target))
+    return {
+        "successor_start": row_starts(source, jobs),
+        "successor": target,
+        "successor_transfer": transfer,
+        "predecessor_start": row_starts(target[back], jobs),
+        "predecessor": read_only(source[back]),
+        "predecessor_transfer": read_only(transfer[back]),
+    }
+
+
+def _checked_cost(cost: ArrayLike) -> NDArray[Any]:
+    try:
+        given = np.asarray(cost)
+    except ValueError:
+        raise InputError("cost: expected one number a job, or one row a job of one length; got a ragged list") from None
+    if given.ndim not in (1, 2):
+        raise InputError(f"cost: expected shape (jobs,) or (jobs, nodes), got {given.shape}")
+    if not given.size:
+        raise InputError(f"cost: a workflow has at least one job and one node, got shape {given.shape}")
+    if len(given) > _MAX_JOBS:
+        raise InputError(f"cost: {len(given):,} jobs; at most {_MAX_JOBS:,}")
+    try:
+        flat = as_column(given.reshape(-1) if given.ndim == 2 else cost, _COST)
+    except InputError as error:
+        text = str(error)
+        place, colon, rest = text.partition(": ")
+        row = place.removeprefix("cost, row ")
+        if not row.isdecimal():
+            raise
+        job, node = divmod(int(row), given.shape[1]) if given.ndim == 2 else (int(row), None)
+        where = f"cost, job {job}" + ("" if node is None else f", node {node}")
+        raise InputError(f"{where}{colon}{rest}") from None
+    return read_only(flat.reshape(given.shape))
+
+
+def _checked_labels(labels: Sequence[str] | None, jobs: int) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
+    names = tuple(map(str, labels))
+    if len(names) != jobs:
+        raise InputError(f"labels: {len(names)} for {jobs} jobs")
+    if len(set(names)) < jobs:
+        seen: set[str] = set()
+        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"labels: {again!r} is there twice; give each job its own")
+    return names
+
+
+def _checked_submit(submit: float) -> float:
+    try:
+        return checks.number("submit", submit, low=0.0, unit="s") + 0.0
+    except OptionError as error:  # a time of the input, not an option
+        raise InputError(str(error)) from None
+
+
+def _restored(kind: type[Workflow], parts: dict[str, Any]) -> Workflow:
+    """Unpickle: arrays come back writable."""
+    new = object.__new__(kind)
+    for slot, value in parts.items():
+        if slot == "_columns":
+            value = {key: read_only(column) for key, column in value.items()}
+        object.__setattr__(new, slot, read_only(value) if slot == "_order" else value)
+    return new

@@ -1,0 +1,323 @@
+"""`Workload`: an immutable, columnar job log; its columns are those of `faultsim.data.job_table.JobTable`."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.columns import WORKLOAD, by_name
+from faultsim.data.job_table import JobTable
+from faultsim.data.swf_format import header_fields, write_rows
+from faultsim.data.workload_summary import Summary, offered_load, summarize
+from faultsim.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Workload", "concat"]
+
+_COLUMNS = by_name(WORKLOAD)
+MAX_NODES = 2**31 - 1  # sizes are int32
+
+
+class Workload(JobTable):
+    """A job log: read-only NumPy columns, one row a job, sorted by submit time, never empty.
+
+    Every method that changes something returns a new workload.  Two workloads are equal when their columns are; name,
+    header and the counts of dropped records do not matter.
+
+    Parameters
+    ----------
+    submit : array_like of float, shape (n,)
+        Submit times in seconds, never decreasing.
+    runtime : array_like of float, shape (n,)
+        Run times in seconds, 0 or more.
+    size : array_like of int, shape (n,)
+        Nodes, 1 or more.
+    estimate : array_like of float, shape (n,), optional
+        Requested run times in seconds, -1 where missing.
+    id : array_like of int, shape (n,), optional
+        Job numbers; 1..n when not given.
+    user : array_like of int, shape (n,), optional
+        User numbers, -1 where missing.
+    dropped : mapping of str to int, optional
+        Reason and count of the records that are not here.
+    name : str
+        What to call it in print and in figures.
+    comments : sequence of str
+        Header lines of the file it came from, each beginning with ";".
+
+    Attributes
+    ----------
+    submit, runtime, estimate : numpy.ndarray of float64
+    size : numpy.ndarray of int32
+    id, user : numpy.ndarray of int64
+
+    Raises
+    ------
+    InputError
+        No job; columns of different lengths; NaN, infinite, negative or decreasing times; a size or number that is not
+        whole.  The message names column, row (from 0) and value.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 60, 60], runtime=[100, 30, 5], size=[4, 1, 2], name="three jobs")
+    >>> log
+    <Workload 'three jobs': 3 jobs, sizes 1-4, submit 0-60 s>
+    >>> log.size
+    array([4, 1, 2], dtype=int32)
+    >>> log[log.size > 1].id
+    array([1, 3])
+    >>> fs.Workload(submit=[0, 60, 30], runtime=[1, 1, 1], size=[1, 1, 1])
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.InputError: submit, row 2: 30 is less than 60 in the row before; sort the rows by submit first
+    """
+
+    __slots__ = ()
+
+    def renamed(self, name: str) -> Workload:
+        """The same workload under another name.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[1], size=[1]).renamed("one").name
+        'one'
+        """
+        new = object.__new__(type(self))
+        new._fill(self._columns, self._dropped, str(name), self._comments)
+        return new
+
+    # -- load --------------------------------------------------------------------------------------------------------
+
+    def scale_runtime(self, c: float) -> Workload:
+        """Run times and estimates times `c` (the load coefficient of Krevat 2002, section 3.3, and Oliner 2004).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[10], size=[1], estimate=[15]).scale_runtime(2).estimate
+        array([30.])
+        """
+        factor = _factor("scale_runtime", c)
+        estimate = self.estimate
+        with np.errstate(over="ignore"):  # an infinite time is refused by name
+            runtime, longer = self.runtime * factor, estimate * factor
+        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, longer))
+
+    def scale_gaps(self, f: float) -> Workload:
+        """Gaps between arrivals times `f`; the first arrival stays.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[10, 20, 40], runtime=[1, 1, 1], size=[1, 1, 1]).scale_gaps(0.5).submit
+        array([10., 15., 25.])
+        """
+        first, factor = self.submit[0], _factor("scale_gaps", f)
+        with np.errstate(over="ignore"):  # an infinite time is refused by name
+            submit = first + (self.submit - first) * factor
+        return self._derived(submit=submit)
+
+    def scale_size(self, f: int) -> Workload:
+        """Sizes times a whole number: a log of supernodes as a log of nodes (512 on BlueGene/L).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[1], size=[3]).scale_size(512).size
+        array([1536], dtype=int32)
+        """
+        factor = checks.whole("scale_size", f, low=1, high=MAX_NODES)
+        return self._derived(size=self.size.astype(np.int64) * factor)
+
+    def with_load(self, target: float, *, nodes: int) -> Workload:
+        """Stretch or squeeze the gaps between arrivals so that the offered load becomes `target`.
+
+        Parameters
+        ----------
+        target : float
+            Work / (nodes * span) to reach, for example 0.9.
+        nodes : int
+            Size of the machine.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 100], runtime=[50, 30], size=[1, 1])
+        >>> log.with_load(0.5, nodes=2).submit
+        array([ 0., 80.])
+        """
+        load = offered_load(self.submit, self.work, _nodes(nodes))
+        if not 0 < load < math.inf:
+            raise InputError(f"with_load: the offered load is {load}; it takes work and a span of time")
+        return self.scale_gaps(load / _factor("with_load", target))
+
+    def summary(self, nodes: int | None = None) -> Summary:
+        """Counts, span, offered load, and mean and standard deviation of size and work.
+
+        Parameters
+        ----------
+        nodes : int, optional
+            Machine for the offered load and for Krevat's Table 1; by default the one that the header names.
+
+        Returns
+        -------
+        Summary
+            A mapping that prints as a table.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 100], runtime=[50, 30], size=[1, 1])
+        >>> log.summary(nodes=2)["offered_load"]
+        0.4
+        """
+        machine = self.max_nodes if nodes is None else _nodes(nodes)
+        return summarize(self._columns, nodes=machine, name=self._name, dropped=self._dropped)
+
+    # -- other forms -------------------------------------------------------------------------------------------------
+
+    def write_swf(self, path: str | os.PathLike[str]) -> None:
+        """Write the workload as an SWF file of 18 fields (``.gz``, ``.xz``, ``.bz2`` compressed, "-" to the output).
+
+        The header lines of the file it came from are kept, with new counts.  Reading the file gives an equal workload.
+        Both size fields (5 and 8) hold the size.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[2.5], size=[4]).write_swf("-")
+        ; Version: 2.2
+        ; MaxJobs: 1
+        ; MaxRecords: 1
+        ; Note: written by faultsim
+        1 0 -1 2.5 4 -1 -1 4 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1
+        """
+        fields: dict[str, NDArray[Any]] = {
+            "id": self.id,
+            "submit": self.submit,
+            "runtime": self.runtime,
+            "allocated": self.size,
+            "requested": self.size,
+            "requested_time": self.estimate,
+            "user": self.user,
+        }
+        write_rows(path, fields, self._new_comments())
+
+    def _new_comments(self) -> list[str]:
+        counts = [f"; MaxJobs: {len(self)}", f"; MaxRecords: {len(self)}"]
+        if not self._comments:
+            return ["; Version: 2.2", *counts, "; Note: written by faultsim"]
+        kept = [line for line in self._comments if not {"MaxJobs", "MaxRecords"} & header_fields([line]).keys()]
+        return [*kept, *counts]
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns as a pandas frame (needs pandas).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> list(fs.Workload(submit=[0], runtime=[1], size=[1]).to_pandas())
+        ['id', 'submit', 'runtime', 'estimate', 'size', 'user']
+        """
+        pd = checks.extra("pandas", "pandas", "to_pandas")
+        return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
+
+    @classmethod
+    def from_pandas(cls, frame: Any, *, name: str = "") -> Workload:
+        """A workload from a pandas frame with at least the columns submit, runtime and size.
+
+        NaN in estimate or user means "missing".  Columns with other names are left aside.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            Rows sorted by submit.
+        name : str
+            What to call it.
+
+        Raises
+        ------
+        InputError
+            A column is missing, or looks misspelt, or holds bad values.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 5], runtime=[1, 2], size=[1, 8])
+        >>> fs.Workload.from_pandas(log.to_pandas()) == log
+        True
+        """
+        there = [str(key) for key in frame.columns]
+        for needed in ("submit", "runtime", "size"):
+            if needed not in there:
+                raise InputError(f"from_pandas: column {needed!r} missing; the frame has {', '.join(there)}")
+        for key in set(_COLUMNS) - set(there):
+            if near := difflib.get_close_matches(key, there, n=1, cutoff=0.85):
+                raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
+        given = {key: frame[key].to_numpy() for key in _COLUMNS if key in there}
+        for key in ("estimate", "user"):
+            if key in given and given[key].dtype.kind == "f":
+                given[key] = np.where(np.isnan(given[key]), -1.0, given[key])
+        return cls(**given, name=name)
+
+
+def _factor(what: str, value: float) -> float:
+    return checks.number(f"the factor of {what}", value, above=0.0)
+
+
+def _nodes(nodes: int) -> int:
+    return checks.whole("nodes", nodes, low=1, high=MAX_NODES)
+
+
+def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
+    """Several workloads as one, merged by submit time; equal times keep the order in which the logs are given.
+
+    Parameters
+    ----------
+    logs : iterable of Workload
+        At least one.  Job numbers are kept, so they may repeat.
+    name : str
+        What to call the result; the names joined with "+" by default.
+
+    Returns
+    -------
+    Workload
+        With the counts of `dropped` added up, and the header lines of the first log.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> a = fs.Workload(submit=[0, 10], runtime=[1, 1], size=[1, 1])
+    >>> b = fs.Workload(submit=[5], runtime=[2], size=[4])
+    >>> fs.concat([a, b]).submit
+    array([ 0.,  5., 10.])
+    """
+    if isinstance(logs, Workload):
+        raise InputError("concat: one workload given; expected several, in a list")
+    logs = list(logs)
+    if not logs:
+        raise InputError("concat: no workload given; expected at least one")
+    for position, log in enumerate(logs):
+        if not isinstance(log, Workload):
+            raise InputError(f"concat: item {position} is a {type(log).__name__}; expected a Workload")
+    joined = {key: np.concatenate([log.columns[key] for log in logs]) for key in _COLUMNS}
+    order = np.argsort(joined["submit"], kind="stable")
+    dropped: dict[str, int] = {}
+    for log in logs:
+        for reason, count in log.dropped.items():
+            dropped[reason] = dropped.get(reason, 0) + count
+    name = name or "+".join(dict.fromkeys(log.name for log in logs if log.name))
+    return Workload(
+        **{key: values[order] for key, values in joined.items()}, dropped=dropped, name=name, comments=logs[0].comments
+    )

@@ -1,0 +1,1 @@
+"""Faces of compiled kernels that are of use on their own."""

@@ -1,0 +1,130 @@
+"""Moments of failure records, and the clock that a trace made of them runs on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import InputError, OptionError
+
+__all__ = ["Moment", "on_clock", "seconds", "written"]
+
+#: What ``begin=`` and ``end=`` of the readers take: seconds since 1970, "2001-01-31", "2001-01-31 12:00", a datetime.
+Moment: TypeAlias = str | date | float
+
+_DAY = 86_400.0
+
+
+def seconds(what: str, moment: Moment) -> float:
+    """A moment as seconds since 1970 on the clock of the records (one without time zone is taken as it stands).
+
+    Examples
+    --------
+    >>> from faultsim.readers.timestamps import seconds
+    >>> seconds("begin", "1970-01-02"), seconds("begin", "1970-01-02 00:00:30"), seconds("begin", 5)
+    (86400.0, 86430.0, 5.0)
+    """
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment.strip())
+        except ValueError:
+            raise OptionError(
+                f"{what}: {moment!r} is no date; expected one such as '2001-01-31' or '2001-01-31 12:00'"
+            ) from None
+    if isinstance(moment, date):
+        if not isinstance(moment, datetime):
+            moment = datetime(moment.year, moment.month, moment.day)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if isinstance(moment, bool) or not isinstance(moment, int | float | np.number) or not math.isfinite(moment):
+        raise OptionError(
+            f"{what}: expected a date, a text such as '2001-01-31', or seconds since 1970, got {moment!r}"
+        )
+    return float(moment)
+
+
+def written(moment: float) -> str:
+    """Seconds since 1970 as a date and time, to the minute.
+
+    Examples
+    --------
+    >>> from faultsim.readers.timestamps import written
+    >>> written(86_430.0)
+    '1970-01-02 00:00'
+    """
+    return str(np.datetime64(math.floor(moment), "s").astype("datetime64[m]")).replace("T", " ")
+
+
+def on_clock(
+    name: str,
+    columns: Mapping[str, NDArray[Any]],
+    dropped: Mapping[str, int],
+    *,
+    first: float,
+    last: float,
+    begin: Moment | None,
+    end: Moment | None,
+    under_way: bool = False,
+    merge: bool = False,
+) -> FailureTrace:
+    """A trace from records at seconds since 1970.
+
+    Parameters
+    ----------
+    name : str
+        What to call it; the moment of time 0 is added.
+    columns : mapping of str to array
+        time, node, downtime, in any order.
+    dropped : mapping of str to int
+        Reasons and counts of records left out.
+    first, last : float
+        Between which moments there are records.
+    begin, end : Moment, optional
+        What part to take.  `begin` is time 0; by default midnight before `first`.  The span ends at `end`, or at
+        `last` if that is earlier.
+    under_way : bool
+        As in `FailureTrace.window`.
+    merge : bool
+        Whether to merge overlapping outages first.
+
+    Raises
+    ------
+    InputError
+        No failure in this part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.readers.timestamps import on_clock
+    >>> columns = {"time": np.array([86_430.0]), "node": np.array([3]), "downtime": np.array([60.0])}
+    >>> on_clock("sample", columns, {}, first=86_430.0, last=86_490.0, begin=None, end=None)
+    <FailureTrace 'sample (0 s = 1970-01-02 00:00)': 1 failure, nodes 3-3, span 90 s>
+    """
+    midnight = math.floor(first / _DAY) * _DAY
+    zero = midnight if begin is None else seconds("begin", begin)
+    until = math.inf if end is None else seconds("end", end)
+    if until <= zero:
+        raise OptionError(f"end: {written(until)} is not after the begin, {written(zero)}")
+    shift = min(midnight, zero)
+    # Seconds since 1970 have microseconds but no more.
+    trace = FailureTrace(
+        np.round(columns["time"] - shift, 6),
+        columns["node"],
+        columns["downtime"],
+        span=max(round(last - shift, 6), 0.0),
+        dropped=dropped,
+    )
+    if merge:
+        trace = trace.merge_overlaps()
+    if begin is not None or end is not None:
+        trace = trace.window(zero - shift, until - shift, under_way=under_way)
+    if not len(trace):
+        reasons = "".join(f"; {reason}: {count}" for reason, count in dropped.items())
+        part = "" if begin is None and end is None else " in the part asked for"
+        raise InputError(f"{name}: no failure{part}; its records go from {written(first)} to {written(last)}{reasons}")
+    return trace.renamed(f"{name} (0 s = {written(zero)})")

@@ -1,0 +1,1 @@
+"""Reference implementations of `faultsim._core.fars`."""

@@ -1,0 +1,136 @@
+"""One move of `Fars`: where a job goes, and what the move does to it (model.md, "Rescheduling")."""
+
+import math
+from copy import copy
+
+from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause, where
+from faultsim.reference.scheduling.placement import Window, place
+from faultsim.reference.scheduling.queueing import fixed_box, occupied_at, queue_order, shadow_time
+from faultsim.reference.state import State
+from faultsim.reference.torus.boxes import Box
+
+__all__ = ["Promise", "change_box", "change_nodes"]
+
+
+# -- where to
+
+
+def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -> None:
+    """Cluster: "suspicious nodes ascending change for the lowest nodes that are free and not suspicious; the ones left
+    are free at once".
+    """
+    state.swap(job, given, healthy[: len(given)])
+    interrupt(state, job)
+
+
+def change_box(state: State, job: Job, promise: "Promise") -> bool:
+    """Torus: "the job moves as a whole, into a box of its size without a suspicious node that the placement rule picks
+    on what is occupied without the job (its other nodes may be used again), in the window from t to its new expected
+    end"; "If there is no such box, the job stays."
+    """
+    assert state.table is not None
+    moved = copy(job)
+    interrupt(state, moved)
+    end = state.expected_end(moved)
+    occupied = state.blocked & ~job.mask
+    suspicious = sum(1 << node for node in state.suspicious)
+    candidates = [
+        box
+        for box in state.table.free_of_size(occupied | suspicious, job.allocated)
+        if promise.allows(state, job, box, end)
+    ]
+    if not candidates:
+        return False
+    state.relocate(job, place(state, job, candidates, occupied, Window(state.now, end)))
+    interrupt(state, job)
+    return True
+
+
+class Promise:
+    """What a torus has promised to jobs that wait, as of before the first move of a tick."""
+
+    def __init__(self, state: State) -> None:
+        scheduler = state.settings["scheduler"]
+        self.T = math.inf  # EASY
+        self.needs = 0
+        self.fixed: Box | None = None
+        if scheduler["name"] == "easy" and state.queue:
+            head = queue_order(state)[0]
+            self.T, self.needs = shadow_time(state, head), head.needs
+            if scheduler["reservation"] == "fixed" and not math.isinf(self.T):
+                self.fixed = fixed_box(state, head, self.T)
+
+    def allows(self, state: State, job: Job, box: Box, end: float) -> bool:
+        """Whether the job may be in this box until its expected end.
+
+        "With EasyBackfill, if somebody waits and the new expected end is later than T, the box must, held at T, leave a
+        free box of the head's rounded size (jobs moved before in this tick are where they are now, and the job itself
+        is not in its old box), or with `reservation="fixed"` keep clear of the reserved box, which is picked before the
+        first move; with ConservativeBackfill it must keep clear of all reservations that are not of no length and begin
+        before the new expected end."
+        """
+        assert state.table is not None
+        for reservation in state.reservations.values():
+            assert reservation.box is not None
+            if reservation.begin < min(reservation.end, end) and reservation.box.mask & box.mask:
+                return False
+        if end <= self.T:
+            return True
+        if self.fixed is not None:
+            return not self.fixed.mask & box.mask
+        others = [other for other in state.running if other is not job]
+        return state.table.fits(occupied_at(state, self.T, others) | box.mask, self.needs)
+
+
+# -- what it costs
+
+
+def interrupt(state: State, job: Job) -> None:
+    """The job stops for the move."""
+    rule, now = state.settings["rescheduling"], state.now
+    restart = float(rule["restart_cost"])
+    if rule["live"]:
+        live(job, now, restart)
+        skip_requests(state, job)
+        return
+    # "Stop and restart is a lead phase, in the account of migrations, with t0 = (t + checkpoint_cost) + restart_cost;
+    # the progress, or that to which a broken-off phase leads, is safe from t + checkpoint_cost on, and a kill before
+    # that loses the work since the old safe point."
+    here = close_stretch(job, now)
+    unpause(job, now)
+    safe_at = now + float(rule["checkpoint_cost"])
+    set_out(job, "move", now, safe_at + restart, here.safe, here.progress, here.unsaved, safe_at=safe_at)
+
+
+def live(job: Job, now: float, restart: float) -> None:
+    """ "With `live=True` the job pauses for `restart_cost` seconds, which is no safe point"."""
+    here = where(job, now)
+    if here.phase == "work" or now < job.pause_until:
+        # "a job that works, and any job in a pause, pauses as with `Defragment`"
+        pause(job, now, restart)
+    elif here.phase == "planned":
+        # "one in a planned checkpoint that began at b makes it anew after the pause: they move by (t - b) +
+        # `restart_cost`"
+        pause(job, now, restart, again=here.again)
+    elif here.unsaved == 0.0:
+        # "one in a lead phase in which no work is unsafe (a restart) has a lead phase of `restart_cost` instead"
+        close_stretch(job, now)
+        set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0)
+    else:
+        # "one in another lead phase [...] with u > 0 seconds of work that are not safe goes on from its safe progress
+        # with t0 = (t + `restart_cost`) - u, as if it had worked since"
+        close_stretch(job, now)
+        t0 = (now + restart) - here.unsaved
+        set_out(job, "move", t0, t0, here.safe, here.safe, 0.0)
+        job.pause_until = now + restart
+        job.migration += restart
+
+
+def skip_requests(state: State, job: Job) -> None:
+    """ "requests of `RiskBased` at t0 + i W that are before the end of the pause are skipped"."""
+    rule = state.settings["checkpointing"]
+    if rule["name"] != "risk_based":
+        return
+    interval = float(rule["interval"])
+    while job.t0 + (job.asked + 1) * interval < job.pause_until:
+        job.asked += 1

@@ -1,0 +1,250 @@
+"""`Fars`: running jobs leave nodes that are predicted to fail (model.md, "Rescheduling").
+
+One tick is `act`: who is suspicious, how many nodes are spare, what each move is worth, which jobs move; then they do.
+How one job moves, and what a move costs it, is in `moves`.
+"""
+
+import math
+from typing import NamedTuple
+
+from faultsim.reference.fars.knapsack import knapsack
+from faultsim.reference.fars.moves import Promise, change_box, change_nodes
+from faultsim.reference.faults.failures import requeue, roll_back
+from faultsim.reference.job import Job, where
+from faultsim.reference.scheduling.queueing import queue_order, shadow_time
+from faultsim.reference.state import THEFT, State
+
+__all__ = ["STRATEGIES", "act"]
+
+STRATEGIES = ("service_unit_loss", "job_failure_rate", "failure_slowdown", "node_stealing")
+
+
+class Suspect(NamedTuple):
+    """A suspicious job: "k >= 1 of their nodes suspicious"."""
+
+    job: Job
+    nodes: list[int]  # the suspicious ones, ascending
+
+    @property
+    def k(self) -> int:
+        return len(self.nodes)
+
+
+def act(state: State) -> int:
+    """A tick, with `state.suspicious` those of its interval; how many jobs moved.
+
+    "If there is a suspicious job, that is an attempt"; "A tick at which a job moved is a success, disturbs".
+    """
+    suspects = suspicious_jobs(state)
+    if not suspects:
+        return 0
+    state.attempted += 1
+    spare = spare_nodes(state)
+    gains = [gain(state, suspect.job, state.world.probability(suspect.k)) for suspect in suspects]
+    moving = chosen(state, suspects, gains, spare)
+    # "All victims are stopped, in the order found, before the first move."
+    promise = None if state.table is None else Promise(state)
+    moved = 0
+    for suspect in suspects:  # "Moves go by job index."
+        nodes = moving.get(suspect.job.index)
+        if nodes is None:
+            continue
+        if promise is None:
+            change_nodes(state, suspect.job, nodes, healthy_nodes(state))
+            moved += 1
+        else:
+            moved += change_box(state, suspect.job, promise)
+    if moved:
+        state.successful += 1
+        state.disturb()
+    return moved
+
+
+def runs(state: State, job: Job) -> bool:
+    """ "those that run, are not held, have started (start <= t), do not end now"."""
+    return not job.held and job.start <= state.now < job.finish
+
+
+def suspicious_jobs(state: State) -> list[Suspect]:
+    """By job index."""
+    found = []
+    for job in sorted(state.running, key=lambda job: job.index):
+        nodes = sorted(node for node in state.suspicious if job.has(node))
+        if nodes and runs(state, job):
+            found.append(Suspect(job, nodes))
+    return found
+
+
+# -- 1. spare nodes
+
+
+def spare_nodes(state: State) -> int:
+    """S: "H is the number of free nodes that are not suspicious"; never below 0."""
+    healthy = len(healthy_nodes(state))
+    rule = state.settings["rescheduling"]
+    if rule["spares"] != "dynamic":
+        return min(int(rule["spares"]["k"]), healthy)
+    scheduler = state.settings["scheduler"]["name"]
+    if not state.queue or scheduler == "fcfs":
+        return healthy
+    unpromised = extra_nodes(state) if scheduler == "easy" else least_unreserved(state)
+    return max(0, min(healthy, unpromised))
+
+
+def healthy_nodes(state: State) -> list[int]:
+    """Free nodes that are not suspicious, ascending."""
+    if state.table is None:
+        return [node for node in state.free_nodes if node not in state.suspicious]
+    taken = state.blocked
+    return [node for node in range(state.nodes) if not taken >> node & 1 and node not in state.suspicious]
+
+
+def extra_nodes(state: State) -> int:
+    """EASY: "x the nodes that are free at T, releases at T counted, less those that the head needs; with T infinite,
+    S = H".
+    """
+    head = queue_order(state)[0]
+    T = shadow_time(state, head)
+    if math.isinf(T):
+        return state.nodes
+    return free_at(state, T) - head.needs
+
+
+def free_at(state: State, u: float) -> int:
+    """ "those free now, and those of releases at u or earlier"."""
+    return state.free + sum(release.size for release in state.releases() if release.time <= u)
+
+
+def least_unreserved(state: State) -> int:
+    """Conservative: "the least number, over all times u >= t, and 0 at least, of nodes free at u: [...] less those of
+    reservations [begin, end) with begin <= u < end".
+
+    The number falls only where a reservation begins.
+    """
+    promises = state.reservations.values()
+    times = [state.now] + [promise.begin for promise in promises if promise.begin > state.now]
+    return min(
+        free_at(state, u) - sum(promise.size for promise in promises if promise.begin <= u < promise.end) for u in times
+    )
+
+
+# -- 2. gains
+
+
+def gain(state: State, job: Job, f: float) -> float:
+    """v of a job whose move changes its probability to fail by f."""
+    rule = state.settings["rescheduling"]
+    strategy = rule["strategy"]["name"]
+    if strategy == "job_failure_rate":
+        return f
+    restart = float(rule["restart_cost"])
+    overhead = restart if rule["live"] else float(rule["checkpoint_cost"]) + restart
+    at_risk = (state.now + float(rule["interval"]) / 2.0) - where(job, state.now).since
+    if strategy == "failure_slowdown":
+        return (f * (((at_risk + queue_cost(state)) + restart) - overhead)) / max(job.estimate, 10.0)
+    return (f * job.size) * (at_risk - overhead)
+
+
+def queue_cost(state: State) -> float:
+    """O_q: "the last [...] or the mean [...] of the waits observed so far; 0 before the first"."""
+    if not state.waits:
+        return 0.0
+    if state.settings["rescheduling"]["queue_cost"] == "last":
+        return state.waits[-1]
+    total = 0.0
+    for wait in state.waits:
+        total += wait
+    return total / len(state.waits)
+
+
+# -- 3. and 4. who moves
+
+
+def chosen(state: State, suspects: list[Suspect], gains: list[float], spare: int) -> dict[int, list[int]]:
+    """Job index -> the nodes that it moves from."""
+    weights = [suspect.k if state.table is None else suspect.job.allocated for suspect in suspects]
+    taken, _ = knapsack(gains, weights, spare)
+    moving = {suspect.job.index: suspect.nodes for suspect, take in zip(suspects, taken, strict=True) if take}
+    left = spare - sum(weight for weight, take in zip(weights, taken, strict=True) if take)
+    others = [(suspect, v) for suspect, v, take in zip(suspects, gains, taken, strict=True) if not take]
+    if state.table is not None:
+        return moving
+    if state.settings["rescheduling"]["strategy"]["name"] == "node_stealing":
+        return moving | steal(state, others, left)
+    return moving | residual(state, [suspect for suspect, _ in others], left)
+
+
+def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[int]]:
+    """ "if R = S - (the weights chosen) > 0: of the suspicious jobs not chosen with k > R, the one of the largest gain,
+    ties to the lower index, moves the R lowest of its suspicious nodes, if that gain is above 0".
+    """
+    if left <= 0:
+        return {}
+    best, best_gain = None, 0.0
+    for suspect in others:
+        if suspect.k <= left:
+            continue
+        f = state.world.probability(suspect.k - left)
+        if state.settings["rescheduling"]["residual"] == "difference":
+            f = state.world.probability(suspect.k) - f
+        v = gain(state, suspect.job, f)
+        if v > best_gain:
+            best, best_gain = suspect, v
+    return {} if best is None else {best.job.index: best.nodes[:left]}
+
+
+# -- node stealing
+
+
+def steal(state: State, others: list[tuple[Suspect, float]], left: int) -> dict[int, list[int]]:
+    """Du, Marchal, Pallez and Robert 2024: "for each suspicious job that was not chosen and has v > 0, by falling gain,
+    ties to the lower index: with r the spare nodes that are left, a job with k <= r takes them. Else a victim is looked
+    for".
+    """
+    moving: dict[int, list[int]] = {}
+    stopped: list[Job] = []
+    suspected = {suspect.job.index for suspect in suspicious_jobs(state)}
+    for suspect, v in sorted((row for row in others if row[1] > 0.0), key=lambda row: (-row[1], row[0].job.index)):
+        if suspect.k > left:
+            victim = cheapest(state, suspect, suspected, stopped, left)
+            if victim is None or not loss(state, victim) < v:
+                continue
+            stopped.append(victim)
+            left += victim.allocated
+        left -= suspect.k
+        moving[suspect.job.index] = suspect.nodes
+    for victim in stopped:
+        stop(state, victim)
+    return moving
+
+
+def cheapest(state: State, suspect: Suspect, suspected: set[int], stopped: list[Job], left: int) -> Job | None:
+    """ "among the jobs that run, are not held, have started, do not end now, are not suspicious, were not stolen from
+    before, have a smaller requested size than the job, and at least k - r nodes; it is the one of least loss, ties to
+    the lower index".
+    """
+    able = [
+        job
+        for job in state.running
+        if runs(state, job)
+        and job.index not in suspected
+        and job not in stopped
+        and job.size < suspect.job.size
+        and job.allocated >= suspect.k - left
+    ]
+    return min(able, key=lambda job: (loss(state, job), job.index), default=None)
+
+
+def loss(state: State, job: Job) -> float:
+    """ "size_v (t - t_last)"."""
+    return job.size * (state.now - where(job, state.now).since)
+
+
+def stop(state: State, job: Job) -> None:
+    """ "It is stopped as by a kill (records show it with kind 4), and goes back to the queue in the manner of the
+    recovery, or of `Requeue()` with the same restart cost if that is `Hold`."
+    """
+    state.write(THEFT, job)
+    roll_back(state, job)
+    recovery = state.settings.get("recovery")
+    requeue(state, job, "arrival" if recovery is None else recovery.get("place", "arrival"))

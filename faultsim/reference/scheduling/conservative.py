@@ -1,0 +1,185 @@
+"""Conservative backfilling on clusters and tori (MODEL.md section 6, reading R5).
+
+"every queued job has a reservation and keeps it: each pass compresses in queue order (take one job's reservation out,
+put it at the earliest hole given all others). After a disturbance [...] all are rebuilt in queue order. On a torus as a
+reservation in time over boxes."
+"""
+
+import math
+from bisect import bisect_left
+
+from faultsim.reference.job import expected_if_started
+from faultsim.reference.scheduling.defragment import defragment
+from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
+from faultsim.reference.state import Job, Reservation, State
+from faultsim.reference.torus.boxes import union
+
+__all__ = ["conservative"]
+
+
+def conservative(state: State, order: list[Job]) -> None:
+    """One pass.  "With Defragment: after the sweep, [...] attempt; if adopted, rebuild, which may start jobs."."""
+    rebuild = is_disturbed(state)
+    if rebuild:
+        state.reservations.clear()
+    sweep(state, order, compressing=not rebuild)
+    if defragment(state, order):
+        state.reservations.clear()
+        sweep(state, order, compressing=False)
+
+
+def is_disturbed(state: State) -> bool:
+    """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4;
+    some reservation's time is < now, or equalled the last pass's time without having started [...])".
+
+    A job that outlived its estimate and has ended since the last pass did disturb.  F10: "a failure with an effect, a
+    repair, a migration [...], an unforeseen checkpoint since the last pass".  An adopted `Defragment` is dealt with in
+    its own pass.
+    """
+    disturbed, state.disturbed = state.disturbed, False
+    return (
+        disturbed
+        or state.overdue()
+        or any(r.begin < state.now or r.begin == state.last_pass for r in state.reservations.values())
+    )
+
+
+def sweep(state: State, order: list[Job], compressing: bool) -> None:
+    """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`.
+
+    F10: "a job that has no hole at all (unknown repairs) has no reservation".
+    """
+    still_waiting: list[Job] = []
+    for job in order:
+        old = state.reservations.pop(job.index, None)
+        first = not still_waiting  # no job earlier in queue order stays queued
+        new, starts = (cluster_hole if state.table is None else torus_hole)(state, job, first)
+        if old is not None and (new is None or old.begin < new.begin):
+            new, starts = old, old.begin == state.now and is_really_free(state, old)  # "(never later than it was)"
+        if new is not None and starts:
+            # R6: "under conservative: started while a job earlier in queue order stays queued".
+            state.begin(job, new.box, free_nodes_for(state, job), backfilled=not first)
+            continue
+        if new is not None:
+            state.reservations[job.index] = new
+        still_waiting.append(job)
+    order[:] = still_waiting
+
+
+def reservation_end(state: State, job: Job, begin: float) -> float:
+    """ "Duration of a reservation = [t, (t + start_delay) + estimate)"; F10: with what is left of the estimate."""
+    return expected_if_started(job, begin + state.delay)
+
+
+def is_really_free(state: State, promise: Reservation) -> bool:
+    """Whether the nodes of a reservation are free now."""
+    return promise.size <= state.open_to_start if promise.box is None else not promise.box.mask & state.blocked
+
+
+def holes_to_try(state: State) -> list[float]:
+    """The releases from now on, in time order: expected ends of running jobs, known repairs, ends of reservations."""
+    ends = {release.time for release in state.releases()}
+    ends.update(promise.end for promise in state.reservations.values())
+    return sorted(t for t in ends if t >= state.now)
+
+
+def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool:
+    """Whether the other half-open interval takes room from this one.
+
+    "A zero-length reservation needs room at its instant", but [t, t) takes none from the others.
+    """
+    if other_begin == other_end:
+        return False
+    return other_begin <= begin < other_end or begin <= other_begin < end
+
+
+# -- cluster: a count of nodes
+
+
+def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
+    """The earliest hole of a cluster, and whether the job starts in it now.
+
+    "A hole at `now` needs nodes that are really free now (not those of overrun jobs); if there is none, the releases in
+    time order are tried, those "now" (overrun) included".
+    """
+    times, used = usage(state)
+    for t in [state.now, *holes_to_try(state)]:
+        end = reservation_end(state, job, t)
+        here = bisect_left(times, t)
+        over = max(bisect_left(times, end), here + 1)
+        if max(used[here:over]) + job.size <= state.nodes - state.left_alone:
+            return Reservation(t, end, job.size), t == state.now and job.size <= state.open_to_start
+    return None, False
+
+
+def usage(state: State) -> tuple[list[float], list[int]]:
+    """Nodes in use by running jobs (until their expected end) and by reservations, and those that are down (until they
+    are up, if that is known): times, and the number from each time up to the next.  A reservation of no length takes
+    nothing.
+    """
+    change: dict[float, int] = {state.now: 0}
+    for job in state.running:
+        end = state.expected_end(job)
+        if end > state.now:
+            change[state.now] += job.allocated
+            change[end] = change.get(end, 0) - job.allocated
+    for node, up in state.up.items():
+        if state.holder(node) is None:
+            end = up if state.repairs_known else math.inf
+            change[state.now] += 1
+            change[end] = change.get(end, 0) - 1
+    for promise in state.reservations.values():
+        change[promise.begin] = change.get(promise.begin, 0) + promise.size
+        change[promise.end] = change.get(promise.end, 0) - promise.size
+    times, used, level = sorted(change), [], 0
+    for t in times:
+        level += change[t]
+        used.append(level)
+    return times, used
+
+
+# -- torus: boxes
+
+
+def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
+    """The earliest hole of a torus, and whether the job starts in it now: "Earliest t first, then smallest q"."""
+    assert state.table is not None
+    sizes = state.table.sizes_between(job.needs, state.nodes)
+    if not first:
+        sizes = state.table.sizes_between(job.needs, job.needs + state.settings["scheduler"]["max_growth"])
+    # Now, among nodes that are really free; then the releases.
+    found = box_at(state, job, sizes, state.now, state.blocked, starting=True)
+    if found is not None:
+        return found, True
+    for t in holes_to_try(state):
+        running = union(other.mask for other in state.running if state.expected_end(other) > t)
+        found = box_at(state, job, sizes, t, running | state.down_mask(after=t))
+        if found is not None:
+            return found, False
+    return None, False
+
+
+def box_at(
+    state: State, job: Job, sizes: list[int], t: float, running: int, starting: bool = False
+) -> Reservation | None:
+    """A reservation at t, when running jobs hold these nodes, or they are down.
+
+    "The box is the placement rule's choice, judged on the occupancy at t", among the boxes that are "free over the
+    whole duration of running jobs (until their expected end) and of other reservations".
+    """
+    assert state.table is not None
+    end = reservation_end(state, job, t)
+    blocked = occupied = running
+    for promise in state.reservations.values():
+        assert promise.box is not None
+        if meet(t, end, promise.begin, promise.end):
+            blocked |= promise.box.mask
+        if meet(t, t, promise.begin, promise.end):
+            occupied |= promise.box.mask
+    for q in sizes:
+        candidates = state.table.free_of_size(blocked, q)
+        if starting:
+            candidates = unsuspected(state, candidates)
+        if candidates:
+            return Reservation(t, end, q, place(state, job, candidates, occupied, window_at(state, job, t)))
+    return None

@@ -1,0 +1,110 @@
+"""`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (MODEL.md section 8)."""
+
+from typing import Any
+
+from faultsim.reference.scheduling.placement import Window, place
+from faultsim.reference.scheduling.queueing import shadow_time
+from faultsim.reference.state import Job, State
+from faultsim.reference.torus.boxes import Box
+
+__all__ = ["defragment"]
+
+
+def defragment(state: State, order: list[Job]) -> bool:
+    """One attempt, if it is due; whether an arrangement was adopted.  `order` is what still waits."""
+    rule = state.settings["migration"]
+    if rule is None or rule["name"] != "defragment" or not is_due(state, rule, order):
+        return False
+    assert state.table is not None
+    arrangement = rearranged(state)
+    state.attempted += 1
+    after = nodes_of(arrangement) | state.down_mask()
+    grew = state.table.largest_free(after) > state.table.largest_free(state.blocked)
+    state.successful += grew
+    if grew and rule["keep_promise"] and order and delays_head(state, arrangement, order[0], rule["cost"]):
+        grew = False
+    if grew:
+        adopt(state, arrangement, rule["cost"])
+    state.last_attempt = state.blocked
+    return grew
+
+
+def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
+    """ "if free >= min_free*N and MFP <= max_concentration*free (inclusive) and free > 0 and something runs and the
+    occupancy differs from that after the last attempt"; "`when="always"` also attempts with an empty queue".
+    F11: "something runs" = at least one running, not held.
+    """
+    assert state.table is not None
+    return (
+        (bool(order) or rule["when"] == "always")
+        and state.free > 0
+        and any(not job.held for job in state.running)
+        and state.blocked != state.last_attempt
+        and state.free >= rule["min_free"] * state.nodes
+        and state.table.largest_free(state.blocked) <= rule["max_concentration"] * state.free
+    )
+
+
+def rearranged(state: State) -> dict[Job, Box]:
+    """Every running job's box in the new arrangement.
+
+    "re-place the running jobs (those in their start delay too) on an empty torus with the down nodes blocked, largest
+    allocated size first (then earlier decision, then queue order), at their allocated size, by the placement rule
+    without growth; a job that fits nowhere keeps its box and the re-placing starts again without it".  Reading R3: "its
+    box is blocked from the beginning of the next try".  F11: "Held jobs are not re-placed: their boxes are blocked."
+    F5: "Re-placing a running job in Defragment: (now, max(now, expected end))".
+    """
+    assert state.table is not None
+    kept = {job: job.box for job in state.running if job.held and job.box is not None}
+    while True:
+        placed = dict(kept)
+        for job in sorted(state.running, key=lambda job: (-job.allocated, job.decision, job.submit, job.index)):
+            if job in kept:
+                continue
+            occupied = nodes_of(placed) | state.down_mask()
+            candidates = state.table.free_of_size(occupied, job.allocated)
+            if not candidates:
+                assert job.box is not None
+                kept[job] = job.box
+                break
+            window = Window(state.now, state.expected_end(job))
+            placed[job] = place(state, job, candidates, occupied, window)
+        else:
+            return placed
+
+
+def nodes_of(arrangement: dict[Job, Box]) -> int:
+    """The occupancy of an arrangement."""
+    occupied = 0
+    for box in arrangement.values():
+        occupied |= box.mask
+    return occupied
+
+
+def delays_head(state: State, arrangement: dict[Job, Box], head: Job, cost: float) -> bool:
+    """ "`keep_promise=True` refuses an arrangement that would make the head's reservation later."
+
+    The arrangement is tried on a copy of what `shadow_time` reads: boxes, occupancy and expected ends.
+    """
+    before = shadow_time(state, head)
+    remembered = [(job, job.box, job.expected) for job in state.running], state.busy
+    for job, box in arrangement.items():
+        if box != job.box:
+            job.box, job.expected = box, job.expected + cost
+    state.busy = nodes_of(arrangement)
+    after = shadow_time(state, head)
+    boxes, state.busy = remembered
+    for job, old, expected in boxes:
+        job.box, job.expected = old, expected
+    return after > before
+
+
+def adopt(state: State, arrangement: dict[Job, Box], cost: float) -> None:
+    """Reading R3: "every job whose box really changes in an adopted arrangement gets one phase of c seconds", F11's
+    pause.
+    """
+    for job in sorted(arrangement, key=lambda job: job.index):
+        if arrangement[job] != job.box:
+            state.move(job, arrangement[job], cost)
+    state.busy = nodes_of(arrangement)
+    state.promise = None

@@ -1,0 +1,122 @@
+"""Placement: which of the free nodes or boxes (MODEL.md section 7)."""
+
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from faultsim.errors import InputError
+from faultsim.reference.state import Job, State
+from faultsim.reference.torus.boxes import Box, BoxTable
+
+__all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "unsuspected", "window_at"]
+
+#: By machine.
+PLACEMENTS = {
+    "cluster": ("first_fit", "least_failures_first", "safest_first"),
+    "torus": ("first_fit", "max_free_partition", "balancing", "tie_breaking", "python"),
+}
+
+
+class Window(NamedTuple):
+    """The time for which a placement is made: predictions in it count."""
+
+    begin: float
+    end: float
+
+
+def window_at(state: State, job: Job, t: float) -> Window:
+    """ "Prediction window of a placement: failures with now < t < now + start_delay + estimate."
+
+    F5: "Placement of a queued job considered for the decision time t [...]: (t, (t + start_delay) + estimate)".
+    """
+    return Window(t, (t + state.delay) + job.estimate)
+
+
+# -- cluster
+
+
+def free_nodes_for(state: State, job: Job) -> list[int]:
+    """Cluster: the nodes that a job takes now; none when nodes have no names in this run."""
+    if not state.tracking:
+        return []
+    rule, free = state.settings["placement"]["name"], state.free_nodes
+    if rule == "least_failures_first":
+        # "fewest failures so far, failures on idle and down nodes included, then lowest number"
+        free = sorted(free, key=lambda node: (state.failures_of[node], node))
+    elif rule == "safest_first":
+        # "predicted not to fail in the job's window first, then lowest number"
+        failing = state.world.failing(*window_at(state, job, state.now))
+        free = sorted(free, key=lambda node: (node in failing, node))
+    free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
+    return sorted(free[: job.size])
+
+
+# -- torus
+
+
+def unsuspected(state: State, candidates: list[Box]) -> list[Box]:
+    """ "boxes without a suspicious node are candidates first; only if there is none (that is permitted), all are"."""
+    avoided = sum(1 << node for node in state.avoided)
+    return [box for box in candidates if not box.mask & avoided] or candidates
+
+
+def place(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """The box the rule takes among the candidates (free, of one size, in contract order), given an occupancy."""
+    assert state.table is not None
+    rule = state.settings["placement"]
+    if rule["name"] == "first_fit":
+        return candidates[0]  # "Torus: `FirstFit` (first box in contract order)"
+    if rule["name"] == "python":
+        return ask_user(state, rule["object"], job, candidates, occupied)
+    if len(candidates) == 1:
+        return candidates[0]
+    left = mfp_left(state.table, candidates, occupied)
+    if rule["name"] == "max_free_partition":
+        return candidates[left.index(max(left))]  # "the box that leaves the largest MFP"; "ties go to the first"
+    failing = state.world.failing(*window)
+    k = [sum(box.mask >> node & 1 for node in failing) for box in candidates]
+    if rule["name"] == "balancing":
+        return balancing(state, rule.get("rule", "prod"), candidates, occupied, left, k)
+    # TieBreaking: "among the boxes that leave the largest MFP over all candidates, the first that is predicted not to
+    # fail; if all are, the first"
+    best = [i for i in range(len(candidates)) if left[i] == max(left)]
+    return candidates[next((i for i in best if k[i] == 0), best[0])]
+
+
+def mfp_left(table: BoxTable, candidates: list[Box], occupied: int) -> list[int]:
+    """For each candidate the size of the largest box that it leaves free."""
+    free = [box for q in reversed(table.sizes) for box in table.free_of_size(occupied, q)]  # largest first
+    return [next((box.size for box in free if not box.mask & candidate.mask), 0) for candidate in candidates]
+
+
+def balancing(state: State, rule: str, candidates: list[Box], occupied: int, left: list[int], k: list[int]) -> Box:
+    """ "`Balancing` (O: least L_MFP + P_f * q, q the box's size, L_MFP = MFP before - MFP after, P_f = 1 - (1-a)^k for
+    k failing nodes by k multiplications, or `rule="max"`; a later box wins only by more than 1e-9)".
+
+    F5: "rule="max": p if k > 0 else 0. [...] a later box replaces the best only if value < best - 1e-9."
+    """
+    assert state.table is not None
+    before = state.table.largest_free(occupied)
+    best, best_value = candidates[0], float("inf")
+    for box, after, failing in zip(candidates, left, k, strict=True):
+        if rule == "max":
+            fails = state.world.p if failing > 0 else 0.0
+        else:
+            fails = state.world.probability(failing)
+        value = (before - after) + fails * box.size
+        if value < best_value - 1e-9:
+            best, best_value = box, value
+    return best
+
+
+def ask_user(state: State, rule: Any, job: Job, candidates: list[Box], occupied: int) -> Box:
+    """A rule written in Python: ``choose(job, candidates, state) -> index``."""
+    assert state.table is not None
+    rows = np.array([box[:6] for box in candidates], dtype=np.int32)
+    busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
+    asked = SimpleNamespace(index=job.index, submit=job.submit, estimate=job.estimate, size=job.size)
+    index = int(rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy)))
+    if not 0 <= index < len(candidates):
+        raise InputError(f"placement: choose() gave {index!r} for {len(candidates)} candidates")
+    return candidates[index]

@@ -1,0 +1,230 @@
+"""FCFS and EASY backfilling, and the order of the queue (MODEL.md section 6)."""
+
+import math
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from faultsim.errors import EngineError, InputError, NotAvailableError
+from faultsim.reference.job import expected_if_started
+from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
+from faultsim.reference.state import Job, State
+from faultsim.reference.torus.boxes import Box, union
+
+__all__ = [
+    "ORDERS",
+    "backfill",
+    "check_start",
+    "fcfs",
+    "fixed_box",
+    "occupied_at",
+    "queue_order",
+    "shadow_time",
+    "start_as_head",
+]
+
+#: Reading R2: queue orders as sort keys of one job at a time, smallest first; ties by (submit, index), or by the place
+#: that a requeued job was given (F9: "With other queue orders the place breaks ties").
+ORDERS: dict[str, Callable[[Job, float], float]] = {
+    "arrival": lambda job, now: 0.0,  # the queue is kept in order of arrival, with "tail" of coming back
+    "shortest": lambda job, now: job.estimate,
+    "largest": lambda job, now: -job.size,
+    "wfp3": lambda job, now: -(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size,
+    "unicef": lambda job, now: -(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)),
+}
+
+
+def queue_order(state: State) -> list[Job]:
+    """The queue, head first, as it is gone through in this whole pass."""
+    order = state.settings["scheduler"]["order"]
+    queue = list(state.queue)  # already by its place, and sorting is stable
+    if order["name"] == "python":
+        return sorted_by_user(state, queue, order["object"]) if queue else []
+    if order["name"] not in ORDERS:
+        raise NotAvailableError(f"queue order {order['name']!r}: known are {', '.join(ORDERS)}, python")
+    key = ORDERS[order["name"]]
+    return sorted(queue, key=lambda job: key(job, state.now))
+
+
+def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
+    """MODEL.md 6: "or a user function of the columns"."""
+    columns = SimpleNamespace(
+        index=np.array([job.index for job in queue], dtype=np.int32),
+        submit=np.array([job.submit for job in queue], dtype=np.float64),
+        estimate=np.array([job.estimate for job in queue], dtype=np.float64),
+        size=np.array([job.size for job in queue], dtype=np.int32),
+    )
+    keys = np.asarray(order.keys(columns, state.now), dtype=np.float64)
+    if keys.shape != (len(queue),) or np.isnan(keys).any():
+        raise InputError(f"queue order: keys() must give {len(queue)} numbers, none NaN; got shape {keys.shape}")
+    return [queue[i] for i in np.argsort(keys, kind="stable")]
+
+
+# -- FCFS
+
+
+def fcfs(state: State, order: list[Job]) -> None:
+    """ "`Fcfs`: head first; stop at the first job that cannot start."  Started jobs leave `order`."""
+    while order and start_as_head(state, order[0]):
+        del order[0]
+
+
+def start_as_head(state: State, job: Job) -> bool:
+    """Start the head of the queue if it can start now.
+
+    "On a torus: try the (rounded) size; if no free box of that size exists, the smallest feasible q above it with one;
+    then the placement rule among the boxes of size q."
+    """
+    if job.needs > state.open_to_start:
+        return False
+    if state.table is None:
+        state.begin(job, None, free_nodes_for(state, job), backfilled=False)
+        return True
+    for q in state.table.sizes_between(job.needs, state.free):
+        candidates = unsuspected(state, state.table.free_of_size(state.blocked, q))
+        if candidates:
+            box = place(state, job, candidates, state.blocked, window_at(state, job, state.now))
+            state.begin(job, box, [], backfilled=False)
+            return True
+    return False
+
+
+# -- EASY
+
+
+def backfill(state: State, order: list[Job]) -> None:
+    """EASY's second half: "after FCFS, one reservation, for the head. T is computed once a pass. One scan of the queue
+    in order, no restart."  `order` has the head first.
+    """
+    head, T = order[0], shadow_time(state, order[0])
+    check_promise(state, head, T)
+    if state.table is None:
+        backfill_cluster(state, head, order[1:], T)
+    else:
+        backfill_torus(state, head, order[1:], T)
+
+
+def shadow_time(state: State, head: Job) -> float:
+    """T: the first release at which the head finds room, running jobs released in order of expected end.
+
+    Reading R7: everything that ends by T is released.  Now, if there is room without a release (EASY never asks then).
+    F10: "T = inf when no release is enough (then nothing is refused on its account)".
+    """
+    if state.table is None:
+        free = state.open_to_start
+        if free >= head.needs:
+            return state.now
+        for release in state.releases():
+            free += release.size
+            if free >= head.needs:
+                return release.time
+    else:
+        if state.table.fits(state.blocked, head.needs):
+            return state.now
+        for T in sorted({release.time for release in state.releases()}):
+            if state.table.fits(occupied_at(state, T), head.needs):
+                return T
+    return math.inf
+
+
+def occupied_at(state: State, T: float, running: list[Job] | None = None) -> int:
+    """Torus: the occupancy once every running job expected to end by T has, and every node known to be up by T is."""
+    running = state.running if running is None else running
+    return union(job.mask for job in running if state.expected_end(job) > T) | state.down_mask(after=T)
+
+
+def ends_by(state: State, job: Job, T: float) -> bool:
+    """ "A later job may start if now + start_delay + its duration <= T in exact doubles"; F10: the duration is what is
+    left to do, with the restart cost and planned checkpoints.
+    """
+    return expected_if_started(job, state.now + state.delay) <= T
+
+
+def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
+    """ "cluster: it fits in the extra nodes (free at T, all releases at T counted, less the head's size); each such job
+    takes from them".
+    """
+    free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
+    extra = free_at_T - head.size
+    for job in later:
+        if job.size > state.open_to_start:
+            continue
+        if not ends_by(state, job, T):
+            if job.size > extra:
+                continue
+            extra -= job.size
+        state.begin(job, None, free_nodes_for(state, job), backfilled=True)
+
+
+def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
+    """Both reservations of a torus.
+
+    "any": "with the job's box held, and those of jobs backfilled earlier in this pass that end after T, the head still
+    finds a box at T".  "fixed": "the box of the smallest feasible q >= the head's size that the placement rule picks on
+    the occupancy at T, left alone by backfilled jobs that end after T".
+    "Permitted boxes are filtered first, then placed among. A backfilled job takes its rounded size s, or up to s +
+    max_growth when no permitted box of a smaller one exists."
+    """
+    assert state.table is not None
+    scheduler = state.settings["scheduler"]
+    fixed = scheduler["reservation"] == "fixed"
+    if math.isinf(T):
+        for_head = []  # nothing is promised, and every job ends by then
+    elif fixed:
+        for_head = [fixed_box(state, head, T)]
+    else:
+        for_head = state.table.free_of_at_least(occupied_at(state, T), head.needs)  # where the head could be at T
+    for job in later:
+        by_T = ends_by(state, job, T)
+        for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
+            candidates = state.table.free_of_size(state.blocked, q)
+            permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
+            if permitted:
+                box = place(state, job, unsuspected(state, permitted), state.blocked, window_at(state, job, state.now))
+                state.begin(job, box, [], backfilled=True)
+                if not by_T and not fixed:
+                    for_head = [other for other in for_head if not other.mask & box.mask]
+                break
+
+
+def leaves_one(box: Box, for_head: list[Box]) -> bool:
+    """Whether some box that the head could have stays free when this one is held."""
+    return any(not other.mask & box.mask for other in for_head)
+
+
+def fixed_box(state: State, head: Job, T: float) -> Box:
+    """The head's own box at T."""
+    assert state.table is not None
+    occupied = occupied_at(state, T)
+    for q in state.table.sizes_between(head.needs, state.nodes):
+        candidates = state.table.free_of_size(occupied, q)
+        if candidates:
+            return place(state, head, candidates, occupied, window_at(state, head, T))
+    raise EngineError(f"job {head.index} has no box at its shadow time {T}")
+
+
+# -- what verify asks, MODEL.md 16: "no start promised by EASY or conservative is missed except after ..."
+
+
+def check_promise(state: State, head: Job, T: float) -> None:
+    """While the same job stays the head and nothing disturbs, T never becomes later."""
+    if state.checking and state.promise is not None and state.promise[0] is head and state.promise[1] < T:
+        raise EngineError(f"EASY promised job {head.index} {state.promise[1]}, now {T} (at time {state.now})")
+    state.promise = (head, T)
+
+
+def check_start(state: State, head: Job | None) -> None:
+    """The promised job started in time; `head` is the head of the queue at the beginning of the pass.
+
+    A promise ends when another job has come ahead, or a running job outlives its estimate; F15: also with any failure,
+    repair, migration or unforeseen checkpoint (`State.disturb`).
+    """
+    if state.promise is None:
+        return
+    job, T = state.promise
+    if job is not head or state.overdue():
+        state.promise = None
+    elif state.checking and job.decision >= 0 and job.decision > T:
+        raise EngineError(f"EASY promised job {job.index} {T}, it started at {job.decision}")

@@ -1,0 +1,1 @@
+"""Reference implementation of `faultsim._core.workflow`."""

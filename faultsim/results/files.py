@@ -1,0 +1,239 @@
+"""The files that a `Result` writes and reads: saved runs (.npz), schedules (SWF) and Batsim's jobs table (CSV)."""
+
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.swf_format import write_rows
+from faultsim.errors import InputError
+from faultsim.results.provenance import SCHEMA, Record
+
+__all__ = ["intervals", "load_arrays", "save_arrays", "write_jobs_csv", "write_schedule"]
+
+_FACTS = "facts.json"
+_KIND = "faultsim result"
+
+
+def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+    """Write arrays and facts to one .npz; the file is moved into place when it is complete."""
+    document = json.dumps({"kind": _KIND, "schema": SCHEMA, **facts}, allow_nan=True).encode()
+    target = os.fspath(path)
+    folder = os.path.dirname(target) or "."
+    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            members: dict[str, Any] = {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}
+            np.savez_compressed(file, **members)
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays and facts of a file of `save_arrays`; `InputError` says what is wrong with another one."""
+    name = os.fspath(path)
+    try:
+        with open(name, "rb") as file, np.load(file, allow_pickle=False) as members:
+            arrays = {key: members[key] for key in members.files}
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{name}: a folder, expected a file that Result.save wrote") from None
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        KeyError,
+        AttributeError,
+        TypeError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        raise InputError(
+            f"{name}: not a saved result, or a broken one ({error}); expected a file that Result.save wrote"
+        ) from None
+    try:
+        facts = json.loads(arrays.pop(_FACTS).tobytes())
+        if facts["kind"] != _KIND:
+            raise ValueError(f"its kind is {facts['kind']!r}")
+        schema = facts["schema"]
+        for key in ("provenance", "ledger", "span", "counters", "dropped"):
+            facts[key]
+    except (KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{name}: not a saved result ({error}); expected a file that Result.save wrote") from None
+    if schema == 1:
+        _complete(arrays, facts)
+    elif schema != SCHEMA:
+        raise InputError(f"{name}: saved in layout {schema}, this version reads layouts 1 to {SCHEMA}")
+    _check(name, arrays, needed)
+    return arrays, facts
+
+
+def _complete(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+    """What layout 1 lacks: it is from before there were failures."""
+    rows = len(arrays.get("workload/submit", ()))
+    for column in ("restart_time", "failure_wait"):
+        arrays[f"jobs/{column}"] = np.zeros(rows)
+    facts["counters"] |= dict.fromkeys(("failures", "failures_hit", "checkpoints"), 0)
+    facts["provenance"]["failures"] = None
+    if "events_table/time" in arrays:
+        arrays["events_table/node"] = np.full(len(arrays["events_table/time"]), -1, np.int32)
+
+
+def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) -> None:
+    """Every needed column is there, has its type, and all have one length."""
+    kinds = {f"jobs/{c.name}": c.dtype for c in JOBS} | {f"workload/{c.name}": c.dtype for c in WORKLOAD}
+    rows = len(arrays["workload/submit"]) if "workload/submit" in arrays else -1
+    for key in needed:
+        if key not in arrays:
+            raise InputError(f"{name}: column {key} is missing from this saved result")
+        column = arrays[key]
+        if column.shape != (rows,) or column.dtype != np.dtype(kinds[key]):
+            raise InputError(
+                f"{name}: column {key} of this saved result is {column.dtype} of shape {column.shape}, "
+                f"expected {np.dtype(kinds[key])} of shape ({rows},)"
+            )
+
+
+def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record, title: str) -> None:
+    """The schedule as SWF (`Result.write_swf`)."""
+    killed = jobs["runtime"] < record.columns["runtime"]
+    fields = {
+        "id": jobs["id"],
+        "submit": jobs["submit"],
+        "wait": jobs["wait"],
+        "runtime": jobs["runtime"],
+        "allocated": jobs["allocated"],
+        "requested": jobs["size"],
+        "requested_time": record.columns["estimate"],
+        "status": np.where(killed, 5, 1),
+        "user": record.columns["user"],
+    }
+    comments = [
+        "; Version: 2.2",
+        "; Computer: simulated by faultsim",
+        f"; Note: {title}",
+        f"; MaxJobs: {len(killed)}",
+        f"; MaxRecords: {len(killed)}",
+    ]
+    write_rows(path, fields, comments)
+
+
+#: Columns of Batsim's ``_jobs.csv`` (Batsim's documentation, "Jobs output").
+BATSIM_COLUMNS = (
+    "job_id",
+    "workload_name",
+    "profile",
+    "submission_time",
+    "requested_number_of_resources",
+    "requested_time",
+    "success",
+    "final_state",
+    "starting_time",
+    "execution_time",
+    "finish_time",
+    "waiting_time",
+    "turnaround_time",
+    "stretch",
+    "allocated_resources",
+    "consumed_energy",
+    "metadata",
+)
+
+
+def write_jobs_csv(
+    path: str | os.PathLike[str],
+    jobs: Mapping[str, NDArray[Any]],
+    record: Record,
+    held: Mapping[str, NDArray[Any]] | None,
+) -> None:
+    """The jobs as Batsim writes them (`Result.write_jobs_csv`)."""
+    n = len(jobs["submit"])
+    killed = jobs["runtime"] < record.columns["runtime"]
+    execution = jobs["finish"] - jobs["start"]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stretch = jobs["response"] / execution
+    source = os.path.basename(record.source) or "workload"
+    places = _places(n, record, held)
+    columns: list[Iterable[Any]] = [
+        jobs["id"].tolist(),
+        [source] * n,
+        jobs["id"].tolist(),
+        jobs["submit"].tolist(),
+        jobs["size"].tolist(),
+        record.columns["estimate"].tolist(),
+        (~killed).astype(int).tolist(),
+        np.where(killed, "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY").tolist(),
+        jobs["start"].tolist(),
+        execution.tolist(),
+        jobs["finish"].tolist(),
+        jobs["wait"].tolist(),
+        jobs["response"].tolist(),
+        stretch.tolist(),
+        places,
+        [-1] * n,
+        [""] * n,
+    ]
+    text = io.StringIO()
+    out = csv.writer(text, lineterminator="\n")
+    out.writerow(BATSIM_COLUMNS)
+    out.writerows(zip(*columns, strict=True))
+    if os.fspath(path) == "-":
+        sys.stdout.write(text.getvalue())
+        return
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text.getvalue())
+
+
+def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> list[str]:
+    """Interval sets of the nodes that each job held last."""
+    places = [""] * n
+    if held is None:
+        return places
+    if "nodes" in held:
+        offsets, nodes = held["node_offsets"].tolist(), held["nodes"]
+        for row, job in enumerate(held["job"].tolist()):
+            places[job] = intervals(nodes[offsets[row] : offsets[row + 1]])
+        return places
+    machine = record.settings["machine"]
+    extent = (machine["x"], machine["y"], machine["z"])
+    for job, *box in zip(*(held[name].tolist() for name in ("job", "x", "y", "z", "a", "b", "c")), strict=True):
+        x, y, z = ((box[axis] + np.arange(box[axis + 3])) % extent[axis] for axis in range(3))
+        numbers = (x[:, None, None] * extent[1] + y[:, None]) * extent[2] + z
+        places[job] = intervals(np.sort(numbers, axis=None))
+    return places
+
+
+def intervals(nodes: NDArray[Any]) -> str:
+    """Ascending node numbers as an interval set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> intervals(np.array([0, 1, 2, 3, 4, 6, 8]))
+    '0-4 6 8'
+    """
+    if not len(nodes):
+        return ""
+    cuts = np.flatnonzero(np.diff(nodes) != 1)
+    firsts, lasts = nodes[np.r_[0, cuts + 1]].tolist(), nodes[np.r_[cuts, len(nodes) - 1]].tolist()
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True))

@@ -1,0 +1,346 @@
+"""Metrics: one table, `METRICS`, and a pure function of a `Result` for each row (MODEL.md section 14).
+
+N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` walks the table.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.results.result import LEDGER_ACCOUNTS, Result, use_metrics
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "backfilled",
+    "bounded_slowdown",
+    "capacity_lost",
+    "capacity_unused",
+    "capacity_utilized",
+    "checkpoint_overhead_ratio",
+    "failed_jobs",
+    "failure_slowdown",
+    "failures",
+    "failures_hit",
+    "job_failure_rate",
+    "ledger_error",
+    "makespan",
+    "mean_bounded_slowdown",
+    "mean_response",
+    "mean_slowdown",
+    "mean_wait",
+    "migrations_attempted",
+    "migrations_successful",
+    "moves",
+    "n_jobs",
+    "node_seconds",
+    "service_unit_loss",
+    "throughput",
+    "utilization",
+    "work_loss_ratio",
+]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric: what it is called, its formula, unit and source, and the function that computes it."""
+
+    name: str
+    formula: str
+    unit: str
+    source: str
+    function: Callable[[Result], float]
+    #: Whether ``print(result)`` leaves it out where it is 0.
+    quiet: bool = False
+
+
+def _rows(result: Result, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
+    """The column, or the rows of it that a mask names."""
+    if mask is None:
+        return column
+    rows = np.asarray(mask)
+    if rows.dtype != np.bool_ or rows.shape != column.shape:
+        raise OptionError(f"mask must be {len(column):,} booleans, one a job, got {rows.dtype} of shape {rows.shape}")
+    chosen: NDArray[Any] = column[rows]
+    return chosen
+
+
+def _mean(values: NDArray[Any]) -> float:
+    # As values.mean() to the bit, in a third of its time: of a short run, metrics are the better half.
+    return float(np.add.reduce(values)) / len(values) if len(values) else math.nan
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+# -- jobs
+
+
+def n_jobs(result: Result) -> int:
+    """Number of jobs."""
+    return len(result)
+
+
+def mean_wait(result: Result, *, mask: ArrayLike | None = None) -> float:
+    """Mean of start - submit in seconds, over all jobs or those in `mask`."""
+    return _mean(_rows(result, result.jobs["wait"], mask))
+
+
+def mean_response(result: Result, *, mask: ArrayLike | None = None) -> float:
+    """Mean of finish - submit in seconds, over all jobs or those in `mask`."""
+    return _mean(_rows(result, result.jobs["response"], mask))
+
+
+def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = "max") -> NDArray[np.float64]:
+    """Bounded slowdown of each job.
+
+    Parameters
+    ----------
+    result : Result
+    gamma : float, default 10
+        Threshold in seconds.
+    denominator : {"max", "min"}, default "max"
+        ``max(response, gamma) / max(runtime, gamma)`` as Krevat has it, or ``min(runtime, gamma)`` below the line as
+        Oliner 2004 prints it; the latter is infinite for a job of run time 0.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> bounded_slowdown(fs.simulate(log, fs.Cluster(2)))
+    array([1. , 1.4])
+    """
+    gamma = checks.number("gamma", gamma, above=0.0, unit="seconds")
+    checks.choice("denominator", denominator, ("max", "min"))
+    runtime = result.jobs["runtime"]
+    above: NDArray[np.float64] = np.maximum(result.jobs["response"], gamma)
+    slowdown: NDArray[np.float64]
+    if denominator == "max":
+        slowdown = above / np.maximum(runtime, gamma)
+    else:
+        with np.errstate(divide="ignore"):
+            slowdown = above / np.minimum(runtime, gamma)
+    return slowdown
+
+
+def mean_bounded_slowdown(
+    result: Result, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
+) -> float:
+    """Mean of `bounded_slowdown`, over all jobs or those in `mask`."""
+    return _mean(_rows(result, bounded_slowdown(result, gamma=gamma, denominator=denominator), mask))
+
+
+def mean_slowdown(result: Result, *, mask: ArrayLike | None = None) -> float:
+    """Mean of response / run time over the jobs whose run time is above 0; NaN if there is none."""
+    runtime, response = _rows(result, result.jobs["runtime"], mask), _rows(result, result.jobs["response"], mask)
+    ran = runtime > 0
+    return _mean(response[ran] / runtime[ran])
+
+
+def backfilled(result: Result) -> int:
+    """Number of jobs that started ahead of one before them in the queue."""
+    return int(result.jobs["backfilled"].sum())
+
+
+# -- the machine
+
+
+def makespan(result: Result) -> float:
+    """T: last finish - first submit, in seconds."""
+    begin, end = result.span
+    return end - begin
+
+
+def node_seconds(result: Result) -> float:
+    """N * T: what the machine could have given, in node-seconds."""
+    return result.machine.nodes * makespan(result)
+
+
+def capacity_utilized(result: Result) -> float:
+    """Krevat's w_util, eq. (1): requested sizes times run times over N * T; NaN if T is 0."""
+    work = np.add.reduce(result.jobs["size"] * result.jobs["runtime"])
+    return _ratio(float(work), node_seconds(result))
+
+
+def capacity_unused(result: Result) -> float:
+    """Krevat's w_unused, eq. (2): the integral of max(0, free - requested by the queue) over N * T; NaN if T is 0."""
+    return _ratio(result.ledger["idle_no_demand"], node_seconds(result))
+
+
+def capacity_lost(result: Result) -> float:
+    """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
+    return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
+
+
+def utilization(result: Result) -> float:
+    """Share of N * T that jobs occupied: nodes as allocated, from the decision to the end; NaN if T is 0."""
+    ledger = result.ledger
+    idle = ("idle_no_demand", "idle_demand", "down")
+    occupied = math.fsum(ledger[account] for account in LEDGER_ACCOUNTS if account not in idle)
+    return _ratio(occupied, node_seconds(result))
+
+
+def throughput(result: Result) -> float:
+    """Jobs per second, n / T; NaN if T is 0."""
+    return _ratio(float(len(result)), makespan(result))
+
+
+def ledger_error(result: Result) -> float:
+    """How far the accounts of the ledger are from N * T, relative to it; 0 if T is 0 and nothing is in the accounts.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> ledger_error(fs.simulate(log, fs.Cluster(3))) < 1e-9
+    True
+    """
+    total, booked = node_seconds(result), math.fsum(result.ledger.values())
+    return abs(booked - total) / total if total else abs(booked)
+
+
+# -- failures: zero where nothing failed
+
+
+def failures(result: Result) -> int:
+    """Number of failures between the first submit and the last finish, those on free nodes too."""
+    return result.counters["failures"]
+
+
+def service_unit_loss(result: Result) -> float:
+    """Node-seconds of work that was rolled back."""
+    return float(result.ledger["lost"])
+
+
+def failed_jobs(result: Result) -> int:
+    """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
+    return int(np.count_nonzero(result.jobs["restarts"]))
+
+
+def failures_hit(result: Result) -> int:
+    """Number of times that a failure killed a job; what `NodeStealing` stops is not counted."""
+    return result.counters["failures_hit"]
+
+
+def job_failure_rate(result: Result) -> float:
+    """Jobs killed or stopped at least once / jobs."""
+    return failed_jobs(result) / len(result)
+
+
+def failure_slowdown(result: Result) -> float:
+    """Mean over jobs of (work lost + waiting again or held + restarting) / max(run time, 10 s), all in seconds."""
+    jobs = result.jobs
+    delay = jobs["lost_work"] / jobs["size"] + jobs["failure_wait"] + jobs["restart_time"]
+    return _mean(delay / np.maximum(jobs["runtime"], 10.0))
+
+
+def _mean_share(result: Result, seconds: NDArray[Any]) -> float:
+    """Mean over jobs of seconds / run time, where jobs of run time 0 lose nothing."""
+    runtime = result.jobs["runtime"]
+    return _mean(np.divide(seconds, runtime, out=np.zeros(len(runtime)), where=runtime > 0))
+
+
+def work_loss_ratio(result: Result) -> float:
+    """Mean over jobs of the time whose work was lost to failures / run time (lost node-seconds / size / run time)."""
+    return _mean_share(result, result.jobs["lost_work"] / result.jobs["size"])
+
+
+def checkpoint_overhead_ratio(result: Result) -> float:
+    """Mean over jobs of the time in checkpoints / run time."""
+    return _mean_share(result, result.jobs["checkpoint_time"])
+
+
+# -- migration
+
+
+def migrations_attempted(result: Result) -> int:
+    """Number of times that a migration was tried.
+
+    All running jobs re-placed (`Defragment`), those looked at after one ended (`LeastFailuresMigration`), or a tick at
+    which a running job held a node that was predicted to fail (`Fars`).
+    """
+    return result.counters["migrations_attempted"]
+
+
+def migrations_successful(result: Result) -> int:
+    """Number of those that were adopted: the largest free box grew (`Defragment`), or at least one job moved."""
+    return result.counters["migrations_successful"]
+
+
+def moves(result: Result) -> int:
+    """Number of times that a job changed its place while it held nodes."""
+    return int(result.jobs["moves"].sum())
+
+
+_K = "Krevat 2002, section 3.2"
+_Z = "Zhang 2004, section 3.3"
+_F = "Li 2009, section 5.3"
+_KZ = "Krevat 2002, section 2; Zhang 2004, section 5.2.3; Li 2009, section 4"
+
+#: Every metric, in the order in which ``print(result)`` shows them.
+METRICS: dict[str, Metric] = {
+    row.name: row
+    for row in (
+        Metric("n_jobs", "n", "jobs", "", n_jobs),
+        Metric("makespan", "T = max(finish) - min(submit)", "s", _K, makespan),
+        Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait),
+        Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response),
+        Metric(
+            "mean_bounded_slowdown", "mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, mean_bounded_slowdown
+        ),
+        Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown),
+        Metric("capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, eq. (1)", capacity_utilized),
+        Metric(
+            "capacity_unused",
+            "integral of max(0, free - requested by the queue) / (N T)",
+            "fraction",
+            f"{_K}, eq. (2)",
+            capacity_unused,
+        ),
+        Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
+        Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
+        Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
+        Metric("failures", "failures from the first submit to the last finish", "", _Z, failures, True),
+        Metric("failures_hit", "failures that killed a job", "", _Z, failures_hit, True),
+        Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
+        Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
+        Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
+        Metric(
+            "failure_slowdown",
+            "mean((lost_work / size + failure_wait + restart_time) / max(runtime, 10 s))",
+            "",
+            f"{_F}, FSD",
+            failure_slowdown,
+            True,
+        ),
+        Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, True),
+        Metric(
+            "checkpoint_overhead_ratio",
+            "mean(checkpoint_time / runtime)",
+            "fraction",
+            "Zhang 2004, section 5",
+            checkpoint_overhead_ratio,
+            True,
+        ),
+        Metric("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted, True),
+        Metric(
+            "migrations_successful",
+            "those after which the largest free box was larger, or a job had moved",
+            "",
+            _KZ,
+            migrations_successful,
+            True,
+        ),
+        Metric("moves", "sum(moves)", "", _KZ, moves, True),
+        Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
+    )
+}
+
+use_metrics(METRICS)

@@ -1,0 +1,153 @@
+"""What made a result: versions, settings, input, seed, time.  Built when asked for, not in every run."""
+
+import datetime
+import hashlib
+import platform
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.columns import WORKLOAD
+from faultsim.data.failures import FailureTrace
+from faultsim.version import __version__
+
+__all__ = ["SCHEMA", "Record", "digest", "environment", "provenance"]
+
+#: Version of the layout of provenance and of saved results.
+SCHEMA = 2
+
+
+@dataclass(frozen=True)
+class Record:
+    """References to all that went into a run, kept with its result; nothing is copied or hashed before it is needed.
+
+    Parameters
+    ----------
+    settings : dict
+        The lowered run: machine, policies and options.  Policies written in Python are there as objects.
+    columns : mapping of str to array
+        The workload as it was run (id, submit, runtime, estimate, size, user).
+    source : str
+        Where the workload came from.
+    dropped : dict of str to int
+        Reason -> number of jobs left out, by the reader and by ``oversized="drop"``.
+    failures : FailureTrace or None
+        The failures that the run met.
+    arrays : mapping of str to mapping of str to array
+        Kind of policy -> columns that its lowered form only counts.
+    started : float
+        Unix time of the start.
+    elapsed : float
+        Seconds the run took.
+    saved : dict or None
+        For a loaded result, the provenance as it was saved.
+    """
+
+    settings: dict[str, Any]
+    columns: Mapping[str, NDArray[Any]]
+    source: str = ""
+    dropped: Mapping[str, int] = field(default_factory=dict)
+    failures: FailureTrace | None = None
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
+    started: float = 0.0
+    elapsed: float = 0.0
+    saved: dict[str, Any] | None = None
+
+
+@cache
+def environment() -> dict[str, str]:
+    """Versions of what computed: faultsim, Python, NumPy, and the platform.
+
+    Examples
+    --------
+    >>> sorted(environment())
+    ['faultsim', 'numpy', 'platform', 'python']
+    """
+    return {
+        "faultsim": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": f"{platform.system()} {platform.machine()} {sys.byteorder}-endian",
+    }
+
+
+def digest(columns: Mapping[str, NDArray[Any]]) -> str:
+    """Content hash of a workload's columns, the same as `Workload.digest`: equal for equal columns on every machine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = digest({"submit": np.array([0.0, 1.0])})
+    >>> a == digest({"submit": np.array([0.0, 1.0])}), len(a)
+    (True, 32)
+    """
+    state = hashlib.blake2b(digest_size=16)
+    for column in WORKLOAD:
+        if column.name in columns:
+            values = columns[column.name]
+            kind = values.dtype.newbyteorder("<")
+            state.update(f"{column.name} {kind.str} {len(values)};".encode())
+            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
+    return state.hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """A lowered form as JSON can hold it: a policy written in Python becomes its class's name and its repr."""
+    if isinstance(value, Mapping):
+        out = {str(k): plain(v) for k, v in value.items() if k != "object"}
+        if "object" in value:
+            cls = type(value["object"])
+            out["class"] = f"{cls.__module__}.{cls.__qualname__}"
+            out["repr"] = repr(value["object"])
+        return out
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return value
+
+
+def provenance(record: Record) -> dict[str, Any]:
+    """The provenance of a run as a dict that JSON can hold.
+
+    Returns
+    -------
+    dict
+        ``schema``, the `environment`, ``settings`` (the lowered run), ``seed``, ``input`` (digest, source, jobs,
+        dropped), ``failures`` (None, or count, span, digest, name, dropped), ``started`` (UTC, ISO 8601) and
+        ``elapsed`` (s).
+    """
+    if record.saved is not None:
+        return record.saved
+    started = datetime.datetime.fromtimestamp(record.started, datetime.UTC)
+    return {
+        "schema": SCHEMA,
+        **environment(),
+        "settings": plain(record.settings),
+        "seed": record.settings.get("seed", 0),
+        "input": {
+            "digest": digest(record.columns),
+            "source": record.source,
+            "jobs": len(record.columns["submit"]),
+            "dropped": dict(record.dropped),
+        },
+        "failures": _identity(record.failures),
+        "started": started.isoformat(timespec="microseconds"),
+        "elapsed": record.elapsed,
+    }
+
+
+def _identity(trace: FailureTrace | None) -> dict[str, Any] | None:
+    """What tells a failure trace from all others."""
+    if trace is None:
+        return None
+    return {
+        "count": len(trace),
+        "span": trace.span,
+        "digest": trace.digest(),
+        "name": trace.name,
+        "dropped": dict(trace.dropped),
+    }

@@ -1,0 +1,447 @@
+"""`Result`: what a run gave, as columns, with its ledger and its provenance."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus, machine_from_lowered
+from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
+from faultsim.results.provenance import Record, plain, provenance
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+__all__ = ["EVENT_KINDS", "FROM_ENGINE", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", "use_metrics"]
+
+#: Accounts of the capacity ledger in the order in which they are shown (MODEL.md section 14).
+LEDGER_ACCOUNTS = (
+    "useful",
+    "lost",
+    "checkpoint",
+    "restart",
+    "migration",
+    "start_delay",
+    "growth",
+    "held_for_repair",
+    "down",
+    "idle_no_demand",
+    "idle_demand",
+)
+
+_COUNTERS = (
+    "migrations_attempted",
+    "migrations_successful",
+    "failures",
+    "failures_hit",
+    "checkpoints",
+    "events",
+    "passes",
+)
+#: Columns of the jobs that an engine gives; the others are the log's, or follow.
+FROM_ENGINE = (
+    "first_start",
+    "start",
+    "finish",
+    "allocated",
+    "runtime",
+    "restarts",
+    "lost_work",
+    "checkpoint_time",
+    "restart_time",
+    "failure_wait",
+    "moves",
+    "backfilled",
+)
+_FROM_LOG = ("id", "submit", "size")
+#: Kinds of `Result.events`, by number, in the order in which an instant handles them (MODEL.md section 2).
+EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
+
+
+class _MetricRow(Protocol):
+    """What `Result` needs to know of a row of `faultsim.results.metrics.METRICS`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def function(self) -> Callable[["Result"], float]: ...
+    @property
+    def quiet(self) -> bool: ...
+
+
+_metric_rows: dict[str, Any] = {}
+
+
+def use_metrics(rows: Mapping[str, _MetricRow]) -> None:
+    """Take the table of metrics; `faultsim.results.metrics` calls this, as this module cannot import it."""
+    _metric_rows.update(rows)
+
+
+class JobColumns(Mapping[str, NDArray[Any]]):
+    """Read-only columns of a result, one row a job in workload order; the derived ones are made when first asked for.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> fs.simulate(log, fs.Cluster(2)).jobs["wait"]
+    array([0., 9.])
+    """
+
+    __slots__ = ("_made",)
+
+    def __init__(self, made: dict[str, NDArray[Any]]) -> None:
+        self._made = made
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        column = self._made.get(name)
+        if column is None:
+            if name not in _DERIVED:
+                raise KeyError(f"no column {name!r}; columns: {', '.join(self)}")
+            column = self._made[name] = _DERIVED[name](self)
+            column.setflags(write=False)
+        return column
+
+    def __iter__(self) -> Iterator[str]:
+        return (column.name for column in JOBS)
+
+    def __len__(self) -> int:
+        return len(JOBS)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made or name in _DERIVED
+
+    def __repr__(self) -> str:
+        return f"<jobs: {len(self['submit']):,} rows; {', '.join(self)}>"
+
+
+def _bounded_slowdown(jobs: JobColumns) -> NDArray[np.float64]:
+    # Krevat 2002, section 3.2, with Gamma = 10 s.
+    slowdown: NDArray[np.float64] = np.maximum(jobs["response"], 10.0) / np.maximum(jobs["runtime"], 10.0)
+    return slowdown
+
+
+_DERIVED: dict[str, Callable[[JobColumns], NDArray[Any]]] = {
+    "wait": lambda jobs: jobs["start"] - jobs["submit"],
+    "response": lambda jobs: jobs["finish"] - jobs["submit"],
+    "bounded_slowdown": _bounded_slowdown,
+}
+
+
+class Metrics(Mapping[str, float]):
+    """The metrics of a result by name, each computed when first asked for; see `faultsim.results.metrics.METRICS`.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> fs.simulate(log, fs.Cluster(2)).metrics["mean_wait"]
+    4.5
+    """
+
+    __slots__ = ("_made", "_result")
+
+    def __init__(self, result: "Result") -> None:
+        self._result = result
+        self._made: dict[str, float] = {}
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self._made:
+            if name not in _metric_rows:
+                raise KeyError(f"no metric {name!r}; metrics: {', '.join(_metric_rows)}")
+            self._made[name] = _metric_rows[name].function(self._result)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_metric_rows)
+
+    def __len__(self) -> int:
+        return len(_metric_rows)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
+
+
+class Result:
+    """What a run gave: jobs, metrics, capacity ledger, events and places if recorded, provenance.
+
+    `simulate` makes it; `load_result` reads a saved one.  Nothing here changes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> result = fs.simulate(log, fs.Cluster(2))
+    >>> result.jobs["start"], result.metrics["makespan"], result.ledger["useful"]
+    (array([ 0., 10.]), 15.0, 30.0)
+    """
+
+    def __init__(self, output: Mapping[str, Any], record: Record) -> None:
+        self._output = output
+        self._record = record
+        made: dict[str, NDArray[Any]] = {name: record.columns[name] for name in _FROM_LOG}
+        for name in FROM_ENGINE:
+            column = output[name]
+            column.setflags(write=False)
+            made[name] = column
+        self._jobs = JobColumns(made)
+        self._metrics = Metrics(self)
+        self._machine: Cluster | Torus | None = None
+        self._counters: dict[str, int] | None = None
+
+    # -- what happened
+
+    @property
+    def jobs(self) -> JobColumns:
+        """Columns by name, one row a job in workload order; `faultsim.data.columns.JOBS` says what each holds."""
+        return self._jobs
+
+    @property
+    def metrics(self) -> Metrics:
+        """Metrics by name, each computed when first asked for."""
+        return self._metrics
+
+    @property
+    def ledger(self) -> Mapping[str, float]:
+        """Account -> node-seconds; every node-second of the machine over the makespan is in exactly one account."""
+        return MappingProxyType(self._output["ledger"])
+
+    @property
+    def counters(self) -> Mapping[str, int]:
+        """What the engine counted.
+
+        Migrations attempted and successful (for `Fars`: ticks with suspicious jobs); failures handled between the first
+        submit and the last finish, and those that killed a job; requested checkpoints begun; events; scheduling passes.
+        """
+        if self._counters is None:
+            self._counters = {name: int(self._output[name]) for name in _COUNTERS}
+        return dict(self._counters)
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """First submit and last finish, in seconds."""
+        return float(self._output["makespan_begin"]), float(self._output["makespan_end"])
+
+    @property
+    def events(self) -> Mapping[str, NDArray[Any]]:
+        """Columns time (s), kind (see `EVENT_KINDS`), job (row) and node, in the order in which things happened.
+
+        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.  A job that
+        `NodeStealing` stops has a row of kind reschedule.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``.
+        """
+        return self._recorded("events_table", "events")
+
+    @property
+    def allocations(self) -> Mapping[str, NDArray[Any]]:
+        """Who held what: columns job, begin, end and the box (torus) or the node list (cluster).
+
+        On a cluster row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``.
+        """
+        return self._recorded("allocations", "allocations")
+
+    def _recorded(self, key: str, what: str) -> Mapping[str, NDArray[Any]]:
+        if key not in self._output:
+            raise OptionError(f"this run recorded no {what}: simulate with record=True to have them")
+        columns: dict[str, NDArray[Any]] = self._output[key]
+        for column in columns.values():
+            column.setflags(write=False)
+        return MappingProxyType(columns)
+
+    # -- what made it
+
+    @property
+    def machine(self) -> Cluster | Torus:
+        """The machine of the run."""
+        if self._machine is None:
+            self._machine = machine_from_lowered(self._record.settings["machine"])
+        return self._machine
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The lowered run: machine, policies and options."""
+        return MappingProxyType(self._record.settings)
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Reason -> number of jobs that were left out, by the reader and by ``oversized="drop"``."""
+        return MappingProxyType(dict(self._record.dropped))
+
+    @property
+    def workload(self) -> Mapping[str, NDArray[Any]]:
+        """The columns of the workload as it was run."""
+        return MappingProxyType(dict(self._record.columns))
+
+    @property
+    def record(self) -> Record:
+        """All that went into the run, for `rerun`."""
+        return self._record
+
+    @property
+    def failures(self) -> FailureTrace | None:
+        """The failures that the run met, as they were given."""
+        return self._record.failures
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Versions, settings, input digest and source, seed, time; plain values that JSON can hold."""
+        return provenance(self._record)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know."""
+        said = [
+            f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
+            for reason, count in self._record.dropped.items()
+            if count
+        ]
+        if self._record.settings["estimates"] == "requested":
+            missing = int((self._record.columns["estimate"] < 0).sum())
+            if missing:
+                said.append(f"{missing:,} of {len(self):,} jobs have no requested time; their run time stands for it")
+        trace, end = self._record.failures, self.span[1]
+        if trace is not None and trace.span < end:
+            said.append(
+                f"the failure trace ends at {trace.span:,.0f} s, the last job at {end:,.0f} s: nothing fails in between"
+            )
+        return tuple(said)
+
+    def __len__(self) -> int:
+        return len(self._record.columns["submit"])
+
+    # -- out
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The jobs as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
+        return pandas.DataFrame({name: self.jobs[name] for name in self.jobs})
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """The jobs as a pyarrow Table.
+
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        pyarrow = checks.extra("pyarrow", "arrow", "to_arrow")
+        return pyarrow.table({name: self.jobs[name] for name in self.jobs})
+
+    def write_swf(self, path: str | os.PathLike[str]) -> None:
+        """Write the schedule as an SWF file: waits filled in, processors as allocated, the request beside them.
+
+        A job that was killed at its estimate has status 5, all others 1.  `path` may end in .gz, .xz or .bz2; "-" is
+        standard output.
+        """
+        write_schedule(path, self.jobs, self._record, self._header())
+
+    def write_jobs_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the jobs in the 17 columns of Batsim's ``_jobs.csv``, which evalys and its friends read.
+
+        ``allocated_resources`` holds node numbers as interval sets ("0-4 6 8") if the run was made with
+        ``record=True``, and is empty otherwise.
+        """
+        held = self._output.get("allocations")
+        write_jobs_csv(path, self.jobs, self._record, held)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save everything in one file (NumPy's .npz with the provenance as JSON), for `load_result`.
+
+        The workload, failures and predictions travel inside, so `rerun` works on a loaded result.  The file appears
+        complete or not at all.
+        """
+        arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
+        arrays |= {f"workload/{column.name}": self._record.columns[column.name] for column in WORKLOAD}
+        for key in ("events_table", "allocations"):
+            arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
+        trace = self._record.failures
+        if trace is not None:
+            arrays |= {f"failures/{name}": column for name, column in trace.columns.items()}
+        for kind, columns in self._record.arrays.items():
+            arrays |= {f"policy/{kind}/{name}": column for name, column in columns.items()}
+        facts = {
+            "provenance": self.provenance,
+            "ledger": dict(self.ledger),
+            "span": self.span,
+            "counters": self.counters,
+            "dropped": dict(self.dropped),
+        }
+        save_arrays(path, arrays, facts)
+
+    # -- print
+
+    def _header(self) -> str:
+        s = plain(self._record.settings)
+        parts = [s["scheduler"]["name"]]
+        order = s["scheduler"]["order"]["name"]
+        if order != "arrival":
+            parts.append(f"{order} order")
+        parts.append(s["placement"]["name"])
+        if s["migration"] is not None:
+            parts.append(s["migration"]["name"])
+        if s["rescheduling"] is not None:
+            parts.append(f"{s['rescheduling']['name']} {s['rescheduling']['strategy']['name']}")
+        if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
+            parts.append(f"{s['checkpointing']['name']} checkpoints")
+        if s["failures"] is not None:
+            parts.append(f"{s['failures']['count']:,} failures, {s['recovery']['name']}")
+        if s["predictor"] is not None:
+            parts.append(f"{s['predictor']['name']} predictor")
+        return f"{len(self):,} jobs on {self.machine} ({self.machine.nodes:,} nodes): {', '.join(parts)}"
+
+    def __repr__(self) -> str:
+        return f"<Result: {self._header()}>"
+
+    def __str__(self) -> str:
+        lines = [self._header(), ""]
+        lines += [
+            f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
+            for row in _metric_rows.values()
+            if self.metrics[row.name] or not row.quiet
+        ]
+        total = sum(self.ledger.values())
+        lines += ["", "capacity ledger             share   node-seconds"]
+        for account in LEDGER_ACCOUNTS:
+            amount = self.ledger[account]
+            if amount:
+                share = amount / total if total else float("nan")
+                lines.append(f"  {account.replace('_', ' '):<22}{share:>9.2%} {amount:>14,.0f}")
+        lines += [f"note: {warning}" for warning in self.warnings]
+        return "\n".join(lines)
+
+
+def _shown(value: float, unit: str) -> str:
+    """A metric's value and unit, aligned; a ratio as a percentage, long times in hours too."""
+    if unit == "fraction":
+        return f"{100 * value:>16,.2f} %"
+    if isinstance(value, int):
+        return f"{value:>13,}     {unit}".rstrip()
+    text = f"{value:>16,.2f} {unit}" if abs(value) >= 1 or value == 0 else f"{value:>16.4g} {unit}"
+    if unit == "s" and abs(value) >= 3600:
+        text += f"  ({value / 3600:,.2f} h)" if abs(value) < 3 * 86400 else f"  ({value / 86400:,.2f} d)"
+    return text.rstrip()

@@ -1,0 +1,282 @@
+"""`WorkflowResult`: what a run of workflows gave, as columns and a few numbers."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
+from faultsim.errors import OptionError
+from faultsim.machines.resources import Resources
+from faultsim.results.prediction_accuracy import Matched
+from faultsim.results.workflow_log import log_rows, log_text
+from faultsim.version import __version__
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["EVENT_KINDS", "WorkflowResult"]
+
+#: Kinds of `WorkflowResult.events`, by number, in the order in which an instant handles them.
+EVENT_KINDS = ("finish", "repair", "failure", "kill", "wake-up", "arrival", "start")
+
+_TABLES = {"jobs": WORKFLOW_RESULTS, "decisions": DECISIONS, "events": WORKFLOW_EVENTS}
+_COUNTS = ("per_pass", "per_node")
+
+
+class WorkflowResult:
+    """What a run of workflows gave: makespans, loss, reschedulings, accuracies, decisions, jobs; events if recorded.
+
+    `simulate_workflows` makes it.  Nothing here changes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> chain = fs.Workflow([4, 4], [(0, 1, 1)])
+    >>> result = fs.simulate_workflows(chain, fs.Resources(speed=[1, 2]))
+    >>> result.makespan, result.jobs["node"]
+    (4.0, array([1, 1], dtype=int32))
+    """
+
+    __slots__ = ("_arrivals", "_matched", "_output", "_resources", "_settings", "_tables", "_trace", "_workflows")
+
+    def __init__(
+        self,
+        output: Mapping[str, Any],
+        *,
+        workflows: Sequence[Workflow],
+        resources: Resources,
+        arrivals: NDArray[np.float64],
+        matched: Matched,
+        settings: Mapping[str, Any],
+        trace: FailureTrace | None,
+    ) -> None:
+        self._output = output
+        self._workflows = tuple(workflows)
+        self._resources = resources
+        self._arrivals = arrivals
+        self._matched = matched
+        self._settings = settings
+        self._trace = trace
+        self._tables = {"jobs": self._named(output, WORKFLOW_RESULTS)}
+        self._tables["decisions"] = self._named(output["decisions"], DECISIONS)
+        if "events_table" in output:
+            self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS)
+
+    def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any]) -> Mapping[str, NDArray[Any]]:
+        """The columns of a table of the engine, whose jobs are numbered through, with workflow and job."""
+        sizes = [len(workflow) for workflow in self._workflows]
+        first = np.cumsum([0, *sizes[:-1]])
+        number = table["job"] if "job" in table else np.arange(sum(sizes))
+        of = np.searchsorted(first, number, side="right") - 1  # -1 where there is no job
+        job = np.where(number < 0, -1, number - first[of])
+        own: dict[str, NDArray[Any]] = {"workflow": table.get("workflow", of), "job": job}
+        named = {}
+        for column in columns:
+            values = np.asarray(own.get(column.name, table.get(column.name))).astype(column.dtype, copy=False)
+            values.setflags(write=False)
+            named[column.name] = values
+        return MappingProxyType(named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
+        return _restored, (type(self), self._output, {name: getattr(self, f"_{name}") for name in named})
+
+    # -- what happened
+
+    @property
+    def jobs(self) -> Mapping[str, NDArray[Any]]:
+        """Columns workflow, job, node, start, finish, kills, one row a job, workflow by workflow."""
+        return self._tables["jobs"]
+
+    @property
+    def decisions(self) -> Mapping[str, NDArray[Any]]:
+        """Columns time, workflow, job, node, asked, begin, finish, one row each time a job was put on a node."""
+        return self._tables["decisions"]
+
+    @property
+    def events(self) -> Mapping[str, NDArray[Any]]:
+        """Columns time, kind (see `EVENT_KINDS`), workflow, job and node (-1: none), as things happened.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``.
+        """
+        if "events" not in self._tables:
+            raise OptionError("this run recorded no events: simulate with record=True to have them")
+        return self._tables["events"]
+
+    def log(self) -> str:
+        """What happened and what was decided, instant by instant, as a table: Figures 7 and 8 of the paper.
+
+        `faultsim.results.workflow_log.log_rows` gives the same as rows.  The pool is in the order of the pass, before
+        it.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> chain = fs.Workflow([4, 4], [(0, 1, 1)], name="chain")
+        >>> failures = fs.FailureTrace([6], [1], [3], span=60)
+        >>> result = fs.simulate_workflows(chain, fs.Resources(speed=[1, 1]), failures=failures, record=True)
+        >>> print(result.log())
+        time  event          pool  free   decision
+        0     chain arrives  T0    P0 P1  (T0, P0)
+        4     T0 done        T1    P0 P1  (T1, P0)
+        6     P1 fails
+        8     T1 done              P0
+        """
+        return log_text(log_rows(self.events, self._workflows, self._resources, self._trace, self._settings))
+
+    @property
+    def makespans(self) -> NDArray[np.float64]:
+        """For each workflow the seconds from its arrival to its last finish."""
+        first = np.cumsum([0, *(len(workflow) for workflow in self._workflows[:-1])])
+        last: NDArray[np.float64] = np.maximum.reduceat(self.jobs["finish"], first)
+        return last - self._arrivals
+
+    @property
+    def makespan(self) -> float:
+        """Seconds from the first arrival to the last finish."""
+        return float(self.jobs["finish"].max() - self._arrivals.min())
+
+    @property
+    def loss_time(self) -> float:
+        """Node-seconds that failures made useless: the time on its node, transfers included, of every kill."""
+        return float(self._output["loss_time"])
+
+    @property
+    def reschedulings(self) -> int:
+        """Number of kills: each puts a job back into the pool."""
+        return int(self._output["reschedulings"])
+
+    # -- accuracy
+
+    @property
+    def matched(self) -> Matched:
+        """Hits, missed failures and false predictions, over the whole trace of failures."""
+        return self._matched
+
+    @property
+    def aoa(self) -> float:
+        """Application oblivious accuracy of the predictions: hits / (hits + missed + false); NaN where nothing is."""
+        return self._matched.aoa
+
+    @property
+    def questions(self) -> dict[str, tuple[int, int]]:
+        """How many questions the scheduler asked and how many answers were right, by both counts of `aaa`."""
+        pass_asked, pass_right, node_asked, node_right = map(int, self._output["questions"])
+        return {"per_pass": (pass_asked, pass_right), "per_node": (node_asked, node_right)}
+
+    @property
+    def aaa(self) -> dict[str, float]:
+        """Application aware accuracy: share of right answers, NaN where none was asked.
+
+        ``"per_pass"``: one question a pass and free node, as the paper's example counts; ``"per_node"``: the questions
+        that were really asked, up to the first no.
+        """
+        return {count: right / asked if asked else float("nan") for count, (asked, right) in self.questions.items()}
+
+    # -- what made it
+
+    @property
+    def workflows(self) -> tuple[Workflow, ...]:
+        """The workflows that ran."""
+        return self._workflows
+
+    @property
+    def resources(self) -> Resources:
+        """What they ran on."""
+        return self._resources
+
+    @property
+    def arrivals(self) -> NDArray[np.float64]:
+        """When each workflow arrived, in seconds (read-only)."""
+        return self._arrivals
+
+    @property
+    def failures(self) -> FailureTrace | None:
+        """The failures that the run met."""
+        return self._trace
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Scheduler, predictor, transfers, outputs, seed and engine, and the version, as plain values."""
+        return MappingProxyType({**self._settings, "version": __version__})
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader of the numbers should know."""
+        end = float(self.jobs["finish"].max())
+        if self._trace is None or self._trace.span >= end:
+            return ()
+        return (
+            f"the failure trace ends at {self._trace.span:,.0f} s, the last job at {end:,.0f} s: "
+            f"nothing fails in between",
+        )
+
+    def __len__(self) -> int:
+        return len(self._workflows)
+
+    # -- out
+
+    def to_pandas(self, table: str = "jobs") -> "pandas.DataFrame":
+        """One of the tables ``"jobs"``, ``"decisions"`` and ``"events"`` as a pandas DataFrame.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        chosen = getattr(self, checks.choice("table", table, _TABLES))
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
+        return pandas.DataFrame(dict(chosen))
+
+    def _header(self) -> str:
+        s = self._settings
+        jobs = len(self.jobs["job"])
+        parts = [s["scheduler"]["name"]]
+        if self._trace is not None:
+            parts.append(f"{len(self._trace):,} failure{'s' if len(self._trace) != 1 else ''}")
+        if s["predictor"] is not None:
+            parts.append(f"{s['predictor']['name']} predictor")
+        if s["transfers"] != "parallel":
+            parts.append("transfers in turn")
+        if s["outputs"] is not None:
+            parts.append("shared outputs")
+        some = f"{len(self):,} workflow{'s' if len(self) > 1 else ''} ({jobs:,} job{'s' if jobs > 1 else ''})"
+        nodes = self._resources.n_nodes
+        return f"{some} on {nodes:,} node{'s' if nodes > 1 else ''}: {', '.join(parts)}"
+
+    def __repr__(self) -> str:
+        return f"<WorkflowResult: {self._header()}>"
+
+    def __str__(self) -> str:
+        rows: list[tuple[str, float, str]] = [("makespan", self.makespan, "s")]
+        if len(self) > 1:
+            rows.append(("mean_makespan", float(self.makespans.mean()), "s"))
+        rows += [("loss_time", self.loss_time, "node-s"), ("reschedulings", self.reschedulings, "1")]
+        rows += [("aoa", self.aoa, "1"), *((f"aaa_{count}", self.aaa[count], "1") for count in _COUNTS)]
+        lines = [self._header(), ""]
+        lines += [f"{name:<16} {_show(value):>14}  {unit}" for name, value, unit in rows if value == value]
+        lines += ["", *(f"note: {text}" for text in self.warnings)] if self.warnings else []
+        return "\n".join(lines)
+
+
+def _restored(kind: type[WorkflowResult], output: Mapping[str, Any], parts: dict[str, Any]) -> WorkflowResult:
+    """Unpickle: arrays come back writable."""
+    return kind(output, **{**parts, "arrivals": read_only(parts["arrivals"])})
+
+
+def _show(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"

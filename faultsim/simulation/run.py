@@ -1,0 +1,296 @@
+"""`Run`: everything that a simulation takes, checked once, before anything runs."""
+
+import math
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.errors import InputError, OptionError
+from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.policies import (
+    Checkpointing,
+    EasyBackfill,
+    Fars,
+    FirstFit,
+    IntervalPredictor,
+    MaxFreePartition,
+    Migration,
+    NodeStealing,
+    Placement,
+    Policy,
+    PredictionTrace,
+    Predictor,
+    Recovery,
+    Requeue,
+    Rescheduling,
+    Scheduler,
+    Strategy,
+    known_policies,
+    parse_policy,
+)
+from faultsim.simulation.compatibility import check_combination, spare_nodes
+
+__all__ = ["DEFAULT_SCHEDULER", "LARGER", "RunSpec"]
+
+DEFAULT_SCHEDULER = EasyBackfill()
+
+#: Reason under which ``oversized="drop"`` counts.
+LARGER = "larger than the machine"
+LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
+
+_ESTIMATES = ("requested", "actual")
+#: Checkpoints that a job may plan: more are a slip of the units, and would not count exactly.
+MOST_CHECKPOINTS = 1e9
+#: Pairs of an interval and a node, or other rows, that predictions may have: more are a slip of the units.  So many
+#: moves may be, each of a job that holds a node of such a pair.
+MOST = 10**8
+#: Least seconds of work between two checkpoints.
+LEAST_INTERVAL = 1e-6
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """The checked options of a run; `faultsim.Run` adds ``simulate()``."""
+
+    log: Workload
+    machine: Cluster | Torus
+    _: KW_ONLY
+    scheduler: Scheduler = DEFAULT_SCHEDULER
+    placement: Placement | None = None
+    migration: Migration | None = None
+    failures: FailureTrace | None = None
+    recovery: Recovery | None = None
+    predictor: Predictor | None = None
+    checkpointing: Checkpointing | None = None
+    rescheduling: Rescheduling | None = None
+    estimates: str | float = "requested"
+    overrun: str = "extend"
+    start_delay: float = 0.0
+    seed: int = 0
+    record: bool = False
+    oversized: str = "error"
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        if not isinstance(self.log, Workload):
+            raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {self.log!r:.60}")
+        put(self, "machine", _machine(self.machine))
+        put(self, "scheduler", _policy("scheduler", Scheduler, self.scheduler))
+        if self.placement is None:
+            put(self, "placement", _FIRST_FIT if isinstance(self.machine, Cluster) else _MAX_FREE_PARTITION)
+        else:
+            put(self, "placement", _policy("placement", Placement, self.placement))
+        if self.failures is not None and not isinstance(self.failures, FailureTrace):
+            raise InputError(f"failures must be a FailureTrace, got {self.failures!r:.60}")
+        for kind, base in _OPTIONAL.items():
+            if getattr(self, kind) is not None:
+                put(self, kind, _policy(kind, base, getattr(self, kind)))
+        stops = isinstance(self.rescheduling, Fars) and isinstance(self.rescheduling.strategy, NodeStealing)
+        if (self.failures is not None or stops) and self.recovery is None:
+            put(self, "recovery", Requeue())
+        if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
+            if isinstance(self.estimates, str):
+                hint = checks.did_you_mean(self.estimates, _ESTIMATES)
+                raise OptionError(
+                    f"unknown estimates {self.estimates!r}{hint}; known: 'requested', 'actual', "
+                    f"or a factor of the run time such as 2.0"
+                )
+            put(self, "estimates", checks.number("estimates, as a factor of the run time,", self.estimates, above=0.0))
+        checks.choice("overrun", self.overrun, ("extend", "kill"))
+        put(self, "start_delay", checks.number("start_delay", self.start_delay, low=0.0, unit="seconds"))
+        put(self, "seed", checks.whole("seed", self.seed, low=0))
+        put(self, "record", checks.flag("record", self.record))
+        checks.choice("oversized", self.oversized, ("error", "drop"))
+        check_combination(self)
+
+    def with_options(self, **changes: Any) -> Any:
+        """A copy with other options, checked again.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> run = fs.Run(fs.Workload(submit=[0], runtime=[10], size=[1]), fs.Cluster(2))
+        >>> run.with_options(scheduler=fs.Fcfs()).scheduler.name
+        'fcfs'
+        """
+        return replace(self, **changes)
+
+    @property
+    def has_python(self) -> bool:
+        """Whether a policy written in Python takes part."""
+        return self.scheduler.order.name == "python" or _placement(self).name == "python"
+
+    def lower(self) -> dict[str, Any]:
+        """All options in their plain form, as provenance keeps them."""
+        return {
+            "machine": self.machine.lower(),
+            "scheduler": self.scheduler.lower(),
+            "placement": _placement(self).lower(),
+            "migration": self.migration and self.migration.lower(),
+            "failures": None if self.failures is None else {"count": len(self.failures), "span": self.failures.span},
+            "recovery": self.recovery and self.recovery.lower(),
+            "predictor": self.predictor and self.predictor.lower(),
+            "checkpointing": self.checkpointing and self.checkpointing.lower(),
+            "rescheduling": self.rescheduling and self.rescheduling.lower(),
+            "estimates": self.estimates,
+            "overrun": self.overrun,
+            "start_delay": self.start_delay,
+            "seed": self.seed,
+            "record": self.record,
+            "oversized": self.oversized,
+        }
+
+    def fitting_log(self) -> Workload:
+        """The log without jobs larger than the machine, or `InputError` if they are not to be dropped.
+
+        Nodes that `Static` spares are none for jobs.
+        """
+        log, spare = self.log, spare_nodes(self)
+        nodes = self.machine.nodes - spare
+        if int(log.size.max()) <= nodes:
+            return log
+        larger = log.size > nodes
+        reason = LARGER_WITHOUT_SPARES if spare else LARGER
+        less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
+        what = f"{reason} ({less}{nodes:,} nodes)"
+        remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
+        if self.oversized == "drop":
+            if larger.all():
+                raise InputError(f"all {len(log):,} jobs are {what}: {remedy.rstrip(',')}")
+            return log.drop(larger, reason)
+        count = int(larger.sum())
+        first = ", ".join(
+            f"{job} ({size} nodes)"
+            for job, size in zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True)
+        )
+        raise InputError(
+            f"{count:,} of {len(log):,} jobs are {what}: id {first}"
+            f'{", ..." if count > 5 else ""}; {remedy} or pass oversized="drop"'
+        )
+
+    def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
+        """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
+        if self.estimates == "requested":
+            estimate, total, most = log.requested, *log._sum_and_most("requested")
+        else:
+            estimate, total, most = log.runtime, *log._sum_and_most("runtime")
+        if not isinstance(self.estimates, str):
+            factor = float(self.estimates)
+            with np.errstate(over="ignore"):  # infinite ones are refused below
+                estimate, total, most = estimate * factor, total * factor, most * factor
+        self._refuse_endless(log, total, most, self._refuse_many_checkpoints(log, estimate))
+        return estimate
+
+    def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
+        """Refuse intervals that are nothing against the run times; seconds that planned checkpoints may take else."""
+        policy = self.checkpointing
+        between = None if policy is None else policy.work_between(log.size)
+        if policy is None or between is None:
+            return 0.0
+        if between.min() < LEAST_INTERVAL:
+            row = int(np.argmin(between))
+            raise OptionError(
+                f"{policy!r} gives job {log.id[row]} ({log.size[row]} nodes) {between[row]:.3g} s of work between two "
+                f"checkpoints; at least {LEAST_INTERVAL:g} s are needed"
+            )
+        count = np.maximum(log.runtime, estimate) / between
+        if count.max() > MOST_CHECKPOINTS:
+            row = int(np.argmax(count))
+            raise OptionError(
+                f"{policy!r} gives job {log.id[row]} ({log.runtime[row]:g} s, estimate {estimate[row]:g} s) about "
+                f"{count[row]:.2g} checkpoints; {MOST_CHECKPOINTS:g} are the most: take a longer interval"
+            )
+        return float(count.sum()) * _cost(policy) if policy.planned else 0.0
+
+    def _refuse_endless(self, log: Workload, expected: float, longest: float, planned_time: float) -> None:
+        """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
+        # Plain floats become infinite without a word, and this is done once a run, however short.
+        pauses = self.start_delay + _cost(self.migration) + _cost(self.checkpointing)
+        moving = self.rescheduling if isinstance(self.rescheduling, Fars) else None
+        last = _last_prediction(self.predictor)
+        runtimes, runtime = log._sum_and_most("runtime")
+        seconds = float(log.submit[-1]) + runtimes + expected + len(log) * pauses + planned_time
+        # A kill costs a job at most what it had done, and all that it pays for starting again.
+        again = runtime + longest + pauses + planned_time + float(getattr(self.recovery, "restart_cost", 0.0))
+        if self.failures is not None and len(self.failures):
+            seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
+        if moving is not None:
+            kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
+            seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
+            seconds += last + 2.0 * moving.interval
+        if math.isfinite(seconds * self.machine.nodes):
+            return
+        moves = (
+            ""
+            if moving is None
+            else (
+                f", moves of {moving.checkpoint_cost + moving.restart_cost:g} s, ticks every {moving.interval:g} s, "
+                f"predictions up to {last:g} s"
+            )
+        )
+        raise InputError(
+            f"the times of this run add up to more than a float64 holds: submit up to {log.submit[-1]:g} s, run times "
+            f"up to {runtime:g} s, estimates up to {longest:g} s, start_delay {self.start_delay:g} "
+            f"s{moves}"
+        )
+
+
+def _cost(policy: Policy | None) -> float:
+    return float(getattr(policy, "cost", 0.0))
+
+
+def _last_prediction(predictor: Predictor | None) -> float:
+    """When the last of the predictions that a predictor carries ends, in seconds; 0 for those that go by failures."""
+    if isinstance(predictor, PredictionTrace) and len(predictor.time):
+        return float(predictor.time[-1])
+    if isinstance(predictor, IntervalPredictor) and predictor.index is not None and len(predictor.index):
+        return (float(predictor.index[-1]) + 1.0) * predictor.interval
+    return 0.0
+
+
+#: Keyword -> base of its policies, for those that may be left out.
+_OPTIONAL: dict[str, type[Policy]] = {
+    "migration": Migration,
+    "recovery": Recovery,
+    "predictor": Predictor,
+    "checkpointing": Checkpointing,
+    "rescheduling": Rescheduling,
+}
+
+_FIRST_FIT = FirstFit()
+_MAX_FREE_PARTITION = MaxFreePartition()
+
+
+def _placement(run: RunSpec) -> Placement:
+    assert run.placement is not None  # __post_init__ put the machine's default
+    return run.placement
+
+
+def _machine(value: Any) -> Cluster | Torus:
+    if isinstance(value, Cluster | Torus):
+        return value
+    if isinstance(value, str):
+        raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r}; write {parse_machine(value)!r}")
+    raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
+
+
+def _policy(kind: str, base: type[Policy], value: Any) -> Any:
+    rows = known_policies(kind)
+    if isinstance(value, base) and (value.name in rows or kind in ("scheduler", "placement")):
+        return value
+    if isinstance(value, str):
+        row = rows.get(value.strip().lower().replace("-", "_"))
+        text = row.example if row is not None and row.example else value
+        raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, text)!r}")
+    known = ", ".join(row.cls.__name__ for row in rows.values())
+    if isinstance(value, type) and issubclass(value, base):
+        example = next((row.example for row in rows.values() if row.cls is value), "")
+        made = repr(parse_policy(kind, example)) if example else f"{value.__name__}()"
+        raise OptionError(f"{kind} must be an instance: write {kind}={made}, not {kind}={value.__name__}")
+    hint = f"; write Fars(300, {value!r})" if kind == "rescheduling" and isinstance(value, Strategy) else ""
+    raise OptionError(f"{kind} must be one of {known}, got {value!r:.60}{hint}")

@@ -1,0 +1,177 @@
+"""A Dask cluster as the place where batches run.
+
+Inputs of some size are sent once, to workers that hand them on to each other; a batch travels as bytes that name them.
+The scheduler gives the batches of a worker that dies to others, and makes again what it held.
+"""
+
+import importlib
+import io
+import pickle
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from faultsim import checks
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.errors import WorkerError
+from faultsim.sweep.executors import Cut, Pool
+from faultsim.sweep.tasks import Task
+from faultsim.sweep.worker import Done, do
+from faultsim.version import __version__
+
+__all__ = ["Dask", "do_packed", "open_client", "pack"]
+
+#: Bytes from which an input is sent on its own; smaller ones travel with the batch.
+ALONE = 64 * 2**10
+#: Seconds to wait for a scheduler.
+PATIENCE = 20.0
+#: Bytes of inputs that are kept on the workers.
+KEPT = 2**30
+
+
+class Dask(Pool):
+    """Batches on a Dask cluster; the client stays the caller's."""
+
+    target = 0.5
+
+    def __init__(self, client: Any) -> None:
+        distributed = checks.extra("distributed.scheduler", "dask", "a Dask cluster")
+        self._client = client
+        self.lost = (*Pool.lost, distributed.KilledWorker)
+        config: Any = importlib.import_module("dask.config")
+        # Dask warns of large graphs, which a long log is on its own, once.
+        self._quiet = partial(config.set, {"distributed.admin.large-graph-warning-threshold": "1 GB"})
+        # Not pure: the name of a task is none of its content.  A batch whose worker dies is tried again elsewhere.
+        self._executor = client.get_executor(pure=False, retries=3)
+        self._sent: OrderedDict[str, tuple[Any, int]] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def workers(self) -> int:  # type: ignore[override]
+        """Threads of all workers that are there now."""
+        return max(1, int(sum(self._client.nthreads().values())))
+
+    @property
+    def window(self) -> int:
+        """Batches that may be under way at once: enough that no worker waits for the next one."""
+        return 4 * self.workers
+
+    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+        """Begin a batch."""
+        blob, inputs = pack(tasks)
+        sent = {digest: self._send(digest, value) for digest, value in inputs.items()}
+        future: Future[Done] = self._executor.submit(do_packed, blob, sent, cut, __version__)
+        return future
+
+    def _send(self, digest: str, value: Any) -> Any:
+        """The input on the workers, sent once."""
+        if digest not in self._sent:
+            blob = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+            # A task and not `scatter`: where its workers die the scheduler makes it again, and nothing waits for it.
+            with self._quiet():
+                self._sent[digest] = self._client.submit(pickle.loads, blob, pure=False), len(blob)
+            self._bytes += len(blob)
+            while self._bytes > KEPT and len(self._sent) > 4:
+                # Batches under way hold theirs on their own.
+                self._bytes -= self._sent.popitem(last=False)[1][1]
+        self._sent.move_to_end(digest)
+        return self._sent[digest][0]
+
+    def renew(self) -> None:
+        """What was sent may have died with a worker: send it again when it is needed."""
+        self._sent.clear()
+        self._bytes = 0
+
+    def close(self) -> None:
+        """Forget what was sent; the cluster is the caller's."""
+        self.renew()
+
+
+def _size(value: Any) -> int:
+    return sum(column.nbytes for column in value.columns.values())
+
+
+class _Packer(pickle.Pickler):
+    """Leaves large inputs out and names them by their digests."""
+
+    def __init__(self, file: io.BytesIO, names: Mapping[int, str]) -> None:
+        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
+        self._names = names
+
+    def persistent_id(self, obj: Any) -> str | None:
+        return self._names.get(id(obj)) if isinstance(obj, Workload | FailureTrace) else None
+
+
+class _Unpacker(pickle.Unpickler):
+    def __init__(self, file: io.BytesIO, inputs: Mapping[str, Any]) -> None:
+        super().__init__(file)
+        self._inputs = inputs
+
+    def persistent_load(self, pid: Any) -> Any:
+        return self._inputs[pid]
+
+
+def pack(tasks: Sequence[Task]) -> tuple[bytes, dict[str, Any]]:
+    """The runs of a batch as bytes, and by digest the inputs that these name.
+
+    Examples
+    --------
+    >>> pack([])[1]
+    {}
+    """
+    inputs: dict[str, Any] = {}
+    names: dict[int, str] = {}
+    for task in tasks:
+        for value, digest in ((task.run.log, task.log), (task.run.failures, task.failures)):
+            if value is not None and digest is not None and _size(value) >= ALONE:
+                inputs[digest] = value
+                names[id(value)] = digest
+    file = io.BytesIO()
+    _Packer(file, names).dump([task.run for task in tasks])
+    return file.getvalue(), inputs
+
+
+def do_packed(blob: bytes, inputs: Mapping[str, Any], cut: Cut, version: str) -> Done:
+    """What a worker does with a packed batch.
+
+    Raises
+    ------
+    WorkerError
+        If the worker has another version of faultsim than the one whose name the rows would bear.
+    """
+    if version != __version__:
+        raise WorkerError(f"this worker has faultsim {__version__}, the sweep is one of faultsim {version}")
+    return do(_Unpacker(io.BytesIO(blob), inputs).load(), cut)
+
+
+@contextmanager
+def open_client(address: str, workers: int) -> Iterator[Any]:
+    """A client of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of ``local`` worker processes.
+
+    Raises
+    ------
+    MissingExtraError
+        If distributed is not installed.
+    WorkerError
+        If there is no scheduler.
+    """
+    distributed = checks.extra("distributed", "dask", "--dask")
+    if address == "local":
+        with (
+            distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = distributed.Client(address, timeout=PATIENCE)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise WorkerError(f"no Dask scheduler answers at {address}: {error}") from None
+    with client:
+        yield client

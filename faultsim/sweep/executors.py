@@ -1,0 +1,215 @@
+"""Where batches of tasks run: threads of this process, processes, or any executor of `concurrent.futures`."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.sweep.tasks import Task
+from faultsim.sweep.worker import Done, do
+
+__all__ = ["Futures", "Pool", "Processes", "Threads", "cores", "make_pool"]
+
+Cut = tuple[float, float]
+
+
+def cores() -> int:
+    """As many as this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Pool:
+    """A place where batches run.
+
+    Attributes
+    ----------
+    workers : int
+    window : int
+        Batches that may be under way at once.
+    target : float
+        Seconds that a batch should take.
+    """
+
+    workers: int = 1
+    target: float = 0.5
+    #: What to ask where workers die again and again.
+    advice = "is there enough memory?"
+    #: What a batch raises that went down with its worker.
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
+
+    @property
+    def window(self) -> int:
+        """Batches that may be under way at once."""
+        return 2 * self.workers
+
+    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+        """Begin a batch."""
+        raise NotImplementedError
+
+    def stop(self, futures: Iterable["Future[Done]"]) -> None:
+        """End at once: what has not begun is left out, what runs is told to stop, and waited for under a second."""
+        futures = list(futures)
+        for future in futures:
+            future.cancel()
+        wait(futures, timeout=0.5)
+
+    def renew(self) -> None:
+        """A batch went down with its worker: be ready to send it again."""
+
+    def revive(self) -> bool:
+        """Be ready again after all workers died; False if that cannot be."""
+        return False
+
+    def close(self) -> None:
+        """Let the workers go; nothing is under way."""
+
+
+class Threads(Pool):
+    """Threads of this process; the engine runs without the interpreter's lock."""
+
+    target = 0.1
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._stop = threading.Event()
+        self._executor = ThreadPoolExecutor(workers, thread_name_prefix="faultsim")
+
+    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+        """Begin a batch."""
+        return self._executor.submit(do, [task.run for task in tasks], cut, self._stop)
+
+    def stop(self, futures: Iterable["Future[Done]"]) -> None:
+        """The threads look at the event between two slices of a run, and give back what they have."""
+        self._stop.set()
+        super().stop(futures)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._executor.shutdown(wait=True)
+
+
+class Processes(Pool):
+    """Processes of this machine, for policies written in Python, which hold the interpreter's lock."""
+
+    advice = (
+        "is there enough memory, does the script begin its work below if __name__ == '__main__':, and are its policies "
+        "classes of a module, or of the script above that line?"
+    )
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._executor = self._fresh()
+
+    def _fresh(self) -> ProcessPoolExecutor:
+        # Spawned, not forked: a fork copies locks that other threads hold.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_quiet)
+
+    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+        """Begin a batch; an input that its runs share travels once."""
+        return self._executor.submit(do, [task.run for task in tasks], cut)
+
+    def stop(self, futures: Iterable["Future[Done]"]) -> None:
+        """Processes cannot be told: they are ended, with the batches that they work at."""
+        futures = list(futures)
+        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        try:
+            wait(futures, timeout=0.1)
+        finally:  # also where Ctrl-C comes again meanwhile
+            # Nothing is cancelled before: the executor's own thread fails at a cancelled future when its processes are
+            # gone, and leaves the pipe open into which it still writes a batch, for which Python waits at its end.
+            for process in processes:
+                process.kill()
+        wait(futures, timeout=0.4)
+        self._abandon()
+
+    def revive(self) -> bool:
+        """New processes in the place of dead ones."""
+        self._abandon()
+        self._executor = self._fresh()
+        return True
+
+    def _abandon(self) -> None:
+        """Leave an executor whose processes are dead."""
+        thread = getattr(self._executor, "_executor_manager_thread", None)
+        queue = getattr(self._executor, "_call_queue", None)
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        # Before Python 3.11.5 its thread waits for ever where a batch is on its way into the pipe that the processes
+        # read, and Python waits for the thread when it ends (CPython issue 94777): nobody shall seem to read it.
+        if thread is not None and queue is not None:
+            thread.join(0.2)
+            if thread.is_alive():
+                queue._reader.close()
+
+    def close(self) -> None:
+        """Let the processes go."""
+        self._executor.shutdown(wait=True)
+
+
+def _quiet() -> None:
+    """Ctrl-C is for the process that drives: it ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class Futures(Pool):
+    """Any `concurrent.futures.Executor`, which stays the caller's: mpi4py.futures, an own pool."""
+
+    def __init__(self, executor: Executor, workers: int) -> None:
+        self.workers = workers
+        self._executor = executor
+
+    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+        """Begin a batch."""
+        return self._executor.submit(do, [task.run for task in tasks], cut)
+
+    def close(self) -> None:
+        """Nothing: it is the caller's."""
+
+
+def make_pool(executor: Any, workers: int | None) -> Pool:
+    """The pool that was asked for.
+
+    Parameters
+    ----------
+    executor : "threads", "processes", Executor or distributed.Client
+    workers : int, optional
+        By default as many as there are cores, or as the executor says that it has.
+    """
+    if workers is not None:
+        checks.whole("workers", workers, low=1)
+    if executor is None or executor == "threads":
+        return Threads(workers or cores())
+    if executor == "processes":
+        return Processes(workers or cores())
+    if isinstance(executor, str):
+        hint = checks.did_you_mean(executor, ("threads", "processes"))
+        raise OptionError(f"unknown executor {executor!r}{hint}; known: 'threads', 'processes', or an object")
+    if hasattr(executor, "scheduler_info") and hasattr(executor, "scatter"):
+        from faultsim.sweep.dask_executor import Dask
+
+        return Dask(executor)
+    if hasattr(executor, "submit"):
+        return Futures(executor, workers or int(getattr(executor, "_max_workers", 0) or cores()))
+    raise OptionError(
+        f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, got {executor!r:.60}"
+    )
+
+
+def now() -> float:
+    """Seconds of a clock that only goes forward."""
+    return time.monotonic()

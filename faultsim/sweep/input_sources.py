@@ -1,0 +1,183 @@
+"""Logs and failures as a sweep's file names them: a file, or one of `faultsim.synthetic` drawn for each replicate."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from faultsim import checks, synthetic
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
+from faultsim.readers.bluegene_ras import read_bluegene_ras
+from faultsim.readers.failures_csv import read_failures
+from faultsim.readers.fta import read_fta
+from faultsim.readers.krevat import krevat_span
+from faultsim.readers.lanl import read_lanl
+from faultsim.readers.swf import read_swf
+
+__all__ = ["FAILURES", "FORMATS", "LOGS", "failures_source", "log_source"]
+
+#: Name -> synthetic log; each takes the number of jobs and a generator.
+LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
+#: Name -> synthetic failures.
+FAILURES: dict[str, Callable[..., FailureTrace]] = {
+    "weibull": synthetic.weibull_failures,
+    "exponential": synthetic.exponential_failures,
+    "renewal": synthetic.renewal_failures,
+}
+FORMATS: dict[str, Callable[..., FailureTrace]] = {
+    "csv": read_failures,
+    "lanl": read_lanl,
+    "fta": read_fta,
+    "ras": read_bluegene_ras,
+}
+#: Parameters of failures that follow from machine, log and replicate.
+_GIVEN = ("nodes", "rng")
+
+
+class _Drawn:
+    """A factory with a name: what it draws, and with which parameters."""
+
+    def __init__(self, name: str, call: Callable[..., Any]) -> None:
+        self.name, self._call = name, call
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+class _DrawnLog(_Drawn):
+    def __call__(self, rng: np.random.Generator) -> Workload:
+        log: Workload = self._call(rng)
+        return log.renamed(self.name)
+
+
+class _DrawnFailures(_Drawn):
+    def __call__(self, rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+        trace: FailureTrace = self._call(rng, machine, log)
+        return trace.renamed(self.name)
+
+
+def log_source(given: Any, folder: Path) -> Any:
+    """The log that a file's text or table names: a `Workload`, or a factory of one.
+
+    Parameters
+    ----------
+    given : str or mapping
+        A path; ``{"file": path, "krevat": "nasa" or "sdsc"}``; ``{"synthetic": name, "jobs": n, parameter: ...}``.
+    folder : Path
+        What paths are relative to.
+
+    Examples
+    --------
+    >>> log_source({"synthetic": "nasa_like", "jobs": 100}, Path("."))
+    nasa_like:jobs=100
+    """
+    table = {"file": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
+    if ("file" in table) == ("synthetic" in table):
+        raise OptionError(
+            f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, got {given!r:.60}'
+        )
+    if "file" in table:
+        path, span = table.pop("file"), table.pop("krevat", None)
+        _refuse_rest(table, ("file", "krevat"))
+        log = read_swf(folder / path)
+        return log if span is None else krevat_span(log, checks.choice("span", span, ("nasa", "sdsc")))
+    name = checks.choice("synthetic log", _folded(table.pop("synthetic")), LOGS)
+    jobs = checks.whole("jobs", table.pop("jobs", 10_000), low=1)
+    function: Callable[..., Workload] = getattr(synthetic, name)
+    known = [key for key in inspect.signature(function).parameters if key not in ("n", "rng")]
+    _refuse_rest(table, ("synthetic", "jobs", *known), known)
+    _refuse_missing(f"synthetic log {name!r}", function, known, table)
+    function(1, np.random.default_rng(0), **table)  # its parameters, before anything runs
+    return _DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
+
+
+def failures_source(given: Any, folder: Path) -> Any:
+    """The failures that a file's text or table names: a trace, a factory of one, or None for "none".
+
+    Parameters
+    ----------
+    given : str or mapping
+        "none"; a path; ``{"file": path, "format": name, "map": "modulo", "permute" or "drop", option: ...}`` with the
+        options of the format's reader; or ``{"synthetic": "weibull", "exponential" or "renewal", parameter: ...}`` with
+        the parameters of the function of that name, of which ``nodes`` is the machine's and ``horizon`` reaches to the
+        log's last submit and its longest run time more.
+    folder : Path
+        What paths are relative to.
+
+    Examples
+    --------
+    >>> failures_source({"synthetic": "weibull", "shape": 0.85, "scale": 18000.0}, Path("."))
+    weibull:shape=0.85,scale=18000
+    """
+    if given == "none":
+        return None
+    table = {"file": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
+    if ("file" in table) == ("synthetic" in table):
+        raise OptionError(
+            f'failures are "none", a path, {{ file = "..." }} or '
+            f'{{ synthetic = "weibull", shape = 0.85, scale = 18000 }}, got {given!r:.60}'
+        )
+    return _from_file(table, folder) if "file" in table else _made_up(table)
+
+
+def _from_file(table: dict[str, Any], folder: Path) -> Any:
+    path = folder / table.pop("file")
+    reader = FORMATS[checks.choice("format", table.pop("format", "csv"), FORMATS)]
+    mapping = table.pop("map", None)
+    known = list(inspect.signature(reader).parameters)[1:]
+    _refuse_rest(table, ("file", "format", "map", *known), known)
+    trace = reader(path, **table)
+    if mapping is None:
+        return trace
+    how = checks.choice("way to map nodes", mapping, ("modulo", "permute", "drop"))
+
+    def mapped(rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+        if how == "drop":
+            return trace.drop_outside(machine.nodes)
+        return trace.map_nodes(machine.nodes, how, rng=rng)
+
+    return _DrawnFailures(f"{path.name}:map={how}", mapped)
+
+
+def _made_up(table: dict[str, Any]) -> Any:
+    name = checks.choice("synthetic failures", table.pop("synthetic"), FAILURES)
+    function = FAILURES[name]
+    known = [key for key in inspect.signature(function).parameters if key not in _GIVEN]
+    _refuse_rest(table, ("synthetic", *known), known)
+    _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "horizon"], table)
+    function(**{"nodes": 1, "horizon": 1.0, **table}, rng=0)  # its parameters, before anything runs
+
+    def draw(rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+        horizon = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)
+        return function(**{"nodes": machine.nodes, "horizon": horizon, **table}, rng=rng)
+
+    return _DrawnFailures(_named(name, table), draw)
+
+
+def _folded(name: Any) -> Any:
+    return name.strip().lower().replace("-", "_") if isinstance(name, str) else name
+
+
+def _named(name: str, options: Mapping[str, Any]) -> str:
+    said = ",".join(
+        f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in options.items()
+    )
+    return f"{name}:{said}" if said else name
+
+
+def _refuse_missing(what: str, function: Callable[..., Any], known: list[str], table: Mapping[str, Any]) -> None:
+    parameters = inspect.signature(function).parameters
+    missing = [key for key in known if parameters[key].default is inspect.Parameter.empty and key not in table]
+    if missing:
+        raise OptionError(f"{what} needs {' and '.join(missing)}")
+
+
+def _refuse_rest(table: Mapping[str, Any], known: tuple[str, ...], parameters: list[str] | None = None) -> None:
+    legal = known if parameters is None else tuple(parameters)
+    for key in table:
+        if key not in legal:
+            raise OptionError(f"unknown key {key!r}{checks.did_you_mean(key, known)}; known: {', '.join(known)}")

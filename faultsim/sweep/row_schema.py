@@ -1,0 +1,117 @@
+"""What a run leaves in the store: its metrics, its ledger and its counters, as one row of numbers."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim.errors import OptionError
+from faultsim.results.metrics import METRICS
+from faultsim.results.result import LEDGER_ACCOUNTS, Result
+
+__all__ = ["COLUMNS", "COUNTERS", "PER_JOB", "numbers"]
+
+#: Counters of a result that are no metrics.
+COUNTERS = ("checkpoints", "events", "passes")
+#: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
+COLUMNS: tuple[str, ...] = (*METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *COUNTERS)
+#: Metrics that are sums or means over jobs, to which a cut-off applies; the others are of the whole run.
+PER_JOB = frozenset(
+    {
+        "n_jobs",
+        "mean_wait",
+        "mean_response",
+        "mean_bounded_slowdown",
+        "mean_slowdown",
+        "failed_jobs",
+        "job_failure_rate",
+        "failure_slowdown",
+        "work_loss_ratio",
+        "checkpoint_overhead_ratio",
+        "moves",
+        "backfilled",
+    }
+)
+
+
+_NEVER: frozenset[str] = frozenset()
+_OF_CHECKPOINTS = frozenset({"checkpoint_overhead_ratio"})
+#: Those that are 0 where nothing failed: a short run takes as long as its metrics.
+_OF_FAILURES = frozenset(
+    {
+        "failures",
+        "failures_hit",
+        "service_unit_loss",
+        "failed_jobs",
+        "job_failure_rate",
+        "failure_slowdown",
+        "work_loss_ratio",
+    }
+)
+
+
+def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:
+    """The row of a result, one number for each of `COLUMNS`.
+
+    Parameters
+    ----------
+    result : Result
+    cut : (float, float)
+        Shares of the jobs, in order of arrival, that the metrics of `PER_JOB` leave out at the begin and at the end.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 5, 5, 5], size=[2, 2, 2, 2])
+    >>> result = fs.simulate(log, fs.Cluster(2))
+    >>> numbers(result)[COLUMNS.index("mean_wait")], numbers(result, (0.25, 0.25))[COLUMNS.index("mean_wait")]
+    (9.75, 11.0)
+    """
+    part: Any = result
+    if cut != (0.0, 0.0):
+        part = _Part(result, *cut)
+    ledger, counters = result.ledger, result.counters
+    settings = result.record.settings
+    nothing: frozenset[str] = _NEVER
+    if not counters["failures"] and settings["rescheduling"] is None:
+        nothing = _OF_FAILURES if settings["checkpointing"] else _OF_FAILURES | _OF_CHECKPOINTS
+    row = [
+        0.0 if name in nothing else float(metric.function(part)) if name in PER_JOB else float(result.metrics[name])
+        for name, metric in METRICS.items()
+    ]
+    row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]
+    row += [float(counters[name]) for name in COUNTERS]
+    return row
+
+
+class _Part:
+    """The jobs of a result without those that arrive first and last; what the functions of `PER_JOB` look at."""
+
+    def __init__(self, result: Result, warmup: float, drain: float) -> None:
+        n = len(result)
+        begin, end = math.floor(warmup * n), n - math.floor(drain * n)
+        if end <= begin:
+            raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave none of {n} jobs")
+        self.jobs = _Rows(result.jobs, slice(begin, end))
+        self._n = end - begin
+
+    def __len__(self) -> int:
+        return self._n
+
+
+class _Rows(Mapping[str, NDArray[Any]]):
+    """Some rows of columns."""
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]], rows: slice) -> None:
+        self._columns, self._rows = columns, rows
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        column: NDArray[Any] = self._columns[name][self._rows]
+        return column
+
+    def __iter__(self) -> Any:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)

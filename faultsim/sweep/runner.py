@@ -1,0 +1,259 @@
+"""Drives a sweep: makes tasks, leaves out what the store has, keeps the workers busy, writes what comes back.
+
+Tasks are made a few at a time, so a sweep of any length takes the memory of those under way.  Every batch that comes
+back is written at once, in one transaction: whatever happens then, only what was under way is lost.
+"""
+
+import contextlib
+import itertools
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from pickle import PicklingError
+from typing import Any
+
+from faultsim.errors import WorkerError
+from faultsim.simulation.progress import Progress
+from faultsim.sweep.executors import Pool, now
+from faultsim.sweep.store import Store
+from faultsim.sweep.task_hash import canonical
+from faultsim.sweep.tasks import Maker, Task
+from faultsim.sweep.worker import Done
+
+__all__ = ["Drive", "places"]
+
+#: Tasks made in one go, between two looks into the store.
+AHEAD = 32
+#: Most tasks of a batch.
+MOST = 256
+#: Times that a batch may go down with its worker.
+TRIES = 3
+
+
+def places(maker: Maker, shard: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
+    """(cell, replicate) of all tasks, or of a shard's, such that tasks that share their inputs come together."""
+    everything = ((cell, r) for r in range(maker.replicates) for cell in maker.grid.running_order())
+    if shard is None:
+        return everything
+    part, parts = shard
+    return itertools.islice(everything, part - 1, None, parts)
+
+
+class Drive:
+    """One go at a sweep.
+
+    Parameters
+    ----------
+    maker : Maker
+    store : Store
+    pool : Pool
+    sweep : str
+        Id of the sweep in the store.
+    environment : str
+        Id of the versions in the store.
+    shard : (int, int), optional
+        Part i of n.
+    retry : bool
+        Whether runs that failed before are tried again.
+    report : callable, optional
+        Called with (done, total, seconds).
+    """
+
+    def __init__(
+        self,
+        maker: Maker,
+        store: Store,
+        pool: Pool,
+        *,
+        sweep: str,
+        environment: str,
+        shard: tuple[int, int] | None = None,
+        retry: bool = False,
+        report: Progress | None = None,
+    ) -> None:
+        self._maker, self._store, self._pool = maker, store, pool
+        self._sweep, self._environment, self._retry = sweep, environment, retry
+        self._report = report
+        self._places = places(maker, shard)
+        total = len(maker)
+        self.total = total if shard is None else len(range(shard[0] - 1, total, shard[1]))
+        #: Tasks that are in the store now; runs made in this go; runs that failed.
+        self.done, self.made, self.failed = 0, 0, 0
+        self._began = now()
+        self._ready: deque[Task] = deque()
+        #: Runs that are ready or under way, with the tasks that wait for them.
+        self._waiting: dict[str, list[Task]] = {}
+        self._links: list[tuple[Any, ...]] = []
+        self._flying: dict[Future[Done], list[Task]] = {}
+        self._tries: dict[str, int] = {}
+        self._seconds = 0.0  # that a run takes, lately
+
+    def run(self) -> None:
+        """To the end.
+
+        Raises
+        ------
+        StoreError
+            If the store cannot be written.
+        WorkerError
+            If workers die again and again.
+        """
+        try:
+            while self._fill():
+                finished, _ = wait(self._flying, timeout=1.0, return_when=FIRST_COMPLETED)
+                self._take(finished)
+            self._write([], [])
+        except BaseException:
+            self._end()
+            raise
+        self._pool.close()
+
+    # -- tasks
+
+    def _fill(self) -> bool:
+        """Keep the workers busy; False when nothing is left."""
+        while len(self._flying) < self._pool.window:
+            batch = self._batch()
+            if not batch:
+                break
+            self._submit(batch)
+        return bool(self._flying)
+
+    def _submit(self, batch: list[Task]) -> None:
+        try:
+            future = self._pool.submit(batch, self._maker.cut)
+        except BrokenExecutor as error:
+            self._survive(error)
+            future = self._pool.submit(batch, self._maker.cut)
+        self._flying[future] = batch
+
+    def _batch(self) -> list[Task]:
+        size = 1
+        if self._seconds:
+            left = self.total - self.done
+            size = max(1, min(MOST, int(self._pool.target / self._seconds), left // (4 * self._pool.workers)))
+        while len(self._ready) < size and self._more():
+            pass
+        return [self._ready.popleft() for _ in range(min(size, len(self._ready)))]
+
+    def _more(self) -> bool:
+        """Make some tasks, and leave out those whose run the store has; False at the end."""
+        chosen = list(itertools.islice(self._places, AHEAD))
+        if not chosen:
+            return False
+        tasks = [self._maker.task(self._maker.grid[cell], replicate) for cell, replicate in chosen]
+        known = self._store.known({task.id for task in tasks} - self._waiting.keys())
+        linked = self._store.linked(self._sweep, [task.index for task in tasks]) if known else {}
+        for task in tasks:
+            if task.id in self._waiting:
+                self._waiting[task.id].append(task)
+            elif task.id in known and not (self._retry and known[task.id] == "error"):
+                self.done += 1
+                self.failed += known[task.id] == "error"
+                if linked.get(task.index) != task.id:
+                    self._links.append(self._link(task))
+            else:
+                self._waiting[task.id] = [task]
+                self._ready.append(task)
+        if len(self._links) >= 1000:
+            self._write([], [])
+        self._tell()
+        return True
+
+    def _link(self, task: Task) -> tuple[Any, ...]:
+        return (self._sweep, task.index, task.replicate, task.run.seed, canonical(dict(task.labels)), task.id)
+
+    # -- rows
+
+    def _take(self, finished: Any) -> None:
+        """Write what came back, and put aside what went down with a worker."""
+        runs: list[tuple[Any, ...]] = []
+        timing: list[tuple[str, float]] = []
+        broken: BrokenExecutor | None = None
+        taken = []
+        for future in finished:
+            batch = self._flying[future]
+            try:
+                done = future.result()
+            except self._pool.lost as error:
+                broken = error if isinstance(error, BrokenExecutor) else broken
+                self._again(self._flying.pop(future), error)
+                continue
+            except (PicklingError, AttributeError, TypeError) as error:
+                if not any(words in str(error) for words in ("pickle", "local object")):  # Python 3.13 says the latter
+                    raise
+                raise WorkerError(
+                    f"a policy cannot travel to other processes, whose class is no class of a module: {error}"
+                ) from None
+            taken.append(future)
+            runs += self._rows(batch, done)
+            timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
+        self._write(runs, timing)
+        for future in taken:
+            del self._flying[future]
+        if broken is not None:
+            self._survive(broken)
+
+    def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[Any, ...]]:
+        rows = []
+        for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
+            error = done.errors.get(position)
+            rows.append((task.id, "ok" if error is None else "error", error, self._environment, *values))
+            self._links += [self._link(each) for each in self._waiting.get(task.id, ())]
+        if len(done):
+            lately = float(done.elapsed.mean())
+            self._seconds = lately if not self._seconds else 0.7 * self._seconds + 0.3 * lately
+        return rows
+
+    def _write(self, runs: list[tuple[Any, ...]], timing: list[tuple[str, float]]) -> None:
+        if not runs and not self._links:
+            return
+        self._store.add(runs, self._links, timing, retry=self._retry)
+        self._links = []
+        for row in runs:
+            tasks = self._waiting.pop(row[0], ())
+            self.made += 1
+            self.done += len(tasks)
+            self.failed += len(tasks) * (row[1] == "error")
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._report is not None:
+            self._report(self.done, self.total, now() - self._began)
+
+    # -- what goes wrong
+
+    def _again(self, batch: list[Task], error: BaseException) -> None:
+        """A batch went down with its worker: it comes again, in halves, so that one bad run ends alone."""
+        for task in batch:
+            self._tries[task.id] = self._tries.get(task.id, 0) + 1
+            if self._tries[task.id] > TRIES:
+                labels = ", ".join(f"{axis}={value}" for axis, value in task.labels.items())
+                raise WorkerError(
+                    f"a worker died {TRIES + 1} times at a batch with the run {labels or task.id}, replicate "
+                    f"{task.replicate}: {self._pool.advice} What is done is kept ({error})"
+                )
+        self._pool.renew()
+        self._ready.extendleft(reversed(batch))
+        self._seconds = max(self._seconds, 2 * self._pool.target / max(1, len(batch)))
+
+    def _survive(self, error: BrokenExecutor) -> None:
+        """The workers died, and all that was under way there with them: it comes again on new ones."""
+        for future in list(self._flying):
+            self._again(self._flying.pop(future), error)
+        if not self._pool.revive():
+            raise WorkerError(f"the executor's workers died, and what is done is kept: {error}") from None
+
+    def _end(self) -> None:
+        """Ctrl-C, a full disk or a fault of ours: stop the workers, keep what they had."""
+        self._pool.stop(self._flying)
+        runs: list[tuple[Any, ...]] = []
+        timing: list[tuple[str, float]] = []
+        self._links = []
+        for future, batch in self._flying.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                done = future.result()
+                runs += self._rows(batch, done)
+                timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
+        with contextlib.suppress(Exception):  # the first error is the one to tell
+            self._write(runs, timing)

@@ -1,0 +1,276 @@
+"""A sweep as a TOML file: what `Sweep` takes, said in words; mistakes are told with their lines, all at once."""
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import FaultsimError, InputError, OptionError
+from faultsim.machines import parse_machine
+from faultsim.policies import parse_policy
+from faultsim.sweep.axes import CHANGES, KINDS, OPTIONS, check_axis
+from faultsim.sweep.input_sources import failures_source, log_source
+from faultsim.sweep.sweep import Sweep, check_given
+from faultsim.sweep.toml_lines import Path as Place
+from faultsim.sweep.toml_lines import lines
+
+__all__ = ["KEYS", "read_sweep"]
+
+#: Keys of a file -> what is below.
+KEYS = {
+    "name": "a name",
+    "replicates": "how often each cell is run",
+    "warmup": "share of the jobs that metrics leave out at the beginning",
+    "drain": "share of the jobs that metrics leave out at the end",
+    "base": "what all runs have in common",
+    "grid": "axes, of which all combinations are run",
+    "zip": "axes that go together, [[zip]] for several groups",
+    "cells": "explicit settings, [[cells]]",
+}
+_MISSING = object()
+
+
+def read_sweep(path: str | os.PathLike[str]) -> Sweep:
+    """The sweep that a TOML file describes.
+
+    Its keys are the parameters of `Sweep` (``zip`` for ``zipped``); policies and machines are words as on the command
+    line, logs and failures paths (relative to the file) or tables such as ``{ synthetic = "nasa_like", jobs = 1000 }``.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    InputError
+        With one line of text for each mistake: file, line, key, and what would be right.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import faultsim as fs
+    >>> text = '''
+    ... replicates = 2
+    ... [base]
+    ... log = { synthetic = "nasa_like", jobs = 100 }
+    ... machine = "torus:4x4x8"
+    ... [grid]
+    ... scheduler = ["fcfs", "easy:reservation=fixed"]
+    ... runtime_factor = [0.8, 1.0]
+    ... '''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "sweep.toml"
+    ...     _ = file.write_text(text)
+    ...     fs.read_sweep(file)
+    <Sweep: 4 cells (2 scheduler x 2 runtime_factor), 2 replicates: 8 runs>
+    """
+    where = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except (IsADirectoryError, UnicodeDecodeError, PermissionError) as error:
+        raise InputError(f"{where}: cannot be read as text: {error}") from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", str(error), re.DOTALL)
+        line = f":{found[2]}" if found and found[2] else f":{text.count(chr(10)) + 1}"
+        raise InputError(f"{where}{line}: not TOML: {found[1] if found else error}") from None
+    return _Reader(where, document, lines(text)).sweep()
+
+
+class _Reader:
+    """Turns the document into the arguments of `Sweep`, and gathers what is wrong with it."""
+
+    def __init__(self, where: str, document: dict[str, Any], known_lines: dict[Place, int]) -> None:
+        self._where, self._document, self._lines = where, document, known_lines
+        self._folder = Path(where).parent
+        self._wrong: list[tuple[int, str]] = []
+        self._read: dict[str, Any] = {}
+
+    def sweep(self) -> Sweep:
+        document = self._document
+        for key in document:
+            if key not in KEYS:
+                hint = checks.did_you_mean(key, KEYS)
+                if key in OPTIONS or key in CHANGES:
+                    hint = " (an option of the runs belongs below [base])"
+                self._say((key,), f"unknown key{hint}; known: {', '.join(KEYS)}")
+        arguments: dict[str, Any] = {
+            "base": self._settings(("base",), self._table(("base",))),
+            "grid": self._grid(self._table(("grid",))),
+            "zipped": self._groups(),
+            "cells": self._cells(),
+        }
+        for key in ("name", "replicates", "warmup", "drain"):
+            if key in document:
+                arguments[key] = document[key]
+        if "name" in document and not isinstance(document["name"], str):
+            self._say(("name",), f"must be text, got {document['name']!r}")
+        self._attempt(("replicates",), lambda: checks.whole("replicates", document.get("replicates", 1), low=1))
+        for key in ("warmup", "drain"):
+            self._attempt((key,), lambda: checks.number(key, document.get(key, 0.0), low=0.0, high=1.0))  # noqa: B023
+        if "base" not in document:
+            self._say((), "needs a table [base] with log and machine")
+        if not self._wrong:
+            try:
+                return Sweep(arguments.pop("base"), arguments.pop("grid"), **arguments)
+            except (OptionError, InputError) as error:
+                self._say(self._place_of(str(error)), str(error))
+        raise InputError("\n".join(text for _, text in sorted(self._wrong)))
+
+    # -- what is wrong
+
+    def _say(self, place: Place, message: str) -> None:
+        """Note a mistake at a place, or at the nearest one above it that has a line."""
+        line, above = 0, place
+        while above and not line:
+            line = self._lines.get(above, 0)
+            above = above[:-1]
+        key = ".".join(str(part) for part in place if isinstance(part, str))
+        text = f"{self._where}:{line}: " if line else f"{self._where}: "
+        self._wrong.append(
+            (line, text + (f"{key}: " if key and not message.startswith(("axis ", "cells:")) else "") + message)
+        )
+
+    def _attempt(self, place: Place, make: Callable[[], Any]) -> Any:
+        """What `make` gives; a mistake is noted, and the result is `_MISSING`."""
+        try:
+            return make()
+        except FaultsimError as error:
+            self._say(place, str(error))
+        except OSError as error:
+            self._say(place, f"{error.filename or ''}: {error.strerror or error}")
+        except (TypeError, ValueError) as error:
+            self._say(place, str(error))
+        return _MISSING
+
+    def _place_of(self, message: str) -> Place:
+        """Where the axis stands that a message of `Sweep` names; a cell is a matter of all its axes."""
+        whole: Place = ("grid",) if "grid" in self._document else ("base",)
+        if message.startswith("cell "):
+            return whole
+        if message.startswith("cells"):
+            return ("cells",)
+        group = re.match(r"zipped axes (?:go together.* got )?(\S+?)(?:[,: ]|$)", message)
+        tables = ("zip",) if group else ("grid", "zip", "cells", "base")
+        for table in tables:
+            for place in self._lines:
+                words = [part for part in place[1:] if isinstance(part, str)]
+                name = ".".join(words)
+                if place[0] != table or not name or words[-1] != place[-1]:
+                    continue
+                if name == group[1] if group else re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", message):
+                    return place
+        return whole
+
+    # -- parts
+
+    def _table(self, place: Place) -> dict[str, Any]:
+        value = self._document.get(str(place[0]), {})
+        if isinstance(value, dict):
+            return value
+        self._say(place, f"must be a table, got {value!r:.60}")
+        return {}
+
+    def _settings(self, place: Place, table: Mapping[str, Any]) -> dict[str, Any]:
+        """Axes with one value each."""
+        found = {}
+        for name, given in _flat(table).items():
+            at = (*place, *name.split("."))
+            if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+                value = self._value(at, name, given)
+                if value is not _MISSING:
+                    found[name] = value
+        return found
+
+    def _grid(self, table: Mapping[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, given in _flat(table).items():
+            at = ("grid", *name.split("."))
+            tables = isinstance(given, dict) and given and all(isinstance(item, dict) for item in given.values())
+            if tables and name not in ("log", "failures"):
+                found[name] = {key: self._settings((*at, key), item) for key, item in given.items()}
+                continue
+            if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+                found[name] = self._values(at, name, given)
+        return found
+
+    def _groups(self) -> list[dict[str, Any]]:
+        given = self._document.get("zip", [])
+        groups = given if isinstance(given, list) else [given]
+        found = []
+        for number, group in enumerate(groups):
+            place: Place = ("zip", number) if isinstance(given, list) else ("zip",)
+            if not isinstance(group, dict):
+                self._say(place, f"must be a table of axes, got {group!r:.60}")
+                continue
+            one = {}
+            for name, values in _flat(group).items():
+                at = (*place, *name.split("."))
+                if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+                    one[name] = self._values(at, name, values)
+            found.append(one)
+        return found
+
+    def _cells(self) -> list[dict[str, Any]] | None:
+        if "cells" not in self._document:
+            return None
+        given = self._document["cells"]
+        if not isinstance(given, list) or not all(isinstance(cell, dict) for cell in given):
+            self._say(("cells",), "must be tables: [[cells]]")
+            return None
+        return [self._settings(("cells", number), cell) for number, cell in enumerate(given)]
+
+    def _values(self, place: Place, name: str, given: Any) -> Any:
+        """The values of an axis: a list, or a table of names and values."""
+        if isinstance(given, dict):
+            named = {key: self._value((*place, key), name, value) for key, value in given.items()}
+            return {key: value for key, value in named.items() if value is not _MISSING}
+        if not isinstance(given, list):
+            self._say(place, f"must be a list of values, got {given!r:.60}; write {name.split('.')[-1]} = [{given!r}]")
+            return []
+        if not given:
+            self._say(place, "has no values")
+        values = [self._value((*place, number), name, value) for number, value in enumerate(given)]
+        return [value for value in values if value is not _MISSING]
+
+    def _value(self, place: Place, name: str, given: Any) -> Any:
+        """One value of an axis, from its word."""
+        return self._attempt(place, lambda: self._meant(name, given))
+
+    def _meant(self, name: str, given: Any) -> Any:
+        if name in ("log", "failures"):
+            key = f"{name} {given!r}"  # a file that is named twice is read once
+            if key not in self._read:
+                self._read[key] = (log_source if name == "log" else failures_source)(given, self._folder)
+            return self._read[key]
+        if name == "machine":
+            if not isinstance(given, str):
+                raise OptionError(f'must be text such as "torus:4x4x8", got {given!r}')
+            return parse_machine(given)
+        if name in KINDS:
+            if not isinstance(given, str):
+                raise OptionError(f"must be text that names a {name}, got {given!r}")
+            if given.strip().lower() == "none" and name != "scheduler":
+                return None
+            return parse_policy(name, given)
+        if isinstance(given, dict):
+            raise OptionError(f"must be a number or text, got {given!r:.60}")
+        check_given({name: given})
+        return given
+
+
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Keys with a dot in them, ``predictor.a``, which TOML reads as a table in a table."""
+    found: dict[str, Any] = {}
+    for name, given in table.items():
+        if name in KINDS and isinstance(given, dict):
+            found |= {f"{name}.{parameter}": value for parameter, value in given.items()}
+        else:
+            found[name] = given
+    return found

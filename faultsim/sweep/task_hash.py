@@ -1,0 +1,142 @@
+"""The content hash of a task: two tasks have one name if and only if they are the same run by content.
+
+It covers the columns of log, failures and predictions, every lowered option with the seed, how metrics are cut, and the
+versions of the package and of the rows.  No path, no name and no time is in it.
+"""
+
+import hashlib
+import json
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.machines import Cluster, Torus
+from faultsim.policies.base import Policy, content
+from faultsim.simulation.run import RunSpec
+from faultsim.sweep.labels import label
+from faultsim.version import __version__
+
+__all__ = ["ROWS", "by_content", "canonical", "name_of", "task_id"]
+
+#: Version of what a row of the store holds and of what its name covers.
+ROWS = 1
+
+
+def canonical(document: Any) -> str:
+    """JSON with sorted keys and no blanks; floats to the last bit.
+
+    Examples
+    --------
+    >>> canonical({"b": 0.1, "a": [1, None]})
+    '{"a":[1,null],"b":0.1}'
+    """
+    return _ENCODER.encode(document)
+
+
+def name_of(document: Any) -> str:
+    """32 hexadecimal digits that name a document."""
+    return hashlib.blake2b(canonical(document).encode(), digest_size=16).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return python_content(value)
+
+
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
+
+
+def by_content(value: Any) -> Any:
+    """What an axis sets, such that equal content gives an equal document; of a factory the name.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[1], size=[1])
+    >>> by_content(log) == by_content(fs.Workload(submit=[0], runtime=[1], size=[1], name="a")), by_content(0.5)
+    (True, 0.5)
+    """
+    if isinstance(value, Workload | FailureTrace):
+        return value.digest()
+    if isinstance(value, Policy):
+        return [value.lower(), content(value.arrays())]
+    if isinstance(value, Cluster | Torus):
+        return value.lower()
+    return label(value) if callable(value) else value
+
+
+def task_id(run: RunSpec, log: str, failures: str | None, cut: tuple[float, float]) -> str:
+    """The name of a run by content.
+
+    Parameters
+    ----------
+    run : Run
+    log, failures : str
+        Digests of its log and of its failures (None: nothing fails).
+    cut : (float, float)
+        Shares of the jobs that its metrics leave out at the beginning and at the end.
+    """
+    lowered = run.lower()
+    del lowered["record"]  # changes nothing that is kept
+    document = {"rows": ROWS, "faultsim": __version__, "run": lowered, "log": log, "failures": failures, "cut": cut}
+    if run.predictor is not None:
+        arrays = run.predictor.arrays()
+        if arrays:
+            document["predictions"] = content(arrays)
+    return name_of(document)
+
+
+def python_content(thing: Any) -> Any:
+    """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
+
+    What its methods call elsewhere is not seen; a ``version`` among its attributes says that this has changed.
+    """
+    cls = type(thing)
+    own = [base for base in cls.__mro__ if not base.__module__.startswith("faultsim.") and base is not object]
+    code = [
+        [f"{base.__module__}.{base.__qualname__}.{name}", _code(value)]
+        for base in own
+        for name, value in sorted(vars(base).items())
+        if not name.startswith("__") or callable(value)
+    ]
+    return {
+        "class": f"{cls.__module__}.{cls.__qualname__}",
+        "code": code,
+        "state": _state(getattr(thing, "__dict__", {})),
+    }
+
+
+def _code(value: Any) -> Any:
+    """Functions by their byte code; plain values by themselves."""
+    function = getattr(value, "__func__", value)
+    function = getattr(function, "fget", function)
+    if isinstance(function, types.FunctionType):
+        cells = [_state(cell.cell_contents) for cell in function.__closure__ or ()]
+        return [*_of_code(function.__code__), _state(function.__defaults__), _state(function.__kwdefaults__), cells]
+    return _state(value)
+
+
+def _of_code(code: types.CodeType) -> list[Any]:
+    constants = [_of_code(c) if isinstance(c, types.CodeType) else repr(c) for c in code.co_consts]
+    return [code.co_code.hex(), constants, list(code.co_names), list(code.co_varnames)]
+
+
+def _state(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return content({"": value})
+    if isinstance(value, Mapping):
+        return {str(key): _state(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_state(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, types.FunctionType | types.MethodType):
+        return _code(value)
+    if "__repr__" in {name for base in type(value).__mro__[:-1] for name in vars(base)}:
+        return repr(value)
+    return python_content(value)

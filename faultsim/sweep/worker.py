@@ -1,0 +1,90 @@
+"""What a worker does with a batch of runs, the same on threads, processes and Dask: simulate, and give back numbers."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import EngineError, FaultsimError
+from faultsim.simulation.simulate import INFINITY, Run, Simulation, Stopped, first_slices
+from faultsim.sweep.row_schema import COLUMNS, numbers
+
+__all__ = ["Done", "do"]
+
+
+@dataclass
+class Done:
+    """What became of a batch, or of its first part where the worker was told to stop.
+
+    Parameters
+    ----------
+    rows : array, shape (n, len(COLUMNS))
+        NaN in the row of a run that failed.
+    elapsed : array, shape (n,)
+        Seconds each took.
+    errors : dict
+        Position -> why that run failed.
+    """
+
+    rows: NDArray[np.float64]
+    elapsed: NDArray[np.float64]
+    errors: dict[int, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+#: Most runs, and seconds, between two looks at whether to stop.
+TOGETHER, MOMENT = 8, 0.005
+
+
+def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | None = None) -> Done:
+    """Simulate a batch.
+
+    A run that fails is a row too, with its error; a worker that is told to stop gives back what it has.  Short runs are
+    made several at a time, so `Done.elapsed` is the mean of these.
+    """
+    rows, elapsed, errors = np.full((len(runs), len(COLUMNS)), np.nan), np.zeros(len(runs)), {}
+    done, many = 0, 1
+    while done < len(runs) and not (stop is not None and stop.is_set()):
+        began = time.perf_counter()
+        made: list[Simulation | Exception] = [_caught(Simulation._of, run, "core") for run in runs[done : done + many]]
+        begun = [one for one in made if isinstance(one, Simulation)]
+        codes = iter(first_slices(begun))
+        finished = 0
+        for position, one in enumerate(made, done):
+            try:
+                if isinstance(one, Exception):
+                    raise one
+                if one._engine.conclude(next(codes)) == "budget":
+                    one._drive(INFINITY, None, None if stop is None else stop.is_set)
+                rows[position] = numbers(one.result(), cut)
+            except Stopped:
+                break
+            except EngineError:
+                raise  # a bug of ours: nothing may cover it
+            except Exception as error:  # a policy of the user's may raise anything
+                kind = "" if isinstance(error, FaultsimError) else f"{type(error).__name__}: "
+                errors[position] = f"{kind}{error}"
+            finished += 1
+        if not finished:
+            break
+        took = (time.perf_counter() - began) / finished
+        elapsed[done : done + finished] = took
+        done += finished
+        if finished < len(made):
+            break
+        many = max(1, min(TOGETHER, int(MOMENT / took)))
+    return Done(rows[:done], elapsed[:done], errors)
+
+
+def _caught(function: Callable[..., Simulation], *given: Any) -> Simulation | Exception:
+    """What the function gives back, or raises."""
+    try:
+        return function(*given)
+    except Exception as error:
+        return error

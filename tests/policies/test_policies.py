@@ -1,0 +1,334 @@
+"""Policies: the table, lowered forms, text forms, and what is refused."""
+
+import dataclasses
+import json
+import math
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import faultsim as fs
+from faultsim.errors import InputError, OptionError
+from faultsim.policies import POLICIES, Policy, PolicyRow, from_lowered, known_policies, parse_policy
+from faultsim.policies.adapters import CheckedOrder, CheckedPlacement, guarded
+from faultsim.simulation.run import RunSpec
+from helpers.runs import runs
+
+
+def made(row: PolicyRow) -> Policy:
+    """The policy of a row, with parameters where it needs some."""
+    if row.name == "trace":
+        return fs.PredictionTrace([5, 3], [1, 0])
+    return parse_policy(row.kind, row.example or row.name)
+
+
+@pytest.mark.parametrize("row", POLICIES, ids=lambda row: f"{row.kind}-{row.name}")
+def test_every_row_of_the_table(row):
+    policy = made(row)
+    assert isinstance(policy, Policy)
+    assert type(policy) is row.cls
+    assert (policy.kind, policy.name) == (row.kind, row.name)
+    assert dataclasses.is_dataclass(row.cls)
+    assert row.cls.__dataclass_params__.frozen
+    assert json.loads(json.dumps(policy.lower())) == policy.lower()
+    assert from_lowered(row.kind, policy.lower(), policy.arrays()) == policy
+    assert pickle.loads(pickle.dumps(policy)) == policy
+    assert hash(policy) == hash(made(row))
+    if not row.example and row.name != "trace":
+        for name in (row.name, row.name.replace("_", "-"), row.cls.__name__, *row.aliases):
+            assert parse_policy(row.kind, name) == policy == row.cls()
+    assert getattr(fs, row.cls.__name__) is row.cls
+    assert set(row.machines) <= {"cluster", "torus", "resources"}
+    assert row.source
+    assert row.summary.endswith((".", ";"))
+
+
+@pytest.mark.parametrize("row", [row for row in POLICIES if row.example], ids=lambda row: row.name)
+def test_policies_without_defaults_say_what_they_need(row):
+    with pytest.raises(OptionError, match=rf"{row.kind} '{row.name}' needs .*, for instance {re.escape(row.example)}"):
+        parse_policy(row.kind, row.name)
+
+
+def test_a_trace_cannot_be_written_as_text():
+    with pytest.raises(OptionError, match="predictor 'trace' needs columns: make a PredictionTrace in Python"):
+        parse_policy("predictor", "trace")
+    with pytest.raises(OptionError, match="unknown option 'time=3' of predictor 'trace'; known: none"):
+        parse_policy("predictor", "trace:time=3")
+
+
+def test_names_are_unique():
+    for kind in {row.kind for row in POLICIES}:
+        names = [name for row in POLICIES if row.kind == kind for name in (row.name, *row.aliases)]
+        assert len(names) == len(set(names))
+
+
+@given(runs())
+def test_lowered_policies_come_back(run: RunSpec):
+    lowered = json.loads(json.dumps(run.lower()))
+    for kind in ("scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling"):
+        assert from_lowered(kind, lowered[kind]) == getattr(run, kind)
+
+
+@pytest.mark.parametrize("scheduler", [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill])
+def test_orders(scheduler):
+    assert scheduler() == scheduler(order="arrival") == scheduler(order=fs.ArrivalOrder()) == scheduler(None)
+    assert scheduler(order="shortest").order == fs.ShortestFirst()
+    with pytest.raises(OptionError, match=r"unknown queue order 'shortst' \(did you mean 'shortest'\?\); known: 'arr"):
+        scheduler(order="shortst")
+    with pytest.raises(OptionError, match=r"write order=Wfp3\(\), not order=Wfp3"):
+        scheduler(order=fs.Wfp3)
+    with pytest.raises(OptionError, match=r"order must be one of 'arrival', .* or a QueueOrder, got 7"):
+        scheduler(order=7)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: fs.EasyBackfill(reservation="all"), "unknown reservation 'all'; known: 'any', 'fixed'"),
+        (lambda: fs.EasyBackfill(max_growth=-1), "max_growth must be at least 0 nodes, got -1"),
+        (lambda: fs.ConservativeBackfill(max_growth=1.5), "max_growth must be a whole number, got 1.5"),
+        (lambda: fs.EasyBackfill(repairs="soon"), "unknown value of repairs 'soon'"),
+        (lambda: fs.MaxFreePartition(box_order="bases-first"), r"unknown box_order .*did you mean 'bases'"),
+        (lambda: fs.FirstFit(box_order=1), "box_order must be one of 'extents-descending'"),
+        (lambda: fs.Defragment(min_free=1.5), "min_free must be at least 0 and at most 1, got 1.5"),
+        (lambda: fs.Defragment(max_concentration=math.nan), "max_concentration must be .*, got nan"),
+        (lambda: fs.Defragment(cost=-1), "cost of a migration must be at least 0 seconds, got -1"),
+        (lambda: fs.Defragment(cost=math.inf), "cost of a migration must be at least 0 seconds, got inf"),
+        (lambda: fs.Defragment(when="never"), "unknown value of when 'never'"),
+        (lambda: fs.Defragment(keep_promise=1), "keep_promise must be True or False, got 1"),
+        (lambda: fs.LeastFailuresMigration(threshold=-1), "threshold must be at least 0 failures, got -1"),
+        (lambda: fs.LeastFailuresMigration(cost=math.nan), "cost of a migration must be .* got nan"),
+        (lambda: fs.Balancing(rule="sum"), "unknown rule 'sum'; known: 'prod', 'max'"),
+        (lambda: fs.TieBreaking(box_order="base"), r"unknown box_order 'base' \(did you mean 'bases'"),
+        (lambda: fs.Requeue(place="head"), "unknown place of a requeued job 'head'; known: 'arrival', 'tail'"),
+        (lambda: fs.Requeue(restart_cost=-1), "restart_cost must be at least 0 seconds, got -1"),
+        (lambda: fs.Hold(restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
+        (lambda: fs.Confidence(1.5), "a, the confidence, must be at least 0 and at most 1, got 1.5"),
+        (lambda: fs.Confidence(math.nan), "a, the confidence, must be .* got nan"),
+        (lambda: fs.Confidence(True), "a, the confidence, must be a number, got True"),
+        (lambda: fs.Accuracy(-0.1), "a, the accuracy, must be at least 0 and at most 1, got -0.1"),
+        (lambda: fs.Accuracy("0.1"), "a, the accuracy, must be a number, got '0.1'"),
+        (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
+        (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
+        (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
+        (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
+        (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: what reports nothing is Blind\(\)"),
+        (lambda: fs.IntervalPredictor(1, -0.1, 60), "recall must be above 0 and at most 1, got -0.1"),
+        (lambda: fs.IntervalPredictor(1, math.nan, 60), "recall must be above 0 and at most 1, got nan"),
+        (lambda: fs.IntervalPredictor(1.1, 1, 60), "precision must be above 0 and at most 1, got 1.1"),
+        (lambda: fs.IntervalPredictor(1, None, 60), "recall must be a number, got None"),
+        (lambda: fs.IntervalPredictor(1, 1, 0), "interval of a predictor must be above 0 seconds, got 0"),
+        (lambda: fs.Periodic(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
+        (lambda: fs.Periodic(math.nan, 1), "interval of checkpoints must be above 0 seconds, got nan"),
+        (lambda: fs.Periodic(1, -1), "cost of a checkpoint must be at least 0 seconds, got -1"),
+        (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
+        (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
+        (lambda: fs.Daly(1, math.inf), "mtbf, .* must be above 0 seconds, got inf"),
+        (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
+        (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
+        (lambda: fs.PredictedWindows(4, interval=0), "interval of checkpoints must be above 0 seconds, got 0"),
+        (lambda: fs.PredictedWindows(4, victims="bigg"), r"unknown victims 'bigg' \(did you mean 'big'\?\)"),
+        (lambda: fs.PredictedWindows(4, victims=fs.BigJobs), r"write victims=BigJobs\(\), not BigJobs"),
+        (lambda: fs.PredictedWindows(4, victims=3), r"victims must be AllJobs\(\), .* got 3"),
+        (lambda: fs.LongJobs(-1), "least time of a long job must be at least 0 seconds, got -1"),
+        (lambda: fs.BigJobs(0), "k, the number of big jobs, must be at least 1, got 0"),
+        (lambda: fs.BigJobs(1.0), "k, the number of big jobs, must be a whole number, got 1.0"),
+        (lambda: fs.RiskBased(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
+    ],
+)
+def test_bad_options(make, said):
+    with pytest.raises(OptionError, match=said):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: fs.PredictionTrace([1, 2], [0]), "predictions: 2 times for 1 nodes; give one node for each"),
+        (lambda: fs.PredictionTrace([math.nan], [0]), "time, row 0: nan is not a finite number"),
+        (lambda: fs.PredictionTrace([1], [-1]), "node, row 0: -1 is negative"),
+        (lambda: fs.PredictionTrace([1], [0.5]), "node, row 0: 0.5 is not a whole number"),
+        (lambda: pairs([0, 1], [3]), "pairs: 2 intervals for 1 nodes; give one node for each"),
+        (lambda: pairs([-1], [3]), "index, row 0: -1 is negative"),
+        (lambda: pairs([1, 0, 1], [3, 3, 3]), "pairs: interval 1, node 3 is there more than once"),
+    ],
+)
+def test_bad_columns(make, said):
+    with pytest.raises(InputError, match=said):
+        make()
+
+
+def pairs(index, node):
+    return fs.IntervalPredictor.from_pairs(index, node, interval=60, precision=0.5)
+
+
+def test_columns_of_predictors():
+    trace = fs.PredictionTrace([5, 3, 5], [1, 0, 0])
+    assert (trace.time.tolist(), trace.node.tolist()) == ([3, 5, 5], [0, 1, 0])
+    assert trace == fs.PredictionTrace([3, 5, 5], [0, 1, 0])
+    assert trace != fs.PredictionTrace([3, 5, 5], [0, 0, 1])
+    assert not trace.time.flags.writeable
+    given = pairs([7, 0, 7], [3, 1, 0])
+    assert (given.index.tolist(), given.node.tolist()) == ([0, 7, 7], [1, 0, 3])
+    assert not given.needs_failures
+    assert fs.IntervalPredictor(0.5, 1, 60).needs_failures
+    with pytest.raises(OptionError, match="this PredictionTrace has 3 predictions, which did not travel"):
+        from_lowered("predictor", trace.lower())
+
+
+def test_intervals_of_checkpoints_by_hand():
+    size = np.array([1, 64])
+    assert fs.Periodic(7200, 300).work_between(size).tolist() == [7200, 7200]
+    assert fs.RiskBased(7200, 300).work_between(size).tolist() == [7200, 7200]
+    # Young 1974: sqrt(2 C M / n)
+    young = fs.Young(cost=30, mtbf=56 * 86400).work_between(size)
+    assert young.tolist() == pytest.approx([math.sqrt(2 * 30 * 4838400), math.sqrt(2 * 30 * 4838400 / 64)], rel=1e-15)
+    # Daly 2006, eq. (37)
+    for n, work in zip(size, fs.Daly(cost=30, mtbf=56 * 86400).work_between(size), strict=True):
+        m = 56 * 86400 / n
+        x = 30 / (2 * m)
+        assert work == pytest.approx(math.sqrt(2 * 30 * m) * (1 + math.sqrt(x) / 3 + x / 9) - 30, rel=1e-14)
+    assert fs.Daly(cost=30, mtbf=20).work_between(size).tolist() == pytest.approx([
+        math.sqrt(1200) * (1 + math.sqrt(0.75) / 3 + 0.75 / 9) - 30, 20 / 64
+    ])  # fmt: skip
+    assert fs.NoCheckpoint().work_between(size) is None
+    assert [p.planned for p in (fs.Periodic(1, 1), fs.Young(1, 1), fs.Daly(1, 1))] == [True] * 3
+    assert not any(p.planned for p in (fs.NoCheckpoint(), fs.BeforeFailure(1), fs.RiskBased(1, 1)))
+
+
+def test_parse_policy_options():
+    assert parse_policy("checkpointing", "periodic:7200,300") == fs.Periodic(interval=7200, cost=300)
+    assert parse_policy("checkpointing", "periodic:7200, cost=300") == fs.Periodic(interval=7200, cost=300)
+    assert parse_policy("predictor", "Confidence:.1") == fs.Confidence(0.1)
+    assert parse_policy("checkpointing", "windows:8,victims=big:2,cost=60") == fs.PredictedWindows(
+        fs.Buckets(8), fs.BigJobs(2), cost=60
+    )
+    assert parse_policy("recovery", "requeue:place=tail,restart-cost=30") == fs.Requeue("tail", 30)
+    assert parse_policy("scheduler", "easy:order=wfp3,max-growth=2, reservation=fixed") == fs.EasyBackfill(
+        "wfp3", reservation="fixed", max_growth=2
+    )
+    assert parse_policy("migration", "defragment:cost=1.5,keep_promise=true") == fs.Defragment(
+        cost=1.5, keep_promise=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "said"),
+    [
+        ("scheduler", "eazy", r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, conservative"),
+        ("placement", "best-fit", "known: first_fit, max_free_partition"),
+        ("scheduler", "easy:odrer=wfp3", r"unknown option 'odrer=wfp3' of scheduler 'easy' \(did you mean 'order'\?\)"),
+        ("scheduler", "easy:fast", "unknown option 'fast'"),
+        ("scheduler", "fcfs:order=fastest", "unknown queue order 'fastest'"),
+        ("predictor", "blind:a=1", "known: none"),
+        ("predictor", "blind:1", "unknown option '1' of predictor 'blind'; known: none"),
+        ("predictor", "confidence:0.1,a=0.2", "option 'a' of predictor 'confidence' is given twice"),
+        ("checkpointing", "windows:4,victims=larg", r"unknown victims 'larg'.* known: all, long, big"),
+        ("checkpointing", "windows:4,victims=long:k=3", "unknown option 'k=3' of victims 'long'; known: seconds"),
+        ("checkpointing", "periodic:cost=3", "checkpointing 'periodic' needs interval, for instance periodic:7200,300"),
+    ],
+)
+def test_bad_text(kind, text, said):
+    with pytest.raises(OptionError, match=said):
+        parse_policy(kind, text)
+
+
+@pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
+def test_policies_of_another_kind_are_told(text):
+    with pytest.raises(OptionError, match="it is a workflow_scheduler"):
+        parse_policy("scheduler", text)
+
+
+def test_from_lowered_refuses_what_it_does_not_know():
+    assert from_lowered("migration", None) is None
+    with pytest.raises(OptionError, match="unknown placement 'best_fit'"):
+        from_lowered("placement", {"name": "best_fit"})
+    with pytest.raises(OptionError, match="cannot be made from"):
+        from_lowered("placement", {"name": "first_fit", "speed": 3})
+    with pytest.raises(OptionError, match=r"written in Python \(mine.Order\), which does not travel"):
+        from_lowered("order", {"name": "python", "class": "mine.Order"})
+
+
+def test_known_policies():
+    assert list(known_policies("order")) == ["arrival", "shortest", "largest", "wfp3", "unicef"]
+
+
+class Backwards(fs.QueueOrder):
+    def keys(self, queue, now):
+        return -queue.submit
+
+
+class SmallBoxFirst(fs.FirstFit):
+    def choose(self, job, candidates, state):
+        return len(candidates) - 1
+
+
+def test_a_subclass_of_a_built_in_is_a_policy_of_the_user():
+    lowered = SmallBoxFirst(box_order="bases").lower()
+    assert (lowered["name"], lowered["box_order"]) == ("python", "bases")
+    assert guarded(lowered)["object"].placement is lowered["object"]
+    scheduler = guarded(fs.Fcfs(order=Backwards()).lower())
+    assert isinstance(scheduler["order"]["object"], CheckedOrder)
+
+
+class Queue:
+    index = np.array([3, 7], dtype=np.int32)
+    submit = np.array([0.0, 90.0])
+    estimate = np.array([10.0, 0.5])
+    size = np.array([8, 1], dtype=np.int32)
+
+
+def test_keys_of_the_built_in_orders_by_hand():
+    now = 100.0
+    expected = {
+        "arrival": [0, 90],
+        "shortest": [10, 0.5],
+        "largest": [-8, -1],
+        "wfp3": [-((100 / 10) ** 3) * 8, -((10 / 1) ** 3) * 1],
+        "unicef": [-100 / (3 * 10), -10 / (1 * 1)],
+    }
+    for name, keys in expected.items():
+        order = known_policies("order")[name].cls()
+        assert CheckedOrder(order).keys(Queue(), now).tolist() == pytest.approx(keys)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([1.0], r"Bad.keys must return one number for each of the 2 waiting jobs, got shape \(1,\)"),
+        (3.0, "got shape"),
+        ([1.0, math.nan], "Bad.keys returned NaN for job 7 at time 5"),
+        (["a", "b"], "Bad.keys must return 2 numbers"),
+        (None, "Bad.keys"),
+    ],
+)
+def test_bad_keys(given, said):
+    class Bad(fs.QueueOrder):
+        def keys(self, queue, now):
+            return given
+
+    with pytest.raises(OptionError, match=said):
+        CheckedOrder(Bad()).keys(Queue(), 5.0)
+
+
+@pytest.mark.parametrize("given", [-1, 2, 1.0, None, "0"])
+def test_bad_choices(given):
+    class Bad(fs.Placement):
+        def choose(self, job, candidates, state):
+            return given
+
+    with pytest.raises(OptionError, match=r"Bad.choose must return a whole number from 0 to 1, got"):
+        CheckedPlacement(Bad()).choose(None, np.zeros((2, 6), np.int32), None)
+
+
+def test_base_classes_need_an_override():
+    with pytest.raises(OptionError, match=r"must define keys\(self, queue, now\)"):
+        fs.Fcfs(order=fs.QueueOrder())
+    with pytest.raises(OptionError, match=r"must define keys\(self, queue, now\)"):
+        fs.QueueOrder().keys(Queue(), 0.0)
+    with pytest.raises(OptionError, match=r"must define choose\(self, job, candidates, state\)"):
+        fs.Placement().choose(None, np.zeros((1, 6), np.int32), None)
+    assert fs.FirstFit().choose(None, np.zeros((1, 6), np.int32), None) == 0

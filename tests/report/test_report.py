@@ -1,0 +1,162 @@
+"""Reports: one file that holds all it needs, escapes what it is given, and is the same for the same run."""
+
+import re
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.cli import main
+from faultsim.errors import MissingExtraError, OptionError
+from faultsim.plot import plot_curves
+from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run
+from faultsim.report.replay import Replay
+from faultsim.report.svg import inline_svg
+from helpers.html_pages import Checked, checked
+
+NASTY = """</script><script>alert("x")</script><img src=x onerror='y'> & -->"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    rng = np.random.default_rng(3)
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 2000, 150)), runtime=rng.integers(1, 400, 150), size=rng.integers(1, 9, 150)
+    )
+    trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
+    return fs.Run(log, fs.Torus(4, 4, 2), record=True, failures=trace)
+
+
+def test_a_page_escapes_all_it_is_given():
+    sections = [
+        Section(NASTY, [Text([NASTY]), Text([NASTY], bullets=True), Code(NASTY)]),
+        Section(NASTY, [Table([NASTY], [[NASTY]], title=NASTY, kinds=0), Picture(b"", NASTY, NASTY)]),
+        Section("figure", [Picture(inline_svg(plot_curves({NASTY: ([1], [2])}, title=NASTY), "f", NASTY), NASTY)]),
+    ]
+    text = Page(NASTY, sections, about=[NASTY], command=NASTY, footer=NASTY).html()
+    page = checked(text)
+    assert [tag for tag, _ in page.tags].count("script") == 1
+    assert not [found for _, found in page.tags if "onerror" in found]
+    assert page.text["h1"] == page.text["p"][: len(NASTY)] == page.text["td"] == page.text["caption"] == NASTY
+
+
+def test_only_the_pages_own_script_may_run_and_nothing_is_fetched():
+    import base64
+    import hashlib
+
+    text = Page("x", []).html()
+    script = re.search(r"<script>(.*?)</script>", text, re.S)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+    assert f"script-src 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none'")
+
+
+def test_numbers_sort_as_numbers_and_words_as_words():
+    table = Table(["jobs", "s", "name"], [[12, float("nan"), "b"], [1500, None, "a"], [7, float("inf"), "3"]])
+    page = Checked(table.html())
+    cells = [found for tag, found in page.tags if tag == "td"]
+    assert [cell.get("data-value") for cell in cells] == [
+        "12.0", "", None, "1500.0", "", None, "7.0", "Infinity", None,
+    ]  # fmt: skip
+    heads = [found for tag, found in page.tags if tag == "th"]
+    assert [head.get("class") for head in heads] == ["number", "number", None]
+    assert page.text["td"].split() == ["12n/ab1,500a7inf3"]
+
+
+def test_a_run_gives_a_whole_page_the_same_each_time(run):
+    result = run.simulate()
+    text = report_run(result, command="faultsim run --report x.html").html()
+    assert text == report_run(run.simulate(), command="faultsim run --report x.html").html()
+    page = checked(text)
+    assert text.count("<figure") == 6  # nodes, queue, Gantt, torus, replay, ledger
+    for tag, found in page.tags:
+        if tag == "svg":
+            assert found["role"] == "img"
+            assert len(found["aria-label"]) > 10
+        if tag == "canvas":
+            assert found["aria-label"]
+    assert "faultsim run --report x.html" in page.text["code"]
+    wait = result.metrics["mean_wait"]
+    assert f'data-value="{wait!r}"' in text
+    assert len(text) < 600_000
+
+
+def test_what_was_not_recorded_is_said(run):
+    bare = run.with_options(record=False)
+    text = report_run(bare.simulate()).html()
+    checked(text)
+    assert "not made with record=True" in text
+    assert text.count("<figure") == 1
+    text = report_run(bare.with_options(failures=None, recovery=None).simulate()).html()
+    assert text.count("<figure") == 3
+
+
+def test_runs_side_by_side(run):
+    one, other = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
+    text = report_run(one, against={"FCFS <b>": other}, name="EASY").html()
+    page = checked(text)
+    assert "Kiviat graph of EASY, FCFS &lt;b&gt;" in text
+    assert f'data-value="{other.metrics["mean_wait"]!r}"' in text
+    assert "FCFS <b>" in page.text["button"]
+    with pytest.raises(OptionError, match="another name"):
+        report_run(one, against={"EASY": other}, name="EASY")
+
+
+def test_a_report_of_a_run_that_was_saved(run, tmp_path):
+    result = run.simulate()
+    result.save(tmp_path / "run.npz")
+    assert report_run(fs.load_result(tmp_path / "run.npz")).html() == report_run(result).html()
+
+
+@pytest.mark.parametrize("machine", [fs.Cluster(1), fs.Torus(1, 1, 1)])
+def test_a_run_in_which_nothing_takes_time(machine):
+    text = report_run(fs.simulate(fs.Workload(submit=[5], runtime=[0], size=[1]), machine, record=True)).html()
+    checked(text)
+    assert "n/a" in text
+
+
+def test_a_replay_holds_the_stays(run):
+    result = run.simulate()
+    about, data = Replay(result).columns()
+    at, columns = 0, {}
+    for name, kind, count in about:
+        columns[name] = np.frombuffer(data, "<" + kind, count, at)
+        at += columns[name].nbytes + -columns[name].nbytes % 4
+    assert at == len(data)
+    held = result.allocations
+    order = np.argsort(held["begin"], kind="stable")
+    for name in "xyzabc":
+        np.testing.assert_array_equal(columns[name], held[name][order])
+    np.testing.assert_array_equal(columns["job"], held["job"][order])
+    np.testing.assert_allclose(columns["end"], held["end"][order] - result.span[0], rtol=1e-6)
+    assert len(columns["fail_node"]) == 25
+
+
+def test_a_page_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(Page, "html", lambda self: "\ud800")  # cannot be written
+    path = tmp_path / "x.html"
+    path.write_text("before")
+    with pytest.raises(UnicodeEncodeError):
+        Page("x", []).write(path)
+    assert path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
+
+
+def test_the_command_writes_a_report(tmp_path, capsys):
+    path = tmp_path / "run & all.html"
+    assert main(["run", "--jobs", "60", "--machine", "torus:4x4x8", "--report", str(path)]) == 0
+    assert f"written  {path}" in capsys.readouterr().out
+    page = checked(path.read_text())
+    assert "faultsim run --jobs 60 --machine torus:4x4x8 --report '" in page.text["code"]
+    assert "built-in synthetic sdsc_like (60 jobs, seed 0)" in page.text["p"]
+    assert main(["run", "--report", str(tmp_path / "no" / "x.html")]) == 2
+
+
+def test_without_matplotlib_the_extra_is_named(run, monkeypatch, capsys, tmp_path):
+    result = run.simulate()
+    monkeypatch.setattr("faultsim.plot.base.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r'pip install "faultsim\[plot\]"'):
+        report_run(result)
+    assert main(["run", "--jobs", "10", "--report", str(tmp_path / "x.html")]) == 2
+    assert 'pip install "faultsim[plot]"' in capsys.readouterr().err

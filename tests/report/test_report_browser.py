@@ -1,0 +1,182 @@
+"""Reports in a real browser: they open, sort, show every figure, and log no error."""
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.cli import main
+from faultsim.report import report_run, report_sweep
+from helpers.browser import MISSING, Browser
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+TABLE = """
+const title = {title!r};
+const table = [...document.querySelectorAll("table")].find((t) => t.caption && t.caption.textContent.startsWith(title));
+"""
+COLUMN = """
+const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent);
+return [...table.tBodies[0].rows].map((row) => row.cells[heads.indexOf({head!r})].textContent);
+"""
+CLICK = """
+const head = [...table.tHead.rows[0].cells].find((head) => head.textContent === {head!r});
+head.querySelector("button").click();
+return head.getAttribute("aria-sort");
+"""
+#: Figures that take no room, or whose picture was not decoded.
+UNSEEN = """
+const small = (e) => e.getBoundingClientRect().width < 100 || e.getBoundingClientRect().height < 50;
+return [...document.querySelectorAll("figure")].filter((figure) => {
+  const shown = figure.querySelector("svg, img, canvas");
+  return !shown || small(shown) || (shown.tagName === "IMG" && !shown.naturalWidth);
+}).length;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    opened = Browser()
+    try:
+        opened.__enter__()
+    except (RuntimeError, OSError) as error:  # it says nothing about a report
+        pytest.skip(f"the browser does not start: {error}")
+    yield opened
+    opened.__exit__()
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(3)
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 2000, 150)), runtime=rng.integers(1, 400, 150), size=rng.integers(1, 9, 150)
+    )
+    trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
+    return fs.simulate(log, fs.Torus(4, 4, 2), record=True, failures=trace)
+
+
+def numbers(cells):
+    return [float(cell.replace(",", "")) for cell in cells]
+
+
+def test_the_report_of_a_run_opens_sorts_and_shows_its_figures(browser, result, tmp_path):
+    path = tmp_path / "run.html"
+    report_run(result, source=["<script>document.title = 'taken over'</script>"]).write(path)
+    browser.open(path)
+    assert browser.run("return document.title").startswith("150 jobs on torus:4x4x2")
+    assert browser.run("return document.querySelectorAll('figure').length") == 6
+    assert browser.run(UNSEEN) == 0
+    # The table of jobs, by wait: up, then down.
+    of = {"title": "The 100 of", "head": "wait"}
+    before = browser.run((TABLE + COLUMN).format(**of))
+    assert browser.run((TABLE + CLICK).format(**of)) == "ascending"
+    up = numbers(browser.run((TABLE + COLUMN).format(**of)))
+    assert up == sorted(numbers(before))
+    assert browser.run((TABLE + CLICK).format(**of)) == "descending"
+    assert numbers(browser.run((TABLE + COLUMN).format(**of))) == up[::-1]
+    # A column of words; a real click this time.
+    browser.click("table.sortable th button")
+    names = browser.run(
+        "return [...document.querySelector('table').tBodies[0].rows].map((r) => r.cells[0].textContent)"
+    )
+    assert names == sorted(names, key=str.lower)
+    assert browser.logged() == []
+
+
+def test_the_replay_draws_what_the_columns_say(browser, result, tmp_path):
+    from faultsim.plot import occupancy
+
+    path = tmp_path / "run.html"
+    report_run(result).write(path)
+    browser.open(path)
+    browser.until("return document.querySelector('.replay').dataset.ready === 'yes'")
+    begin, end = result.span
+    for at in (100, 400, 800):
+        label = browser.run(
+            f"const s = document.querySelector('.replay input'); s.valueAsNumber = {at};"
+            "s.dispatchEvent(new Event('input')); return document.querySelector('.replay output').textContent"
+        )
+        state = occupancy(result, begin + (end - begin) * at / 1000)
+        jobs = len(set(state[state >= 0].tolist()))
+        assert label.endswith(f"{jobs} jobs on {(state >= 0).sum()} of 32 nodes")
+    painted = """
+    const c = document.querySelector(".replay canvas");
+    const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+    let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 250 || d[i + 1] < 250) n++; return n / (d.length / 4);
+    """
+    assert browser.run(painted) > 0.02
+    browser.click(".replay button")
+    browser.until("return document.querySelector('.replay input').valueAsNumber !== 800")
+    assert browser.run("return document.querySelector('.replay button').textContent") == "Pause"
+    browser.click(".replay button")
+    assert browser.logged() == []
+
+
+def test_a_browser_that_complains_is_heard(browser, tmp_path):
+    path = tmp_path / "broken.html"
+    path.write_text("<!doctype html><title>x</title><script>nothing.here()</script>")
+    browser.open(path)
+    browser.until("return document.readyState === 'complete'")
+    assert any("SEVERE" in line for line in browser.logged())
+
+
+def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
+    from faultsim.reproduce.html import page_of_all
+    from helpers.reproduction_reports import BOTH, report
+
+    path = tmp_path / "all.html"
+    done = [report(name, tmp_path / name, *BOTH) for name in ("one", "two")]
+    page_of_all(done, command="faultsim reproduce all").write(path)
+    browser.open(path)
+    assert browser.run(UNSEEN) == 0
+    assert browser.run("return document.querySelectorAll('figure img').length") == 2
+    assert browser.run("return document.title") == "The claims of the papers, and what became of them"
+    verdicts = """
+    const table = document.querySelectorAll("table")[1], heads = [...table.tHead.rows[0].cells];
+    heads.find((head) => head.textContent === "verdict").querySelector("button").click();
+    return [...table.tBodies[0].rows].map((row) => row.cells[5].textContent);
+    """
+    assert browser.run(verdicts) == ["does not hold"] * 2 + ["partly"] * 2
+    assert browser.run(verdicts) == ["partly"] * 2 + ["does not hold"] * 2
+    assert browser.logged() == []
+
+
+def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
+    path = tmp_path / "sweep.html"
+    report_sweep(fs.Sweep(base, grid, replicates=3).run(), metrics=["mean_wait"]).write(path)
+    browser.open(path)
+    assert browser.run("return document.querySelectorAll('figure').length") == 2
+    assert browser.run(UNSEEN) == 0
+    of = {"title": "Means over replicates", "head": "mean wait (s)"}
+    before = browser.run((TABLE + COLUMN).format(**of))
+    browser.run((TABLE + CLICK).format(**of))
+    assert numbers(browser.run((TABLE + COLUMN).format(**of))) == sorted(numbers(before))
+    assert browser.logged() == []
+
+
+def test_heat_maps_and_kiviat_graphs_are_shown(browser, result, tmp_path):
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    grid = {"load": [0.7, 0.9], "start_delay": [0.0, 30.0], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
+    table = fs.Sweep(base, grid, replicates=2).run()
+    report_sweep(table.select(scheduler="easy"), metrics=["mean_wait"]).write(tmp_path / "sweep.html")
+    other = fs.rerun(result, scheduler=fs.Fcfs())
+    report_run(result, name="EASY", against={"FCFS": other}).write(tmp_path / "run.html")
+    for name, words in (("sweep", "as colours"), ("run", "Kiviat")):
+        browser.open(tmp_path / f"{name}.html")
+        captions = browser.run("return [...document.querySelectorAll('figure')].map((figure) => figure.textContent)")
+        assert any(words in caption for caption in captions), captions
+        assert browser.run(UNSEEN) == 0
+        assert browser.logged() == []
+
+
+@pytest.mark.slow
+def test_the_report_of_all_papers_opens(browser, tmp_path):
+    assert main(["reproduce", "all", "--quick", "--data", "", "--out", str(tmp_path / "all")]) == 0
+    browser.open(tmp_path / "all" / "report.html")
+    assert browser.run("return document.querySelectorAll('figure img').length") >= 30
+    assert browser.run(UNSEEN) == 0
+    rows = browser.run("return [...document.querySelectorAll('table')].map((table) => table.tBodies[0].rows.length)")
+    assert rows[0] == 5
+    assert sum(rows[1:]) >= 90
+    assert browser.logged() == []
