@@ -10,8 +10,8 @@ and digests of the jobs, of the sums (ledger, counters, metrics), of the events 
 none were recorded; or the name of the error by which a combination is refused.  Only public names are used, so that
 this runs on any version.  What is hashed is listed here: a column or metric that comes later does not count.
 
-A case whose inputs differ is skipped and counted: then NumPy or the mathematical library of this machine is another
-one, which is not ours to test.  Every random number is whole, so only WFP3 (pow) and UNICEF (log2) can do so.
+A case whose inputs differ is skipped and counted, so that another file, NumPy or mathematical library does not fail.
+Every random number is whole, so only the cases with WFP3 (pow) and UNICEF (log2) hang on that library.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import digest_cases
+import digest_dags
 import digest_logs
 import digest_workflows
 import numpy as np
@@ -32,8 +33,8 @@ import numpy as np
 import faultsim as fs
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
-#: File -> its cases: how many, or None where they are those of the real logs.
-FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None}
+#: File -> how many seeds, or None where the cases are files of the folder of public logs.
+FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None}
 PARTS = ("jobs", "sums", "events", "places")
 
 COLUMNS = (
@@ -152,26 +153,36 @@ def run_random(names: Iterable[str], file: str) -> Iterator[Made]:
             yield Made(str(seed), digest(case.inputs(), 6), result, result if refused else tables(result, looks))
 
 
+def run_files(names: Iterable[str], file: str) -> Iterator[Made]:
+    """The cases of public logs and workflows; those whose files are not here are left out."""
+    read = digest_logs if file == "logs" else digest_dags
+    for name in names:
+        inputs = digest_logs.digest_of(read.files(name))
+        if inputs is not None:
+            result, columns = read.run(name)
+            made = tables(result) if file == "logs" else digest_workflows.tables(result)
+            made["jobs"] += [(f"read {key}", values) for key, values in columns.items()]
+            yield Made(name, inputs, result, made)
+
+
+def run_workflows(names: Iterable[str], file: str) -> Iterator[Made]:
+    for name in names:
+        case = digest_workflows.drawn(list(FILES).index(file), int(name))
+        result = outcome(case.run)
+        refused = isinstance(result, fs.FaultsimError)
+        yield Made(name, digest(case.inputs(), 6), result, result if refused else digest_workflows.tables(result))
+
+
 def run_cases(file: str, names: Iterable[str]) -> Iterator[Made]:
-    if file == "logs":
-        for name in names:
-            if (inputs := digest_logs.inputs(name)) is not None:
-                result = digest_logs.run(name)
-                read = [(f"read {key}", values) for key, values in digest_logs.read_columns(result)]
-                yield Made(name, inputs, result, tables(result, read))
-    elif file == "workflows":
-        for name in names:
-            case = digest_workflows.drawn(list(FILES).index(file), int(name))
-            result = outcome(case.run)
-            refused = isinstance(result, fs.FaultsimError)
-            yield Made(name, digest(case.inputs(), 6), result, result if refused else digest_workflows.tables(result))
-    else:
-        yield from run_random(names, file)
+    if FILES[file] is None:
+        return run_files(names, file)
+    return run_workflows(names, file) if file == "workflows" else run_random(names, file)
 
 
 def names_of(file: str) -> list[str]:
-    count = FILES[file]
-    return list(digest_logs.CASES) if count is None else [str(seed) for seed in range(count)]
+    if file == "dags":
+        return digest_dags.names()
+    return list(digest_logs.CASES) if file == "logs" else [str(seed) for seed in range(FILES[file] or 0)]
 
 
 # -- comparing
@@ -241,7 +252,7 @@ def write(file: str, folder: Path = GOLDEN, n: int | None = None) -> None:
 
 def show(file: str, name: str) -> None:
     """Everything that is hashed of a case, as text."""
-    if file != "logs":
+    if FILES[file] is not None:
         key = list(FILES).index(file), int(name)
         case = (
             digest_workflows.drawn(*key)

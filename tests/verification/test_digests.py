@@ -48,3 +48,15 @@ def test_a_digest_sees_every_column(change):
     before, after = digests.line_of(made).split(), digests.line_of(other).split()
     assert before[1:] == after[1:]
     assert before[0] != after[0]
+
+
+def test_first_public_logs(data_dir, monkeypatch):
+    monkeypatch.setenv("FAULTSIM_DATA", str(data_dir))
+    assert_same("logs", 2 * len(digests.digest_logs.RUNS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", ["logs", "dags"])
+def test_all_public_logs(data_dir, monkeypatch, file):
+    monkeypatch.setenv("FAULTSIM_DATA", str(data_dir))
+    assert_same(file)
