@@ -27,7 +27,7 @@ from faultsim.bench.engine import cases
 
 #: Jobs that MaxFreePartition places on 32x32x64 nodes.
 MFP_JOBS = 10_000
-#: How Krevat 2002 simulates: exact estimates, a second between decision and start.
+#: How [krevat2002] simulates: exact estimates, a second between decision and start.
 KREVAT = {"estimates": "actual", "start_delay": 1.0}
 HEAD = """
 CPU time of the measuring thread, medians of several runs in one process.  The jobs are those of public logs.

@@ -90,7 +90,7 @@ def api_page() -> list[str]:
 
 def module_section(name: str, module: ModuleType, level: str) -> list[str]:
     first = (inspect.getdoc(module) or "").split("\n\n")[0]
-    return [f"{level} {name}", "", first, "", *summary(name, documented(module, module.__all__))]
+    return [f"{level} {name}", "", first, "", *summary(module.__name__, documented(module, module.__all__))]
 
 
 def metrics_page() -> list[str]:

@@ -88,7 +88,7 @@ def _li2009() -> tuple[Callable[..., Any], Sequence[str]]:
     return li2009.reproduce, tuple(li_inputs.FILES.values())
 
 
-#: The baseline of Li 2009, chosen by us but for MTBF and load: flag -> what it is, its unit, its default.
+#: The baseline of [li2009], chosen by us but for MTBF and load: flag -> what it is, its unit, its default.
 _LI_NUMBERS = {
     "--gap": ("mean time between arrivals", "S", "418.5"),
     "--runtime": ("mean run time", "S", "15000"),

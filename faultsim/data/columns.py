@@ -88,54 +88,64 @@ WORKLOAD: tuple[Column, ...] = (
 
 #: What a `FailureTrace` holds, one row a failure, sorted by `time`.
 FAILURES: tuple[Column, ...] = (
-    Column("time", "f8", "s", None, "When the node fails; never decreases.", "Zhang 2004, section 3", 0.0),
-    Column("node", "i4", "1", None, "Number of the node, from 0.", "Zhang 2004, section 3", 0.0),
-    Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "Zhang 2004, section 3", 0.0),
-    Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "Oliner 2004, section 4.2", 0.0),
+    Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0),
+    Column("node", "i4", "1", None, "Number of the node, from 0.", "[zhang2004] section 3", 0.0),
+    Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "[zhang2004] section 3", 0.0),
+    Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "[oliner2004] section 4.2", 0.0),
 )
 
 #: What a `Workflow` holds of its jobs, one row a job; `cost` may have one column a node.
 WORKFLOW_JOBS: tuple[Column, ...] = (
-    Column("cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "Yu 2010, sec. 1", 0.0),
+    Column(
+        "cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "[yu2010] section 1", 0.0
+    ),
 )
 
 #: What a `Workflow` holds of its dependences, one row an edge, sorted by the two jobs.
 WORKFLOW_EDGES: tuple[Column, ...] = (
-    Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "Yu 2010, section 1", 0.0),
-    Column("edge_to", "i4", "1", None, "Job that needs it.", "Yu 2010, section 1", 0.0),
-    Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "Yu 2010, section 1", 0.0),
+    Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "[yu2010] section 1", 0.0),
+    Column("edge_to", "i4", "1", None, "Job that needs it.", "[yu2010] section 1", 0.0),
+    Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "[yu2010] section 1", 0.0),
 )
 
 #: What `Result.jobs` holds, one row a job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
     Column("submit", "f8", "s", None, "Time at which the job entered the queue.", "workload", 0.0),
-    Column("first_start", "f8", "s", None, "First start, the start delay included.", "Krevat 2002, section 3.2", 0.0),
-    Column("start", "f8", "s", None, "Last start, the start delay included.", "Oliner 2004, section 6.1", 0.0),
-    Column("finish", "f8", "s", None, "End of the job.", "Krevat 2002, section 3.2", 0.0),
+    Column("first_start", "f8", "s", None, "First start, the start delay included.", "[krevat2002] section 3.2", 0.0),
+    Column("start", "f8", "s", None, "Last start, the start delay included.", "[oliner2004] section 6.1", 0.0),
+    Column("finish", "f8", "s", None, "End of the job.", "[krevat2002] section 3.2", 0.0),
     Column("size", "i4", "nodes", None, "Nodes asked for.", "workload", 1.0),
-    Column("allocated", "i4", "nodes", None, "Nodes held, with rounding and growth.", "Krevat 2002, section 2", 1.0),
+    Column("allocated", "i4", "nodes", None, "Nodes held, with rounding and growth.", "[krevat2002] section 2", 1.0),
     Column("runtime", "f8", "s", None, "Run time as executed; the estimate for a job killed at it.", "workload", 0.0),
-    Column("wait", "f8", "s", None, "start - submit.", "Krevat 2002, section 3.2; Oliner 2004, section 6.1", 0.0),
-    Column("response", "f8", "s", None, "finish - submit.", "Krevat 2002, section 3.2", 0.0),
-    Column("bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "Krevat 2002, sec. 3.2", 0.0),
+    Column("wait", "f8", "s", None, "start - submit.", "[krevat2002] section 3.2; [oliner2004] section 6.1", 0.0),
+    Column("response", "f8", "s", None, "finish - submit.", "[krevat2002] section 3.2", 0.0),
+    Column(
+        "bounded_slowdown", "f8", "1", None, "max(response, 10) / max(runtime, 10).", "[krevat2002] section 3.2", 0.0
+    ),
     Column(
         "restarts",
         "i4",
         "1",
         None,
         "Number of times that a failure killed it, or that it was stopped for its nodes.",
-        "Zhang 2004, section 3",
+        "[zhang2004] section 3",
         0.0,
     ),
-    Column("lost_work", "f8", "node-s", None, "Node-seconds rolled back.", "Zhang 2004, section 3", 0.0),
-    Column("checkpoint_time", "f8", "s", None, "Time spent in checkpoints.", "Zhang 2004, section 5", 0.0),
-    Column("restart_time", "f8", "s", None, "Time spent restarting after failures.", "Zhang 2004, section 5", 0.0),
+    Column("lost_work", "f8", "node-s", None, "Node-seconds rolled back.", "[zhang2004] section 3", 0.0),
+    Column("checkpoint_time", "f8", "s", None, "Time spent in checkpoints.", "[zhang2004] section 5", 0.0),
+    Column("restart_time", "f8", "s", None, "Time spent restarting after failures.", "[zhang2004] section 5", 0.0),
     Column(
-        "failure_wait", "f8", "s", None, "From kills to the next start, or to the end of the hold.", "Li 2009, 5.3", 0.0
+        "failure_wait",
+        "f8",
+        "s",
+        None,
+        "From kills to the next start, or to the end of the hold.",
+        "[li2009] section 5.3",
+        0.0,
     ),
-    Column("moves", "i4", "1", None, "Number of times the job changed its place while running.", "Krevat 2002", 0.0),
-    Column("backfilled", "?", "1", None, "Started ahead of a job before it in the queue.", "Krevat 2002, section 2"),
+    Column("moves", "i4", "1", None, "Number of times the job changed its place while running.", "[krevat2002]", 0.0),
+    Column("backfilled", "?", "1", None, "Started ahead of a job before it in the queue.", "[krevat2002] section 2"),
 )
 
 _HELD = (
@@ -147,12 +157,12 @@ _HELD = (
 #: What `Result.allocations` holds on a torus, one row a job and place.
 ALLOCATIONS: tuple[Column, ...] = (
     *_HELD,
-    Column("x", "i4", "nodes", None, "Base of the box along x.", "Krevat 2002, section 2", 0.0),
-    Column("y", "i4", "nodes", None, "Base of the box along y.", "Krevat 2002, section 2", 0.0),
-    Column("z", "i4", "nodes", None, "Base of the box along z.", "Krevat 2002, section 2", 0.0),
-    Column("a", "i4", "nodes", None, "Extent of the box along x.", "Krevat 2002, section 2", 1.0),
-    Column("b", "i4", "nodes", None, "Extent of the box along y.", "Krevat 2002, section 2", 1.0),
-    Column("c", "i4", "nodes", None, "Extent of the box along z.", "Krevat 2002, section 2", 1.0),
+    Column("x", "i4", "nodes", None, "Base of the box along x.", "[krevat2002] section 2", 0.0),
+    Column("y", "i4", "nodes", None, "Base of the box along y.", "[krevat2002] section 2", 0.0),
+    Column("z", "i4", "nodes", None, "Base of the box along z.", "[krevat2002] section 2", 0.0),
+    Column("a", "i4", "nodes", None, "Extent of the box along x.", "[krevat2002] section 2", 1.0),
+    Column("b", "i4", "nodes", None, "Extent of the box along y.", "[krevat2002] section 2", 1.0),
+    Column("c", "i4", "nodes", None, "Extent of the box along z.", "[krevat2002] section 2", 1.0),
 )
 
 #: The same on a cluster: row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``, ascending.
@@ -174,21 +184,21 @@ EVENTS: tuple[Column, ...] = (
 WORKFLOW_RESULTS: tuple[Column, ...] = (
     Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
     Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
-    Column("node", "i4", "1", None, "Node that did it in the end.", "Yu 2010, section 4.2", 0.0),
-    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "Yu 2010, section 4.2", 0.0),
-    Column("finish", "f8", "s", None, "When it was done.", "Yu 2010, section 4.2", 0.0),
-    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "Yu 2010, section 5.3", 0.0),
+    Column("node", "i4", "1", None, "Node that did it in the end.", "[yu2010] section 4.2", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "[yu2010] section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it was done.", "[yu2010] section 4.2", 0.0),
+    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "[yu2010] section 5.3", 0.0),
 )
 
 #: What `WorkflowResult.decisions` holds, one row each time a job is put on a node, in order.
 DECISIONS: tuple[Column, ...] = (
-    Column("time", "f8", "s", None, "When it was decided.", "Yu 2010, Figures 7 and 8", 0.0),
-    Column("workflow", "i4", "1", None, "Number of the workflow.", "Yu 2010, Figures 7 and 8", 0.0),
-    Column("job", "i4", "1", None, "Number of the job in its workflow.", "Yu 2010, Figures 7 and 8", 0.0),
-    Column("node", "i4", "1", None, "Node that it is put on.", "Yu 2010, Figures 7 and 8", 0.0),
-    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "Yu 2010, Figures 7 and 8", 0.0),
-    Column("begin", "f8", "s", None, "When its inputs are there.", "Yu 2010, section 4.2", 0.0),
-    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "Yu 2010, section 4.2", 0.0),
+    Column("time", "f8", "s", None, "When it was decided.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("workflow", "i4", "1", None, "Number of the workflow.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("job", "i4", "1", None, "Number of the job in its workflow.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("node", "i4", "1", None, "Node that it is put on.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs are there.", "[yu2010] section 4.2", 0.0),
+    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "[yu2010] section 4.2", 0.0),
 )
 
 #: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.

@@ -71,7 +71,7 @@ class FailureTrace(FailureTable):
     -----
     Overlapping outages of one node are allowed: the node is down until the last of them ends.
 
-    Source: Oliner 2004, section 5.1; Zhang 2004, section 3.
+    Source: [oliner2004] section 5.1; [zhang2004] section 3.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class FailureTrace(FailureTable):
 
         Notes
         -----
-        Oliner 2004, section 6, scales one trace to 0-4,000 failures; the saturation of its Figure 3 needs nested ones.
+        [oliner2004] section 6 scales one trace to 0-4,000 failures; the saturation of its Figure 3 needs nested ones.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """The Standard Workload Format as text: its 18 fields, its header, and how a row is written.
 
-Format: Chapin et al., "Benchmarks and standards for the evaluation of parallel job schedulers", JSSPP 1999, as revised
-in version 2.2 by the Parallel Workloads Archive.  Reading is in `faultsim.readers.swf`.
+Format: [chapin1999], as revised in version 2.2 by the Parallel Workloads Archive ([feitelson2014]).
+Reading is in `faultsim.readers.swf`.
 """
 
 from __future__ import annotations

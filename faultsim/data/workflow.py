@@ -63,7 +63,7 @@ class Workflow:
     Edges are kept sorted by (from, to), and twice more in compressed rows: the successors of job j are
     ``successor[successor_start[j]:successor_start[j + 1]]``, ascending, and likewise its predecessors.
 
-    Source: Yu 2010, section 1.
+    Source: [yu2010] section 1.
 
     Examples
     --------

@@ -100,7 +100,7 @@ class Workload(JobTable):
     # -- load --------------------------------------------------------------------------------------------------------
 
     def scale_runtime(self, c: float) -> Workload:
-        """Run times and estimates times `c` (the load coefficient of Krevat 2002, section 3.3, and Oliner 2004).
+        """Run times and estimates times `c` (the load coefficient of [krevat2002] section 3.3, and [oliner2004]).
 
         Examples
         --------

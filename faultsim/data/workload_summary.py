@@ -82,7 +82,7 @@ def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
 
 
 def bin_workload(size: NDArray[Any], work: NDArray[Any], nodes: int) -> NDArray[np.float64]:
-    """Work of all jobs of each size 1..nodes (Krevat 2002, Table 1 and Figure 2 c, d).
+    """Work of all jobs of each size 1..nodes ([krevat2002] Table 1 and Figure 2 c, d).
 
     Examples
     --------

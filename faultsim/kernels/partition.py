@@ -37,7 +37,7 @@ class Algorithm(NamedTuple):
     --------
     >>> import faultsim as fs
     >>> fs.partition.ALGORITHMS["pop"].source
-    'Krevat et al. 2002, appendix A'
+    '[krevat2002] appendix A'
     """
 
     number: int
@@ -77,7 +77,7 @@ def _finder(busy: ArrayLike, algorithm: str, wrap: bool) -> tuple[Finder, int]:
 def feasible_sizes(x: int, y: int, z: int, wrap: bool = True) -> list[int]:
     """The sizes that some box of the torus has, ascending.
 
-    A job of any other size is given the next larger feasible one (Krevat et al. 2002, section 3.2).
+    A job of any other size is given the next larger feasible one ([krevat2002] section 3.2).
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def find_partitions(
     size : int
         Nodes, 1 .. X*Y*Z.  A size without a box (`feasible_sizes`) has no free one either.
     algorithm : str
-        A key of `ALGORITHMS`: "bitmap", "divisor" (Oliner et al. 2004, appendix 9), "pop" (Krevat et al. 2002,
+        A key of `ALGORITHMS`: "bitmap", "divisor" ([oliner2004] appendix 9), "pop" ([krevat2002]
         appendix A) or "naive".  All give the same boxes.
     wrap : bool
         A torus, or (False) a mesh, whose boxes end at the rim.

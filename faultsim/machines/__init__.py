@@ -1,6 +1,6 @@
 """The machines: `Cluster` (any free nodes serve) and `Torus` (a job needs a contiguous box).
 
-MODEL.md section 4.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
+See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
 """
 
 from dataclasses import dataclass
@@ -116,7 +116,7 @@ class Torus:
 
     @classmethod
     def bluegene_l(cls) -> "Torus":
-        """BlueGene/L as Krevat 2002 schedules it: 4x4x8 supernodes of 512 nodes.
+        """BlueGene/L as [krevat2002] schedules it: 4x4x8 supernodes of 512 nodes.
 
         Examples
         --------
@@ -140,7 +140,7 @@ class Torus:
 
     @classmethod
     def tpu_v4(cls) -> "Torus":
-        """A TPU v4 machine: 16x16x16 chips (Jouppi et al., ISCA 2023).
+        """A TPU v4 machine: 16x16x16 chips ([jouppi2023]).
 
         Examples
         --------

@@ -14,7 +14,7 @@ from faultsim.errors import InputError, OptionError
 
 __all__ = ["Resources"]
 
-_SPEED = Column("speed", "f8", "1", None, "How many seconds of cost a second does.", "Topcuoglu 2002, section 2", 0.0)
+_SPEED = Column("speed", "f8", "1", None, "How many seconds of cost a second does.", "[topcuoglu2002] section 2", 0.0)
 _MAX_NODES = 2**31 - 1  # node numbers are int32
 
 

@@ -22,7 +22,7 @@ __all__ = [
     "verbatim",
 ]
 
-#: Colours that people with any common colour blindness tell apart (Okabe and Ito 2008), darkest-first for lines.
+#: Colours that people with any common colour blindness tell apart ([okabe2008]), darkest-first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#5F6368"
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")

@@ -85,7 +85,7 @@ def _plain_log(ax: "Axes") -> None:
 def plot_capacity(
     shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None, title: str = ""
 ) -> "Axes":
-    """Draw utilized, unused and lost capacity as stacked bars (Krevat 2002, Figure 8).
+    """Draw utilized, unused and lost capacity as stacked bars ([krevat2002] Figure 8).
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class _Log(Protocol):
 def plot_job_sizes(
     log: _Log, *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128, title: str = ""
 ) -> "Axes":
-    """Draw how many jobs, or how much work, a log has of each size (Krevat 2002, Figure 2).
+    """Draw how many jobs, or how much work, a log has of each size ([krevat2002] Figure 2).
 
     Parameters
     ----------

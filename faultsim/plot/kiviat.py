@@ -1,4 +1,4 @@
-"""Kiviat graphs: one polygon a method over six axes, smaller is better (Li 2009, Figure 3)."""
+"""Kiviat graphs: one polygon a method over six axes, smaller is better ([li2009] Figure 3)."""
 
 import math
 from collections.abc import Mapping

@@ -168,85 +168,77 @@ class PolicyRow:
 
 _BOTH = ("cluster", "torus")
 _WORKFLOWS = ("resources",)
-_KREVAT = "Krevat et al., JSSPP 2002"
-_MUALEM = "Mu'alem and Feitelson, IEEE TPDS 12(6), 2001"
-_OLINER = "Oliner et al., IPDPS 2004"
-_ZHANG = "Zhang et al., JSSPP 2004"
-_LEAST_FAILURES = f"{_ZHANG}, section 5.2.3"
-_COOPERATIVE = "Oliner and Sahoo, IPDPS 2006"
-_LI = "Li et al., IEEE TPDS 2009"
-_DU = "Du et al., CCPE 36(12), 2024"
-_YU = "Yu et al., Cluster Computing 2010"
-_TANG = "Tang et al., CLUSTER 2009"
 
 #: Every policy of this version.  Documentation, the command line and tests walk this table.
 POLICIES: tuple[PolicyRow, ...] = (
-    PolicyRow("scheduler", "fcfs", Fcfs, _BOTH, f"{_KREVAT}, section 2"),
-    PolicyRow("scheduler", "easy", EasyBackfill, _BOTH, f"{_MUALEM}; {_KREVAT}, section 2", ("easy_backfill",)),
-    PolicyRow("scheduler", "conservative", ConservativeBackfill, _BOTH, _MUALEM, ("conservative_backfill",)),
+    PolicyRow("scheduler", "fcfs", Fcfs, _BOTH, "[krevat2002] section 2"),
+    PolicyRow("scheduler", "easy", EasyBackfill, _BOTH, "[mualem2001]; [krevat2002] section 2", ("easy_backfill",)),
+    PolicyRow("scheduler", "conservative", ConservativeBackfill, _BOTH, "[mualem2001]", ("conservative_backfill",)),
     PolicyRow("order", "arrival", ArrivalOrder, _BOTH, "first come first served"),
     PolicyRow("order", "shortest", ShortestFirst, _BOTH, "shortest job first", ("sjf",)),
     PolicyRow("order", "largest", LargestFirst, _BOTH, "largest job first", ("ljf",)),
-    PolicyRow("order", "wfp3", Wfp3, _BOTH, _TANG),
-    PolicyRow("order", "unicef", Unicef, _BOTH, _TANG),
-    PolicyRow("placement", "first_fit", FirstFit, _BOTH, "MODEL section 7", ("ff",)),
-    PolicyRow("placement", "max_free_partition", MaxFreePartition, ("torus",), f"{_KREVAT}, section 2", ("mfp",)),
-    PolicyRow("placement", "balancing", Balancing, ("torus",), f"{_OLINER}, section 5.2.1"),
-    PolicyRow("placement", "tie_breaking", TieBreaking, ("torus",), f"{_OLINER}, section 5.2.2"),
-    PolicyRow("placement", "least_failures_first", LeastFailuresFirst, ("cluster",), _LEAST_FAILURES, ("lff",)),
-    PolicyRow("placement", "safest_first", SafestFirst, ("cluster",), "MODEL section 7", ("safest",)),
-    PolicyRow("migration", "defragment", Defragment, ("torus",), f"{_KREVAT}, section 2"),
-    PolicyRow("migration", "least_failures", LeastFailuresMigration, ("cluster",), _LEAST_FAILURES, ("lfm",)),
-    PolicyRow("recovery", "requeue", Requeue, _BOTH, f"{_OLINER}, section 6; {_ZHANG}, section 3"),
-    PolicyRow("recovery", "hold", Hold, _BOTH, f"{_LI}, section 5.1"),
-    PolicyRow("predictor", "blind", Blind, _BOTH, "MODEL section 10", ("none",)),
-    PolicyRow("predictor", "perfect", Perfect, _BOTH, f"{_ZHANG}, section 5.2.1"),
-    PolicyRow("predictor", "confidence", Confidence, _BOTH, f"{_OLINER}, section 4.1", (), "confidence:0.1"),
-    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, f"{_OLINER}, section 4.2", (), "accuracy:0.1"),
+    PolicyRow("order", "wfp3", Wfp3, _BOTH, "[tang2009]"),
+    PolicyRow("order", "unicef", Unicef, _BOTH, "[tang2009]"),
+    PolicyRow("placement", "first_fit", FirstFit, _BOTH, "model.md#first-fit", ("ff",)),
+    PolicyRow("placement", "max_free_partition", MaxFreePartition, ("torus",), "[krevat2002] section 2", ("mfp",)),
+    PolicyRow("placement", "balancing", Balancing, ("torus",), "[oliner2004] section 5.2.1"),
+    PolicyRow("placement", "tie_breaking", TieBreaking, ("torus",), "[oliner2004] section 5.2.2"),
+    PolicyRow(
+        "placement", "least_failures_first", LeastFailuresFirst, ("cluster",), "[zhang2004] section 5.2.3", ("lff",)
+    ),
+    PolicyRow("placement", "safest_first", SafestFirst, ("cluster",), "model.md#safest-first", ("safest",)),
+    PolicyRow("migration", "defragment", Defragment, ("torus",), "[krevat2002] section 2"),
+    PolicyRow(
+        "migration", "least_failures", LeastFailuresMigration, ("cluster",), "[zhang2004] section 5.2.3", ("lfm",)
+    ),
+    PolicyRow("recovery", "requeue", Requeue, _BOTH, "[oliner2004] section 6; [zhang2004] section 3"),
+    PolicyRow("recovery", "hold", Hold, _BOTH, "[li2009] section 5.1"),
+    PolicyRow("predictor", "blind", Blind, _BOTH, "model.md#predictors", ("none",)),
+    PolicyRow("predictor", "perfect", Perfect, _BOTH, "[zhang2004] section 5.2.1"),
+    PolicyRow("predictor", "confidence", Confidence, _BOTH, "[oliner2004] section 4.1", (), "confidence:0.1"),
+    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, "[oliner2004] section 4.2", (), "accuracy:0.1"),
     PolicyRow(
         "predictor",
         "interval",
         IntervalPredictor,
         _BOTH,
-        f"{_LI}, section 5.1",
+        "[li2009] section 5.1",
         (),
         "interval:precision=0.7,recall=0.7,interval=300",
     ),
-    PolicyRow("predictor", "trace", PredictionTrace, _BOTH, _YU),
-    PolicyRow("predictor", "buckets", Buckets, _BOTH, f"{_ZHANG}, section 5.2.2", (), "buckets:4"),
-    PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "MODEL section 11"),
-    PolicyRow("checkpointing", "periodic", Periodic, _BOTH, f"{_ZHANG}, section 5.1", (), "periodic:7200,300"),
+    PolicyRow("predictor", "trace", PredictionTrace, _BOTH, "[yu2010]"),
+    PolicyRow("predictor", "buckets", Buckets, _BOTH, "[zhang2004] section 5.2.2", (), "buckets:4"),
+    PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "model.md#checkpoints"),
+    PolicyRow("checkpointing", "periodic", Periodic, _BOTH, "[zhang2004] section 5.1", (), "periodic:7200,300"),
+    PolicyRow("checkpointing", "young", Young, _BOTH, "[young1974]; [li2009]", (), "young:cost=30,mtbf=4838400"),
+    PolicyRow("checkpointing", "daly", Daly, _BOTH, "[daly2006]", (), "daly:cost=30,mtbf=4838400"),
     PolicyRow(
-        "checkpointing", "young", Young, _BOTH, f"Young, CACM 17(9), 1974; {_LI}", (), "young:cost=30,mtbf=4838400"
-    ),
-    PolicyRow("checkpointing", "daly", Daly, _BOTH, "Daly, FGCS 22(3), 2006", (), "daly:cost=30,mtbf=4838400"),
-    PolicyRow(
-        "checkpointing", "before_failure", BeforeFailure, _BOTH, f"{_ZHANG}, section 5.2.1", (), "before_failure:300"
+        "checkpointing", "before_failure", BeforeFailure, _BOTH, "[zhang2004] section 5.2.1", (), "before_failure:300"
     ),
     PolicyRow(
         "checkpointing",
         "predicted_windows",
         PredictedWindows,
         _BOTH,
-        f"{_ZHANG}, section 5.2.2",
+        "[zhang2004] section 5.2.2",
         ("windows",),
         "predicted_windows:bucket=4,victims=long",
     ),
-    PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, _COOPERATIVE, (), "risk_based:3600,300"),
-    PolicyRow("victims", "all", AllJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
-    PolicyRow("victims", "long", LongJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
-    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, f"Yu and Shi, ICPP Workshops 2008; {_YU}"),
-    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, f"{_YU}, section 4"),
-    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, f"{_YU}, section 5.4"),
-    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "Topcuoglu et al., IEEE TPDS 13(3), 2002"),
-    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "Robert et al., FTXS 2012", (), "shared:60"),
-    PolicyRow("victims", "big", BigJobs, _BOTH, f"{_ZHANG}, section 5.2.2"),
-    PolicyRow("rescheduling", "fars", Fars, _BOTH, _LI, (), "fars:interval=300,strategy=service_unit_loss"),
-    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, f"{_LI}, equation 2", ("sul", "sul_d")),
-    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, f"{_LI}, equation 3", ("jfr", "jfr_d")),
-    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, f"{_LI}, equation 4", ("fsd", "fsd_d")),
-    PolicyRow("strategy", "node_stealing", NodeStealing, ("cluster",), _DU),
-    PolicyRow("spares", "static", Static, ("cluster",), f"{_LI}, section 3", (), "static:16"),
+    PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, "[oliner2006]", (), "risk_based:3600,300"),
+    PolicyRow("victims", "all", AllJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("victims", "long", LongJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]"),
+    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.4"),
+    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "[topcuoglu2002]"),
+    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "[robert2012]", (), "shared:60"),
+    PolicyRow("victims", "big", BigJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("rescheduling", "fars", Fars, _BOTH, "[li2009]", (), "fars:interval=300,strategy=service_unit_loss"),
+    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, "[li2009] equation 2", ("sul", "sul_d")),
+    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, "[li2009] equation 3", ("jfr", "jfr_d")),
+    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, "[li2009] equation 4", ("fsd", "fsd_d")),
+    PolicyRow("strategy", "node_stealing", NodeStealing, ("cluster",), "[du2024]"),
+    PolicyRow("spares", "static", Static, ("cluster",), "[li2009] section 3", (), "static:16"),
 )
 
 

@@ -1,4 +1,4 @@
-"""Checkpointing: when a job saves its progress (MODEL.md section 11)."""
+"""Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -89,7 +89,7 @@ class Periodic(Checkpointing):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.1.
+    [zhang2004] section 5.1.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Young(_ByRate):
 
     References
     ----------
-    J. W. Young, Communications of the ACM 17(9), 1974; used by Li et al., IEEE TPDS 2009, section 5.1.
+    [young1974]; used by [li2009] section 5.1.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Daly(_ByRate):
 
     References
     ----------
-    J. T. Daly, Future Generation Computer Systems 22(3), 2006, eq. (37).
+    [daly2006] equation 37.
 
     Examples
     --------
@@ -213,7 +213,7 @@ class BeforeFailure(Checkpointing):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.1.
+    [zhang2004] section 5.2.1.
 
     Examples
     --------
@@ -321,7 +321,7 @@ class PredictedWindows(Checkpointing):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.2.
+    [zhang2004] section 5.2.2.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class RiskBased(Checkpointing):
 
     References
     ----------
-    Oliner and Sahoo, IPDPS 2006 (risk-based cooperative checkpointing).
+    [oliner2006] (risk-based cooperative checkpointing).
 
     Examples
     --------

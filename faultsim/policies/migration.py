@@ -1,4 +1,4 @@
-"""Migration: moving running jobs to better places (MODEL.md section 8)."""
+"""Migration: moving running jobs to better places (model.md#migration)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -37,7 +37,7 @@ class Defragment(Migration):
 
     References
     ----------
-    Krevat et al., JSSPP 2002, section 2, scheduler 3.
+    [krevat2002] section 2, scheduler 3.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class LeastFailuresMigration(Migration):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.3.
+    [zhang2004] section 5.2.3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Placement rules: which of the free nodes a starting job gets (MODEL.md section 7)."""
+"""Placement rules: which of the free nodes a starting job gets (model.md#placement)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -21,7 +21,7 @@ __all__ = [
     "TieBreaking",
 ]
 
-#: Orders in which candidate boxes are listed, MODEL.md section 5; the first is the contract, the others readings of K.
+#: Orders in which candidate boxes are listed (model.md#box-order); the first is the contract.
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
 
 
@@ -119,7 +119,7 @@ class MaxFreePartition(Placement):
 
     References
     ----------
-    Krevat et al., JSSPP 2002, section 2 (the MFP heuristic).
+    [krevat2002] section 2 (the MFP heuristic).
 
     Examples
     --------
@@ -152,7 +152,7 @@ class Balancing(Placement):
 
     References
     ----------
-    Oliner et al., IPDPS 2004, sections 4.1 and 5.2.1.
+    [oliner2004] sections 4.1 and 5.2.1.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class TieBreaking(Placement):
 
     References
     ----------
-    Oliner et al., IPDPS 2004, sections 4.2 and 5.2.2.
+    [oliner2004] sections 4.2 and 5.2.2.
 
     Examples
     --------
@@ -209,7 +209,7 @@ class LeastFailuresFirst(Placement):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.3.
+    [zhang2004] section 5.2.3.
 
     Examples
     --------

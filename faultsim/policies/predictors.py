@@ -1,4 +1,4 @@
-"""Failure predictors (MODEL.md section 10): what the other policies know of failures to come.
+"""Failure predictors (model.md#predictors): what the other policies know of failures to come.
 
 A predictor is a description; `faultsim.simulation.engine_inputs` makes its predictions before a run begins.
 """
@@ -58,7 +58,7 @@ class Perfect(Predictor):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.1.
+    [zhang2004] section 5.2.1.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Confidence(Predictor):
 
     References
     ----------
-    Oliner et al., IPDPS 2004, section 4.1 (the balancing predictor).
+    [oliner2004] section 4.1 (the balancing predictor).
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Accuracy(Predictor):
 
     References
     ----------
-    Oliner et al., IPDPS 2004, section 4.2 (the tie-breaking predictor).
+    [oliner2004] section 4.2 (the tie-breaking predictor).
 
     Examples
     --------
@@ -141,7 +141,7 @@ class Buckets(Predictor):
 
     References
     ----------
-    Zhang et al., JSSPP 2004, section 5.2.2.
+    [zhang2004] section 5.2.2.
 
     Examples
     --------
@@ -193,9 +193,9 @@ class _Columns(Predictor):
         return hash(content(self.arrays()))
 
 
-_TIME = Column("time", "f8", "s", None, "When the failure is predicted to happen.", "Yu 2010, section 4", 0.0)
-_NODE = Column("node", "i4", "1", None, "Node that is predicted to fail.", "Yu 2010, section 4", 0.0)
-_INDEX = Column("index", "i8", "1", None, "Number of the interval.", "Li 2009, section 5.1", 0.0)
+_TIME = Column("time", "f8", "s", None, "When the failure is predicted to happen.", "[yu2010] section 4", 0.0)
+_NODE = Column("node", "i4", "1", None, "Node that is predicted to fail.", "[yu2010] section 4", 0.0)
+_INDEX = Column("index", "i8", "1", None, "Number of the interval.", "[li2009] section 5.1", 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,7 +219,7 @@ class IntervalPredictor(_Columns):
 
     References
     ----------
-    Li et al., IEEE TPDS 2009, section 5.1.
+    [li2009] section 5.1.
 
     Examples
     --------
@@ -311,7 +311,7 @@ class PredictionTrace(_Columns):
 
     References
     ----------
-    Yu et al., Cluster Computing 2010, section 4.
+    [yu2010] section 4.
 
     Examples
     --------
@@ -364,7 +364,7 @@ class PredictionTrace(_Columns):
 
         References
         ----------
-        Yu et al., Cluster Computing 2010, section 5 (closed form derived from its definitions).
+        [yu2010] section 5 (closed form derived from its definitions).
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Queue orders and schedulers: which waiting job starts next (MODEL.md section 6)."""
+"""Queue orders and schedulers: which waiting job starts next (model.md#queue)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -146,7 +146,7 @@ class LargestFirst(QueueOrder):
 
 @dataclass(frozen=True)
 class Wfp3(QueueOrder):
-    """WFP3: key -(wait / estimate)**3 * size (Tang et al., CLUSTER 2009).
+    """WFP3: key -(wait / estimate)**3 * size ([tang2009]).
 
     Estimates below 1 s count as 1 s.
 
@@ -168,7 +168,7 @@ class Wfp3(QueueOrder):
 
 @dataclass(frozen=True)
 class Unicef(QueueOrder):
-    """UNICEF: key -wait / (log2(size) * estimate), small short jobs first (Tang et al., CLUSTER 2009).
+    """UNICEF: key -wait / (log2(size) * estimate), small short jobs first ([tang2009]).
 
     Sizes below 2 count as 2, estimates below 1 s as 1 s.
 
@@ -239,7 +239,7 @@ class Fcfs(Scheduler):
 
     References
     ----------
-    Krevat et al., JSSPP 2002, section 2, scheduler 1.
+    [krevat2002] section 2, scheduler 1.
 
     Examples
     --------
@@ -273,7 +273,7 @@ class EasyBackfill(Scheduler):
 
     References
     ----------
-    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001; Krevat et al., JSSPP 2002, section 2, scheduler 2.
+    [mualem2001]; [krevat2002] section 2, scheduler 2.
 
     Examples
     --------
@@ -310,7 +310,7 @@ class ConservativeBackfill(Scheduler):
 
     References
     ----------
-    Mu'alem and Feitelson, IEEE TPDS 12(6), 2001.
+    [mualem2001].
 
     Examples
     --------

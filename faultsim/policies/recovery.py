@@ -1,4 +1,4 @@
-"""What happens to a job that a failure kills (MODEL.md section 9)."""
+"""What happens to a job that a failure kills (model.md#kill)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -36,7 +36,7 @@ class Requeue(Recovery):
 
     References
     ----------
-    Oliner et al., IPDPS 2004, section 6; Zhang et al., JSSPP 2004, section 3.
+    [oliner2004] section 6; [zhang2004] section 3.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Hold(Recovery):
 
     References
     ----------
-    Li et al., IEEE TPDS 2009, section 5 (the simulator resumes the job on the repaired node).
+    [li2009] section 5 (the simulator resumes the job on the repaired node).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Moving running jobs away from predicted failures (MODEL.md section 12)."""
+"""Moving running jobs away from predicted failures (model.md#rescheduling)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -34,7 +34,7 @@ class ServiceUnitLoss(Strategy):
 
     References
     ----------
-    Li et al., IEEE TPDS 20(4), 2009, equation 2.
+    [li2009] equation 2.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class JobFailureRate(Strategy):
 
     References
     ----------
-    Li et al., IEEE TPDS 20(4), 2009, equation 3.
+    [li2009] equation 3.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class FailureSlowdown(Strategy):
 
     References
     ----------
-    Li et al., IEEE TPDS 20(4), 2009, equation 4.
+    [li2009] equation 4.
 
     Examples
     --------
@@ -97,8 +97,7 @@ class NodeStealing(Strategy):
 
     References
     ----------
-    Du, Marchal, Pallez and Robert, "Improving Batch Schedulers with Node Stealing for Failed Jobs", Concurrency and
-    Computation: Practice and Experience 36(12), 2024.  They steal after a failure, here it is before a predicted one.
+    [du2024].  They steal after a failure, here it is before a predicted one.
 
     Examples
     --------
@@ -121,7 +120,7 @@ class Static(Policy):
 
     References
     ----------
-    Li et al., IEEE TPDS 20(4), 2009, section 3.
+    [li2009] section 3.
 
     Examples
     --------
@@ -174,7 +173,7 @@ class Fars(Rescheduling):
 
     References
     ----------
-    Li, Lan, Gujrati and Sun, IEEE TPDS 20(4), 2009.  MODEL.md section 12.
+    [li2009]; model.md#rescheduling.
 
     Examples
     --------

@@ -41,7 +41,7 @@ class RankHybd(WorkflowScheduler):
 
     References
     ----------
-    Z. Yu and W. Shi, ICPP Workshops 2008; Yu et al., Cluster Computing 2010, section 4.
+    [yu2008]; [yu2010] section 4.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Flaw(WorkflowScheduler):
 
     References
     ----------
-    Yu et al., Cluster Computing 2010, section 4 and Figure 3.
+    [yu2010] section 4 and Figure 3.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Fifo(WorkflowScheduler):
 
     References
     ----------
-    Yu et al., Cluster Computing 2010, section 5.4 (Figure 9).
+    [yu2010] section 5.4 (Figure 9).
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Heft(WorkflowScheduler):
 
     References
     ----------
-    H. Topcuoglu, S. Hariri and M. Wu, IEEE TPDS 13(3), 2002.
+    [topcuoglu2002].
 
     Examples
     --------
@@ -169,7 +169,7 @@ class SharedOutputs(Outputs):
 
     References
     ----------
-    Y. Robert, F. Vivien and D. Zaidouni, FTXS 2012 (checkpoints of workflows).
+    [robert2012] (checkpoints of workflows).
 
     Examples
     --------

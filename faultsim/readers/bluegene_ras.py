@@ -87,7 +87,7 @@ def read_bluegene_ras(
     The public list of failure-suggesting messages of 2005-06-05 to 2006-01-04 gives 537 failures of midplanes with a
     gap of 600 s and 502 with 3,600 s, about 2.5 a day.
 
-    Source: Oliner and Stearley, "What supercomputers say: a study of five system logs", DSN 2007.
+    Source: [oliner2007].
 
     Examples
     --------

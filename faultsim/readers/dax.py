@@ -45,8 +45,7 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     -----
     A document that declares entities is refused, so that none can grow without bound or name another file.
 
-    Source: Juve et al., "Characterizing and profiling scientific workflows", FGCS 29(3), 2013, whose generated
-    workflows are in this form; Pegasus, "DAX XML schema".
+    Source: [juve2013], whose generated workflows are in this form; Pegasus, "DAX XML schema".
 
     Examples
     --------

@@ -78,8 +78,7 @@ def read_fta(
 
     Notes
     -----
-    Format: Kondo et al., "The Failure Trace Archive: enabling comparative analysis of failures in diverse distributed
-    systems", CCGrid 2010; tab separated, padded: id of event, component, node and platform, name of the node, type of
+    Format: [kondo2010]; tab separated, padded: id of event, component, node and platform, name of the node, type of
     event (0 unavailable, 1 available), start and stop in Unix seconds, reason of the end.
 
     Examples

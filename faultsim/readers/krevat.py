@@ -1,4 +1,4 @@
-"""The two 10,000-job spans that Krevat, Castanos and Moreira (JSSPP 2002) simulate, as Table 1 identifies them."""
+"""The two 10,000-job spans that [krevat2002] simulates, as Table 1 identifies them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PWD_RUNTIME, _PWD_USER = 36.0, 3
 
 
 def krevat_span(log: Workload, which: str) -> Workload:
-    """The 10,000 jobs of a log that Krevat 2002 simulates (Table 1).
+    """The 10,000 jobs of a log that [krevat2002] simulates (Table 1).
 
     Parameters
     ----------

@@ -68,8 +68,8 @@ def read_lanl(
     Times are to the minute, as an operator typed them.  A few node numbers lie outside their system (14, and one record
     of 11): see `FailureTrace.drop_outside` and `FailureTrace.map_nodes`.
 
-    Source: Schroeder and Gibson, "A large-scale study of failures in high-performance computing systems", DSN 2006.
-    Yu 2010 (section 5) takes its "Cluster 2" from system 2.
+    Source: [schroeder2006].
+    [yu2010] section 5 takes its "Cluster 2" from system 2.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Reads blocks of whitespace-separated numbers at the speed of NumPy, without a loop over lines.
 
 The tokens of a block are found as edges between white space and the rest, and eight digits at a time become a number
-by the three multiplications of "SIMD within a register" (Lemire, "Quickly parsing eight digits", 2018).  Anything out
+by the three multiplications of "SIMD within a register" ([lemire2018]).  Anything out
 of the ordinary - lines of different lengths, exponents, letters, very long numbers - makes `parse_block` return None,
 and the caller reads the block line by line, where it can say what is wrong with which line.
 """

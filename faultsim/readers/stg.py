@@ -52,8 +52,7 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
 
     Notes
     -----
-    Source: Tobita and Kasahara, "A standard task graph set for fair evaluation of multiprocessor scheduling
-    algorithms", Journal of Scheduling 5(5), 2002.  A line is: number of the task, time, number of predecessors,
+    Source: [tobita2002].  A line is: number of the task, time, number of predecessors,
     predecessors; the first line is the number of tasks without the two dummies.
 
     Examples

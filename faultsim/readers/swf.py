@@ -66,7 +66,7 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
     Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
     semicolon, unsorted lines, decimals, carriage returns (alone, too) and a byte order mark; all are understood.
 
-    Source: Parallel Workloads Archive, the Standard Workload Format, version 2.2.
+    Source: the Standard Workload Format, version 2.2, of the Parallel Workloads Archive ([feitelson2014]).
 
     Examples
     --------

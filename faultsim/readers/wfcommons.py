@@ -46,8 +46,7 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
 
     Notes
     -----
-    Source: Coleman et al., "WfCommons: a framework for enabling scientific workflow research and development", FGCS
-    128, 2022; WfFormat 1.5.
+    Source: [coleman2022]; WfFormat 1.5.
 
     Examples
     --------

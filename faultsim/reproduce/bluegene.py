@@ -1,6 +1,6 @@
 """Oliner's balancing and tie-breaking schedulers on the failure record of a real Blue Gene/L.
 
-No paper has these runs: the record (LLNL, 2005-06) is younger than Oliner 2004, and its 128 midplanes are that paper's
+No paper has these runs: the record (LLNL, 2005-06) is younger than [oliner2004], and its 128 midplanes are that paper's
 128 supernodes.
 """
 

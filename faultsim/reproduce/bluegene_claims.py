@@ -1,6 +1,6 @@
 """What is expected of Oliner's schedulers on a real failure record, and when it holds.
 
-No paper has these runs.  The expectations are what Oliner 2004 claims in general, and what the layout of the machine
+No paper has these runs.  The expectations are what [oliner2004] claims in general, and what the layout of the machine
 suggests; they were written and committed before the first full run.  An interval is a 95 % confidence interval over the
 replicates, which are other alignments of jobs and failures; as the alignments share jobs, it is rather too narrow.
 """

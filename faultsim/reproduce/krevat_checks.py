@@ -1,4 +1,4 @@
-"""The checks of Krevat 2002 that need no log: job growth (K1), the POP example (K2), how the finders scale (K3)."""
+"""The checks of [krevat2002] that need no log: job growth (K1), the POP example (K2), how the finders scale (K3)."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The claims K1-K17 of Krevat 2002: unit checks, Table 1, waits and slowdowns (Figures 3-5).
+"""The claims K1-K17 of [krevat2002]: unit checks, Table 1, waits and slowdowns (Figures 3-5).
 
 Rules and tolerances were written before the runs were looked at; see `krevat_measures` for what "saturation" means.
 """

@@ -1,4 +1,4 @@
-"""The claims K18-K26 of Krevat 2002: migrations (Figures 6 and 7) and capacity (Figure 8).
+"""The claims K18-K26 of [krevat2002]: migrations (Figures 6 and 7) and capacity (Figure 8).
 
 Section 2 migrates "immediately after the FCFS phase fails to schedule a job in the waiting queue"; section 3.4 speaks
 of "every time the state of the torus is modified". The standard policy of K18-K23 is ``Defragment(when="always")``,

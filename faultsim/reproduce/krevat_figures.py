@@ -1,4 +1,4 @@
-"""Figures 2 to 8 of Krevat 2002 in the paper's arrangement, and the numbers behind each as CSV."""
+"""Figures 2 to 8 of [krevat2002] in the paper's arrangement, and the numbers behind each as CSV."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

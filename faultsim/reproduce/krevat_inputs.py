@@ -1,4 +1,4 @@
-"""The two logs of Krevat 2002: the real 10,000-job spans where the user has them, else built-in look-alikes."""
+"""The two logs of [krevat2002]: the real 10,000-job spans where the user has them, else built-in look-alikes."""
 
 from dataclasses import dataclass
 from pathlib import Path

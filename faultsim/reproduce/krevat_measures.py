@@ -1,4 +1,4 @@
-"""What the claims of Krevat 2002 measure on the curves, and how near is near enough.
+"""What the claims of [krevat2002] measure on the curves, and how near is near enough.
 
 The paper says "saturates at about 77 %" without a definition and its figures are not readable as numbers, so these
 definitions were chosen before the runs were looked at:
@@ -10,7 +10,7 @@ Knee
     The utilization at which the mean wait passes ten times the log's mean run time (at c = 1). It is printed beside
     the saturation, and never decides.
 
-MODEL.md section 5: the order in which boxes are searched moves saturation by up to two points (FCFS) and four
+The order in which boxes are searched (model.md#box-order) moves saturation by up to two points (FCFS) and four
 (migration), so no claim about saturation is held tighter than that.
 """
 

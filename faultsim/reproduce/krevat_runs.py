@@ -1,4 +1,4 @@
-"""The runs behind the figures of Krevat 2002: which schedulers, which loads, and their metrics as curves."""
+"""The runs behind the figures of [krevat2002]: which schedulers, which loads, and their metrics as curves."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The checks of Li 2009 that need no run: idle nodes of real logs (F17), the knapsack (F18), the predictor (F19)."""
+"""The checks of [li2009] that need no run: idle nodes of real logs (F17), the knapsack (F18), the predictor (F19)."""
 
 from collections.abc import Mapping
 from itertools import product

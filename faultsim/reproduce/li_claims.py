@@ -1,4 +1,4 @@
-"""The claims F1-F7 and F17-F19 of Li 2009: the baseline, the trace, and what needs no run.
+"""The claims F1-F7 and F17-F19 of [li2009]: the baseline, the trace, and what needs no run.
 
 Rules and tolerances were written and committed before the first run with FARS; see `li_measures` for what a gain and
 "significant" are.  Composite gains have a tolerance of 5 points, since redrawing the predictor alone moves that of one

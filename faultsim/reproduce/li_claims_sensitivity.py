@@ -1,4 +1,4 @@
-"""The claims F8-F16 of Li 2009: load, MTBF, precision and recall.
+"""The claims F8-F16 of [li2009]: load, MTBF, precision and recall.
 
 Rules and tolerances were written and committed before the first run with FARS.  The paper does not say of which
 strategy the curves of single metrics are: here they are SUL-D's, that of its Figures 8 and 10.

@@ -1,4 +1,4 @@
-"""Figures 4 to 10 of Li 2009 in the paper's arrangement, and one that no paper has: FARS with what it may go with.
+"""Figures 4 to 10 of [li2009] in the paper's arrangement, and one that no paper has: FARS with what it may go with.
 
 Bars and curves are means over the replicates, whiskers and bands their 95 % confidence intervals (from five on).
 """

@@ -1,4 +1,4 @@
-"""What the experiments of Li 2009 run on: the drawn jobs and failures of section 5.2.1, and a real log with a real
+"""What the experiments of [li2009] run on: the drawn jobs and failures of section 5.2.1, and a real log with a real
 failure record in place of those of section 5.2.2, which are not public.
 
 Jobs

@@ -1,4 +1,4 @@
-"""What the claims of Li 2009 measure, over replicates.
+"""What the claims of [li2009] measure, over replicates.
 
 A metric of a method is its mean over the replicates, and a gain compares means: redrawing the predictor alone moves
 the gain of one run by two or three points, as much as the paper's strategies differ.  The interval beside it is that of

@@ -1,4 +1,4 @@
-"""The runs behind the figures of Li 2009: which methods, at which loads, MTBFs, precisions and recalls."""
+"""The runs behind the figures of [li2009]: which methods, at which loads, MTBFs, precisions and recalls."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -122,8 +122,8 @@ def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameter
         if k.method not in STRATEGIES:
             common["placement"] = SafestFirst()
         if k.method == "both + checkpoints":
-            # The interval that is best for the failures that are not predicted: sqrt(2 C M / (1 - recall)) (Aupy,
-            # Robert, Vivien, Zaidouni, JPDC 74(2), 2014); none is left where all are.
+            # The interval that is best for the failures that are not predicted: sqrt(2 C M / (1 - recall))
+            # ([aupy2014]); none is left where all are.
             checkpointing = Young(p.checkpoint_cost, k.mtbf * DAY / (1 - k.recall)) if k.recall < 1 else None
     return Run(
         log, Cluster(NODES), failures=trace, recovery=Hold(p.restart_cost), checkpointing=checkpointing, **common

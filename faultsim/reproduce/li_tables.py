@@ -1,4 +1,4 @@
-"""The tables of Li 2009 as our own numbers, and every figure's numbers as CSV."""
+"""The tables of [li2009] as our own numbers, and every figure's numbers as CSV."""
 
 from collections.abc import Iterable, Sequence
 

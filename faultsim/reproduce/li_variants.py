@@ -1,4 +1,4 @@
-"""The baseline of Li 2009 under other readings and parameters: what the choices that we made do to it."""
+"""The baseline of [li2009] under other readings and parameters: what the choices that we made do to it."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The checks of Oliner 2004 that need no log: the choices of Figure 2 (O1), how fast the finders are (O15)."""
+"""The checks of [oliner2004] that need no log: the choices of Figure 2 (O1), how fast the finders are (O15)."""
 
 from functools import partial
 from typing import Any

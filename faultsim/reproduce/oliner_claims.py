@@ -1,4 +1,4 @@
-"""The claims O1-O15 of Oliner 2004.
+"""The claims O1-O15 of [oliner2004].
 
 Rules and tolerances were written and committed before the first full run; see `oliner_measures` for what an improvement
 and "significant" are.  Where the paper says "up to" or "about" the tolerance is 15 or 20 points: single failure traces

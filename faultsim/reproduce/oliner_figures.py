@@ -1,4 +1,4 @@
-"""Figures 3 to 10 of Oliner 2004 in the paper's arrangement, and the numbers behind each as CSV.
+"""Figures 3 to 10 of [oliner2004] in the paper's arrangement, and the numbers behind each as CSV.
 
 Curves are means over the replicates; the band is the 95 % confidence interval of the mean.
 """

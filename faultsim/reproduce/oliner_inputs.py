@@ -1,4 +1,4 @@
-"""The job logs and failure traces of Oliner 2004.
+"""The job logs and failure traces of [oliner2004].
 
 The paper names its logs but not their spans, and its failure trace (one year of a 350-node cluster) was never public.
 What is used instead was fixed before the runs of this program, by trial runs of others, partly because it fits the

@@ -1,4 +1,4 @@
-"""What the claims of Oliner 2004 measure, over replicates, and when a difference counts.
+"""What the claims of [oliner2004] measure, over replicates, and when a difference counts.
 
 Replicates differ in the failure trace only, and all settings of a replicate meet the same one.  A curve is the mean
 over the replicates, as a figure shows it.  An improvement from setting A to B is 1 - mean(B)/mean(A) of the average

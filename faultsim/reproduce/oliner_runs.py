@@ -1,4 +1,4 @@
-"""The runs behind the figures of Oliner 2004: which schedulers, loads and failures, and their metrics by replicate."""
+"""The runs behind the figures of [oliner2004]: which schedulers, loads and failures, and their metrics by replicate."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The checks of Yu 2010 that need no data: the worked example (Figures 4 to 8), and what accuracy is (Figure 1)."""
+"""The checks of [yu2010] that need no data: the worked example (Figures 4 to 8), and what accuracy is (Figure 1)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The claims L1-L11 of Yu 2010 with the rules that judge them; written before the first full run.
+"""The claims L1-L11 of [yu2010] with the rules that judge them; written before the first full run.
 
 See `yu_measures` for the words in the rules.
 """

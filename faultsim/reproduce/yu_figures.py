@@ -1,4 +1,4 @@
-"""Figures 6 to 15 of Yu 2010 in the paper's arrangement, and the numbers behind each as CSV."""
+"""Figures 6 to 15 of [yu2010] in the paper's arrangement, and the numbers behind each as CSV."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

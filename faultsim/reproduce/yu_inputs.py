@@ -1,4 +1,4 @@
-"""What the experiments of Yu 2010 run on: windows of a failure record, predictions of them, and workflows."""
+"""What the experiments of [yu2010] run on: windows of a failure record, predictions of them, and workflows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ _LEFT_OUT = ("HEFT_paper",)
 # the nodes.
 _COUNT, _SHAPE, _ZIPF = 1325, 0.88, 0.5
 _DOWNTIME = LognormalTimes(7676.0, 7676.0 * (np.exp(2 * np.log(7676 / 2760)) - 1) ** 0.5)
-# Purposes of random streams (MODEL.md section 1): a stream is (seed, purpose, ...).
+# Purposes of random streams (model.md#streams): a stream is (seed, purpose, ...).
 _RECORD, _WINDOWS, _BENCH, _REAL, _PREDICTIONS = range(5)
 
 

@@ -1,4 +1,4 @@
-"""What the claims of Yu 2010 measure; fixed before the runs were looked at.
+"""What the claims of [yu2010] measure; fixed before the runs were looked at.
 
 The paper's figures have no readable numbers, so:
 

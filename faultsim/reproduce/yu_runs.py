@@ -1,4 +1,4 @@
-"""The runs behind the figures of Yu 2010: how many workflows at a time, which scheduler, how accurate predictions."""
+"""The runs behind the figures of [yu2010]: how many workflows at a time, which scheduler, how accurate predictions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 #: Order of ready jobs while several workflows have some; the first is Yu and Shi's as others tell it, the second is the
-#: only one that Figure 3 of Yu 2010 shows.
+#: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")
 #: Name -> the scheduler under a reading.
 SCHEDULERS: dict[str, Callable[[str], Any]] = {

@@ -1,4 +1,4 @@
-"""The claims Z1-Z8 of Zhang 2004: the failures, and what they do to a scheduler that knows nothing of them.
+"""The claims Z1-Z8 of [zhang2004]: the failures, and what they do to a scheduler that knows nothing of them.
 
 Rules and tolerances were written before the runs were looked at; see `zhang_measures` for the words in them.
 """

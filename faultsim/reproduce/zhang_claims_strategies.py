@@ -1,4 +1,4 @@
-"""The claims Z9-Z19 of Zhang 2004: checkpoints, predictions, and nodes with the least failures first.
+"""The claims Z9-Z19 of [zhang2004]: checkpoints, predictions, and nodes with the least failures first.
 
 Rules and tolerances were written before the runs were looked at; see `zhang_measures` for the words in them.
 """

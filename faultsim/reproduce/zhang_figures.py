@@ -1,4 +1,4 @@
-"""Figures 1 to 11 of Zhang 2004 in the paper's arrangement, and the numbers behind each as CSV."""
+"""Figures 1 to 11 of [zhang2004] in the paper's arrangement, and the numbers behind each as CSV."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Hyper-Erlang fits of the CTC SP2 log, the workload model of Zhang 2004, built in so that it runs without data.
+"""Hyper-Erlang fits of the CTC SP2 log, the workload model of [zhang2004], built in so that it runs without data.
 
 The paper draws its jobs from fits of a log of LLNL's ASCI Blue-Pacific, which is not public, and neither are the
-parameters of Jann et al. (JSSPP 1997), who fitted the CTC SP2.  So the CTC SP2 is fitted again here: the first 17,745
+parameters of [jann1997], who fitted the CTC SP2.  So the CTC SP2 is fitted again here: the first 17,745
 jobs with a run time above 0 of CTC-SP2-1996-3.1-cln (26 June to 12 September 1996, the span of Jann's fit), by the
 sample moments of each size class, with the smallest order that can do it.  A test repeats the fit where the log is
 there.

@@ -1,4 +1,4 @@
-"""What the experiments of Zhang 2004 run on: the Hyper-Erlang workload, a real log beside it, and failures."""
+"""What the experiments of [zhang2004] run on: the Hyper-Erlang workload, a real log beside it, and failures."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _FIRST_DAY = 3.5
 #: Table 1: shape -> number of failures.
 COUNTS = {0.2: 78, 0.55: 138, 0.65: 198, 0.85: 266}
 SCALE = 18_000.0
-# Purposes of random streams (MODEL.md section 1): a stream is (seed, purpose, replicate).
+# Purposes of random streams (model.md#streams): a stream is (seed, purpose, replicate).
 _JOBS, _FAILURES, _RENEWALS = 0, 1, 2
 
 

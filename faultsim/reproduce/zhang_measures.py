@@ -1,4 +1,4 @@
-"""What the claims of Zhang 2004 measure; fixed before the runs were looked at.
+"""What the claims of [zhang2004] measure; fixed before the runs were looked at.
 
 The paper's figures have no readable numbers and its x axis no values in the text, so:
 

@@ -1,4 +1,4 @@
-"""The runs behind the figures of Zhang 2004: which failures, which strategies, at which run-time factors."""
+"""The runs behind the figures of [zhang2004]: which failures, which strategies, at which run-time factors."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Kiviat graphs: six metrics as one polygon, and how much smaller one method's is (Li 2009, section 5.3)."""
+"""Kiviat graphs: six metrics as one polygon, and how much smaller one method's is ([li2009] section 5.3)."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -95,7 +95,7 @@ def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = (
 
     References
     ----------
-    Li et al., IEEE TPDS 20(4), 2009, section 5.3.
+    [li2009] section 5.3.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Metrics: one table, `METRICS`, and a pure function of a `Result` for each row (MODEL.md section 14).
+"""Metrics: one table, `METRICS`, and a pure function of a `Result` for each row (model.md#ledger).
 
 N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` walks the table.
 """
@@ -108,7 +108,7 @@ def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = 
         Threshold in seconds.
     denominator : {"max", "min"}, default "max"
         ``max(response, gamma) / max(runtime, gamma)`` as Krevat has it, or ``min(runtime, gamma)`` below the line as
-        Oliner 2004 prints it; the latter is infinite for a job of run time 0.
+        [oliner2004] prints it; the latter is infinite for a job of run time 0.
 
     Examples
     --------
@@ -279,10 +279,10 @@ def moves(result: Result) -> int:
     return int(result.jobs["moves"].sum())
 
 
-_K = "Krevat 2002, section 3.2"
-_Z = "Zhang 2004, section 3.3"
-_F = "Li 2009, section 5.3"
-_KZ = "Krevat 2002, section 2; Zhang 2004, section 5.2.3; Li 2009, section 4"
+_K = "[krevat2002] section 3.2"
+_Z = "[zhang2004] section 3.3"
+_F = "[li2009] section 5.3"
+_KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 
 #: Every metric, in the order in which ``print(result)`` shows them.
 METRICS: dict[str, Metric] = {
@@ -296,15 +296,19 @@ METRICS: dict[str, Metric] = {
             "mean_bounded_slowdown", "mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, mean_bounded_slowdown
         ),
         Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown),
-        Metric("capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, eq. (1)", capacity_utilized),
+        Metric(
+            "capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)", capacity_utilized
+        ),
         Metric(
             "capacity_unused",
             "integral of max(0, free - requested by the queue) / (N T)",
             "fraction",
-            f"{_K}, eq. (2)",
+            f"{_K}, equation (2)",
             capacity_unused,
         ),
-        Metric("capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, eq. (3)", capacity_lost),
+        Metric(
+            "capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)", capacity_lost
+        ),
         Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
         Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
         Metric("failures", "failures from the first submit to the last finish", "", _Z, failures, True),
@@ -325,7 +329,7 @@ METRICS: dict[str, Metric] = {
             "checkpoint_overhead_ratio",
             "mean(checkpoint_time / runtime)",
             "fraction",
-            "Zhang 2004, section 5",
+            "[zhang2004] section 5",
             checkpoint_overhead_ratio,
             True,
         ),

@@ -23,7 +23,7 @@ class Matched:
 
     References
     ----------
-    Yu et al., Cluster Computing 2010, section 3.
+    [yu2010] section 3.
 
     Examples
     --------

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["EVENT_KINDS", "FROM_ENGINE", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", "use_metrics"]
 
-#: Accounts of the capacity ledger in the order in which they are shown (MODEL.md section 14).
+#: Accounts of the capacity ledger in the order in which they are shown (model.md#ledger).
 LEDGER_ACCOUNTS = (
     "useful",
     "lost",
@@ -62,7 +62,7 @@ FROM_ENGINE = (
     "backfilled",
 )
 _FROM_LOG = ("id", "submit", "size")
-#: Kinds of `Result.events`, by number, in the order in which an instant handles them (MODEL.md section 2).
+#: Kinds of `Result.events`, by number, in the order in which an instant handles them (model.md#events).
 EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
 
 
@@ -126,7 +126,7 @@ class JobColumns(Mapping[str, NDArray[Any]]):
 
 
 def _bounded_slowdown(jobs: JobColumns) -> NDArray[np.float64]:
-    # Krevat 2002, section 3.2, with Gamma = 10 s.
+    # [krevat2002] section 3.2, with Gamma = 10 s.
     slowdown: NDArray[np.float64] = np.maximum(jobs["response"], 10.0) / np.maximum(jobs["runtime"], 10.0)
     return slowdown
 

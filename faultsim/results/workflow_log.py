@@ -1,4 +1,4 @@
-"""The decision log of a run of workflows, as in Figures 7 and 8 of Yu et al. 2010: told again from its events."""
+"""The decision log of a run of workflows, as in Figures 7 and 8 of [yu2010]: told again from its events."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""What has no meaning together: each such combination is refused by name before anything runs (MODEL.md section 15)."""
+"""What has no meaning together: each such combination is refused by name before anything runs."""
 
 from typing import TYPE_CHECKING
 

@@ -81,7 +81,7 @@ def make_world(run: RunSpec, begin: float) -> dict[str, Table] | None:
 
 
 def predictions(predictor: Predictor | None, trace: FailureTrace | None, *, nodes: int, seed: int) -> Table:
-    """What a predictor predicts, in order of time (MODEL.md section 10).
+    """What a predictor predicts, in order of time (model.md#predictors).
 
     Examples
     --------
@@ -187,7 +187,7 @@ def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np
 
 
 def ticks(foreseen: Table, interval: float) -> Table:
-    """The ticks of `Fars` at which something is suspicious, or ceases to be (MODEL.md section 12).
+    """The ticks of `Fars` at which something is suspicious, or ceases to be (model.md#suspicious).
 
     Tick k is at k * interval and looks at (k * interval, (k + 1) * interval].
 
@@ -252,7 +252,7 @@ def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
 def alarms(
     policy: Any, predictor: Predictor | None, trace: FailureTrace | None, foreseen: Table, begin: float
 ) -> Table:
-    """Requests for checkpoints, in order of time; none before `begin`, when nothing can run (MODEL.md section 11)."""
+    """Requests for checkpoints, in order of time; none before `begin`, when nothing can run (model.md#requested)."""
     time, node = np.empty(0), np.empty(0, np.int32)
     if isinstance(policy, BeforeFailure):
         if predictor is None and trace is not None:

@@ -344,7 +344,7 @@ class Simulation:
         return self._log
 
     def verify(self) -> None:
-        """Check the invariants of MODEL.md section 16; `EngineError` if one is broken, which would be a bug."""
+        """Check the invariants (model.md#invariants); `EngineError` if one is broken, which would be a bug."""
         self._engine.verify()
 
     def result(self) -> Result:

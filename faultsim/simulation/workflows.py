@@ -96,7 +96,7 @@ def simulate_workflows(
 
     References
     ----------
-    Z. Yu, C. Wang and W. Shi, Cluster Computing 13(4), 2010.
+    [yu2010].
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Random workflows with the properties of Hoenig and Schiffmann's test bench, and the properties of any workflow."""
+"""Random workflows with the properties of the test bench [hoenig2004], and the properties of any workflow."""
 
 from __future__ import annotations
 
@@ -61,8 +61,7 @@ def dag_properties(workflow: Workflow) -> DagProperties:
 
     Notes
     -----
-    Source: Yu 2010, section 5.A, names these properties after Hoenig and Schiffmann, "A comprehensive test bench for
-    the evaluation of scheduling heuristics", PDCS 2004; the definitions in numbers are ours.
+    Source: [yu2010] section 5.1 names these properties after [hoenig2004]; the definitions in numbers are ours.
 
     Examples
     --------
@@ -173,7 +172,7 @@ def random_dag(
 def bench_dags(
     n: int, rng: np.random.Generator | int, *, jobs: tuple[int, int] = _SIZES, unit: float = 300.0
 ) -> list[Workflow]:
-    """Workflows like the group of the bench that Yu 2010 uses: 175 to 249 jobs, random in all their properties.
+    """Workflows like the group of the bench that [yu2010] uses: 175 to 249 jobs, random in all their properties.
 
     The bench itself is not public, so its values are ours: meshing degree uniform from 1 to 4, edge length from 1 to 3,
     node weights uniform from 1 to 100 units, the communication to computation ratio log-uniform from .1 to 1, levels
@@ -188,7 +187,7 @@ def bench_dags(
     jobs : tuple of int
         Least and largest number of jobs.
     unit : float
-        Seconds in a unit of weight; Yu 2010 takes 5 minutes.
+        Seconds in a unit of weight; [yu2010] takes 5 minutes.
 
     Returns
     -------
@@ -197,7 +196,7 @@ def bench_dags(
 
     Notes
     -----
-    Source: Yu 2010, section 5.A.
+    Source: [yu2010] section 5.1.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def exponential(
     weights : array_like of float, optional
         Relative frequency of each of `sizes`; equal by default.
     mean_size : float, optional
-        Instead of `sizes`: exponential sizes of this mean, rounded half up, at least 1 (Li 2009, section 6.1).
+        Instead of `sizes`: exponential sizes of this mean, rounded half up, at least 1 ([li2009] section 6.1).
     max_size : int, optional
         With `mean_size`: larger sizes are drawn again.
 

@@ -1,4 +1,4 @@
-"""Made-up failures of a whole machine: Weibull gaps, ordered gaps, Zipf locations, bursts (Zhang 2004, section 3).
+"""Made-up failures of a whole machine: Weibull gaps, ordered gaps, Zipf locations, bursts ([zhang2004] section 3).
 
 Times, sizes of bursts, locations, down times and coins come from streams of their own, so that a change in one leaves
 the others as they are.
@@ -38,7 +38,7 @@ def weibull_failures(
     permute: bool = False,
     rng: np.random.Generator | int,
 ) -> FailureTrace:
-    """Failures of a machine with Weibull gaps and Zipf locations (Zhang 2004, section 3).
+    """Failures of a machine with Weibull gaps and Zipf locations ([zhang2004] section 3).
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def exponential_failures(
 
 
 def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
-    """The same gaps in runs of `window`: first half descending, second half ascending (Zhang 2004, section 3).
+    """The same gaps in runs of `window`: first half descending, second half ascending ([zhang2004] section 3).
 
     A last run that is not full is halved likewise (the odd one ascends).
 

@@ -1,8 +1,8 @@
 """Hyper-Erlang distributions of common order, fitted to three moments, and workloads drawn from them.
 
-A hyper-Erlang variable goes with probability p1 through n exponential stages of rate1, else through n of rate2.  Jann
-et al. ("Modeling of workload in MPPs", JSSPP 1997) model a log with one such fit a size class, for the gaps between
-arrivals of that class and for its run times.  Zhang 2004, section 3, uses workloads made in this way.
+A hyper-Erlang variable goes with probability p1 through n exponential stages of rate1, else through n of
+rate2.  [jann1997] models a log with one such fit a size class, for the gaps between arrivals of that class and for its
+run times.  [zhang2004] section 3 uses workloads made in this way.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _fit_sample(values: NDArray[np.float64]) -> HyperErlang:
 
 
 def hyper_erlang(n: int, rng: np.random.Generator | int, *, model: HyperErlangModel | Workload) -> Workload:
-    """A workload of `n` jobs from per-class hyper-Erlang fits (Jann et al. 1997; Zhang 2004, section 3).
+    """A workload of `n` jobs from per-class hyper-Erlang fits ([jann1997]; [zhang2004] section 3).
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
 """The model of Lublin and Feitelson: sizes, run times that grow with size, and arrivals with a daily cycle.
 
-U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of rigid jobs",
-Journal of Parallel and Distributed Computing 63(11), 2003.  Parameters are those of the authors' program (lublin99).
+Source: [lublin2003].  Parameters are those of the authors' program (lublin99).
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _ANY = _Type(
 
 
 def lublin(n: int, rng: np.random.Generator | int, *, nodes: int = 128, types: bool = True) -> Workload:
-    """A workload by the model of Lublin and Feitelson (2003).
+    """A workload by the model of [lublin2003].
 
     Sizes are two-stage uniform in log2, most of them powers of two; the logarithm of the run time is a mixture of two
     gamma variables, the larger job the more often the longer one; gaps are the exponential of a gamma variable,

@@ -1,4 +1,4 @@
-"""Nodes that fail, are repaired and fail again, each on its own: alternating renewal (Li 2009, section 6.1)."""
+"""Nodes that fail, are repaired and fail again, each on its own: alternating renewal ([li2009] section 6.1)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from faultsim.synthetic.times import Times, sample_times
 
 __all__ = ["BATHTUB_SHAPES", "UPTIMES", "renewal_failures"]
 
-#: Weibull shapes of the three sub-populations of Li 2009: early failures, chance, wear.
+#: Weibull shapes of the three sub-populations of [li2009]: early failures, chance, wear.
 BATHTUB_SHAPES = (0.5, 1.0, 1.5)
 _GAMMA = np.array([math.gamma(1.0 + 1.0 / shape) for shape in BATHTUB_SHAPES])
 _MOST_FAILURES = 50_000_000
@@ -73,7 +73,7 @@ def renewal_failures(
     mttr : float, or object with sample(n, rng), or function of (n, rng)
         Mean down time of a node, in seconds, 0 or more; or what draws down times, as for `weibull_failures`.
     uptimes : {"exponential", "bathtub_per_gap", "bathtub_per_node"}
-        Distribution of the up times.  Li 2009 makes a bathtub curve of "three sub-populations", Weibull with the shapes
+        Distribution of the up times.  [li2009] makes a bathtub curve of "three sub-populations", Weibull with shapes
         0.5, 1.0 and 1.5, and a scale that gives the MTBF, and does not say of what they are populations:
 
         - ``"bathtub_per_gap"``: of up times.  One of the three shapes is drawn anew for each; the common scale is

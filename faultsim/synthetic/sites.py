@@ -28,7 +28,7 @@ from faultsim.synthetic.stand_in import (
 __all__ = ["llnl_like", "nasa_like", "sdsc_like"]
 
 _DAY = 86_400.0
-_JOBS = 10_000  # the tables describe spans of this many jobs (Krevat 2002, Table 1)
+_JOBS = 10_000  # the tables describe spans of this many jobs ([krevat2002] Table 1)
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ _ROUND_SHARE = 0.85
 
 
 def nasa_like(n: int, rng: np.random.Generator | int) -> Workload:
-    """A stand-in for the NASA iPSC/860 log of Krevat 2002 (128 nodes, sizes powers of two, no estimates).
+    """A stand-in for the NASA iPSC/860 log of [krevat2002] (128 nodes, sizes powers of two, no estimates).
 
     Parameters
     ----------
@@ -249,7 +249,7 @@ def nasa_like(n: int, rng: np.random.Generator | int) -> Workload:
 
 
 def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
-    """A stand-in for the SDSC SP2 log of Krevat 2002 (128 nodes, any size, with estimates).
+    """A stand-in for the SDSC SP2 log of [krevat2002] (128 nodes, any size, with estimates).
 
     Parameters
     ----------
@@ -281,7 +281,7 @@ def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
 
 
 def llnl_like(n: int, rng: np.random.Generator | int) -> Workload:
-    """A stand-in for the LLNL Cray T3D log of Oliner 2004 (256 nodes, sizes powers of two, no estimates).
+    """A stand-in for the LLNL Cray T3D log of [oliner2004] (256 nodes, sizes powers of two, no estimates).
 
     Parameters
     ----------

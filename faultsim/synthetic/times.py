@@ -54,7 +54,7 @@ class ExponentialTimes:
 class LognormalTimes:
     """Lognormal times by their own mean and standard deviation (not those of the logarithm), in seconds.
 
-    Repair times of real machines are close to lognormal (Schroeder and Gibson, DSN 2006).
+    Repair times of real machines are close to lognormal ([schroeder2006]).
 
     Examples
     --------

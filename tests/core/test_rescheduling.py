@@ -1,4 +1,4 @@
-"""`Fars` worked by hand, in both engines: which jobs move, and what a move does to them (model.md, "Rescheduling").
+"""`Fars` worked by hand, in both engines: which jobs move, and what a move does to them (model.md#rescheduling).
 
 Ticks come every 10 s, a checkpoint of a move takes 2 s and its restart 1 s, unless a case says otherwise.
 """

@@ -15,7 +15,7 @@ STRATEGIES = ("service_unit_loss", "job_failure_rate", "failure_slowdown")
 
 
 def gain(strategy, job, k, p):
-    """Equations 2 to 4 of Li et al. 2009; the wait of a killed job is that of the last start, here 0."""
+    """Equations 2 to 4 of [li2009]; the wait of a killed job is that of the last start, here 0."""
     begin, _, size, estimate = job
     f = 1.0 - (1.0 - p) ** k
     lost = T + INTERVAL / 2 - begin

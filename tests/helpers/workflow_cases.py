@@ -10,7 +10,7 @@ from helpers.failure_strategies import by_time
 
 FINISH, REPAIR, FAILURE, KILL, WAKE_UP, ARRIVAL, START = range(7)
 
-#: The worked example (the costs that the printed traces of Yu 2010 leave, on a five-unit grid).
+#: The worked example (the costs that the printed traces of [yu2010] leave, on a five-unit grid).
 EXAMPLE_COST = [[30, 40, 50], [30, 25, 40], [35, 30, 20], [45, 35, 40], [30, 45, 45]]
 EXAMPLE_EDGES = [(0, 1, 10), (0, 2, 10), (0, 3, 10), (1, 4, 10), (2, 4, 10), (3, 4, 20)]
 EXAMPLE_FAILURES = [(5, 2, 5), (15, 0, 5), (60, 1, 5)]

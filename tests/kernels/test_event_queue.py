@@ -1,4 +1,4 @@
-"""The event queue and its twin: the order of MODEL.md 2."""
+"""The event queue and its twin: the order of model.md#events."""
 
 import copy
 import heapq

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack, its twin and an exhaustive search: the rule of MODEL.md 12."""
+"""The 0-1 knapsack, its twin and an exhaustive search: the rule of model.md#knapsack."""
 
 from itertools import product
 from math import nan

@@ -183,10 +183,10 @@ def test_intervals_of_checkpoints_by_hand():
     size = np.array([1, 64])
     assert fs.Periodic(7200, 300).work_between(size).tolist() == [7200, 7200]
     assert fs.RiskBased(7200, 300).work_between(size).tolist() == [7200, 7200]
-    # Young 1974: sqrt(2 C M / n)
+    # [young1974]: sqrt(2 C M / n)
     young = fs.Young(cost=30, mtbf=56 * 86400).work_between(size)
     assert young.tolist() == pytest.approx([math.sqrt(2 * 30 * 4838400), math.sqrt(2 * 30 * 4838400 / 64)], rel=1e-15)
-    # Daly 2006, eq. (37)
+    # [daly2006] equation 37
     for n, work in zip(size, fs.Daly(cost=30, mtbf=56 * 86400).work_between(size), strict=True):
         m = 56 * 86400 / n
         x = 30 / (2 * m)

@@ -154,6 +154,6 @@ def test_the_workflow_of_the_heft_paper(data_dir) -> None:
         pytest.skip("no dags/dax/HEFT_paper.xml in the folder of public logs")
     wf = fs.read_dax(path)
     assert wf.cost.tolist() == [14, 13, 11, 13, 12, 13, 7, 5, 18, 21]
-    # Figure 1 of Topcuoglu 2002: 125 bytes are one unit of its edge weights.  Its edge from task 3 to 7 weighs 23, that
+    # [topcuoglu2002] Figure 1: 125 bytes are one unit of its edge weights.  Its edge from task 3 to 7 weighs 23, that
     # of the file 20.
     assert (wf.transfer / 125).tolist() == [18, 12, 9, 11, 14, 19, 16, 20, 27, 23, 13, 15, 17, 11, 13]

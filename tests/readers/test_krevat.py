@@ -1,4 +1,4 @@
-"""The spans of Krevat 2002, Table 1, to the printed digits."""
+"""The spans of [krevat2002] Table 1, to the printed digits."""
 
 from pathlib import Path
 

@@ -159,7 +159,7 @@ def when(row: tuple[str, ...] | list[str]) -> datetime:
 
 
 def test_system_2_in_2001_and_2002(real: Path) -> None:
-    """Yu 2010's "Cluster 2": 1,332 records of the nodes 1-48, of which two are duplicates and five overlap."""
+    """[yu2010]'s "Cluster 2": 1,332 records of the nodes 1-48, of which two are duplicates and five overlap."""
     apart = fs.read_lanl(real, 2, begin="2001-01-01", end="2003-01-01", merge=False)
     assert (len(apart), apart.node.min(), apart.node.max(), apart.span) == (1330, 1, 48, 730 * 86_400)
     trace = fs.read_lanl(real, 2, begin="2001-01-01", end="2003-01-01")

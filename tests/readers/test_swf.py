@@ -60,7 +60,7 @@ def test_records_left_out_are_counted_by_reason(tmp_path: Path) -> None:
         row(5, run=1, alloc=-1, req=16),
         row(6, submit=-1),
     )
-    assert log.id.tolist() == [3, 4, 5]  # MODEL.md 3: run time 0 is valid
+    assert log.id.tolist() == [3, 4, 5]  # run time 0 is valid (model.md#jobs)
     assert log.dropped == {"run time missing": 2, "submit time missing": 1}
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints in the reference engine, worked by hand (MODEL.md section 11)."""
+"""Checkpoints in the reference engine, worked by hand (model.md#checkpoints)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Conservative backfilling of the reference engine, worked by hand (MODEL.md section 6, reading R5)."""
+"""Conservative backfilling of the reference engine, worked by hand (model.md#conservative)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The reference engine against cases worked by hand, each a sentence of MODEL.md, and its invariants on random ones."""
+"""The reference engine against cases worked by hand, each a sentence of model.md, and its invariants on random ones."""
 
 import numpy as np
 import pytest
@@ -261,7 +261,7 @@ def test_wfp3_and_unicef_differ():
 
 
 def test_ties_of_an_order_go_by_submit_and_index():
-    """Reading R2."""
+    """See model.md#orders."""
     assert starts(cluster(1), {"name": "fcfs", "order": {"name": "shortest"}}, [(0, 2, 1)] * 3) == [0, 2, 4]
 
 
@@ -416,7 +416,7 @@ def test_verify_sees_a_broken_state():
 
 @given(st.data(), st.integers(1, 6))
 def test_one_node_jobs_need_no_backfilling(data, nodes):
-    """NOTES 9.6: with one node a job, EASY and conservative are FCFS, and EASY on a ring is, too.
+    """With one node a job, EASY and conservative are FCFS, and EASY on a ring is, too.
 
     (Not conservative on a ring: its promises are places, and a later job may be promised the one that becomes free.)
     """
@@ -432,7 +432,7 @@ def test_one_node_jobs_need_no_backfilling(data, nodes):
 
 @given(st.data(), st.sampled_from([(1, 1, 5), (2, 2, 2)]))
 def test_whole_machine_jobs_run_one_after_the_other(data, shape):
-    """NOTES 9.7: backfilling changes nothing."""
+    """Backfilling changes nothing."""
     nodes = int(np.prod(shape))
     columns = data.draw(job_columns(nodes))
     columns["size"][:] = nodes

@@ -1,4 +1,4 @@
-"""Failures, repairs and recovery in the reference engine, worked by hand (MODEL.md sections 6 and 9)."""
+"""Failures, repairs and recovery in the reference engine, worked by hand (model.md#failures)."""
 
 import math
 
@@ -122,7 +122,7 @@ def test_repair_comes_before_the_failure_of_the_same_instant():
 
 
 def test_failures_before_the_first_submit():
-    """Reading F6: the node is down until 22; a node whose up time is <= the first submit is up."""
+    """The node is down until 22; a node whose up time is <= the first submit is up."""
     result = failing([(10, 5, 1)], [(2, 0, 20)], cluster(1))
     assert (result["start"][0], result["failures"], result["ledger"]["down"]) == (22, 0, 12)
     assert rows(result)[0] == (10, ARRIVES, 0, -1)
@@ -211,7 +211,7 @@ def test_a_hold_that_ends_when_a_node_fails_is_over():
 
 
 def test_held_in_the_start_delay():
-    """Reading F9: "a job killed in its start delay gets start = t"; no other delay when the hold ends."""
+    """ "a job killed in its start delay gets start = t" (model.md#hold); no other delay when the hold ends."""
     result = failing(TEN, [(2, 0, 4)], cluster(2), start_delay=3.0, recovery=HOLD)
     assert (result["first_start"][0], result["start"][0], result["finish"][0]) == (2, 2, 16)
     assert ledger(result) == {"useful": 20, "start_delay": 4, "held_for_repair": 8}

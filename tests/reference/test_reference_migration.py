@@ -1,4 +1,4 @@
-"""Migration in the reference engine, worked by hand (MODEL.md section 8, readings R3, F11 and F12)."""
+"""Migration in the reference engine, worked by hand (model.md#migration)."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_conditions_are_inclusive(option, value, moves):
 
 
 def test_migration_costs_a_phase():
-    """Reading R3: "its finish and expected end move by c"; "migration = size*cost per move"."""
+    """ "Begin of work, finish and expected end each move by cost" (model.md#pause)."""
     result = scattered((0, 1, 4), cost=3.0)
     assert result["finish"].tolist() == [100, 5, 103, 6, 7]
     assert result["ledger"]["migration"] == 6

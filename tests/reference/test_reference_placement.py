@@ -1,4 +1,4 @@
-"""Placement with failures and predictions in the reference engine, worked by hand (MODEL.md section 7)."""
+"""Placement with failures and predictions in the reference engine, worked by hand (model.md#placement)."""
 
 import pytest
 

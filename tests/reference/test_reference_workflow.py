@@ -1,4 +1,4 @@
-"""The reference engine of workflows: the worked example of Yu 2010 event by event, and each rule by hand."""
+"""The reference engine of workflows: the worked example of [yu2010] event by event, and each rule by hand."""
 
 import math
 
@@ -48,7 +48,7 @@ def placed(output):
     return rows_of(output["decisions"], "time", "job", "node")
 
 
-# -- the worked example (NOTES 2.2, 2.3; Figures 7 and 8)
+# -- the worked example (workflow-example.md#traces)
 
 EXAMPLE = tables_of([(EXAMPLE_COST, EXAMPLE_EDGES)])
 RANK_HYBD = [

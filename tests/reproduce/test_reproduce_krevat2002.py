@@ -1,4 +1,4 @@
-"""The reproduction of Krevat 2002: its rules on made-up curves, and all of it on a tiny plan."""
+"""The reproduction of [krevat2002]: its rules on made-up curves, and all of it on a tiny plan."""
 
 import csv
 import json

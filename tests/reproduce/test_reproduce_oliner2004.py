@@ -1,4 +1,4 @@
-"""The reproduction of Oliner 2004: its rules on made-up numbers, and all of it on a tiny plan."""
+"""The reproduction of [oliner2004]: its rules on made-up numbers, and all of it on a tiny plan."""
 
 import csv
 import json

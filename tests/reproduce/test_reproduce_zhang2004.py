@@ -1,4 +1,4 @@
-"""The reproduction of Zhang 2004: its rules on made-up numbers, its inputs, and all of it on a tiny plan."""
+"""The reproduction of [zhang2004]: its rules on made-up numbers, its inputs, and all of it on a tiny plan."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The decision log of a run of workflows: Figures 7 and 8 of Yu 2010, and what holds of every pass."""
+"""The decision log of a run of workflows: Figures 7 and 8 of [yu2010], and what holds of every pass."""
 
 import itertools
 

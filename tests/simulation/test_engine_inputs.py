@@ -252,7 +252,7 @@ def test_a_predictor_of_your_own_is_refused():
         fs.Run(LOG, fs.Cluster(NODES), predictor=Mine())
 
 
-# -- predictions of a given accuracy (NOTES 2.7)
+# -- predictions of a given accuracy
 
 
 @given(traces(), st.sampled_from([0, 0.3, 0.5, 0.9, 1]), st.sampled_from([0, 0.2, 0.5, 1]), st.integers(0, 9))
@@ -285,7 +285,7 @@ def test_predictions_at_an_accuracy(trace, aoa, share, seed):
 
 
 def test_the_worked_example_of_an_accuracy():
-    # Yu 2010, Fig. 5: three failures, AOA 50 %: two hits, one miss, one false prediction.
+    # [yu2010] Figure 5: three failures, AOA 50 %: two hits, one miss, one false prediction.
     trace = fs.FailureTrace([5, 15, 60], [2, 0, 1], 5, span=160)
     made = fs.PredictionTrace.at_accuracy(trace, 0.5, 0.5, rng=np.random.default_rng(2))
     down = [

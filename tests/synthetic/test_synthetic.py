@@ -165,7 +165,7 @@ def test_lublin_types_and_machines() -> None:
         fs.synthetic.lublin(10, 1, nodes=4)
 
 
-# Krevat 2002, Table 1, as printed.
+# [krevat2002] Table 1, as printed.
 TABLE_1 = {
     "nasa_like": {"size_mean": 6.3, "size_sd": 14.4, "bin_work_mean": 0.881e6, "bin_work_sd": 5.41e6},
     "sdsc_like": {"size_mean": 9.7, "size_sd": 14.8, "bin_work_mean": 7.1e6, "bin_work_sd": 25.5e6},

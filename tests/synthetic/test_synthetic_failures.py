@@ -28,7 +28,7 @@ def gaps(trace: fs.FailureTrace) -> np.ndarray:
 
 
 def test_the_mean_of_a_weibull_gap() -> None:
-    """18,000 s times Gamma(1 + 1/shape) (papers' notes, 9.11)."""
+    """18,000 s times Gamma(1 + 1/shape)."""
     for shape, mean in ((0.55, 30_644), (0.65, 24_593), (0.85, 19_583), (0.2, 2.16e6), (1.0, 18_000)):
         times = WeibullTimes(shape, 18_000.0)
         assert times.mean == pytest.approx(mean, rel=2e-5)
@@ -248,7 +248,7 @@ def up_times(trace: fs.FailureTrace) -> np.ndarray:
 @pytest.mark.parametrize("uptimes", ["exponential", "bathtub_per_gap", "bathtub_per_node"])
 @pytest.mark.parametrize("repairs", ["exponential", "constant"])
 def test_availability_of_an_alternating_renewal_process(uptimes: str, repairs: str) -> None:
-    """A = MTBF / (MTBF + MTTR), whatever the distributions (notes, 9.9)."""
+    """A = MTBF / (MTBF + MTTR), whatever the distributions."""
     trace = renewal(uptimes=uptimes, repairs=repairs)
     up = up_times(trace)
     assert (up >= 0).all(), "outages of a node do not overlap"
@@ -262,7 +262,7 @@ def test_availability_of_an_alternating_renewal_process(uptimes: str, repairs: s
 
 
 def test_expected_failures_of_exponential_nodes() -> None:
-    """t / (MTBF + MTTR) in the long run (notes, 9.9)."""
+    """t / (MTBF + MTTR) in the long run."""
     trace = renewal()
     expected = 300 * 400 / 2.25
     # A renewal count has the variance t * cv^2 / mean, cv^2 = (2^2 + 0.25^2) / 2.25^2.  Nodes begin as new: less than

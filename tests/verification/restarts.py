@@ -1,4 +1,4 @@
-"""What theory says of jobs that fail and begin again, and how samples are held against it (NOTES 9)."""
+"""What theory says of jobs that fail and begin again, and how samples are held against it."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Checkpoints against theory: Young, Daly, the exact optimum, predictions (NOTES 9.2, 9.3; MODEL 10, 11).
+"""Checkpoints against theory: Young, Daly, the exact optimum, predictions (model.md#checkpoints).
 
 Intervals are those of 99.9 % of independent replicates.  Where runs with several settings are compared, they meet the
 same failures, and the interval is that of the differences.

@@ -1,4 +1,4 @@
-"""Machines whose nodes fail: queues, availability, placement away from failures (NOTES 9.7, 9.9; MODEL 7, 9, 10).
+"""Machines whose nodes fail: queues, availability, placement away from failures (model.md#failures).
 
 Intervals are those of 99.9 % of independent replicates; seeds are fixed and were not chosen.
 """

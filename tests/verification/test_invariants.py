@@ -1,4 +1,4 @@
-"""The invariants of MODEL.md section 16 on real logs: looked at while the simulation runs, and again from outside."""
+"""The invariants (model.md#invariants) on real logs: looked at while the simulation runs, and again from outside."""
 
 import math
 
@@ -18,7 +18,7 @@ LOGS = {
 }
 LARGE = {"mira_walltime": 49_152, "CEA-Curie-2011-2.1-cln": 80_640}
 SCHEDULERS = {"fcfs": fs.Fcfs(), "easy": fs.EasyBackfill(), "conservative": fs.ConservativeBackfill()}
-#: The four of Krevat 2002: with backfilling or without, with migration or without.
+#: The four of [krevat2002]: with backfilling or without, with migration or without.
 KREVAT = {
     "fcfs": {"scheduler": fs.Fcfs()},
     "backfilling": {"scheduler": fs.EasyBackfill()},

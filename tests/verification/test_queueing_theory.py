@@ -34,7 +34,7 @@ def poisson_log(rng, n, rate, runtime, size):
     return fs.Workload(submit=np.cumsum(rng.exponential(1 / rate, n)), runtime=runtime, size=np.full(n, size))
 
 
-# -- one-node jobs: M/M/c (NOTES 9.6)
+# -- one-node jobs: M/M/c, by Erlang's C formula
 
 
 def erlang_c(c, load):
@@ -76,7 +76,7 @@ def test_one_node_jobs_are_the_queue_mmc(c, rho, n):
     assert_within(long_wait, p_wait * math.exp(-1), 0.1)  # the wait of those who wait is exponential
 
 
-# -- jobs that need the whole machine: M/G/1 (NOTES 9.7)
+# -- jobs that need the whole machine: M/G/1, by the Pollaczek-Khinchine formula
 
 
 def uniform(rng, n):
@@ -132,7 +132,7 @@ def test_shortest_first_is_the_mm1_queue_with_that_discipline():
     assert_within(wait, theory, 0.06)
 
 
-# -- rigid parallel jobs: where first come, first served saturates (NOTES 9.8)
+# -- rigid parallel jobs: where first come, first served saturates ([rumyantsev2017])
 
 #: Nodes -> size: probability, the constant C, the utilisation at saturation.
 SATURATION = {
@@ -144,7 +144,7 @@ SATURATION = {
 
 @cache
 def saturation(c):
-    """(C, E[size] / (C c)) for i.i.d. sizes and one exponential service rate (Rumyantsev & Morozov 2017).
+    """(C, E[size] / (C c)) for i.i.d. sizes and one exponential service rate ([rumyantsev2017]).
 
     C = sum over i <= c of (1 / i) * sum over i <= j <= c of P(sum of i sizes = j) * P(size > c - j).
     """

@@ -1,4 +1,4 @@
-"""Runs in which jobs move away from predicted failures and must equal others, or what theory says (NOTES 9.10)."""
+"""Runs in which jobs move away from predicted failures and must equal others, or what theory says."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Jobs that fail and begin again, against renewal theory (NOTES 9.1, 9.11; MODEL 9).
+"""Jobs that fail and begin again, against renewal theory (model.md#kill).
 
 Confidence intervals are those of 99.9 % and must be narrow; seeds are fixed and were not chosen.  A wrong formula that
 is near is refused where there is one.

@@ -1,6 +1,6 @@
-"""Which costs give both printed traces of Yu 2010: the constraints of NOTES 2.4 against the engines.
+"""Which costs give both printed traces of [yu2010]: the conditions of workflow-example.md#costs against the engines.
 
-The paper's Figure 4, which has the costs, is a drawing.  A script found that nine constraints are necessary and
+The paper's Figure 4, which has the costs, is a drawing.  The page says that its conditions are necessary and
 sufficient; here they and the engines judge the same random costs.
 """
 
@@ -46,7 +46,7 @@ def gives_the_traces(engine, cost, edges):
 
 
 def keeps_the_constraints(w, c):
-    """NOTES 2.4, in its order."""
+    """workflow-example.md#costs, in its order."""
     at_p0, at_p2 = c[0, 1] + w[1, 0], c[0, 2] + w[2, 2]
     sums = w.sum(axis=1)
     return all([

@@ -69,7 +69,7 @@ def test_ranks_are_longest_paths(case):
 
 
 def test_ranks_of_the_worked_example():
-    """NOTES 2.3: 150, 81.67, 78.33, 100, 40."""
+    """150, 81.67, 78.33, 100, 40 (workflow-model.md#rank)."""
     tables = tables_of([(EXAMPLE_COST, EXAMPLE_EDGES)])
     engine = Plain(settings_of(), tables)
     engine.run()
@@ -92,7 +92,7 @@ def test_the_order_is_that_of_longest_paths(engine, case):
 # -- schedules without failures
 
 
-#: Figure 2 of Topcuoglu, Hariri and Wu 2002: the costs; the file has the graph, 125 bytes for each second.
+#: Figure 2 of [topcuoglu2002]: the costs; the file has the graph, 125 bytes for each second.
 HEFT_COST = [
     [14, 16, 9], [13, 19, 18], [11, 13, 19], [13, 8, 17], [12, 13, 10], [13, 16, 9], [7, 15, 11], [5, 11, 14],
     [18, 12, 20], [21, 7, 16],
@@ -212,7 +212,7 @@ def when_up(rate, down, horizon, rng):
 
 @pytest.mark.parametrize(("work", "rate", "down"), [(1.0, 1.0, 0.0), (2.0, 0.5, 0.0), (1.0, 1.5, 0.3)])
 def test_a_job_that_begins_again_takes_what_renewal_theory_says(work, rate, down):
-    """NOTES 9.1: (1 / rate + down) (e^(rate work) - 1)."""
+    """(1 / rate + down) (e^(rate work) - 1)."""
     theory = expected_time(rate, work, down)
     tables = line(JOBS, np.full((JOBS, 1), work))
     means, losses, kills = [], [], []

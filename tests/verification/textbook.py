@@ -1,4 +1,4 @@
-"""A third program: FCFS, EASY and conservative backfilling on a cluster, from MODEL.md sections 2, 3 and 6 alone.
+"""A third program: FCFS, EASY and conservative backfilling on a cluster, from docs/background/model.md alone.
 
 It shares nothing with the engines: no class, no helper, no data structure.  Everything that the fast engine keeps
 between passes is computed anew here at every pass, from the list of running jobs.

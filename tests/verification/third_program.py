@@ -1,4 +1,4 @@
-"""A third program: the whole model without failures, from MODEL.md sections 1 to 8 alone; for machines of a few nodes.
+"""A third program: the whole model without failures, from docs/background/model.md alone; for machines of a few nodes.
 
 It shares nothing with the engines: no class, no helper, no data structure.  A box is the set of its nodes, an occupancy
 is a set of nodes, and everything that the fast engine keeps between passes is computed anew at every question.

@@ -43,11 +43,11 @@ cdef finder_row_t[4] FINDERS
 
 FINDERS[0] = finder_row_t(b"bitmap", b"O(M^5 / 64), about", b"faultsim: a bit a node, shift and AND, an area bound",
                           _bitmap_open, _bitmap_close, _bitmap_largest, _bitmap_all)
-FINDERS[1] = finder_row_t(b"divisor", b"O(M^3 s f(s)^2) a size s", b"Oliner et al. 2004, appendix 9",
+FINDERS[1] = finder_row_t(b"divisor", b"O(M^3 s f(s)^2) a size s", b"[oliner2004] appendix 9",
                           bytes_open, bytes_close, divisor_largest, divisor_all)
-FINDERS[2] = finder_row_t(b"pop", b"O(M^5)", b"Krevat et al. 2002, appendix A",
+FINDERS[2] = finder_row_t(b"pop", b"O(M^5)", b"[krevat2002] appendix A",
                           pop_open, pop_close, pop_largest, pop_all)
-FINDERS[3] = finder_row_t(b"naive", b"O(M^9)", b"Krevat et al. 2002, section 2",
+FINDERS[3] = finder_row_t(b"naive", b"O(M^9)", b"[krevat2002] section 2",
                           bytes_open, bytes_close, naive_largest, naive_all)
 
 

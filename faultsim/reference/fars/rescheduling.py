@@ -197,7 +197,7 @@ def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[i
 
 
 def steal(state: State, others: list[tuple[Suspect, float]], left: int) -> dict[int, list[int]]:
-    """Du, Marchal, Pallez and Robert 2024: "for each suspicious job that was not chosen and has v > 0, by falling gain,
+    """[du2024]: "for each suspicious job that was not chosen and has v > 0, by falling gain,
     ties to the lower index: with r the spare nodes that are left, a job with k <= r takes them. Else a victim is looked
     for".
     """

@@ -1,4 +1,4 @@
-"""The plan of HEFT: Topcuoglu, Hariri and Wu 2002, with insertion."""
+"""The plan of HEFT: [topcuoglu2002], with insertion."""
 
 import math
 
