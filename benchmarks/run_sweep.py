@@ -19,7 +19,7 @@ from results import table as markdown
 from results import write_section
 
 import faultsim as fs
-from faultsim.simulation.simulate import Simulation
+from faultsim.simulation.execution import Execution
 from faultsim.sweep.store import Store
 
 HEAD = """
@@ -69,10 +69,10 @@ def overhead(jobs, runs, folder):
     for _ in range(8):
         spent = 0.0
         for run in tasks:
-            simulation = Simulation._of(run, "core")
+            engine = Execution(run).engine
             begin = time.thread_time()
-            simulation._engine.run(10**9, float("inf"))
-            simulation._engine.output()
+            engine.run(10**9, float("inf"))
+            engine.output()
             spent += time.thread_time() - begin
         engine = min(engine, spent / len(tasks))
     return {

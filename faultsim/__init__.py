@@ -76,7 +76,9 @@ from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
 from faultsim.results.load import load_result
-from faultsim.simulation.simulate import Run, Simulation, rerun, simulate
+from faultsim.simulation.run import Run
+from faultsim.simulation.stepping import Simulation
+from faultsim.simulation.simulate import rerun, simulate
 from faultsim.simulation.simulate_many import simulate_many
 from faultsim.simulation.workflows import simulate_workflows
 from faultsim.results.workflow_result import WorkflowResult

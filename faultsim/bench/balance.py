@@ -14,7 +14,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Torus as TorusMachine
 from faultsim.policies import Balancing, Confidence, EasyBackfill, Fcfs, MaxFreePartition, Requeue, TieBreaking
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 
 __all__ = ["FAILING", "MACHINES", "measure_decisions", "measure_simulations"]
 

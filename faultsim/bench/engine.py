@@ -9,7 +9,8 @@ from faultsim.bench.clock import least
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import ConservativeBackfill, Defragment, EasyBackfill, Fcfs, FirstFit
-from faultsim.simulation.simulate import Run, simulate
+from faultsim.simulation.run import Run
+from faultsim.simulation.simulate import simulate
 
 __all__ = ["cases", "measure"]
 

@@ -26,8 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from faultsim.cli import reproduce_all
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.reproduce_all import Load
 from faultsim.errors import OptionError
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
@@ -54,7 +56,7 @@ class Paper:
 
     description: str
     quick: str
-    load: Callable[[], tuple[Callable[..., Any], Sequence[str]]]
+    load: Load
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
@@ -221,9 +223,7 @@ def _action(name: str, paper: Paper) -> Action:
 
 
 def _all(parser: Parser, argv: Sequence[str]) -> int:
-    from faultsim.cli import reproduce_all
-
-    return reproduce_all.main(parser, argv)
+    return reproduce_all.main(parser, argv, {name: paper.load for name, paper in PAPERS.items()})
 
 
 ACTIONS: dict[str, Action] = {name: _action(name, paper) for name, paper in PAPERS.items()} | {"all": _all}

@@ -5,7 +5,7 @@ Each paper's files go to a folder of its own below --out, with the report beside
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,9 @@ from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]
+
+#: Imports a paper: its ``reproduce``, and the names of its logs.
+Load = Callable[[], tuple[Callable[..., Any], Sequence[str]]]
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -45,9 +48,8 @@ def _data(folder: str | None, files: dict[str, Sequence[str]]) -> dict[str, str 
     return found
 
 
-def main(parser: Parser, argv: Sequence[str]) -> int:
+def main(parser: Parser, argv: Sequence[str], papers: Mapping[str, Load]) -> int:
     """``faultsim reproduce all``."""
-    from faultsim.cli.reproduce import PAPERS
     from faultsim.plot import require_matplotlib
 
     _add_arguments(parser)
@@ -61,7 +63,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     from faultsim.reproduce.report import folder
 
     out = folder(args.out)
-    loaded = {name: PAPERS[name].load() for name in everything.PAPERS}
+    loaded = {name: papers[name]() for name in everything.PAPERS}
     data = _data(args.data, {name: files for name, (_, files) in loaded.items()})
     report, page = Path(args.report or out / "report.html"), Path(args.page or out / "CLAIMS.md")
     for path in (report, page):

@@ -7,7 +7,7 @@ import numpy as np
 
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, tidy, verbatim
-from faultsim.results.result import LEDGER_ACCOUNTS
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

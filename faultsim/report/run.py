@@ -19,9 +19,9 @@ from faultsim.plot.occupancy import busiest
 from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
 from faultsim.report.svg import inline_svg
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.results.provenance import plain
-from faultsim.results.result import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result

@@ -12,7 +12,7 @@ from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
 from faultsim.reproduce.krevat_inputs import NODES, Source
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["COLUMNS", "PAPER_GRID", "SERIES", "Curve", "Evidence", "Plan", "collect", "plan"]

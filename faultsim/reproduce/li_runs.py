@@ -27,7 +27,7 @@ from faultsim.policies import (
 )
 from faultsim.reproduce.li_inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Parameters, Source
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = [

@@ -25,7 +25,7 @@ from faultsim.policies import (
 from faultsim.reproduce.oliner_inputs import TRACES, Source, failures
 from faultsim.results.metrics import mean_bounded_slowdown
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = ["COLUMNS", "LOADS", "LOGS", "SCHEDULERS", "Evidence", "Key", "Plan", "collect", "plan", "run"]

@@ -26,7 +26,7 @@ from faultsim.policies import (
 from faultsim.reproduce.zhang_fit import NODES
 from faultsim.reproduce.zhang_inputs import DAYS, Kind, Source, failures
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
 
 __all__ = [

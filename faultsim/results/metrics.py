@@ -4,16 +4,17 @@ N is the number of nodes, T the makespan, n the number of jobs.  ``result.metric
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.results.result import LEDGER_ACCOUNTS, Result, use_metrics
+from faultsim.machines import Cluster, Torus
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 __all__ = [
     "METRICS",
@@ -47,6 +48,24 @@ __all__ = [
 ]
 
 
+class Measured(Protocol):
+    """What metrics go by: of a `Result`, which imports this module and walks the table."""
+
+    @property
+    def jobs(self) -> Mapping[str, NDArray[Any]]: ...
+    @property
+    def ledger(self) -> Mapping[str, float]: ...
+    @property
+    def counters(self) -> Mapping[str, int]: ...
+    @property
+    def metrics(self) -> Mapping[str, float]: ...
+    @property
+    def machine(self) -> Cluster | Torus: ...
+    @property
+    def span(self) -> tuple[float, float]: ...
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Metric:
     """One metric: what it is called, its formula, unit and source, and the function that computes it."""
@@ -55,12 +74,12 @@ class Metric:
     formula: str
     unit: str
     source: str
-    function: Callable[[Result], float]
+    function: Callable[[Measured], float]
     #: Whether ``print(result)`` leaves it out where it is 0.
     quiet: bool = False
 
 
-def _rows(result: Result, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
+def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
     """The column, or the rows of it that a mask names."""
     if mask is None:
         return column
@@ -83,22 +102,22 @@ def _ratio(part: float, whole: float) -> float:
 # -- jobs
 
 
-def n_jobs(result: Result) -> int:
+def n_jobs(result: Measured) -> int:
     """Number of jobs."""
     return len(result)
 
 
-def mean_wait(result: Result, *, mask: ArrayLike | None = None) -> float:
+def mean_wait(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of start - submit in seconds, over all jobs or those in `mask`."""
     return _mean(_rows(result, result.jobs["wait"], mask))
 
 
-def mean_response(result: Result, *, mask: ArrayLike | None = None) -> float:
+def mean_response(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of finish - submit in seconds, over all jobs or those in `mask`."""
     return _mean(_rows(result, result.jobs["response"], mask))
 
 
-def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = "max") -> NDArray[np.float64]:
+def bounded_slowdown(result: Measured, *, gamma: float = 10.0, denominator: str = "max") -> NDArray[np.float64]:
     """Bounded slowdown of each job.
 
     Parameters
@@ -131,20 +150,20 @@ def bounded_slowdown(result: Result, *, gamma: float = 10.0, denominator: str = 
 
 
 def mean_bounded_slowdown(
-    result: Result, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
+    result: Measured, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
 ) -> float:
     """Mean of `bounded_slowdown`, over all jobs or those in `mask`."""
     return _mean(_rows(result, bounded_slowdown(result, gamma=gamma, denominator=denominator), mask))
 
 
-def mean_slowdown(result: Result, *, mask: ArrayLike | None = None) -> float:
+def mean_slowdown(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of response / run time over the jobs whose run time is above 0; NaN if there is none."""
     runtime, response = _rows(result, result.jobs["runtime"], mask), _rows(result, result.jobs["response"], mask)
     ran = runtime > 0
     return _mean(response[ran] / runtime[ran])
 
 
-def backfilled(result: Result) -> int:
+def backfilled(result: Measured) -> int:
     """Number of jobs that started ahead of one before them in the queue."""
     return int(result.jobs["backfilled"].sum())
 
@@ -152,34 +171,34 @@ def backfilled(result: Result) -> int:
 # -- the machine
 
 
-def makespan(result: Result) -> float:
+def makespan(result: Measured) -> float:
     """T: last finish - first submit, in seconds."""
     begin, end = result.span
     return end - begin
 
 
-def node_seconds(result: Result) -> float:
+def node_seconds(result: Measured) -> float:
     """N * T: what the machine could have given, in node-seconds."""
     return result.machine.nodes * makespan(result)
 
 
-def capacity_utilized(result: Result) -> float:
+def capacity_utilized(result: Measured) -> float:
     """Krevat's w_util, eq. (1): requested sizes times run times over N * T; NaN if T is 0."""
     work = np.add.reduce(result.jobs["size"] * result.jobs["runtime"])
     return _ratio(float(work), node_seconds(result))
 
 
-def capacity_unused(result: Result) -> float:
+def capacity_unused(result: Measured) -> float:
     """Krevat's w_unused, eq. (2): the integral of max(0, free - requested by the queue) over N * T; NaN if T is 0."""
     return _ratio(result.ledger["idle_no_demand"], node_seconds(result))
 
 
-def capacity_lost(result: Result) -> float:
+def capacity_lost(result: Measured) -> float:
     """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
     return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
 
 
-def utilization(result: Result) -> float:
+def utilization(result: Measured) -> float:
     """Share of N * T that jobs occupied: nodes as allocated, from the decision to the end; NaN if T is 0."""
     ledger = result.ledger
     idle = ("idle_no_demand", "idle_demand", "down")
@@ -187,12 +206,12 @@ def utilization(result: Result) -> float:
     return _ratio(occupied, node_seconds(result))
 
 
-def throughput(result: Result) -> float:
+def throughput(result: Measured) -> float:
     """Jobs per second, n / T; NaN if T is 0."""
     return _ratio(float(len(result)), makespan(result))
 
 
-def ledger_error(result: Result) -> float:
+def ledger_error(result: Measured) -> float:
     """How far the accounts of the ledger are from N * T, relative to it; 0 if T is 0 and nothing is in the accounts.
 
     Examples
@@ -209,50 +228,50 @@ def ledger_error(result: Result) -> float:
 # -- failures: zero where nothing failed
 
 
-def failures(result: Result) -> int:
+def failures(result: Measured) -> int:
     """Number of failures between the first submit and the last finish, those on free nodes too."""
     return result.counters["failures"]
 
 
-def service_unit_loss(result: Result) -> float:
+def service_unit_loss(result: Measured) -> float:
     """Node-seconds of work that was rolled back."""
     return float(result.ledger["lost"])
 
 
-def failed_jobs(result: Result) -> int:
+def failed_jobs(result: Measured) -> int:
     """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
     return int(np.count_nonzero(result.jobs["restarts"]))
 
 
-def failures_hit(result: Result) -> int:
+def failures_hit(result: Measured) -> int:
     """Number of times that a failure killed a job; what `NodeStealing` stops is not counted."""
     return result.counters["failures_hit"]
 
 
-def job_failure_rate(result: Result) -> float:
+def job_failure_rate(result: Measured) -> float:
     """Jobs killed or stopped at least once / jobs."""
     return failed_jobs(result) / len(result)
 
 
-def failure_slowdown(result: Result) -> float:
+def failure_slowdown(result: Measured) -> float:
     """Mean over jobs of (work lost + waiting again or held + restarting) / max(run time, 10 s), all in seconds."""
     jobs = result.jobs
     delay = jobs["lost_work"] / jobs["size"] + jobs["failure_wait"] + jobs["restart_time"]
     return _mean(delay / np.maximum(jobs["runtime"], 10.0))
 
 
-def _mean_share(result: Result, seconds: NDArray[Any]) -> float:
+def _mean_share(result: Measured, seconds: NDArray[Any]) -> float:
     """Mean over jobs of seconds / run time, where jobs of run time 0 lose nothing."""
     runtime = result.jobs["runtime"]
     return _mean(np.divide(seconds, runtime, out=np.zeros(len(runtime)), where=runtime > 0))
 
 
-def work_loss_ratio(result: Result) -> float:
+def work_loss_ratio(result: Measured) -> float:
     """Mean over jobs of the time whose work was lost to failures / run time (lost node-seconds / size / run time)."""
     return _mean_share(result, result.jobs["lost_work"] / result.jobs["size"])
 
 
-def checkpoint_overhead_ratio(result: Result) -> float:
+def checkpoint_overhead_ratio(result: Measured) -> float:
     """Mean over jobs of the time in checkpoints / run time."""
     return _mean_share(result, result.jobs["checkpoint_time"])
 
@@ -260,7 +279,7 @@ def checkpoint_overhead_ratio(result: Result) -> float:
 # -- migration
 
 
-def migrations_attempted(result: Result) -> int:
+def migrations_attempted(result: Measured) -> int:
     """Number of times that a migration was tried.
 
     All running jobs re-placed (`Defragment`), those looked at after one ended (`LeastFailuresMigration`), or a tick at
@@ -269,12 +288,12 @@ def migrations_attempted(result: Result) -> int:
     return result.counters["migrations_attempted"]
 
 
-def migrations_successful(result: Result) -> int:
+def migrations_successful(result: Measured) -> int:
     """Number of those that were adopted: the largest free box grew (`Defragment`), or at least one job moved."""
     return result.counters["migrations_successful"]
 
 
-def moves(result: Result) -> int:
+def moves(result: Measured) -> int:
     """Number of times that a job changed its place while it held nodes."""
     return int(result.jobs["moves"].sum())
 
@@ -346,5 +365,3 @@ METRICS: dict[str, Metric] = {
         Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
     )
 }
-
-use_metrics(METRICS)

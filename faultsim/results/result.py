@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,28 +14,15 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.metrics import METRICS
 from faultsim.results.provenance import Record, plain, provenance
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["EVENT_KINDS", "FROM_ENGINE", "LEDGER_ACCOUNTS", "JobColumns", "Metrics", "Result", "use_metrics"]
-
-#: Accounts of the capacity ledger in the order in which they are shown (model.md#ledger).
-LEDGER_ACCOUNTS = (
-    "useful",
-    "lost",
-    "checkpoint",
-    "restart",
-    "migration",
-    "start_delay",
-    "growth",
-    "held_for_repair",
-    "down",
-    "idle_no_demand",
-    "idle_demand",
-)
+__all__ = ["EVENT_KINDS", "FROM_ENGINE", "JobColumns", "Metrics", "Result"]
 
 _COUNTERS = (
     "migrations_attempted",
@@ -64,27 +51,6 @@ FROM_ENGINE = (
 _FROM_LOG = ("id", "submit", "size")
 #: Kinds of `Result.events`, by number, in the order in which an instant handles them (model.md#events).
 EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
-
-
-class _MetricRow(Protocol):
-    """What `Result` needs to know of a row of `faultsim.results.metrics.METRICS`."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def unit(self) -> str: ...
-    @property
-    def function(self) -> Callable[["Result"], float]: ...
-    @property
-    def quiet(self) -> bool: ...
-
-
-_metric_rows: dict[str, Any] = {}
-
-
-def use_metrics(rows: Mapping[str, _MetricRow]) -> None:
-    """Take the table of metrics; `faultsim.results.metrics` calls this, as this module cannot import it."""
-    _metric_rows.update(rows)
 
 
 class JobColumns(Mapping[str, NDArray[Any]]):
@@ -157,16 +123,16 @@ class Metrics(Mapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         if name not in self._made:
-            if name not in _metric_rows:
-                raise KeyError(f"no metric {name!r}; metrics: {', '.join(_metric_rows)}")
-            self._made[name] = _metric_rows[name].function(self._result)
+            if name not in METRICS:
+                raise KeyError(f"no metric {name!r}; metrics: {', '.join(METRICS)}")
+            self._made[name] = METRICS[name].function(self._result)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_metric_rows)
+        return iter(METRICS)
 
     def __len__(self) -> int:
-        return len(_metric_rows)
+        return len(METRICS)
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
@@ -421,7 +387,7 @@ class Result:
         lines = [self._header(), ""]
         lines += [
             f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
-            for row in _metric_rows.values()
+            for row in METRICS.values()
             if self.metrics[row.name] or not row.quiet
         ]
         total = sum(self.ledger.values())

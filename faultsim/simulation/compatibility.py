@@ -1,7 +1,5 @@
 """What has no meaning together: each such combination is refused by name before anything runs."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
@@ -22,14 +20,12 @@ from faultsim.policies import (
     Static,
     known_policies,
 )
-
-if TYPE_CHECKING:
-    from faultsim.simulation.run import RunSpec
+from faultsim.simulation.options import RunOptions
 
 __all__ = ["check_combination", "spare_nodes"]
 
 
-def check_combination(run: "RunSpec") -> None:
+def check_combination(run: RunOptions) -> None:
     """Refuse, by name, what has no meaning together."""
     placement = run.placement
     assert placement is not None  # __post_init__ put the machine's default
@@ -44,7 +40,7 @@ def check_combination(run: "RunSpec") -> None:
     _check_nodes(run)
 
 
-def _check_torus(run: "RunSpec", placement: Placement) -> None:
+def _check_torus(run: RunOptions, placement: Placement) -> None:
     known = known_policies("placement")
     if placement.name in known and "torus" not in known[placement.name].machines:
         raise OptionError(
@@ -58,7 +54,7 @@ def _check_torus(run: "RunSpec", placement: Placement) -> None:
         )
 
 
-def _check_cluster(run: "RunSpec", placement: Placement) -> None:
+def _check_cluster(run: RunOptions, placement: Placement) -> None:
     known = known_policies("placement")
     if placement.name not in known or "cluster" not in known[placement.name].machines:
         raise OptionError(
@@ -87,7 +83,7 @@ def _check_cluster(run: "RunSpec", placement: Placement) -> None:
         )
 
 
-def _check_predictor(run: "RunSpec", placement: Placement) -> None:
+def _check_predictor(run: RunOptions, placement: Placement) -> None:
     """Who asks a predictor has one that can answer, and it has something to predict."""
     predictor = run.predictor
     asking: list[Policy] = [placement] if placement.needs_predictor else []
@@ -127,7 +123,7 @@ def _check_predictor(run: "RunSpec", placement: Placement) -> None:
         )
 
 
-def _check_rescheduling(run: "RunSpec") -> None:
+def _check_rescheduling(run: RunOptions) -> None:
     policy, machine = run.rescheduling, run.machine
     if not isinstance(policy, Fars):
         return
@@ -152,13 +148,13 @@ def _check_rescheduling(run: "RunSpec") -> None:
         )
 
 
-def spare_nodes(run: "RunSpec") -> int:
+def spare_nodes(run: RunOptions) -> int:
     """Nodes that `Static` keeps from the jobs."""
     policy = run.rescheduling
     return policy.spares.k if isinstance(policy, Fars) and isinstance(policy.spares, Static) else 0
 
 
-def _check_nodes(run: "RunSpec") -> None:
+def _check_nodes(run: RunOptions) -> None:
     """Failures and predictions are of nodes that the machine has."""
     columns = {} if run.failures is None else {"failures": run.failures.node}
     if run.predictor is not None and "node" in (arrays := run.predictor.arrays()):

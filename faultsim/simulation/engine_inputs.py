@@ -26,11 +26,13 @@ from faultsim.policies import (
     PredictionTrace,
     Predictor,
 )
-from faultsim.simulation.run import MOST, RunSpec
+from faultsim.simulation.options import RunOptions
 
-__all__ = ["alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
+__all__ = ["MOST", "alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
+#: Pairs of an interval and a node, or other rows, that predictions may have: more are a slip of the units.
+MOST = 10**8
 #: Numbers of intervals up to this are whole, and that of the next one is another.
 EXACT = 2.0**53
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -48,7 +50,7 @@ def stream(seed: int, purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(key,))))
 
 
-def make_world(run: RunSpec, begin: float) -> dict[str, Table] | None:
+def make_world(run: RunOptions, begin: float) -> dict[str, Table] | None:
     """Failures, predictions and alarms of a run whose first job is submitted at `begin` (s); None without any.
 
     Returns

@@ -33,9 +33,13 @@ from faultsim.policies import (
     known_policies,
     parse_policy,
 )
+from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, spare_nodes
+from faultsim.simulation.engine_inputs import MOST
+from faultsim.simulation.execution import Execution
+from faultsim.simulation.progress import Progress, reporting
 
-__all__ = ["DEFAULT_SCHEDULER", "LARGER", "RunSpec"]
+__all__ = ["DEFAULT_SCHEDULER", "LARGER", "Run"]
 
 DEFAULT_SCHEDULER = EasyBackfill()
 
@@ -46,16 +50,24 @@ LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
 _ESTIMATES = ("requested", "actual")
 #: Checkpoints that a job may plan: more are a slip of the units, and would not count exactly.
 MOST_CHECKPOINTS = 1e9
-#: Pairs of an interval and a node, or other rows, that predictions may have: more are a slip of the units.  So many
-#: moves may be, each of a job that holds a node of such a pair.
-MOST = 10**8
 #: Least seconds of work between two checkpoints.
 LEAST_INTERVAL = 1e-6
 
 
 @dataclass(frozen=True)
-class RunSpec:
-    """The checked options of a run; `faultsim.Run` adds ``simulate()``."""
+class Run:
+    """Everything that `simulate` takes, checked and frozen: for `simulate_many`, sweeps and step-by-step use.
+
+    The parameters are those of `simulate` without ``progress`` and ``engine``.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> run = fs.Run(log, fs.Cluster(2), scheduler=fs.Fcfs())
+    >>> run.simulate().jobs["wait"]
+    array([0., 9.])
+    """
 
     log: Workload
     machine: Cluster | Torus
@@ -108,7 +120,23 @@ class RunSpec:
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self)
 
-    def with_options(self, **changes: Any) -> Any:
+    def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
+        """Run it to the end.
+
+        Raises
+        ------
+        InputError
+            If jobs are larger than the machine.
+        """
+        execution = Execution(self, engine)
+        if progress is False:
+            execution.go_on()
+        else:
+            with reporting(progress, "jobs") as report:
+                execution.go_on(report=report)
+        return execution.result()
+
+    def with_options(self, **changes: Any) -> "Run":
         """A copy with other options, checked again.
 
         Examples
@@ -221,6 +249,7 @@ class RunSpec:
             seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
         if moving is not None:
             kill = again if isinstance(moving.strategy, NodeStealing) else 0.0
+            # Each move is of a job that holds a predicted node.
             seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
             seconds += last + 2.0 * moving.interval
         if math.isfinite(seconds * self.machine.nodes):
@@ -266,7 +295,7 @@ _FIRST_FIT = FirstFit()
 _MAX_FREE_PARTITION = MaxFreePartition()
 
 
-def _placement(run: RunSpec) -> Placement:
+def _placement(run: Run) -> Placement:
     assert run.placement is not None  # __post_init__ put the machine's default
     return run.placement
 

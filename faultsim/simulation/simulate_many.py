@@ -9,8 +9,9 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.results.result import Result
+from faultsim.simulation.execution import Execution, Stopped
 from faultsim.simulation.progress import Progress, reporting
-from faultsim.simulation.simulate import INFINITY, Run, Simulation, Stopped
+from faultsim.simulation.run import Run
 
 __all__ = ["simulate_many"]
 
@@ -95,9 +96,9 @@ def _to_the_end(runs: list[Run], stop: threading.Event) -> list[Result]:
     for run in runs:
         if stop.is_set():
             raise Stopped
-        simulation = Simulation._of(run, "core")
-        simulation._drive(INFINITY, None, stop.is_set)
-        results.append(simulation.result())
+        execution = Execution(run)
+        execution.go_on(stop=stop.is_set)
+        results.append(execution.result())
     return results
 
 

@@ -23,6 +23,7 @@ from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
 from faultsim.results.prediction_accuracy import matched
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.engine_inputs import predictions
+from faultsim.simulation.execution import next_budget
 from faultsim.simulation.progress import Progress, reporting
 
 __all__ = ["simulate_workflows"]
@@ -32,8 +33,8 @@ use_errors(EngineError)  # the core imports nothing from here
 _ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_SCHEDULER = RankHybd()
-#: Seconds that a slice of the engine should take, and events and looks at nodes in the first one.
-SLICE, FIRST = 0.03, 10_000
+#: Events and looks at nodes in the first slice of the engine.
+FIRST = 10_000
 
 
 def simulate_workflows(
@@ -152,7 +153,7 @@ def simulate_workflows(
 
 
 def _drive(engine: Any, total: int, report: Progress | None) -> None:
-    """Run the engine in slices of about `SLICE` seconds: Ctrl-C is answered between two."""
+    """Run the engine in short slices: Ctrl-C is answered between two."""
     budget = FIRST
     while True:
         began = time.perf_counter()
@@ -161,8 +162,7 @@ def _drive(engine: Any, total: int, report: Progress | None) -> None:
             report(engine.n_done, total, engine.now)
         if ended:
             return
-        spent = time.perf_counter() - began
-        budget = max(1, int(budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))
+        budget = next_budget(budget, time.perf_counter() - began)
 
 
 # -- what the engines get

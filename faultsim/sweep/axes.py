@@ -7,7 +7,7 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy
-from faultsim.simulation.run import DEFAULT_SCHEDULER, RunSpec
+from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
 __all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "check_bundle", "with_parameters"]
 
@@ -72,7 +72,7 @@ CHANGES: dict[str, Change] = {
 }
 
 #: Options of a run that an axis may set.  `record` is none: a sweep keeps numbers, not events.
-OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(RunSpec) if field.name not in ("_", "record"))
+OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(Run) if field.name not in ("_", "record"))
 #: Kinds of policies among them.
 KINDS = ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling")
 #: Axes on which the inputs hang: all runs that share their values share log and failures.

@@ -15,14 +15,11 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from typing import Any
 
-from faultsim import checks
-from faultsim.errors import OptionError
 from faultsim.sweep.tasks import Task
 from faultsim.sweep.worker import Done, do
 
-__all__ = ["Futures", "Pool", "Processes", "Threads", "cores", "make_pool"]
+__all__ = ["Futures", "Pool", "Processes", "Threads", "cores", "now"]
 
 Cut = tuple[float, float]
 
@@ -179,35 +176,6 @@ class Futures(Pool):
 
     def close(self) -> None:
         """Nothing: it is the caller's."""
-
-
-def make_pool(executor: Any, workers: int | None) -> Pool:
-    """The pool that was asked for.
-
-    Parameters
-    ----------
-    executor : "threads", "processes", Executor or distributed.Client
-    workers : int, optional
-        By default as many as there are cores, or as the executor says that it has.
-    """
-    if workers is not None:
-        checks.whole("workers", workers, low=1)
-    if executor is None or executor == "threads":
-        return Threads(workers or cores())
-    if executor == "processes":
-        return Processes(workers or cores())
-    if isinstance(executor, str):
-        hint = checks.did_you_mean(executor, ("threads", "processes"))
-        raise OptionError(f"unknown executor {executor!r}{hint}; known: 'threads', 'processes', or an object")
-    if hasattr(executor, "scheduler_info") and hasattr(executor, "scatter"):
-        from faultsim.sweep.dask_executor import Dask
-
-        return Dask(executor)
-    if hasattr(executor, "submit"):
-        return Futures(executor, workers or int(getattr(executor, "_max_workers", 0) or cores()))
-    raise OptionError(
-        f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, got {executor!r:.60}"
-    )
 
 
 def now() -> float:

@@ -7,8 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
-from faultsim.results.result import LEDGER_ACCOUNTS, Result
+from faultsim.results.result import Result
 
 __all__ = ["COLUMNS", "COUNTERS", "PER_JOB", "numbers"]
 

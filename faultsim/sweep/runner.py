@@ -12,15 +12,17 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from pickle import PicklingError
 from typing import Any
 
-from faultsim.errors import WorkerError
+from faultsim import checks
+from faultsim.errors import OptionError, WorkerError
 from faultsim.simulation.progress import Progress
-from faultsim.sweep.executors import Pool, now
+from faultsim.sweep.dask_executor import Dask
+from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
 from faultsim.sweep.store import Store
 from faultsim.sweep.task_hash import canonical
 from faultsim.sweep.tasks import Maker, Task
 from faultsim.sweep.worker import Done
 
-__all__ = ["Drive", "places"]
+__all__ = ["Drive", "make_pool", "places"]
 
 #: Tasks made in one go, between two looks into the store.
 AHEAD = 32
@@ -257,3 +259,30 @@ class Drive:
                 timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
         with contextlib.suppress(Exception):  # the first error is the one to tell
             self._write(runs, timing)
+
+
+def make_pool(executor: Any, workers: int | None) -> Pool:
+    """The pool that was asked for.
+
+    Parameters
+    ----------
+    executor : "threads", "processes", Executor or distributed.Client
+    workers : int, optional
+        By default as many as there are cores, or as the executor says that it has.
+    """
+    if workers is not None:
+        checks.whole("workers", workers, low=1)
+    if executor is None or executor == "threads":
+        return Threads(workers or cores())
+    if executor == "processes":
+        return Processes(workers or cores())
+    if isinstance(executor, str):
+        hint = checks.did_you_mean(executor, ("threads", "processes"))
+        raise OptionError(f"unknown executor {executor!r}{hint}; known: 'threads', 'processes', or an object")
+    if hasattr(executor, "scheduler_info") and hasattr(executor, "scatter"):
+        return Dask(executor)
+    if hasattr(executor, "submit"):
+        return Futures(executor, workers or int(getattr(executor, "_max_workers", 0) or cores()))
+    raise OptionError(
+        f"executor must be 'threads', 'processes', a concurrent.futures.Executor or a dask client, got {executor!r:.60}"
+    )

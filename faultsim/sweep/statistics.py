@@ -6,15 +6,15 @@ by replicate: what both have in common cancels out.  Rows that are one and the s
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
+from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wilcoxon_p
-from faultsim.sweep.table import SweepTable, as_column, labels_of, matches
 
 if TYPE_CHECKING:
     import pandas
@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 __all__ = ["Statistics", "compare", "summary"]
 
 Floats = NDArray[np.float64]
+
+
+class Rows(Protocol):
+    """What the functions here go by: of a `SweepTable`, which imports this module."""
+
+    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    @property
+    def axes(self) -> tuple[str, ...]: ...
+    @property
+    def metrics(self) -> tuple[str, ...]: ...
+    @property
+    def n_rows(self) -> int: ...
 
 
 class Statistics(Mapping[str, NDArray[Any]]):
@@ -81,7 +93,7 @@ def _text(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def summary(table: SweepTable, metric: str, *, confidence: float = 0.95) -> Statistics:
+def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics:
     """Mean of a metric over the replicates of each cell, with its confidence interval.
 
     Parameters
@@ -124,7 +136,7 @@ def summary(table: SweepTable, metric: str, *, confidence: float = 0.95) -> Stat
     return Statistics(columns, table.axes, notes, f"{metric}: mean with {100 * confidence:g} % interval")
 
 
-def compare(table: SweepTable, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
+def compare(table: Rows, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
     """Paired differences of a metric between the values of an axis and a baseline, replicate by replicate.
 
     Parameters
@@ -220,7 +232,7 @@ def _compared(one: Floats, other: Floats, level: float) -> list[float]:
 
 def _remarks(
     columns: Mapping[str, NDArray[Any]],
-    table: SweepTable,
+    table: Rows,
     points: list[tuple[Any, ...]],
     axis: str,
     baseline: Any,
@@ -246,7 +258,7 @@ def _remarks(
     return notes
 
 
-def _alone(table: SweepTable, single: int, total: int) -> str:
+def _alone(table: Rows, single: int, total: int) -> str:
     replicates = len(set(table["replicate"].tolist()))
     if replicates > 1:
         return f"{single} of {total} rows are a single run: nothing in them is drawn, so replicates do not differ"
@@ -261,14 +273,14 @@ def _level(confidence: float) -> float:
     return 0.5 + 0.5 * checks.number("confidence", confidence, above=0.0, high=0.999999)
 
 
-def _numbers(table: SweepTable, metric: str) -> Floats:
+def _numbers(table: Rows, metric: str) -> Floats:
     if metric not in table.metrics:
         hint = checks.did_you_mean(metric, table.metrics)
         raise OptionError(f"no metric {metric!r}{hint}; metrics: {', '.join(table.metrics)}")
     return np.asarray(table[metric], np.float64)
 
 
-def _cells(table: SweepTable, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np.int64]]:
+def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np.int64]]:
     """Setting of these axes -> its rows."""
     found: dict[tuple[Any, ...], list[int]] = {}
     columns = [table[name].tolist() for name in axes]
@@ -285,9 +297,7 @@ def _different(values: Floats, runs: NDArray[Any]) -> Floats:
     return sample[~np.isnan(sample)]
 
 
-def _pairs(
-    table: SweepTable, values: Floats, one: NDArray[np.int64], other: NDArray[np.int64]
-) -> tuple[Floats, Floats]:
+def _pairs(table: Rows, values: Floats, one: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats]:
     """Values of two cells in the replicates that both have, each pair of runs once."""
     place = {int(table["replicate"][row]): row for row in other.tolist()}
     seen: dict[tuple[str, str], tuple[float, float]] = {}

@@ -12,7 +12,7 @@ from faultsim.errors import InputError, OptionError
 from faultsim.machines import Cluster, Torus, parse_machine
 from faultsim.results.provenance import environment
 from faultsim.simulation.progress import Progress, reporting
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.sweep.axes import OPTIONS, check_axis
 from faultsim.sweep.grid import Grid, make_grid
 from faultsim.sweep.labels import label
@@ -243,8 +243,7 @@ class Sweep:
         command: str = "",
     ) -> Filled:
         """Run what the store does not have."""
-        from faultsim.sweep.executors import make_pool
-        from faultsim.sweep.runner import Drive
+        from faultsim.sweep.runner import Drive, make_pool
 
         part, began = parse_shard(shard), time.perf_counter()
         row = self._row(command)

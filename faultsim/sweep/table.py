@@ -1,7 +1,6 @@
 """`SweepTable`: the rows of a sweep as columns."""
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -14,7 +13,10 @@ from faultsim import checks
 from faultsim.data.columns import read_only
 from faultsim.errors import OptionError
 from faultsim.results.metrics import METRICS
+from faultsim.sweep.axis_columns import as_column, labels_of, matches
+from faultsim.sweep.csv_file import write_csv
 from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.statistics import Statistics, compare, summary
 
 if TYPE_CHECKING:
     import pandas
@@ -159,19 +161,15 @@ class SweepTable(Mapping[str, NDArray[Any]]):
 
     # -- statistics
 
-    def summary(self, metric: str, *, confidence: float = 0.95) -> "SweepTable | Any":
+    def summary(self, metric: str, *, confidence: float = 0.95) -> Statistics:
         """Mean of a metric over the replicates of each cell, with its confidence interval.
 
         See `faultsim.sweep.statistics.summary`.
         """
-        from faultsim.sweep.statistics import summary
-
         return summary(self, metric, confidence=confidence)
 
-    def compare(self, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Any:
+    def compare(self, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
         """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
-        from faultsim.sweep.statistics import compare
-
         return compare(self, metric, axis, baseline, confidence=confidence)
 
     # -- out
@@ -201,15 +199,18 @@ class SweepTable(Mapping[str, NDArray[Any]]):
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a line of text for each row; ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output."""
-        from faultsim.sweep.table_files import write_csv
-
         write_csv(self, path)
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Write a Parquet file (needs pyarrow)."""
-        from faultsim.sweep.table_files import write_parquet
+        """Write a Parquet file with a column for each of the table's.
 
-        write_parquet(self, path)
+        Raises
+        ------
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
+        parquet.write_table(self.to_arrow(), os.fspath(path))
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
@@ -260,51 +261,3 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         errors=errors,
         command=sweep["command"] or "",
     )
-
-
-def labels_of(column: NDArray[Any]) -> list[Any]:
-    """Each label of an axis once; None where its column has NaN.
-
-    Examples
-    --------
-    >>> labels_of(as_column([0.5, None, None]))
-    [0.5, None]
-    """
-    return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
-
-
-def matches(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
-    """Where the column of an axis has a label; None is NaN among numbers.
-
-    Examples
-    --------
-    >>> matches(as_column([0.5, None]), None), matches(as_column(["a", "b"]), 3)
-    (array([False,  True]), array([False, False]))
-    """
-    if column.dtype.kind == "f" and (value is None or value != value):
-        return np.isnan(column.astype(np.float64))
-    found = np.zeros(len(column), np.bool_)
-    found[:] = column == value
-    return found
-
-
-def as_column(values: Sequence[Any]) -> NDArray[Any]:
-    """Labels of an axis as an array: numbers where all are (None is NaN), else text or objects.
-
-    Examples
-    --------
-    >>> as_column([1, 2]), as_column([1.5, None]), as_column(["easy", "fcfs"])
-    (array([1, 2]), array([1.5, nan]), array(['easy', 'fcfs'], dtype='<U4'))
-    """
-    kinds = {type(value) for value in values}
-    if kinds == {bool}:
-        return np.array(values, np.bool_)
-    if kinds == {int}:
-        return np.array(values, np.int64)
-    if kinds and kinds <= {int, float, type(None)} and kinds != {type(None)}:
-        return np.array([math.nan if value is None else value for value in values], np.float64)
-    if kinds == {str}:
-        return np.array(values)
-    column = np.empty(len(values), object)
-    column[:] = list(values)
-    return column

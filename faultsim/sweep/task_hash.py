@@ -16,7 +16,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies.base import Policy, content
-from faultsim.simulation.run import RunSpec
+from faultsim.simulation.run import Run
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
 
@@ -70,7 +70,7 @@ def by_content(value: Any) -> Any:
     return label(value) if callable(value) else value
 
 
-def task_id(run: RunSpec, log: str, failures: str | None, cut: tuple[float, float]) -> str:
+def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) -> str:
     """The name of a run by content.
 
     Parameters

@@ -9,8 +9,7 @@ from typing import Any
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.simulation.run import RunSpec
-from faultsim.simulation.simulate import Run
+from faultsim.simulation.run import Run
 from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
 from faultsim.sweep.grid import Cell, Grid
 from faultsim.sweep.labels import Label
@@ -144,7 +143,7 @@ class Maker:
             for name, change in CHANGES.items():
                 if change.of == "failures" and given.get(name) is not None:
                     raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
-        RunSpec(**options)
+        Run(**options)
 
     # -- inputs
 

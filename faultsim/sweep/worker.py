@@ -2,15 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import EngineError, FaultsimError
-from faultsim.simulation.simulate import INFINITY, Run, Simulation, Stopped, first_slices
+from faultsim.simulation.execution import Execution, Stopped, first_slices
+from faultsim.simulation.run import Run
 from faultsim.sweep.row_schema import COLUMNS, numbers
 
 __all__ = ["Done", "do"]
@@ -52,16 +52,14 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
     done, many = 0, 1
     while done < len(runs) and not (stop is not None and stop.is_set()):
         began = time.perf_counter()
-        made: list[Simulation | Exception] = [_caught(Simulation._of, run, "core") for run in runs[done : done + many]]
-        begun = [one for one in made if isinstance(one, Simulation)]
-        codes = iter(first_slices(begun))
+        made: list[Execution | Exception] = [_begun(run) for run in runs[done : done + many]]
+        first_slices([one for one in made if isinstance(one, Execution)])
         finished = 0
         for position, one in enumerate(made, done):
             try:
                 if isinstance(one, Exception):
                     raise one
-                if one._engine.conclude(next(codes)) == "budget":
-                    one._drive(INFINITY, None, None if stop is None else stop.is_set)
+                one.go_on(stop=None if stop is None else stop.is_set)
                 rows[position] = numbers(one.result(), cut)
             except Stopped:
                 break
@@ -82,9 +80,9 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
     return Done(rows[:done], elapsed[:done], errors)
 
 
-def _caught(function: Callable[..., Simulation], *given: Any) -> Simulation | Exception:
-    """What the function gives back, or raises."""
+def _begun(run: Run) -> Execution | Exception:
+    """The run, ready to go, or why it cannot."""
     try:
-        return function(*given)
+        return Execution(run)
     except Exception as error:
         return error

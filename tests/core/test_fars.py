@@ -10,6 +10,7 @@ import faultsim as fs
 from faultsim.errors import InputError, OptionError
 from faultsim.plot import plot_gantt, plot_queue, plot_utilization
 from faultsim.policies import parse_policy
+from faultsim.simulation.execution import Execution
 
 SUL, JFR, FSD, STEALING = fs.ServiceUnitLoss(), fs.JobFailureRate(), fs.FailureSlowdown(), fs.NodeStealing()
 LOG = fs.Workload(submit=[0, 1, 2], runtime=[1000, 900, 800], size=[2, 3, 1])
@@ -306,11 +307,11 @@ def test_ticks_that_are_too_short():
 
 def test_ticks_that_move_nobody_are_worked_off_in_slices_too():
     foreseen = fs.PredictionTrace(np.arange(1, 901), np.full(900, 7))  # a node that nobody uses
-    simulation = fs.Simulation(LOG, FLAT, predictor=foreseen, rescheduling=fs.Fars(1, SUL))
+    engine = Execution(fs.Run(LOG, FLAT, predictor=foreseen, rescheduling=fs.Fars(1, SUL))).engine
     slices = 1
-    while simulation._engine.run(10) == "budget":
+    while engine.run(10) == "budget":
         slices += 1
-    assert simulation.done
+    assert engine.n_done == len(LOG)
     assert slices > 900 / 10
 
 

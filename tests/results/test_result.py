@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 import faultsim as fs
 from faultsim.data.columns import JOBS
 from faultsim.errors import InputError, MissingExtraError, OptionError
-from faultsim.results.result import EVENT_KINDS, LEDGER_ACCOUNTS, Result
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.result import EVENT_KINDS, Result
 from helpers.runs import runs
 
 LOG = fs.Workload(

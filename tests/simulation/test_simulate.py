@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 import faultsim as fs
 from faultsim.errors import EngineError, InputError, NotAvailableError, OptionError
-from faultsim.simulation import simulate as module
+from faultsim.simulation import execution
 from helpers.runs import runs
 
 LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 8], size=[2, 4, 2, 2], estimate=[12, 10, 5, 8])
@@ -160,13 +160,13 @@ def test_looking_inside():
 def test_slices_do_not_show(monkeypatch):
     run = fs.Run(busy_log(), fs.Torus(4, 4, 4), migration=fs.Defragment())
     whole = columns(run.simulate())
-    monkeypatch.setattr(module, "_first_budget", lambda run: 1)
-    monkeypatch.setattr(module, "SLICE", 0.0)
+    monkeypatch.setattr(execution, "_first_budget", lambda run: 1)
+    monkeypatch.setattr(execution, "SLICE", 0.0)
     assert columns(run.simulate()) == whole
 
 
 def test_progress_is_told(monkeypatch):
-    monkeypatch.setattr(module, "_first_budget", lambda run: 16)
+    monkeypatch.setattr(execution, "_first_budget", lambda run: 16)
     heard = []
     log = busy_log()
     fs.simulate(log, fs.Cluster(64), progress=lambda *said: heard.append(said))
@@ -358,7 +358,7 @@ def test_ctrl_c_is_answered_soon_and_breaks_nothing():
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
         # A slice is 0.03 s; a loaded machine is given its time.
-        assert time.monotonic() - began < 50 * module.SLICE
+        assert time.monotonic() - began < 50 * execution.SLICE
         assert child.stdout.readline() == "fine\n"
         assert child.wait(30) == 0
     finally:
@@ -369,11 +369,12 @@ def test_ctrl_c_is_answered_soon_and_breaks_nothing():
 
 def test_engine_errors_are_ours():
     from faultsim._core import engine
-    from faultsim.results.result import EVENT_KINDS, LEDGER_ACCOUNTS
+    from faultsim.results.ledger import LEDGER_ACCOUNTS
+    from faultsim.results.result import EVENT_KINDS
 
     assert issubclass(EngineError, RuntimeError)
     with pytest.raises(RuntimeError, match="has not finished"):
-        fs.Simulation(LOG, FLAT)._engine.output()
+        execution.Execution(fs.Run(LOG, FLAT)).engine.output()
     assert engine.EVENT_KINDS == EVENT_KINDS
     assert engine.ACCOUNTS == LEDGER_ACCOUNTS
 
@@ -408,7 +409,7 @@ def test_ctrl_c_stops_many_runs():
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
         assert child.wait(30) == 0
-        assert time.monotonic() - began < 100 * module.SLICE
+        assert time.monotonic() - began < 100 * execution.SLICE
     finally:
         child.kill()
         child.wait()

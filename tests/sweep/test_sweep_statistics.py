@@ -5,9 +5,10 @@ import pytest
 from scipy import stats
 
 import faultsim as fs
+from faultsim.sweep.axis_columns import as_column
 from faultsim.sweep.hypothesis_tests import POWER, holm, needed, student, student_p, wilcoxon_p
 from faultsim.sweep.statistics import compare, summary
-from faultsim.sweep.table import SweepTable, as_column
+from faultsim.sweep.table import SweepTable
 
 
 def table(values, runs=None):

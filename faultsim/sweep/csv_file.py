@@ -1,36 +1,22 @@
-"""Rows of a sweep as CSV and Parquet."""
+"""Columns as a CSV file."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim.data.text_files import write_text
-from faultsim.sweep.table import SweepTable
 
-__all__ = ["write_csv", "write_parquet"]
+__all__ = ["write_csv"]
 
 
-def write_csv(table: SweepTable, path: str | os.PathLike[str]) -> None:
+def write_csv(table: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> None:
     """A line of names, then a line for each row; a number to the last bit, NaN as nothing."""
     head = ",".join(_cell(name) for name in table) + "\n"
     columns = [_cells(column) for column in table.values()]
     write_text(path, head + "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)))
-
-
-def write_parquet(table: SweepTable, path: str | os.PathLike[str]) -> None:
-    """A Parquet file with a column for each of the table's.
-
-    Raises
-    ------
-    MissingExtraError
-        If pyarrow is not installed.
-    """
-    parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
-    parquet.write_table(table.to_arrow(), os.fspath(path))
 
 
 def _cells(column: NDArray[Any]) -> Iterable[str]:

@@ -1,0 +1,162 @@
+"""A run under way on an engine.  The only module that imports the engine of job logs.
+
+The policies of a run are lowered to a plain dict; the engine gets that, the columns of the jobs and those of
+`faultsim.simulation.engine_inputs`, and runs in slices, so that Ctrl-C and progress live here; what comes out is a
+`Result`.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from copy import copy
+from typing import Any
+
+from faultsim import checks
+from faultsim._core.engine import Engine, run_together, use_errors
+from faultsim.errors import EngineError, InputError
+from faultsim.machines import Torus
+from faultsim.policies import BOX_ORDERS
+from faultsim.policies.adapters import guarded
+from faultsim.results.provenance import Record
+from faultsim.results.result import Result
+from faultsim.simulation.engine_inputs import make_world
+from faultsim.simulation.options import RunOptions
+from faultsim.simulation.progress import Progress
+
+__all__ = ["Execution", "Stopped", "first_slices", "next_budget"]
+
+use_errors(EngineError, InputError)  # the core imports nothing from here
+
+#: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
+SLICE = 0.03
+INFINITY = float("inf")
+#: What the engine takes of a lowered run as it is.
+_ENGINE_SETTINGS = (
+    "machine",
+    "scheduler",
+    "placement",
+    "migration",
+    "rescheduling",
+    "overrun",
+    "start_delay",
+    "record",
+)
+
+
+class Stopped(Exception):
+    """A run was told to stop between two slices: another run failed, or the user pressed Ctrl-C."""
+
+
+class Execution:
+    """One run on one engine: what `Run.simulate`, `Simulation`, `simulate_many` and the workers of sweeps drive.
+
+    Attributes
+    ----------
+    log : Workload
+        The jobs that are simulated.
+    engine : Engine or ReferenceEngine
+    """
+
+    def __init__(self, run: RunOptions, engine: str = "core") -> None:
+        self._started, self._clock = time.time(), time.perf_counter()
+        self._run = run
+        self.log = run.fitting_log()
+        self._lowered = run.lower()
+        self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
+        settings = _engine_settings(self._lowered)
+        if run.has_python:
+            settings = guarded(settings)
+        columns = (self.log.submit, self.log.runtime, run.expected_runtimes(self.log), self.log.size)
+        world = make_world(run, float(self.log.submit[0]))
+        self.engine = _ENGINES[engine](settings, *columns, world)
+        self._budget = _first_budget(run)
+        self._first_slice: int | None = None
+
+    def go_on(
+        self, until: float = INFINITY, *, report: Progress | None = None, stop: Callable[[], bool] | None = None
+    ) -> None:
+        """Run the engine in slices of about `SLICE` seconds, to the end or past all events with time <= `until`.
+
+        `report` hears of each slice; `Stopped` if `stop` gives True between two.
+        """
+        engine, total = self.engine, len(self.log)
+        code, self._first_slice = self._first_slice, None
+        if code is not None and engine.conclude(code) != "budget":
+            return
+        while True:
+            began = time.perf_counter()
+            if engine.run(self._budget, until) != "budget":
+                break
+            self._budget = next_budget(self._budget, time.perf_counter() - began)
+            if report is not None:
+                report(engine.n_done, total, engine.now)
+            if stop is not None and stop():
+                raise Stopped
+        if report is not None:
+            report(engine.n_done, total, engine.now)
+
+    def copy(self) -> "Execution":
+        """An independent copy that goes on from here."""
+        other = copy(self)
+        other.engine = self.engine.copy()
+        return other
+
+    def result(self) -> Result:
+        """The result, once everything has happened."""
+        return Result(
+            self.engine.output(),
+            Record(
+                settings=self._lowered,
+                columns=dict(self.log.columns),
+                source=self.log.name,
+                dropped=dict(self.log.dropped),
+                failures=self._run.failures,
+                arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
+                started=self._started,
+                elapsed=time.perf_counter() - self._clock,
+            ),
+        )
+
+
+def first_slices(executions: Sequence[Execution]) -> None:
+    """Run the first slice of each, on the compiled engine; `Execution.go_on` says how it ended, and goes on.
+
+    The interpreter's lock is let go once for all, which short runs wait for longer than they take.
+    """
+    codes = run_together([one.engine for one in executions], [one._budget for one in executions])
+    for one, code in zip(executions, codes, strict=True):
+        one._first_slice = code
+
+
+def next_budget(budget: int, spent: float) -> int:
+    """Events of the next slice, so that it takes about `SLICE` seconds, where `budget` of them took `spent`."""
+    return max(1, int(budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))
+
+
+# -- engines
+
+
+def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
+    """What an engine takes of a lowered run."""
+    settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
+    settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
+    settings["recovery"] = lowered["recovery"] if lowered["failures"] else None
+    checkpointing = lowered["checkpointing"]
+    settings["checkpointing"] = checkpointing if checkpointing and checkpointing["name"] != "none" else None
+    return settings
+
+
+def _reference(*arguments: Any) -> Any:
+    from faultsim.reference.as_engine import ReferenceEngine
+
+    return ReferenceEngine(*arguments)
+
+
+#: Name -> engine.
+_ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _reference}
+
+
+def _first_budget(run: RunOptions) -> int:
+    """Events of the first slice: few where one event can be dear, so that the first slice is short as well."""
+    if isinstance(run.machine, Torus):
+        return 64 if run.machine.nodes <= 4096 else 1
+    return 64 if run.scheduler.name == "conservative" else 4096

@@ -1,0 +1,137 @@
+"""`Simulation`: a run, step by step."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus
+from faultsim.results.result import Result
+from faultsim.simulation.execution import INFINITY, Execution
+from faultsim.simulation.run import Run
+
+__all__ = ["Simulation"]
+
+
+class Simulation:
+    """A run, step by step: as a backend for other programs, for teaching, and for looking inside.
+
+    Takes what `simulate` takes, without ``progress``.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
+    >>> sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.Fcfs())
+    >>> sim.run(until=5)
+    >>> sim.running, sim.queue, sim.free
+    (array([0], dtype=int32), array([1, 2], dtype=int32), 2)
+    >>> sim.run()
+    >>> sim.result().jobs["start"]
+    array([ 0., 10., 20.])
+    """
+
+    def __init__(self, log: Workload, machine: Cluster | Torus, **options: Any) -> None:
+        engine = options.pop("engine", "core")
+        self._execution = Execution(Run(log, machine, **options), engine)
+
+    # -- going on
+
+    def run(self, until: float | None = None) -> None:
+        """Go on to the end, or until all events with time <= `until` (s) have been handled.
+
+        Ctrl-C stops it between two slices of about 0.03 s; it can go on afterwards.
+        """
+        last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
+        self._execution.go_on(last)
+
+    def step(self) -> bool:
+        """Handle one instant: all its events and scheduling passes.  False if nothing was left.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> sim = fs.Simulation(fs.Workload(submit=[3], runtime=[10], size=[2]), fs.Cluster(2))
+        >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
+        (True, 3.0, True, 13.0, False)
+        """
+        return bool(self._execution.engine.step())
+
+    def copy(self) -> "Simulation":
+        """An independent copy that goes on from here.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        >>> sim = fs.Simulation(log, fs.Cluster(2))
+        >>> sim.run(until=5)
+        >>> fork = sim.copy()
+        >>> fork.run()
+        >>> fork.now, sim.now < fork.now
+        (15.0, True)
+        """
+        other = Simulation.__new__(Simulation)
+        other._execution = self._execution.copy()
+        return other
+
+    # -- looking
+
+    @property
+    def now(self) -> float:
+        """Simulated time in seconds."""
+        return float(self._execution.engine.now)
+
+    @property
+    def queue(self) -> NDArray[np.int32]:
+        """Rows of the waiting jobs, in queue order."""
+        rows: NDArray[np.int32] = self._execution.engine.queue()
+        return rows
+
+    @property
+    def running(self) -> NDArray[np.int32]:
+        """Rows of the jobs that hold nodes, ascending."""
+        rows: NDArray[np.int32] = self._execution.engine.running()
+        return rows
+
+    @property
+    def free(self) -> int:
+        """Number of free nodes."""
+        return int(self._execution.engine.free)
+
+    @property
+    def n_done(self) -> int:
+        """Number of jobs that have ended."""
+        return int(self._execution.engine.n_done)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to happen."""
+        return self.n_done == len(self._execution.log)
+
+    @property
+    def log(self) -> Workload:
+        """The jobs that are simulated: the rows of `queue` and `running` are rows of this."""
+        return self._execution.log
+
+    def verify(self) -> None:
+        """Check the invariants of model.md#invariants; `EngineError` if one is broken, which would be a bug."""
+        self._execution.engine.verify()
+
+    def result(self) -> Result:
+        """The result, once everything has happened.
+
+        Raises
+        ------
+        OptionError
+            If jobs are still waiting or running.
+        """
+        if not self.done:
+            raise OptionError(
+                f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
+                f"{len(self._execution.log):,} jobs are done; call run() first"
+            )
+        return self._execution.result()
