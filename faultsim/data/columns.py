@@ -22,6 +22,7 @@ __all__ = [
     "EVENTS",
     "FAILURES",
     "JOBS",
+    "MAX_NODES",
     "TABLES",
     "WORKFLOW_EDGES",
     "WORKFLOW_EVENTS",
@@ -35,6 +36,8 @@ __all__ = [
     "check_order",
     "read_only",
 ]
+
+MAX_NODES = 2**31 - 1  # node numbers and sizes are int32
 
 
 @dataclass(frozen=True)

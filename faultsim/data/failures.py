@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import FAILURES, by_name
+from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import FailureTable, priorities
 from faultsim.data.text_files import shortest, write_text
@@ -24,7 +24,6 @@ __all__ = ["CSV_MARK", "FailureTrace"]
 
 #: First line of the files that `FailureTrace.write_csv` writes.
 CSV_MARK = "# faultsim failure trace, version 1"
-MAX_NODES = 2**31 - 1  # node numbers are int32
 _OUTSIDE = "node outside the machine"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.columns import WORKLOAD, by_name
+from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.job_table import JobTable
 from faultsim.data.swf_format import header_fields, write_rows
 from faultsim.data.workload_summary import Summary, offered_load, summarize
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Workload", "concat"]
 
 _COLUMNS = by_name(WORKLOAD)
-MAX_NODES = 2**31 - 1  # sizes are int32
 
 
 class Workload(JobTable):

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import Column, as_column, read_only
+from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 
 __all__ = ["Resources"]
 
 _SPEED = Column("speed", "f8", "1", None, "How many seconds of cost a second does.", "[topcuoglu2002] section 2", 0.0)
-_MAX_NODES = 2**31 - 1  # node numbers are int32
 
 
 class Resources:
@@ -69,7 +68,7 @@ class Resources:
     ) -> None:
         if nodes is None and speed is None:
             raise OptionError("Resources needs a number of nodes, or speed= with one number a node")
-        count = None if nodes is None else checks.whole("nodes of Resources", nodes, low=1, high=_MAX_NODES)
+        count = None if nodes is None else checks.whole("nodes of Resources", nodes, low=1, high=MAX_NODES)
         speeds = _checked_speed(speed, count)
         object.__setattr__(self, "_speed", speeds)
         object.__setattr__(self, "_bandwidth", _checked_bandwidth(bandwidth, len(speeds)))

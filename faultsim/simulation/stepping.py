@@ -118,7 +118,7 @@ class Simulation:
         return self._execution.log
 
     def verify(self) -> None:
-        """Check the invariants of model.md#invariants; `EngineError` if one is broken, which would be a bug."""
+        """Check the invariants (model.md#invariants); `EngineError` if one is broken, which would be a bug."""
         self._execution.engine.verify()
 
     def result(self) -> Result:

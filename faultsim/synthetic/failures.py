@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.failures import MAX_NODES, FailureTrace
+from faultsim.data.columns import MAX_NODES
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times

@@ -1,0 +1,118 @@
+"""`Torus`: a job needs a contiguous box."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from faultsim import checks
+from faultsim.data.columns import MAX_NODES
+from faultsim.errors import OptionError
+
+__all__ = ["Torus"]
+
+
+@dataclass(frozen=True)
+class Torus:
+    """A three-dimensional torus or mesh: a job needs a contiguous box of nodes.
+
+    Parameters
+    ----------
+    x, y, z : int
+        Extents, each at least 1.  Use 1 for a dimension that is not there.
+    wrap : bool, default True
+        Whether boxes wrap round the edges; ``False`` is a mesh.
+
+    Raises
+    ------
+    OptionError
+        If an extent is not a whole number of at least 1, or the machine has 2**31 nodes or more.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Torus(4, 4, 8).nodes
+    128
+    >>> fs.Torus.bluegene_l_nodes().nodes
+    65536
+    """
+
+    x: int
+    y: int
+    z: int
+    wrap: bool = True
+
+    def __post_init__(self) -> None:
+        for axis in "xyz":
+            object.__setattr__(self, axis, _extent(axis, getattr(self, axis)))
+        object.__setattr__(self, "wrap", checks.flag("wrap", self.wrap))
+        if self.nodes > MAX_NODES:
+            raise OptionError(
+                f"a torus may have at most {MAX_NODES} nodes, got {self.x}x{self.y}x{self.z} = {self.nodes}"
+            )
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes, x*y*z."""
+        return self.x * self.y * self.z
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """The extents as a tuple, the shape of its occupancy array."""
+        return (self.x, self.y, self.z)
+
+    @property
+    def name(self) -> str:
+        """The kind of machine, ``"torus"`` (a mesh is a torus with ``wrap=False``)."""
+        return "torus"
+
+    def lower(self) -> dict[str, Any]:
+        """The plain form that the engine takes and that provenance keeps."""
+        return {"name": "torus", "x": self.x, "y": self.y, "z": self.z, "wrap": self.wrap}
+
+    def __str__(self) -> str:
+        return f"{'torus' if self.wrap else 'mesh'}:{self.x}x{self.y}x{self.z}"
+
+    @classmethod
+    def bluegene_l(cls) -> "Torus":
+        """BlueGene/L as [krevat2002] schedules it: 4x4x8 supernodes of 512 nodes.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> str(fs.Torus.bluegene_l())
+        'torus:4x4x8'
+        """
+        return cls(4, 4, 8)
+
+    @classmethod
+    def bluegene_l_nodes(cls) -> "Torus":
+        """BlueGene/L node by node: 32x32x64.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> str(fs.Torus.bluegene_l_nodes())
+        'torus:32x32x64'
+        """
+        return cls(32, 32, 64)
+
+    @classmethod
+    def tpu_v4(cls) -> "Torus":
+        """A TPU v4 machine: 16x16x16 chips ([jouppi2023]).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> str(fs.Torus.tpu_v4())
+        'torus:16x16x16'
+        """
+        return cls(16, 16, 16)
+
+
+def _extent(axis: str, value: Any) -> int:
+    """An extent of at least 1; zero and less get the hint that a missing dimension is 1."""
+    n = checks.whole(f"the extent {axis} of a torus", value)
+    if n < 1:
+        raise OptionError(
+            f"the extent {axis} of a torus must be at least 1, got {n}; use 1 for a dimension that is not there"
+        )
+    return n
