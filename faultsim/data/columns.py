@@ -187,10 +187,10 @@ EVENTS: tuple[Column, ...] = (
 WORKFLOW_RESULTS: tuple[Column, ...] = (
     Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
     Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
-    Column("node", "i4", "1", None, "Node that did it in the end.", "[yu2010] section 4.2", 0.0),
-    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "[yu2010] section 4.2", 0.0),
-    Column("finish", "f8", "s", None, "When it was done.", "[yu2010] section 4.2", 0.0),
-    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "[yu2010] section 5.3", 0.0),
+    Column("node", "i4", "1", None, "Node that did it in the end.", "[yu2010] section 4.B", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "[yu2010] section 4.B", 0.0),
+    Column("finish", "f8", "s", None, "When it was done.", "[yu2010] section 4.B", 0.0),
+    Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "[yu2010] section 5.C", 0.0),
 )
 
 #: What `WorkflowResult.decisions` holds, one row each time a job is put on a node, in order.
@@ -200,8 +200,8 @@ DECISIONS: tuple[Column, ...] = (
     Column("job", "i4", "1", None, "Number of the job in its workflow.", "[yu2010] Figures 7 and 8", 0.0),
     Column("node", "i4", "1", None, "Node that it is put on.", "[yu2010] Figures 7 and 8", 0.0),
     Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "[yu2010] Figures 7 and 8", 0.0),
-    Column("begin", "f8", "s", None, "When its inputs are there.", "[yu2010] section 4.2", 0.0),
-    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "[yu2010] section 4.2", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs are there.", "[yu2010] section 4.B", 0.0),
+    Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "[yu2010] section 4.B", 0.0),
 )
 
 #: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.

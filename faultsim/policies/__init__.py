@@ -229,7 +229,7 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("victims", "long", LongJobs, _BOTH, "[zhang2004] section 5.2.2"),
     PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]"),
     PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4"),
-    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.D"),
     PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "[topcuoglu2002]"),
     PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "[robert2012]", (), "shared:60"),
     PolicyRow("victims", "big", BigJobs, _BOTH, "[zhang2004] section 5.2.2"),

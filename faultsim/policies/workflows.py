@@ -103,7 +103,7 @@ class Fifo(WorkflowScheduler):
 
     References
     ----------
-    [yu2010] section 5.4 (Figure 9).
+    [yu2010] section 5.D (Figure 9).
 
     Examples
     --------

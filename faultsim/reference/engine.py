@@ -1,13 +1,8 @@
-"""The slow, obvious engine: MODEL.md read aloud, for tests, for teaching and for trying out a new policy.
+"""The slow, obvious engine: docs/background/model.md read aloud, for tests, for teaching and for trying out a policy.
 
 It shares no code with the fast engine: when the two agree on every job of a random workload, a misreading must have
-been made twice.  Each rule is one function beside the sentence of MODEL.md that it stands for.
-
-- `boxes`: the boxes of a torus, in contract order (section 5)
-- `state`: clock, machine, diary; `job`: one job and its phases; `world`: failures and predictions
-- `queueing`: queue orders, FCFS, EASY (section 6); `conservative`: the rest of it
-- `placement` (section 7), `migration` and `least_failures` (section 8), `failures` (section 9)
-- `checkpointing` (section 11), `rescheduling` and `moves` (section 12), `ledger` (section 14), `verify` (section 16)
+been made twice.  Each rule is one function beside the sentence of the model that it stands for: what is in quotation
+marks is in the page's words.  Every module names its section.
 """
 
 from typing import Any
@@ -64,7 +59,7 @@ def simulate(
     ----------
     settings : dict
         The lowered policies: machine, scheduler, placement, migration, recovery, checkpointing, rescheduling, overrun,
-        start_delay, record; with ``verify`` true the invariants of MODEL.md section 16 are checked after every instant.
+        start_delay, record; with ``verify`` true the invariants (model.md#invariants) are checked after every instant.
     submit, runtime, estimate : array of shape (n,)
         Seconds; submit not decreasing, none negative, no NaN.
     size : array of shape (n,)
@@ -164,7 +159,7 @@ def make_jobs(
 ) -> list[Job]:
     """The jobs, by (submit, index).
 
-    MODEL.md 3: "or "kill" at the estimate (it counts as done with run time = estimate, its work useful)".
+    model.md#overrun: "or it is killed at the estimate and counts as done with that run time".
     """
     columns = (np.asarray(column, dtype=np.float64).tolist() for column in (submit, runtime, estimate))
     jobs = []
@@ -211,12 +206,11 @@ class Coming:
 def happens_now(state: State, coming: Coming) -> bool:
     """Handle all events of this instant; whether a pass is due.
 
-    MODEL.md 2: "Total order by (time, kind, serial). Kinds at one instant, in this order: `FINISH` [...], `REPAIR`,
-    `FAILURE`, `CHECKPOINT` (requests by windows and predictions), [...] `ARRIVAL`, then one scheduling pass."  Always
-    the first of what is there: a job that has nothing left to do but rounding may finish at its checkpoint.
+    model.md#events: "Events are ordered by (time, kind, serial)."  Always the first of what is there: a job that has
+    nothing left to do but rounding may finish at its checkpoint.
 
-    "A pass runs after all events of an instant in which there was a finish, a failure, a repair that brought a node up,
-    an arrival"; F7: "or a failure with an effect".
+    "After all events of an instant one scheduling pass runs, if among them was a finish, an arrival, a repair that
+    brought a node up, a failure with an effect [...], or a tick at which a job moved."
     """
     kinds = [finish, repairs, failures, request, tick, arrival]
     if alarms_come_first(state):
@@ -236,10 +230,10 @@ def happens_now(state: State, coming: Coming) -> bool:
 
 
 def finish(state: State, coming: Coming) -> bool | None:
-    """ "FINISH by job index".
+    """By job index.
 
-    "Events that a pass creates at the same instant (a job of run time 0) are drained next and followed by another
-    pass."
+    "Jobs of run time 0 that a pass starts (without start delay) finish at the same instant: these finishes are handled
+    next, then another pass runs."
     """
     ending = [job for job in state.running if job.finish <= state.now]
     if not ending:
@@ -252,7 +246,7 @@ def finish(state: State, coming: Coming) -> bool | None:
 
 
 def repairs(state: State, coming: Coming) -> bool | None:
-    """ "REPAIR by node"."""
+    """By node."""
     repaired = [node for node, up in state.up.items() if up <= state.now]
     if not repaired:
         return None
@@ -262,7 +256,7 @@ def repairs(state: State, coming: Coming) -> bool | None:
 
 
 def failures(state: State, coming: Coming) -> bool | None:
-    """ "FAILURE in trace order"; all of the instant: "Simultaneous failures are one instant: one kill a job"."""
+    """In the order of the trace, all at once: "One kill per job and instant, however many of its nodes fail"."""
     if not coming.failures or coming.failures[0][0] > state.now:
         return None
     effect = False
@@ -275,7 +269,9 @@ def failures(state: State, coming: Coming) -> bool | None:
 
 
 def request(state: State, coming: Coming) -> bool | None:
-    """Requests for checkpoints, "in alarm order"; those of a risk-based policy "by job index (after alarms)"."""
+    """Requests for checkpoints, "in the order of the predictions or failures that they come from, those of a job itself
+    by job index".
+    """
     begun = state.checkpoints
     asking = [job for job in state.running if next_request(state, job) <= state.now]
     if coming.alarms and coming.alarms[0][0] == state.now:
@@ -301,7 +297,7 @@ def tick(state: State, coming: Coming) -> bool | None:
 
 
 def arrival(state: State, coming: Coming) -> bool | None:
-    """ "ARRIVAL in workload order"."""
+    """By order in the workload."""
     if not coming.arrivals or coming.arrivals[0].submit > state.now:
         return None
     state.arrive(coming.arrivals.pop(0))

@@ -36,12 +36,12 @@ class World:
     def failing(self, begin: float, end: float) -> set[int]:
         """The nodes with a prediction in a window.
 
-        F5: "a prediction counts in (w0, w1) iff begin < w1 and end > w0".
+        model.md#window: "A prediction from b to e [...] counts in (w0, w1) if b < w1 and e > w0."
         """
         return {node for b, e, node in self.predictions if b < end and e > begin}
 
     def probability(self, k: int) -> float:
-        """MODEL.md 7: "P_f = 1 - (1-a)^k for k failing nodes by k multiplications"."""
+        """model.md#balancing: "P = 1 - x where x starts at 1 and is multiplied k times by (1 - p)"."""
         survives = 1.0
         for _ in range(k):
             survives *= 1.0 - self.p

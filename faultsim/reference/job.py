@@ -1,4 +1,4 @@
-"""One job: what it asks for, in which phase it is, and where its time went (readings F1, F2, F11).
+"""One job: what it asks for, in which phase it is, and where its time went (model.md#running-job).
 
 From its start on a job is in a *stretch*: a lead phase (the restart cost, a checkpoint, a migration; often of no
 length), then work with planned checkpoints in between.  Whatever ends a stretch (a kill, a requested checkpoint, a
@@ -98,7 +98,7 @@ class Job:
 
     @property
     def useful(self) -> float:
-        """F13: "the rest is useful"; seconds."""
+        """Seconds: "the time held that is in no other account"."""
         others = (self.start_delay, self.restart, self.checkpoint, self.migration, self.hold, self.lost)
         return self.holding - sum(others)
 
@@ -107,10 +107,7 @@ class Job:
 
 
 def planned(job: Job, left: float) -> int:
-    """n(L): "the number of k >= 1 with L - k*W > C in plain doubles".
-
-    MODEL.md 11: "is skipped when the remaining work is <= cost".
-    """
+    """n(L): "the number of k >= 1 with L - k W > C: a checkpoint is left out when what remains then is C or less"."""
     n = 0
     while job.interval > 0.0 and left - (n + 1) * job.interval > job.cost:
         n += 1
@@ -118,14 +115,13 @@ def planned(job: Job, left: float) -> int:
 
 
 def duration(job: Job, left: float) -> float:
-    """Work and planned checkpoints: "L + n(L)*C"."""
+    """Work and planned checkpoints: L + n(L) C."""
     return left + planned(job, left) * job.cost
 
 
 def expected_if_started(job: Job, start: float) -> float:
-    """F10: "((t + start_delay) + r) + (Le + n(Le)*C), r = 0.0 before the first kill"; `start` is t + start_delay.
-
-    MODEL.md 6: "restart cost if it was killed + estimate - safe progress + checkpoints planned".
+    """model.md#expected-end: "if it were decided at t: ((t + start_delay) + r) + (Le + n(Le) C)"; `start` is t +
+    start_delay.
     """
     r = job.restart_cost if job.restarts else 0.0
     return (start + r) + duration(job, max(0.0, job.estimate - job.safe))
@@ -144,8 +140,8 @@ def set_out(
 ) -> None:
     """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on; that is safe from `safe_at` on.
 
-    F1: "finish = t0 + (L + n(L)*C); expected end = t0 + (Le + n(Le)*C)", L = runtime - p, Le = max(0, estimate - p).
-    (L is kept from below 0 too: p is a sum of doubles.)
+    "finish = t0 + (L + n(L) C), expected end = t0 + (Le + n(Le) C)" (L is kept from below 0 too: p is a sum of
+    doubles.)
     """
     job.lead, job.lead_begin, job.t0 = lead, begin, t0
     job.safe, job.after, job.carried = safe, after, carried
@@ -161,9 +157,9 @@ def set_out(
 def where(job: Job, t: float) -> Where:
     """Position at t of a running job.
 
-    F2: "checkpoint k ends at c_k = t0 + k*(W+C) and begins at b_k = t0 + ((k-1)*(W+C) + W), k <= n(L); j = number of k
-    with c_k <= t (c_0 = t0). If j < n and t >= b_{j+1} it is in a checkpoint, else it works."  F11: "Its position at t
-    is F2's (or the lead phase's) at max(t, pause_until)".
+    model.md#progress: "Checkpoint k begins at b = t0 + ((k - 1)(W + C) + W) and ends at c = t0 + k (W + C), k = 1 ...
+    n(L); c_0 = t0. At time t let j be the number of k with c_k <= t [...]. The job is in checkpoint j + 1 if j < n(L)
+    and t >= b_(j+1), else it works."  In a pause, the position is the one "at the end of the pause".
     """
     if t < job.start:
         return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.start)
@@ -186,9 +182,7 @@ def where(job: Job, t: float) -> Where:
 
 
 def close_stretch(job: Job, t: float) -> Where:
-    """Where the job is at t, with the time in phases other than work booked: "A broken-off checkpoint, restart or
-    migration stays in its own account".
-    """
+    """Where the job is at t, with the time in phases other than work booked, each in its own account."""
     here = where(job, t)
     if here.phase != "start_delay":
         spent = min(max(t, job.pause_until), job.t0) - job.lead_begin
@@ -203,8 +197,8 @@ def close_stretch(job: Job, t: float) -> Where:
 
 
 def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
-    """F11: "Defragment(cost=c) is a PAUSE [...] pause_until = max(now, start, pause_until) + c. The begin of its lead
-    phase, t0, finish and expected end each get + c by one addition".
+    """model.md#pause: "from the latest of now, its start and the end of that pause. Begin of work, finish and expected
+    end each move by `cost`".
 
     Everything moves by `again` more when that much of a planned checkpoint is to be made anew.
     """
@@ -222,7 +216,7 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
 
 
 def unpause(job: Job, t: float) -> None:
-    """F11: "a kill at t < pause_until gives size*(pause_until - max(t, start)) back"."""
+    """ "What a kill leaves of a pause is taken back from the account"."""
     if t < job.pause_until:
         job.migration -= job.pause_until - max(t, job.start)
     job.pause_until = NEVER

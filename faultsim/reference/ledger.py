@@ -1,4 +1,4 @@
-"""The capacity ledger: "every node-second of N*T is in exactly one account" (MODEL.md section 14, reading R9)."""
+"""The capacity ledger (model.md#ledger): "Every node-second [...] is in one account"."""
 
 from math import fsum
 
@@ -8,8 +8,8 @@ __all__ = ["advance", "balance", "ledger"]
 
 
 def advance(state: State, now: float) -> None:
-    """Let the time pass: "idle without demand, idle despite demand (min(free, asked for by the queue))"; F13: "down =
-    nodes down and not in a held job, integrated".
+    """Let the time pass: idle despite demand is "min(free, nodes that the queue asks for), over time", down "nodes that
+    are down and of no held job, over time".
     """
     gap = now - state.now
     wanted = min(state.free, sum(job.size for job in state.queue))
@@ -20,11 +20,7 @@ def advance(state: State, now: float) -> None:
 
 
 def ledger(state: State) -> dict[str, float]:
-    """All accounts at the end of a run, in node-seconds.
-
-    F13: "every holding period [decision, finish or kill) of a job is split by the clock [...], the rest is useful; all
-    but growth times the requested size."
-    """
+    """All accounts at the end of a run, in node-seconds."""
     jobs = state.jobs
     return {
         "useful": fsum(job.size * job.useful for job in jobs),

@@ -29,7 +29,7 @@ __all__ = [
     "table_of",
 ]
 
-# Event kinds of the record; MODEL.md section 2 fixes the order of those that are events.
+# Event kinds of the record; model.md#events fixes the order of those that are events.
 FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 4, 5, 6, 7
 
 
@@ -68,7 +68,7 @@ class State:
         self.recording = bool(settings["record"])
 
         self.now = 0.0
-        self.queue: list[Job] = []  # by (submit, index), the queue key of MODEL.md 3, and Requeue's place
+        self.queue: list[Job] = []  # by (submit, index) and Requeue's place
         self.running: list[Job] = []  # in order of decision; those in their start delay and held ones too
         self.done: list[Job] = []
         self.free = nodes  # neither held by a job nor down
@@ -104,10 +104,10 @@ class State:
     # -- the only ways in which nodes change hands
 
     def begin(self, job: Job, box: Box | None, nodes: list[int], backfilled: bool) -> None:
-        """The decision to start a queued job; its nodes are held from now on (MODEL.md 6, `start_delay`).
+        """The decision to start a queued job; its nodes are held from now on.
 
-        F1: "[decision, start) start delay, start = decision + start_delay; then a LEAD phase [start, t0) of the restart
-        cost: t0 = start + r where r = restart_cost if it was killed before, else 0.0".
+        model.md#lead-phase: "A job that was decided at t starts at `start` = t + start_delay. If it was killed before,
+        a lead phase of `restart_cost` seconds follows".
         """
         self.queue.remove(job)
         self.running.append(job)
@@ -218,7 +218,7 @@ class State:
 
     @property
     def open_to_start(self) -> int:
-        """The free nodes that a pass sees: `Static(m)` "leaves m free nodes alone: passes see m free nodes fewer"."""
+        """The free nodes that a pass sees: with `Static(m)` "m free nodes fewer than there are"."""
         return self.free - self.left_alone
 
     @property
@@ -241,8 +241,8 @@ class State:
     def down_mask(self, after: float = -math.inf) -> int:
         """Torus: the nodes that are still expected to be down after some time.
 
-        MODEL.md 6: "Repair times of down nodes are known once they are down (`repairs="unknown"`: they never come back
-        in a reservation)."
+        "with `repairs="known"` they are known once the node is down, with `"unknown"` such nodes never come back in a
+        reservation" (model.md#releases).
         """
         still = (node for node, up in self.up.items() if not self.repairs_known or up > after)
         return sum(1 << node for node in still)
@@ -253,14 +253,14 @@ class State:
         return bool(self.settings["scheduler"].get("repairs", "unknown") == "known")
 
     def expected_end(self, job: Job) -> float:
-        """MODEL.md 3, extend: "its expected end is max(now, start + estimate)"."""
+        """ "and `now` once that has passed" (model.md#expected-end)."""
         return max(self.now, job.expected)
 
     def releases(self) -> list[Release]:
         """What is expected to be free again, by time.
 
-        F10: "On a torus releases are: running/held jobs at max(now, expected end), down nodes at their up time"; "as
-        releases (of one node each)".
+        "Releases are the expected ends of running and held jobs, `now` where that has passed, and the up times of down
+        nodes, one node each".
         """
         found = [
             Release(self.expected_end(job), job.allocated, job.mask if self.table is not None else 0)
@@ -271,11 +271,11 @@ class State:
         return sorted((release for release in found if release.time < math.inf), key=lambda release: release.time)
 
     def overdue(self) -> bool:
-        """Reading R4: some running job's expected end has come and it has not finished."""
+        """Some running job's expected end has come and it has not finished."""
         return any(job.expected <= self.now for job in self.running)
 
     def disturb(self) -> None:
-        """Something that no plan foresaw: MODEL.md 6 and 16, readings F10 and F15."""
+        """Something that no plan foresaw (model.md#disturbances, model.md#invariants)."""
         self.disturbed = True
         self.promise = None
 

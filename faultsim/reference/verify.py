@@ -1,4 +1,4 @@
-"""The invariants of MODEL.md section 16, asked after every instant when ``settings["verify"]`` is true."""
+"""The invariants (model.md#invariants), asked after every instant when ``settings["verify"]`` is true."""
 
 from faultsim.errors import EngineError
 from faultsim.reference.ledger import balance

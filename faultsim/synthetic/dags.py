@@ -61,7 +61,7 @@ def dag_properties(workflow: Workflow) -> DagProperties:
 
     Notes
     -----
-    Source: [yu2010] section 5.1 names these properties after [hoenig2004]; the definitions in numbers are ours.
+    Source: [yu2010] section 5.A names these properties after [hoenig2004]; the definitions in numbers are ours.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def bench_dags(
 
     Notes
     -----
-    Source: [yu2010] section 5.1.
+    Source: [yu2010] section 5.A.
 
     Examples
     --------

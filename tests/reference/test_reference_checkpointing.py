@@ -31,7 +31,9 @@ def periodic(failures, **options):
 
 
 def test_periodic_checkpoints():
-    """ "skipped when the remaining work is <= cost": after 3 and 6 s of work, not after 9 (1 s remains)."""
+    """ "a checkpoint is left out when what remains then is C or less": after 3 and 6 s of work, not after 9 (1 s
+    remains).
+    """
     result = periodic([])
     assert (result["finish"][0], result["checkpoint_time"][0], result["checkpoints"]) == (12, 2, 0)
     assert ledger(result) == {"useful": 20, "checkpoint": 4}
@@ -45,7 +47,7 @@ def test_periodic_checkpoints():
         (2, 14, 2, 2),
         (3, 15, 3, 2),  # it begins at 3
         (3.5, 15.5, 3, 2.5),
-        (4, 12, 0, 2),  # "a checkpoint that completes exactly when its node fails is done"
+        (4, 12, 0, 2),  # "a checkpoint that is complete, exactly when its node fails is done"
         (6, 14, 2, 2),
         (7.75, 15.75, 3, 2.75),
         (8, 12, 0, 2),
@@ -65,7 +67,7 @@ def test_checkpoints_and_restart_cost():
 
 @pytest.mark.parametrize(("length", "starts"), [(10, [0, 12, 0]), (11, [0, 12, 13])])
 def test_planned_checkpoints_are_expected(length, starts):
-    """ "Expected duration [...] checkpoints planned": T is 12; 10 s take 12, 11 s take 14 (three checkpoints)."""
+    """ "expected end = t0 + (Le + n(Le) C)": T is 12; 10 s take 12, 11 s take 14 (three checkpoints)."""
     rule = {"name": "periodic", "interval": 3.0, "cost": 1.0}
     result = run(cluster(2), EASY, [(0, 10, 1), (0, 1, 2), (0, length, 1)], checkpointing=rule)
     assert result["start"].tolist() == starts
@@ -104,13 +106,13 @@ def test_a_checkpoint_that_ends_when_the_node_fails():
 
 
 def test_before_failure_without_cost_loses_nothing():
-    """ "BeforeFailure(0) loses nothing": the request of the failure's instant is heard before it."""
+    """ "`BeforeFailure` with cost 0": the request of the failure's instant is heard before it."""
     result = before_failure(8, 0)
     assert (result["finish"][0], result["lost_work"][0], result["restarts"][0]) == (10, 0, 1)
 
 
 def test_a_request_needs_more_work_than_it_costs():
-    """ "remaining work > cost": at 8 of 10 s, 2 remain.  The job is done at 10, before its node fails."""
+    """ "runtime - progress > C": at 8 of 10 s, 2 remain.  The job is done at 10, before its node fails."""
     result = before_failure(10, 2)
     assert (result["checkpoints"], result["finish"][0], result["restarts"][0]) == (0, 10, 0)
     result = before_failure(10, 2, job=10.5)
@@ -133,7 +135,7 @@ def test_a_request_at_the_very_start():
 
 
 def test_a_broken_off_checkpoint():
-    """ "A broken-off checkpoint [...] stays in its own account": [6, 8) is broken off at 7; 6 s of work are lost."""
+    """ "What was spent [...] stays in its own account": [6, 8) is broken off at 7; 6 s of work are lost."""
     rule = {"name": "before_failure", "cost": 2.0}
     result = failing(TEN, [(7, 1, 0)], cluster(2), alarms=[(6, 0)], checkpointing=rule)
     assert (result["finish"][0], result["lost_work"][0], result["checkpoint_time"][0]) == (17, 12, 1)
@@ -159,7 +161,9 @@ def test_victims(victims, jobs):
 
 
 def test_the_largest_are_those_that_can():
-    """ "the k largest then working": job 1 is in a checkpoint at 6.5, so the request takes job 3."""
+    """ "the k of largest requested size" of "the jobs that can take one": job 1 is in a checkpoint at 6.5, so the
+    request takes job 3.
+    """
     rule = {
         "name": "predicted_windows",
         "cost": 1.0,
@@ -177,7 +181,7 @@ def risk(predictions, p, interval=3.0, **options):
 
 
 def test_risk_based():
-    """ "at each request skip unless p_f * d * I >= C": asked at 3, 6 and 9.
+    """ "taken if, besides, (P i) W >= C": asked at 3, 6 and 9.
 
     A prediction at 7 is not in (3, 7), but in (6, 10): 1*2*3 >= 1.  The next request is 3 s after the checkpoint, at
     10, when 1 s remains.
@@ -203,7 +207,7 @@ def test_risk_based_counts_nodes_and_intervals():
 
 
 def test_an_unforeseen_checkpoint_moves_the_expected_end():
-    """ "Checkpoints by prediction [...] are not foreseen; the expected end moves when they happen."
+    """ "Requested checkpoints are not foreseen."
 
     Job 0 takes a checkpoint over [4, 6) and is expected at 12.  At 5 a job of 7 s fits before the head's T of 12.
     """

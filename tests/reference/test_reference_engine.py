@@ -36,7 +36,7 @@ from helpers.strategies import engine_cases, job_columns
 
 
 def test_all_ends_then_all_arrivals_then_one_pass():
-    """ "Kinds at one instant, in this order: FINISH [...] ARRIVAL, then one scheduling pass"."""
+    """ "After all events of an instant one scheduling pass runs"."""
     result = run(cluster(2), FCFS, [(0, 10, 2), (0, 10, 1), (10, 5, 1), (20, 1, 2)])
     table = result["events_table"]
     assert list(zip(table["time"].tolist(), table["kind"].tolist(), table["job"].tolist(), strict=True)) == [
@@ -54,8 +54,8 @@ def test_arrivals_of_an_instant_are_seen_together():
 
 
 def test_jobs_of_no_length_are_drained_and_followed_by_another_pass():
-    """ "Events that a pass creates at the same instant (a job of run time 0) are drained next and followed by another
-    pass."
+    """ "Jobs of run time 0 that a pass starts (without start delay) finish at the same instant: these finishes are
+    handled next, then another pass runs."
     """
     result = run(cluster(1), FCFS, [(0, 0, 1), (0, 0, 1), (0, 5, 1)])
     assert result["start"].tolist() == [0, 0, 0]
@@ -67,14 +67,14 @@ def test_jobs_of_no_length_are_drained_and_followed_by_another_pass():
 
 
 def test_overrun_extends():
-    """ "its expected end is max(now, start + estimate), and nodes expected "now" are not free in this pass"."""
+    """ "its expected end is then `now` (its nodes are not free in this pass)"."""
     jobs = [(0, 10, 2, 5), (0, 1, 3), (7, 1, 1)]
     assert starts(cluster(3), EASY, jobs) == [0, 10, 11]  # at 7, T is 7: job 2 would end at 8
     assert starts(cluster(3), EASY, [*jobs[:2], (7, 1, 1, 0)]) == [0, 10, 7]  # and here at 7
 
 
 def test_overrun_kills():
-    """ "or "kill" at the estimate (it counts as done with run time = estimate, its work useful)"."""
+    """ "or it is killed at the estimate and counts as done with that run time"."""
     result = run(cluster(3), EASY, [(0, 10, 2, 5), (0, 1, 3), (7, 1, 1)], overrun="kill")
     assert result["start"].tolist() == [0, 5, 7]
     assert result["runtime"].tolist() == [5, 1, 1]
@@ -86,7 +86,7 @@ def test_overrun_kills():
 
 
 def test_boxes_of_the_papers_torus():
-    """ "4x4x8 has exactly 13*13*57 = 9,633 boxes"; 38 feasible sizes."""
+    """ "4x4x8 has exactly 9,633 boxes"; 38 feasible sizes."""
     table = BoxTable((4, 4, 8), True, "extents-descending")
     assert sum(map(len, table.of_size.values())) == 9633
     assert len(table.sizes) == 38
@@ -96,7 +96,7 @@ def test_boxes_of_the_papers_torus():
 
 @pytest.mark.parametrize(("size", "rounded"), [(11, 12), (13, 14), (65, 72), (97, 112), (113, 128), (64, 64)])
 def test_sizes_round_up_at_arrival(size, rounded):
-    """ "Sizes without a box (11 on 4x4x8) round up at arrival to the next feasible size."."""
+    """ "A size without a box is rounded up at arrival to the next one that has"."""
     assert run(torus(4, 4, 8), FCFS, [(0, 1, size)])["allocated"].tolist() == [rounded]
 
 
@@ -109,7 +109,7 @@ def test_sizes_round_up_at_arrival(size, rounded):
     ],
 )
 def test_box_order_settles_ties(box_order, box):
-    """ "extents descending (a, b, c; lexicographic), then bases ascending (x, y, z); ties go to the first"."""
+    """ "Boxes are listed by extents (a, b, c) descending, lexicographically, then by base ascending"."""
     result = run(torus(2, 2, 8), FCFS, [(0, 1, 4)], placement={"name": "first_fit", "box_order": box_order})
     assert places(result) == {0: [box]}
 
@@ -125,7 +125,7 @@ def test_bases_come_before_extents_or_after(box_order, box):
 
 
 def test_boxes_wrap_on_a_torus_and_not_on_a_mesh():
-    """ "a job needs a contiguous box (base, extent); boxes wrap"."""
+    """ "On a torus, or a mesh (`wrap=False`), a job holds a box"."""
     jobs = [(0, 2, 2), (0, 9, 4), (0, 9, 2), (2, 1, 3)]  # job 0 leaves nodes 0 and 1; 8 is free
     assert starts(torus(1, 1, 9), FCFS, jobs) == [0, 0, 0, 2]
     assert starts(torus(1, 1, 9, wrap=False), FCFS, jobs) == [0, 0, 0, 9]
@@ -135,12 +135,12 @@ def test_boxes_wrap_on_a_torus_and_not_on_a_mesh():
 
 
 def test_fcfs_stops_at_the_first_job_that_cannot_start():
-    """ "head first; stop at the first job that cannot start"."""
+    """ "The head starts if it can, then the next, until one cannot"."""
     assert starts(cluster(2), FCFS, [(0, 10, 1), (0, 10, 2), (0, 1, 1)]) == [0, 10, 20]
 
 
 def test_job_3_becomes_4():
-    """K1: "job 3 on a 4x4 torus with a free 2x2 becomes 4"."""
+    """The example of krevat2002#K1."""
     corner = wanted(j0=(0, 0, 0, 4, 2, 1), j1=(0, 2, 0, 2, 2, 1))
     result = run(torus(4, 4, 1), FCFS, [(0, 10, 8), (0, 10, 4), (0, 10, 3)], placement=corner)
     assert result["start"].tolist() == [0, 0, 0]
@@ -149,7 +149,7 @@ def test_job_3_becomes_4():
 
 
 def test_a_candidate_may_end_exactly_at_the_shadow_time():
-    """ "A later job may start if now + start_delay + its duration <= T in exact doubles"."""
+    """ "A job may start if its expected end, were it started now [...], is T or earlier"."""
     jobs = [(0, 10, 3), (0, 1, 4), (0, 10, 1), (0, 10.5, 1)]
     assert starts(cluster(4), EASY, jobs) == [0, 10, 0, 11]
     assert starts(cluster(4), EASY, jobs, start_delay=1.0) == [1, 12, 1, 14]
@@ -158,14 +158,14 @@ def test_a_candidate_may_end_exactly_at_the_shadow_time():
 
 
 def test_backfilled_jobs_take_from_the_extra_nodes():
-    """ "it fits in the extra nodes [...]; each such job takes from them"."""
+    """ "if it fits in the extra nodes [...]; it then uses them up"."""
     result = run(cluster(5), EASY, [(0, 10, 3), (0, 10, 4), (0, 100, 1), (0, 100, 1)])
     assert result["start"].tolist() == [0, 10, 0, 20]
     assert result["backfilled"].tolist() == [False, False, True, False]
 
 
 def test_extra_nodes_count_every_release_at_the_shadow_time():
-    """ "free at T, all releases at T counted, less the head's size"."""
+    """ "those free at T (all releases at T counted) less the head's size"."""
     assert starts(cluster(6), EASY, [(0, 10, 3), (0, 10, 2), (0, 10, 4), (0, 100, 1)]) == [0, 0, 10, 0]
 
 
@@ -182,7 +182,7 @@ def test_only_the_head_has_a_reservation():
 
 
 def test_one_scan_without_restart():
-    """ "One scan of the queue in order, no restart": job 2 fits only before job 3 has taken its nodes."""
+    """ "one scan of the rest of the queue in order": job 2 fits only before job 3 has taken its nodes."""
     assert starts(cluster(4), EASY, [(0, 10, 2), (0, 10, 4), (0, 4, 2), (0, 4, 1)]) == [0, 10, 0, 4]
 
 
@@ -193,20 +193,20 @@ def before_head(reservation, *candidates):
 
 
 def test_any_box_for_the_head():
-    """ "with the job's box held [...] the head still finds a box at T"."""
+    """ "the job may start in a box if, with it [...], such a box is still free at T"."""
     assert before_head("any", (3, 100, 2)) == [10, 3]
 
 
 def test_fixed_box_for_the_head():
-    """ "the box [...] that the placement rule picks on the occupancy at T, left alone by backfilled jobs that end after
-    T"; it is 0-3, so the candidate waits, unless it ends by then.
+    """ "the box [...] that the placement rule picks on the occupancy at T is left alone by jobs that end after T"; it
+    is 0-3, so the candidate waits, unless it ends by then.
     """
     assert before_head("fixed", (3, 100, 2)) == [10, 10]
     assert before_head("fixed", (3, 7, 2)) == [10, 3]
 
 
 def test_backfilled_jobs_that_end_later_are_held_for_the_head():
-    """ "and those of jobs backfilled earlier in this pass that end after T"."""
+    """ "and with the boxes of jobs backfilled earlier in this pass that end after T"."""
     line = torus(1, 1, 8, wrap=False)  # at 2, nodes 0 and 7 are free; the head needs 0-6 or 1-7
     jobs = [(0, 1, 1), (0, 10, 6), (2, 5, 7), (2, 100, 1), (2, 100, 1), (2, 8, 1)]
     assert starts(line, EASY, jobs) == [0, 0, 10, 2, 15, 2]
@@ -214,7 +214,7 @@ def test_backfilled_jobs_that_end_later_are_held_for_the_head():
 
 @pytest.mark.parametrize(("growth", "start", "held"), [(1, 1, 4), (0, 10, 3)])
 def test_backfilled_jobs_grow_by_max_growth(growth, start, held):
-    """ "or up to s + `max_growth` (K's I = 1) when no permitted box of a smaller one exists"."""
+    """ "or up to s + `max_growth` when no permitted one of a smaller size exists"."""
     corner = wanted(j0=(0, 0, 0, 4, 2, 1), j1=(0, 2, 0, 2, 2, 1))
     jobs = [(0, 10, 8), (0, 10, 4), (1, 1, 16), (1, 3, 3)]
     result = run(torus(4, 4, 1), {**EASY, "max_growth": growth}, jobs, placement=corner)
@@ -223,7 +223,7 @@ def test_backfilled_jobs_grow_by_max_growth(growth, start, held):
 
 
 def test_the_head_grows_as_far_as_it_must():
-    """ "if no free box of that size exists, the smallest feasible q above it with one".
+    """ "if there is none that is free, of the smallest larger size that has one".
 
     A 2x2x2 corner is free: 5 nodes (a line) become 8, past the feasible 6.  "`max_growth`" binds later jobs only.
     """
@@ -248,7 +248,7 @@ def test_the_head_grows_as_far_as_it_must():
     ],
 )
 def test_queue_orders(order, expected):
-    """ "Queue order: arrival (default), shortest first, largest first, WFP3, UNICEF"."""
+    """Every order of model.md#orders."""
     jobs = [(0, 10, 4), (1, 10, 1), (5, 1, 4)]
     assert starts(cluster(4), {"name": "fcfs", "order": {"name": order}}, jobs)[1:] == expected
 
@@ -276,7 +276,7 @@ class Nonsense:
 
 
 def test_an_order_in_python():
-    """ "or a user function of the columns"."""
+    """ "or a function of yours"."""
     order = {"name": "python", "object": OddFirst()}
     assert starts(cluster(1), {"name": "fcfs", "order": order}, [(0, 2, 1)] * 4) == [4, 0, 6, 2]
     with pytest.raises(InputError, match="none NaN"):
@@ -284,7 +284,7 @@ def test_an_order_in_python():
 
 
 def test_start_delay():
-    """ "`start_delay` between decision and start [...]; the nodes are held meanwhile"."""
+    """ "`start_delay` seconds lie between the decision to start a job and its start; its nodes are held meanwhile"."""
     result = run(cluster(1), FCFS, [(0, 10, 1), (0, 10, 1)], start_delay=1.0)
     assert result["start"].tolist() == [1, 12]
     assert result["finish"].tolist() == [11, 22]
@@ -296,7 +296,7 @@ def test_start_delay():
 
 
 def test_a_cluster_takes_the_lowest_numbers():
-    """ "Cluster: `FirstFit` (lowest numbers)"."""
+    """ "`FirstFit` takes the lowest free numbers"."""
     table = run(cluster(5), FCFS, [(0, 2, 1), (0, 9, 2), (0, 9, 1), (2, 1, 2)])["allocations"]
     assert table["job"].tolist() == [0, 1, 2, 3]
     assert table["node_offsets"].tolist() == [0, 1, 3, 4, 6]
@@ -304,7 +304,7 @@ def test_a_cluster_takes_the_lowest_numbers():
 
 
 def test_the_box_that_leaves_the_largest_free_partition():
-    """ "`MaxFreePartition` (K: the box that leaves the largest MFP)": beside job 1, not where it splits the rest."""
+    """ "the one that leaves the largest free box": beside job 1, not where it splits the rest."""
     line = torus(1, 1, 9, wrap=False)
     jobs = [(0, 1, 3), (0, 9, 2), (2, 1, 1)]  # at 2: 0-2 free, 3-4 busy, 5-8 free
     assert places(run(line, FCFS, jobs, placement=MAX_FREE))[2] == [(0, 0, 0, 1, 1, 1)]
@@ -365,7 +365,7 @@ def test_unknown_names(change, name):
 
 @pytest.mark.parametrize("change", [{"migration": DEFRAGMENT}, {"placement": MAX_FREE}])
 def test_a_cluster_has_no_boxes(change):
-    """ "a combination without one is refused by name before anything runs"."""
+    """What is not there is refused by name before anything runs."""
     with pytest.raises(OptionError):
         simulate({**config(cluster(2)), **change}, [0], [1], [1], [1])
 

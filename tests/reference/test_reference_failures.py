@@ -41,9 +41,7 @@ def ledger(result):
 
 
 def test_a_failure_kills_and_the_job_starts_again_in_the_same_instant():
-    """ "back to the queue; work since the last safe point is lost [...] it may restart in the same instant": 4 s on 2
-    nodes are lost.
-    """
+    """ "It may start again in the same instant": 4 s on 2 nodes are lost."""
     result = failing(TEN, [(4, 1, 0)], cluster(2))
     assert rows(result) == [
         (0, ARRIVES, 0, -1), (0, START, 0, -1), (4, FAILURE, 0, 1), (4, START, 0, -1), (14, FINISH, 0, -1),
@@ -87,7 +85,7 @@ def test_failures_after_the_last_finish_are_not_handled():
 
 
 def test_simultaneous_failures_are_one_kill():
-    """ "Simultaneous failures are one instant: one kill a job."  Node 1 is down all the same."""
+    """ "One kill per job and instant, however many of its nodes fail."  Node 1 is down all the same."""
     result = failing(TEN, [(4, 0, 0), (4, 1, 3), (4, 1, 2)], cluster(2))
     assert rows(result)[2:6] == [(4, FAILURE, 0, 0), (4, FAILURE, -1, 1), (4, FAILURE, -1, 1), (7, REPAIR, -1, 1)]
     assert (result["restarts"][0], result["failures"], result["failures_hit"]) == (1, 3, 1)
@@ -95,7 +93,7 @@ def test_simultaneous_failures_are_one_kill():
 
 
 def test_a_failure_during_a_down_time_extends_it():
-    """ "A failure during a down time extends it to the later end.": [2, 7) becomes [2, 9); 6 + 1 changes nothing."""
+    """ "its up time becomes the later of the old one and t + d": [2, 7) becomes [2, 9); 6 + 1 changes nothing."""
     result = failing([(0, 1, 1), (3, 1, 2)], [(2, 1, 5), (4, 1, 5), (6, 1, 1)], cluster(2))
     assert result["start"].tolist() == [0, 9]
     assert result["ledger"]["down"] == 7
@@ -106,7 +104,7 @@ def test_a_failure_during_a_down_time_extends_it():
 
 
 def test_a_failure_without_down_time_on_a_free_node_does_nothing():
-    """ "Down time 0 never makes a node down and creates no repair; alone, on a free node, it runs no pass."."""
+    """ "with d = 0 nothing happens"."""
     result = failing([(0, 5, 1)], [(2, 1, 0)], cluster(2))
     assert (result["finish"][0], result["failures"], result["failures_hit"], result["passes"]) == (5, 1, 0, 2)
     assert rows(result)[2] == (2, FAILURE, -1, 1)
@@ -133,7 +131,9 @@ def test_failures_before_the_first_submit():
 
 @pytest.mark.parametrize(("recovery", "finish"), [(REQUEUE, [15, 25, 35]), (TAIL, [25, 15, 35])])
 def test_where_a_killed_job_waits(recovery, finish):
-    """ "A requeued job keeps its key (`requeue="arrival"`; or `"tail"`)"; the tail of 5 is before the arrival of 5."""
+    """ "With `place="arrival"` it has its old key [...]; with `"tail"` it is behind all that wait now"; the tail of 5
+    is before the arrival of 5.
+    """
     result = failing([(0, 10, 1), (1, 10, 1), (5, 10, 1)], [(5, 0, 0)], cluster(1), recovery=recovery)
     assert result["finish"].tolist() == finish
 
@@ -146,8 +146,8 @@ def test_the_tail_settles_ties_of_other_orders():
 
 
 def test_restart_cost():
-    """ "`restart_cost`: at every start after a kill": [4, 7), then 10 s of work.  A failure at 5 breaks it off: one
-    second more in its account, nothing lost.
+    """ "If it was killed before, a lead phase of `restart_cost` seconds follows": [4, 7), then 10 s of work.  A
+    failure at 5 breaks it off: one second more in its account, nothing lost.
     """
     recovery = {**REQUEUE, "restart_cost": 3.0}
     result = failing(TEN, [(4, 0, 0)], cluster(2), recovery=recovery)
@@ -158,7 +158,7 @@ def test_restart_cost():
 
 
 def test_a_failure_in_the_start_delay_kills():
-    """ "the nodes are held meanwhile; a failure then kills": it begins anew at 2 and starts at 5."""
+    """ "its nodes are held meanwhile, and a failure then kills": it begins anew at 2 and starts at 5."""
     result = failing(TEN, [(2, 0, 0)], cluster(2), start_delay=3.0)
     assert (result["first_start"][0], result["start"][0], result["finish"][0]) == (5, 5, 15)
     assert (result["restarts"][0], result["lost_work"][0], result["failure_wait"][0]) == (1, 0, 3)
@@ -174,8 +174,8 @@ def test_nobody_said_what_becomes_of_killed_jobs():
 
 
 def test_hold():
-    """ "the job stays on its nodes until the failed node is repaired, then pays the restart cost and resumes from the
-    last safe point": held over [4, 10), restart to 12, 10 s again.  Job 1 cannot have the other node.
+    """ "the job keeps its nodes [...] a lead phase of `restart_cost` seconds begins, and then it works": held over [4,
+    10), restart to 12, 10 s again.  Job 1 cannot have the other node.
     """
     result = failing([(0, 10, 2), (5, 1, 1)], [(4, 1, 6)], cluster(2), recovery={**HOLD, "restart_cost": 2.0})
     assert (result["start"][0], result["finish"][0]) == (0, 22)
@@ -187,8 +187,8 @@ def test_hold():
 
 
 def test_failures_extend_a_hold():
-    """ "Further failures on its nodes extend the hold; they are no second kill.": node 0 is down over [4, 7), node 1
-    over [5, 9) and, by the failure at 8, until 12; one without down time does nothing.
+    """ "no kill; with d > 0 the node is down until the latest of its up time, t and t + d": node 0 is down over [4, 7),
+    node 1 over [5, 9) and, by the failure at 8, until 12; one without down time does nothing.
     """
     result = failing(TEN, [(4, 0, 3), (5, 1, 4), (6, 0, 0), (8, 1, 4)], cluster(2), recovery=HOLD)
     assert (result["finish"][0], result["restarts"][0], result["failures_hit"]) == (22, 1, 1)
@@ -298,7 +298,7 @@ def test_a_repair_disturbs():
 
 
 def test_an_unknown_repair_never_comes_in_a_reservation():
-    """ "they never come back in a reservation": job 2 may run for ever, since T is."""
+    """ "such nodes never come back in a reservation": job 2 may run for ever, since T is."""
     result = failing(
         [(0, 10, 2), (3, 1, 3), (3, 1e9, 1)], [(2, 0, 2)], cluster(3), {**EASY, "repairs": "unknown"}, recovery=HOLD
     )
@@ -327,7 +327,7 @@ def test_easy_and_a_held_job(machine, repairs, starts):
 
 @pytest.mark.parametrize(("cost", "starts"), [(0.0, [0, 9, 20]), (1.0, [0, 9, 20]), (1.5, [0, 21, 20])])
 def test_easy_expects_a_restart_cost(cost, starts):
-    """ "restart cost if it was killed + estimate": job 1 (10 s), killed at 5, waits for node 1 until 9; T is 20, so
+    """ "((t + start_delay) + r) + (Le + n(Le) C)": job 1 (10 s), killed at 5, waits for node 1 until 9; T is 20, so
     with a restart cost of more than 1 s it has to wait for the head.
     """
     recovery = {**REQUEUE, "restart_cost": cost}
@@ -337,7 +337,7 @@ def test_easy_expects_a_restart_cost(cost, starts):
 
 
 def test_easy_expects_the_safe_progress_no_more():
-    """ "estimate - safe progress": job 1 (10 s, checkpoints of no cost every 3 s), killed at 5 with 3 s safe, has 7 s
+    """ "Le = max(0, estimate - p)": job 1 (10 s, checkpoints of no cost every 3 s), killed at 5 with 3 s safe, has 7 s
     left, from 9 on to 16 <= T = 16.
     """
     rule = {"name": "periodic", "interval": 3.0, "cost": 0.0}

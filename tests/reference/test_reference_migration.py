@@ -30,7 +30,7 @@ def scattered(*more, scheduler=FCFS, **options):
 
 
 def test_defragment():
-    """ "re-place the running jobs [...] adopt only if the MFP grows; then FCFS again"."""
+    """ "the running jobs are placed anew [...]. The arrangement is adopted if the MFP grows [...]; then Fcfs again"."""
     result = scattered((0, 1, 4))
     assert result["start"][4] == 6
     assert result["moves"].tolist() == [0, 0, 1, 0, 0]
@@ -54,7 +54,7 @@ def test_the_largest_is_placed_first():
     [("min_free", 0.5, 1), ("min_free", 0.51, 0), ("max_concentration", 0.5, 1), ("max_concentration", 0.49, 0)],
 )
 def test_conditions_are_inclusive(option, value, moves):
-    """ "free >= min_free*N and MFP <= max_concentration*free (inclusive)": 4 of 8 are free, 2 of these in one box."""
+    """ "if free >= `min_free` N, MFP <= `max_concentration` free": 4 of 8 are free, 2 of these in one box."""
     assert scattered((0, 1, 4), **{option: value})["moves"].sum() == moves
 
 
@@ -66,13 +66,15 @@ def test_migration_costs_a_phase():
 
 
 def test_migration_with_an_empty_queue():
-    """ "`when="always"` also attempts with an empty queue"."""
+    """ "somebody waits (or `when="always"`)"."""
     assert scattered()["migrations_attempted"] == 0
     assert scattered(when="always")["migrations_successful"] == 1
 
 
 def test_no_second_attempt_while_nothing_changes():
-    """ "the occupancy differs from that after the last attempt": job 4's arrival changes nothing, nor does job 5's."""
+    """ "the occupancy [...] differs from that after the last attempt": job 4's arrival changes nothing, nor does job
+    5's.
+    """
     result = scattered((0, 1, 8), (7, 1, 8), (8, 1, 8), max_concentration=0.6)
     assert result["migrations_attempted"] == 1  # at 6; then all free nodes are in one box
     everything = scattered((0, 1, 8), (7, 1, 8), (8, 1, 8), max_concentration=1.0)
@@ -80,7 +82,7 @@ def test_no_second_attempt_while_nothing_changes():
 
 
 def test_keep_promise():
-    """ "`keep_promise=True` refuses an arrangement that would make the head's reservation later".
+    """ "with `keep_promise=True` only if the head's T does not become later".
 
     The head wants 6 nodes; the move at 6 would have job 2 end at 103, not 100.
     """
@@ -100,7 +102,7 @@ def test_migration_comes_before_backfilling():
 
 
 def test_conservative_rebuilds_after_a_migration():
-    """R5: "after the sweep [...] attempt; if adopted, rebuild, which may start jobs"."""
+    """ "Migration is tried after the sweep"."""
     result = scattered((0, 1, 4), scheduler=CONSERVATIVE)
     assert result["start"][4] == 6
     assert result["migrations_successful"] == 1
@@ -129,7 +131,7 @@ def swapped(failures, jobs=((0, 5, 1), (1, 10, 1)), **options):
 
 
 def test_a_failure_in_a_migration():
-    """ "its end is a safe point; a failure in it rolls back to the older one."."""
+    """ "work that was not safe stays unsafe until the end of the phase"."""
     result = swapped([(7, 0, 0)])
     assert (result["finish"][1], result["lost_work"][1], result["ledger"]["migration"]) == (17, 4, 2)
     result = swapped([(8, 0, 0)])
@@ -137,8 +139,8 @@ def test_a_failure_in_a_migration():
 
 
 def test_who_may_migrate():
-    """ "while the difference of failure counts exceeds the threshold"; "jobs whose last start is later than the
-    finished job's".
+    """ "differ by more than `threshold` failures"; "the running jobs whose last start is later than that of the job
+    that finished".
     """
     tolerant = swapped([], threshold=2.0)
     assert (tolerant["moves"].tolist(), tolerant["migrations_attempted"]) == ([0, 0], 1)
@@ -261,8 +263,8 @@ def test_nothing_runs_while_all_are_held():
 
 
 def test_down_nodes_are_part_of_the_occupancy():
-    """ "the occupancy differs from that after the last attempt": attempts at 5, 6, 8 (node 7 goes down) and 58 (it is
-    up), and none for the arrivals at 9 and 10.
+    """ "the occupancy, down nodes included, differs from that after the last attempt": attempts at 5, 6, 8 (node 7 goes
+    down) and 58 (it is up), and none for the arrivals at 9 and 10.
     """
     rule = {**DEFRAGMENT, "max_concentration": 1.0}
     result = failing([*SCATTERED, (0, 1, 8), (9, 1, 8), (10, 1, 8)], [(8, 7, 50)], LINE, migration=rule)

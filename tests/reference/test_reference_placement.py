@@ -14,7 +14,7 @@ LINE = torus(1, 1, 4, wrap=False)
 
 
 def test_least_failures_first():
-    """ "fewest failures so far, failures on idle and down nodes included, then lowest number": 1, 2 and 1 failures,
+    """ "every failure counts as soon as it is handled, whatever it hits": 1, 2 and 1 failures,
     those before the first submit and on node 1 while it is down too.
     """
     failures = [(0, 0, 0), (1, 1, 3), (2, 1, 0), (11, 2, 0)]
@@ -40,7 +40,7 @@ def test_the_window_begins_at_the_decision_and_ends_with_the_estimate():
 
 @pytest.mark.parametrize(("estimate", "predicted", "node"), [(10, 5, 1), (5, 5, 0), (10, 0, 0), (10, 9.5, 1)])
 def test_safest_first(estimate, predicted, node):
-    """ "predicted not to fail in the job's window first"; the window (0, estimate) is open."""
+    """ "those that are not predicted to fail in the job's window"; the window (0, estimate) is open."""
     result = failing(
         [(0, estimate, 1)], [], cluster(2), predictions=[(predicted, 0)], placement={"name": "safest_first"}
     )
@@ -70,14 +70,14 @@ def base(placement, predictions, p=1.0):
     ],
 )
 def test_balancing(rule, predictions, p, chosen):
-    """ "least L_MFP + P_f * q"."""
+    """ "the box of least (MFP before - MFP after) + P q"."""
     assert base({"name": "balancing", "rule": rule}, predictions, p) == chosen
 
 
 @pytest.mark.parametrize(("predictions", "chosen"), [([], 0), ([0], 2), ([0, 3], 0), ([3], 0)])
 def test_tie_breaking(predictions, chosen):
-    """ "among the boxes that leave the largest MFP over all candidates, the first that is predicted not to fail; if all
-    are, the first": never the one in the middle.
+    """ "among the boxes that leave the largest free box over all candidates, the first without a node that is predicted
+    to fail": never the one in the middle.
     """
     assert base({"name": "tie_breaking"}, predictions) == chosen
 

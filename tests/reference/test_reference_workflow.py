@@ -95,7 +95,9 @@ def test_without_the_rule_that_a_source_kills_its_transfers_the_example_is_anoth
 
 
 def test_without_predictions_flaw_is_rank_hybd_in_the_example():
-    """Questions included: "A scheduler that does not ask is counted as one that is always answered no"."""
+    """Questions included: "A scheduler that does not ask (`RankHybd`, `Fifo`) is counted as one that is always answered
+    no".
+    """
     blind = plainly(EXAMPLE, world_of(EXAMPLE_FAILURES), scheduler="flaw")
     hybd = plainly(EXAMPLE, world_of(EXAMPLE_FAILURES))
     assert happened(blind) == happened(hybd) == RANK_HYBD
@@ -353,7 +355,7 @@ def test_fifo_asks_when_it_is_told_to():
 
 
 def test_right_answers_are_about_the_window_not_about_the_failure_that_was_meant():
-    """L4 (section IV-C): down from 100 to 120, the job would end at 140, and the prediction of 130 is false; still the
+    """yu2010#L4: down from 100 to 120, the job would end at 140, and the prediction of 130 is false; still the
     yes is right.
     """
     world = world_of([(100, 0, 20)], [(130, 0)])

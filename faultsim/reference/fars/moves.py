@@ -1,4 +1,4 @@
-"""One move of `Fars`: where a job goes, and what the move does to it (model.md, "Rescheduling")."""
+"""One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
 import math
 from copy import copy

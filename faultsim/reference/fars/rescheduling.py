@@ -1,4 +1,4 @@
-"""`Fars`: running jobs leave nodes that are predicted to fail (model.md, "Rescheduling").
+"""`Fars`: running jobs leave nodes that are predicted to fail (model.md#rescheduling).
 
 One tick is `act`: who is suspicious, how many nodes are spare, what each move is worth, which jobs move; then they do.
 How one job moves, and what a move costs it, is in `moves`.
@@ -117,7 +117,7 @@ def free_at(state: State, u: float) -> int:
 
 def least_unreserved(state: State) -> int:
     """Conservative: "the least number, over all times u >= t, and 0 at least, of nodes free at u: [...] less those of
-    reservations [begin, end) with begin <= u < end".
+    reservations [begin, end) with begin <= u < end."
 
     The number falls only where a reservation begins.
     """
@@ -146,7 +146,7 @@ def gain(state: State, job: Job, f: float) -> float:
 
 
 def queue_cost(state: State) -> float:
-    """O_q: "the last [...] or the mean [...] of the waits observed so far; 0 before the first"."""
+    """O_q: "the last [...] or the mean [...] of the waits observed so far [...]; 0 before the first"."""
     if not state.waits:
         return 0.0
     if state.settings["rescheduling"]["queue_cost"] == "last":
@@ -197,9 +197,8 @@ def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[i
 
 
 def steal(state: State, others: list[tuple[Suspect, float]], left: int) -> dict[int, list[int]]:
-    """[du2024]: "for each suspicious job that was not chosen and has v > 0, by falling gain,
-    ties to the lower index: with r the spare nodes that are left, a job with k <= r takes them. Else a victim is looked
-    for".
+    """model.md#node-stealing: "for each suspicious job that was not chosen and has v > 0, by falling gain, ties to the
+    lower index: with r the spare nodes that are left, a job with k <= r takes them [...]. Else a victim is looked for".
     """
     moving: dict[int, list[int]] = {}
     stopped: list[Job] = []
@@ -220,8 +219,8 @@ def steal(state: State, others: list[tuple[Suspect, float]], left: int) -> dict[
 
 def cheapest(state: State, suspect: Suspect, suspected: set[int], stopped: list[Job], left: int) -> Job | None:
     """ "among the jobs that run, are not held, have started, do not end now, are not suspicious, were not stolen from
-    before, have a smaller requested size than the job, and at least k - r nodes; it is the one of least loss, ties to
-    the lower index".
+    before, have a smaller requested size than the job, and at least k - r nodes; it is the one of least loss [...],
+    ties to the lower index".
     """
     able = [
         job

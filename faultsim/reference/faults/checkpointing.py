@@ -1,4 +1,4 @@
-"""Checkpoints: those that a job plans and those that are asked for (MODEL.md section 11, readings F1, F3, F4)."""
+"""Checkpoints: those that a job plans and those that are asked for (model.md#checkpoints)."""
 
 import math
 from typing import Any
@@ -13,10 +13,7 @@ REQUESTED = ("before_failure", "predicted_windows", "risk_based")
 
 
 def interval_of(rule: dict[str, Any] | None, size: int) -> float:
-    """W of a policy that plans its checkpoints; 0 when nothing is planned.
-
-    MODEL.md 11: "`Periodic(interval, cost)`, `Young(cost, mtbf)` = sqrt(2*cost*mtbf/size), `Daly(cost, mtbf)`."
-    """
+    """W of a policy that plans its checkpoints (model.md#planned); 0 when nothing is planned."""
     if rule is None or rule["name"] not in PLANNED:
         return 0.0
     if rule["name"] == "periodic":
@@ -35,8 +32,8 @@ def interval_of(rule: dict[str, Any] | None, size: int) -> float:
 
 
 def may_begin(state: State, job: Job, cost: float) -> bool:
-    """F3: "taken iff the job works (t >= t0, not paused), runs (not held), has unsaved progress (t > its last safe
-    point: t0 [...]) and remaining work runtime - progress > cost".
+    """model.md#requested: "A request at t is taken if the job works (t >= t0, and not in a pause of `Defragment`), is
+    not held, has work that is not safe (t > t0) and runtime - progress > C".
     """
     if job.held or state.now < job.pause_until:
         return False
@@ -45,25 +42,24 @@ def may_begin(state: State, job: Job, cost: float) -> bool:
 
 
 def take(state: State, job: Job, cost: float) -> None:
-    """F3: "a new lead phase "checkpoint" [t, t + C), t0' = t + C; when t >= t0' the safe point is p' = progress; before
-    that the old p stays safe and the work done (t - t0, by the clock) is unsaved. [...] If cost == 0: safe at once
-    (t0' = t)."
+    """ "Then a lead phase of C seconds begins; at its end, t0' = t + C, that progress is safe [...]. A kill before t0'
+    loses the work since the old safe point; with C = 0 it is safe at once."
     """
     state.write(CHECKPOINT, job)
     state.checkpoints += 1
     here = close_stretch(job, state.now)
     set_out(job, "checkpoint", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
-    state.disturb()  # "an unforeseen checkpoint"
+    state.disturb()  # "are not foreseen"
 
 
 def alarms_come_first(state: State) -> bool:
-    """F3: "BeforeFailure with cost == 0: its alarms of an instant are handled right BEFORE the failures"."""
+    """ "`BeforeFailure` with cost 0 [...]: its requests of an instant are handled right before the failures"."""
     rule = state.settings["checkpointing"]
     return bool(rule["name"] == "before_failure" and rule["cost"] == 0)
 
 
 def alarm(state: State, node: int) -> None:
-    """A request from outside: "An alarm on a node: the job that holds it"; node -1: to victims among all jobs."""
+    """A request from outside: to the job that holds the node; node -1: to victims among all jobs."""
     rule = state.settings["checkpointing"]
     cost = float(rule["cost"])
     asked = [job for job in state.running if node < 0 or job.has(node)]
@@ -75,8 +71,8 @@ def alarm(state: State, node: int) -> None:
 
 
 def victims(state: State, able: list[Job], rule: dict[str, Any]) -> list[Job]:
-    """MODEL.md 11: "victims `AllJobs`, `LongJobs(300)`: now - last start >= 300 s, `BigJobs(1)`: the k largest then
-    working"; F3: "the k largest requested sizes, ties to the lower job index".
+    """model.md#predicted-windows: "`AllJobs`; `LongJobs(s)`, those with now - start >= s [...]; `BigJobs(k)`, the k of
+    largest requested size, ties to the lower index."
     """
     if rule["name"] == "all":
         return able
@@ -90,8 +86,8 @@ def victims(state: State, able: list[Job], rule: dict[str, Any]) -> list[Job]:
 
 
 def next_request(state: State, job: Job) -> float:
-    """When the job asks next: "requests at t0 + i*W (i = 1, 2, ...) of each WORK stretch (t0 restarts at each safe
-    point)"; inf when it has finished by then, is held, or another policy rules.
+    """When the job asks next: "at t0 + i W, [...] of each stretch of work" (model.md#risk-based); inf when it has
+    finished by then, is held, or another policy rules.
     """
     rule = state.settings["checkpointing"]
     if rule is None or rule["name"] != "risk_based" or job.held:
@@ -101,8 +97,8 @@ def next_request(state: State, job: Job) -> float:
 
 
 def ask(state: State, job: Job) -> None:
-    """F4: "d = i (intervals since the last one written), k = number of the job's nodes with a prediction in the window
-    (t, t + (W + C)), p_f = 1 - (1-p)^k by k multiplications; taken iff F3's test holds and (p_f*d)*W >= C".
+    """ "taken if, besides, (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its nodes
+    with a prediction in the window from t to t + (W + C)."
     """
     rule = state.settings["checkpointing"]
     interval, cost = float(rule["interval"]), float(rule["cost"])

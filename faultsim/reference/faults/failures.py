@@ -1,4 +1,4 @@
-"""Failures, repairs and what becomes of the job that is hit (MODEL.md section 9, readings F6 to F9)."""
+"""Failures, repairs and what becomes of the job that is hit (model.md#failures)."""
 
 import math
 from bisect import insort
@@ -11,8 +11,8 @@ __all__ = ["before_the_first_submit", "end_holds", "fail", "repair", "requeue", 
 
 
 def before_the_first_submit(state: State) -> int:
-    """F6: "Failures with time < first submit: handled before the simulation begins: they count for LeastFailuresFirst
-    and take their node down (if up time > first submit); no events, no ledger, no pass, not in `failures`."
+    """model.md#early-failures: "they count for `LeastFailuresFirst`, and take their node down if it is not up again by
+    then [...]; they are in no record and no count."
 
     Returns how many there are.
     """
@@ -30,9 +30,7 @@ def before_the_first_submit(state: State) -> int:
 def fail(state: State, node: int, downtime: float) -> bool:
     """FAILURE of a node now; whether it had an effect.
 
-    MODEL.md 9: "A failure on a free node only takes it down. On a busy node it kills the job"; "A failure during a down
-    time extends it to the later end."; "Down time 0 never makes a node down and creates no repair; alone, on a free
-    node, it runs no pass."
+    "A failure has an effect if it kills, takes a node down, or makes an up time later." (model.md#effect)
     """
     state.failures_of[node] += 1
     state.failures += 1
@@ -63,9 +61,7 @@ def stay_down(state: State, node: int, until: float) -> bool:
 
 
 def repair(state: State, node: int) -> None:
-    """F8: "REPAIR at up time (end of the latest outage) [...] In a held job: when all the job's nodes are up: the hold
-    ends at this instant".
-    """
+    """ "A node that is down until u is free again at u, as an event (repair)"; a job whose last node it was goes on."""
     state.write(REPAIR, node=node)
     state.bring_up(node)
     state.disturb()
@@ -78,8 +74,8 @@ def repair(state: State, node: int) -> None:
 
 
 def kill(state: State, job: Job) -> None:
-    """F9: "lost seconds = unsaved work by the clock [...]; broken-off checkpoint / restart / migration time stays in
-    its account, a broken start delay in start_delay. restarts += 1. Safe progress stays."
+    """model.md#kill: "A kill at t loses the work that is not safe, by the clock [...]. What was spent of a start delay,
+    restart, checkpoint or migration that it breaks off stays in its own account."
     """
     roll_back(state, job)
     recovery = state.settings.get("recovery")
@@ -102,22 +98,19 @@ def roll_back(state: State, job: Job) -> None:
 
 
 def requeue(state: State, job: Job, place: str) -> None:
-    """MODEL.md 9: "`Requeue()` (O, Z): back to the queue; [...] its other nodes are free at once"; MODEL.md 6: "A
-    requeued job keeps its key (`requeue="arrival"`; or `"tail"`), so it can become the head".
-    """
+    """model.md#requeue: "the job leaves its nodes, those that are up being free at once, and goes back"."""
     state.leave(job)
     if job.waiting_since is None:
         job.waiting_since = state.now
     if place == "tail":
-        state.queue.append(job)  # "behind all that wait now, before arrivals of this instant and later ones"
+        state.queue.append(job)  # "behind all that wait now and before all that come later"
     else:
         insort(state.queue, job, key=lambda waiting: (waiting.submit, waiting.index))
 
 
 def hold(state: State, job: Job) -> None:
-    """MODEL.md 9: "`Hold()` (F): the job stays on its nodes until the failed node is repaired".
-
-    F9: "`start` stays (but a job killed in its start delay gets start = t, and first_start = t if that was its first)".
+    """model.md#hold: "the job keeps its nodes"; "a job killed in its start delay gets start = t (and first_start, if
+    that was its first)".
     """
     job.held = True
     job.start = min(job.start, state.now)
@@ -132,17 +125,14 @@ def is_whole(state: State, job: Job) -> bool:
 
 
 def end_holds(state: State) -> None:
-    """F9: "After all failures of the instant: if none of its nodes is down, the hold ends at t."."""
+    """ "When none of its nodes is down (after all failures of the instant, or at a repair)"."""
     for job in state.running:
         if job.held and is_whole(state, job):
             end_hold(state, job)
 
 
 def end_hold(state: State, job: Job) -> None:
-    """MODEL.md 9: "then pays the restart cost and resumes from the last safe point".
-
-    F9: "When the hold ends at h: lead phase "restart" [h, t0), t0 = h + r, then WORK from the safe progress".
-    """
+    """ "a lead phase of `restart_cost` seconds begins, and then it works: t0 = h + restart_cost"."""
     assert job.waiting_since is not None
     job.held = False
     job.hold += state.now - job.waiting_since
@@ -152,8 +142,8 @@ def end_hold(state: State, job: Job) -> None:
 
 
 def foresee_hold(state: State, job: Job) -> None:
-    """F9: "While held: expected end = (h + r) + (Le + n(Le)*C) with h the known latest up time; repairs="unknown" (or
-    fcfs, where it does not matter): inf until repaired."
+    """ "While it is held its expected end is (h + restart_cost) + (Le + n(Le) C) for the latest known up time h, and
+    infinite with `repairs="unknown"`."
     """
     job.finish = math.inf
     up = [until for node, until in state.up.items() if job.has(node)]

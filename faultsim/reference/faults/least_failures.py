@@ -1,4 +1,4 @@
-"""`LeastFailuresMigration`: running jobs leave nodes that failed often (MODEL.md section 8, reading F12)."""
+"""`LeastFailuresMigration`: running jobs leave nodes that failed often (model.md#least-failures-migration)."""
 
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.state import State
@@ -7,12 +7,9 @@ __all__ = ["migrate"]
 
 
 def migrate(state: State, finished: Job) -> None:
-    """ "at every FINISH, right after its nodes are freed and before the pass: jobs whose last start is later than the
-    finished job's, in order of last start then index".
-
-    F12: "for running jobs with start > the finished job's start and start <= now and finish > now and not held";
-    "migrations_attempted += 1 per FINISH at which at least one such job existed, migrations_successful += 1 if one
-    moved."
+    """ "at every finish, right after its nodes are free, the running jobs whose last start is later than that of the
+    job that finished (and not later than now), that are not held and do not finish now, are looked at in order of
+    (start, index)"; "An attempt is a finish at which at least one such job runs, a success one at which a job moved."
     """
     rule = state.settings["migration"]
     if rule is None or rule["name"] != "least_failures":
@@ -28,9 +25,8 @@ def migrate(state: State, finished: Job) -> None:
 
 
 def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
-    """ "repeatedly the worst node (ties lowest) against the best idle node (ties lowest) while the difference of
-    failure counts exceeds the threshold. The cost is one phase; its end is a safe point; a failure in it rolls back to
-    the older one."  Whether the job moved.
+    """ "While the worst of its nodes [...] and the best idle one [...] differ by more than `threshold` failures, the
+    job changes the one for the other; the one it leaves is idle at once."  Whether the job moved.
     """
     count = state.failures_of
     have, idle = list(job.nodes), list(state.free_nodes)
@@ -44,9 +40,8 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     if not given:
         return False
     state.swap(job, list(given), list(taken))
-    # F12: "the current lead phase (restart, migration; or a checkpoint, planned or requested) is broken off, its spent
-    # time stays in its account; unsaved work so far is carried (by the clock) and lost if a failure comes before t0' =
-    # now + cost; at t0' the safe point is the progress at the move."
+    # "The move breaks off a lead phase or a checkpoint, whose time so far stays in its account; work that was not safe
+    # stays unsafe until the end of the phase."
     here = close_stretch(job, state.now)
     unpause(job, state.now)
     set_out(job, "migration", state.now, state.now + cost, here.safe, here.progress, here.unsaved)

@@ -1,8 +1,7 @@
-"""Conservative backfilling on clusters and tori (MODEL.md section 6, reading R5).
+"""Conservative backfilling on clusters and tori (model.md#conservative).
 
-"every queued job has a reservation and keeps it: each pass compresses in queue order (take one job's reservation out,
-put it at the earliest hole given all others). After a disturbance [...] all are rebuilt in queue order. On a torus as a
-reservation in time over boxes."
+"Every queued job has a reservation [...], and keeps it. A pass takes one job's reservation after another out, in queue
+order (a new job has none), and puts it at the earliest hole given all others, never later than it was."
 """
 
 import math
@@ -18,7 +17,7 @@ __all__ = ["conservative"]
 
 
 def conservative(state: State, order: list[Job]) -> None:
-    """One pass.  "With Defragment: after the sweep, [...] attempt; if adopted, rebuild, which may start jobs."."""
+    """One pass.  "Migration is tried after the sweep"."""
     rebuild = is_disturbed(state)
     if rebuild:
         state.reservations.clear()
@@ -29,12 +28,10 @@ def conservative(state: State, order: list[Job]) -> None:
 
 
 def is_disturbed(state: State) -> bool:
-    """ "if a disturbance happened since the last pass or is present (some running job is past its expected end, R4;
-    some reservation's time is < now, or equalled the last pass's time without having started [...])".
-
-    A job that outlived its estimate and has ended since the last pass did disturb.  F10: "a failure with an effect, a
-    repair, a migration [...], an unforeseen checkpoint since the last pass".  An adopted `Defragment` is dealt with in
-    its own pass.
+    """ "a running job past its expected end, or one that was and has ended since the last pass; a reservation whose
+    time has passed, or was that of the last pass, without a start; [...] a failure with an effect; a repair; a
+    requested checkpoint since the last pass" (model.md#disturbances).  An adopted `Defragment` is dealt with in its
+    own pass.
     """
     disturbed, state.disturbed = state.disturbed, False
     return (
@@ -47,7 +44,7 @@ def is_disturbed(state: State) -> bool:
 def sweep(state: State, order: list[Job], compressing: bool) -> None:
     """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`.
 
-    F10: "a job that has no hole at all (unknown repairs) has no reservation".
+    "A job that finds no hole at all [...] has no reservation until all are given anew."
     """
     still_waiting: list[Job] = []
     for job in order:
@@ -55,9 +52,9 @@ def sweep(state: State, order: list[Job], compressing: bool) -> None:
         first = not still_waiting  # no job earlier in queue order stays queued
         new, starts = (cluster_hole if state.table is None else torus_hole)(state, job, first)
         if old is not None and (new is None or old.begin < new.begin):
-            new, starts = old, old.begin == state.now and is_really_free(state, old)  # "(never later than it was)"
+            new, starts = old, old.begin == state.now and is_really_free(state, old)  # "never later than it was"
         if new is not None and starts:
-            # R6: "under conservative: started while a job earlier in queue order stays queued".
+            # "It counts as backfilled if a job earlier in queue order stays queued."
             state.begin(job, new.box, free_nodes_for(state, job), backfilled=not first)
             continue
         if new is not None:
@@ -67,7 +64,7 @@ def sweep(state: State, order: list[Job], compressing: bool) -> None:
 
 
 def reservation_end(state: State, job: Job, begin: float) -> float:
-    """ "Duration of a reservation = [t, (t + start_delay) + estimate)"; F10: with what is left of the estimate."""
+    """ "from t to its expected end if decided at t"."""
     return expected_if_started(job, begin + state.delay)
 
 
@@ -86,7 +83,7 @@ def holes_to_try(state: State) -> list[float]:
 def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool:
     """Whether the other half-open interval takes room from this one.
 
-    "A zero-length reservation needs room at its instant", but [t, t) takes none from the others.
+    "A reservation of no length needs room at its instant and takes none from others."
     """
     if other_begin == other_end:
         return False
@@ -99,8 +96,8 @@ def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool
 def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
     """The earliest hole of a cluster, and whether the job starts in it now.
 
-    "A hole at `now` needs nodes that are really free now (not those of overrun jobs); if there is none, the releases in
-    time order are tried, those "now" (overrun) included".
+    "the size fits at now among what is expected to be free and not reserved, nodes that an overrun job should have
+    given back included, and is no more than what is really free." (model.md#holes)
     """
     times, used = usage(state)
     for t in [state.now, *holes_to_try(state)]:
@@ -142,7 +139,9 @@ def usage(state: State) -> tuple[list[float], list[int]]:
 
 
 def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
-    """The earliest hole of a torus, and whether the job starts in it now: "Earliest t first, then smallest q"."""
+    """The earliest hole of a torus, and whether the job starts in it now: "The earliest time comes first, then the
+    smallest size".
+    """
     assert state.table is not None
     sizes = state.table.sizes_between(job.needs, state.nodes)
     if not first:
@@ -164,8 +163,8 @@ def box_at(
 ) -> Reservation | None:
     """A reservation at t, when running jobs hold these nodes, or they are down.
 
-    "The box is the placement rule's choice, judged on the occupancy at t", among the boxes that are "free over the
-    whole duration of running jobs (until their expected end) and of other reservations".
+    "On a torus a reservation is a box that is free for the whole stretch."; "Which box is the placement rule's choice,
+    judged on what is occupied at t."
     """
     assert state.table is not None
     end = reservation_end(state, job, t)

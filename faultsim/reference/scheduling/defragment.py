@@ -1,4 +1,4 @@
-"""`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (MODEL.md section 8)."""
+"""`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (model.md#defragment)."""
 
 from typing import Any
 
@@ -30,9 +30,9 @@ def defragment(state: State, order: list[Job]) -> bool:
 
 
 def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
-    """ "if free >= min_free*N and MFP <= max_concentration*free (inclusive) and free > 0 and something runs and the
-    occupancy differs from that after the last attempt"; "`when="always"` also attempts with an empty queue".
-    F11: "something runs" = at least one running, not held.
+    """ "if free >= `min_free` N, MFP <= `max_concentration` free, something is free and something runs that is not
+    held, somebody waits (or `when="always"`), and the occupancy, down nodes included, differs from that after the last
+    attempt".
     """
     assert state.table is not None
     return (
@@ -48,11 +48,10 @@ def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
 def rearranged(state: State) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
-    "re-place the running jobs (those in their start delay too) on an empty torus with the down nodes blocked, largest
-    allocated size first (then earlier decision, then queue order), at their allocated size, by the placement rule
-    without growth; a job that fits nowhere keeps its box and the re-placing starts again without it".  Reading R3: "its
-    box is blocked from the beginning of the next try".  F11: "Held jobs are not re-placed: their boxes are blocked."
-    F5: "Re-placing a running job in Defragment: (now, max(now, expected end))".
+    "the running jobs are placed anew on the torus that is empty but for down nodes and held jobs, largest allocated
+    size first, then earlier decision, then queue order, at their size by the placement rule. A job that fits nowhere
+    keeps its box, and the placing starts again with that box blocked from the beginning."  The window is "from now to
+    the job's expected end, now if that has passed".
     """
     assert state.table is not None
     kept = {job: job.box for job in state.running if job.held and job.box is not None}
@@ -82,7 +81,7 @@ def nodes_of(arrangement: dict[Job, Box]) -> int:
 
 
 def delays_head(state: State, arrangement: dict[Job, Box], head: Job, cost: float) -> bool:
-    """ "`keep_promise=True` refuses an arrangement that would make the head's reservation later."
+    """Whether it would make the head's T later (`keep_promise`).
 
     The arrangement is tried on a copy of what `shadow_time` reads: boxes, occupancy and expected ends.
     """
@@ -100,9 +99,7 @@ def delays_head(state: State, arrangement: dict[Job, Box], head: Job, cost: floa
 
 
 def adopt(state: State, arrangement: dict[Job, Box], cost: float) -> None:
-    """Reading R3: "every job whose box really changes in an adopted arrangement gets one phase of c seconds", F11's
-    pause.
-    """
+    """ "Each job whose box changes pauses for `cost` seconds"."""
     for job in sorted(arrangement, key=lambda job: job.index):
         if arrangement[job] != job.box:
             state.move(job, arrangement[job], cost)

@@ -1,4 +1,4 @@
-"""Placement: which of the free nodes or boxes (MODEL.md section 7)."""
+"""Placement: which of the free nodes or boxes (model.md#placement)."""
 
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -26,10 +26,7 @@ class Window(NamedTuple):
 
 
 def window_at(state: State, job: Job, t: float) -> Window:
-    """ "Prediction window of a placement: failures with now < t < now + start_delay + estimate."
-
-    F5: "Placement of a queued job considered for the decision time t [...]: (t, (t + start_delay) + estimate)".
-    """
+    """ "the open interval from t to (t + start_delay) + estimate" (model.md#window)."""
     return Window(t, (t + state.delay) + job.estimate)
 
 
@@ -42,10 +39,10 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
         return []
     rule, free = state.settings["placement"]["name"], state.free_nodes
     if rule == "least_failures_first":
-        # "fewest failures so far, failures on idle and down nodes included, then lowest number"
+        # "those that failed least often so far, ties to the lower number"
         free = sorted(free, key=lambda node: (state.failures_of[node], node))
     elif rule == "safest_first":
-        # "predicted not to fail in the job's window first, then lowest number"
+        # "those that are not predicted to fail in the job's window, by number, then the others by number"
         failing = state.world.failing(*window_at(state, job, state.now))
         free = sorted(free, key=lambda node: (node in failing, node))
     free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
@@ -66,20 +63,20 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
     assert state.table is not None
     rule = state.settings["placement"]
     if rule["name"] == "first_fit":
-        return candidates[0]  # "Torus: `FirstFit` (first box in contract order)"
+        return candidates[0]  # "the first free box of the size"
     if rule["name"] == "python":
         return ask_user(state, rule["object"], job, candidates, occupied)
     if len(candidates) == 1:
         return candidates[0]
     left = mfp_left(state.table, candidates, occupied)
     if rule["name"] == "max_free_partition":
-        return candidates[left.index(max(left))]  # "the box that leaves the largest MFP"; "ties go to the first"
+        return candidates[left.index(max(left))]  # "the one that leaves the largest free box"
     failing = state.world.failing(*window)
     k = [sum(box.mask >> node & 1 for node in failing) for box in candidates]
     if rule["name"] == "balancing":
         return balancing(state, rule.get("rule", "prod"), candidates, occupied, left, k)
-    # TieBreaking: "among the boxes that leave the largest MFP over all candidates, the first that is predicted not to
-    # fail; if all are, the first"
+    # TieBreaking: "among the boxes that leave the largest free box over all candidates, the first without a node that
+    # is predicted to fail; if there is none, the first"
     best = [i for i in range(len(candidates)) if left[i] == max(left)]
     return candidates[next((i for i in best if k[i] == 0), best[0])]
 
@@ -91,10 +88,8 @@ def mfp_left(table: BoxTable, candidates: list[Box], occupied: int) -> list[int]
 
 
 def balancing(state: State, rule: str, candidates: list[Box], occupied: int, left: list[int], k: list[int]) -> Box:
-    """ "`Balancing` (O: least L_MFP + P_f * q, q the box's size, L_MFP = MFP before - MFP after, P_f = 1 - (1-a)^k for
-    k failing nodes by k multiplications, or `rule="max"`; a later box wins only by more than 1e-9)".
-
-    F5: "rule="max": p if k > 0 else 0. [...] a later box replaces the best only if value < best - 1e-9."
+    """model.md#balancing: "the box of least (MFP before - MFP after) + P q"; "a later one replaces the best so far only
+    if its value is less than that value - 1e-9".
     """
     assert state.table is not None
     before = state.table.largest_free(occupied)

@@ -1,4 +1,4 @@
-"""FCFS and EASY backfilling, and the order of the queue (MODEL.md section 6)."""
+"""FCFS and EASY backfilling, and the order of the queue (model.md#queue)."""
 
 import math
 from collections.abc import Callable
@@ -25,8 +25,8 @@ __all__ = [
     "start_as_head",
 ]
 
-#: Reading R2: queue orders as sort keys of one job at a time, smallest first; ties by (submit, index), or by the place
-#: that a requeued job was given (F9: "With other queue orders the place breaks ties").
+#: Queue orders (model.md#orders) as sort keys of one job at a time, smallest first; ties by (submit, index), or by the
+#: place that a requeued job was given: "With other queue orders the place breaks ties".
 ORDERS: dict[str, Callable[[Job, float], float]] = {
     "arrival": lambda job, now: 0.0,  # the queue is kept in order of arrival, with "tail" of coming back
     "shortest": lambda job, now: job.estimate,
@@ -49,7 +49,7 @@ def queue_order(state: State) -> list[Job]:
 
 
 def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
-    """MODEL.md 6: "or a user function of the columns"."""
+    """ "or a function of yours" (model.md#orders)."""
     columns = SimpleNamespace(
         index=np.array([job.index for job in queue], dtype=np.int32),
         submit=np.array([job.submit for job in queue], dtype=np.float64),
@@ -66,7 +66,7 @@ def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
 
 
 def fcfs(state: State, order: list[Job]) -> None:
-    """ "`Fcfs`: head first; stop at the first job that cannot start."  Started jobs leave `order`."""
+    """ "The head starts if it can, then the next, until one cannot." (model.md#fcfs)  Started jobs leave `order`."""
     while order and start_as_head(state, order[0]):
         del order[0]
 
@@ -74,8 +74,8 @@ def fcfs(state: State, order: list[Job]) -> None:
 def start_as_head(state: State, job: Job) -> bool:
     """Start the head of the queue if it can start now.
 
-    "On a torus: try the (rounded) size; if no free box of that size exists, the smallest feasible q above it with one;
-    then the placement rule among the boxes of size q."
+    "On a torus: a box of the (rounded) size; if there is none that is free, of the smallest larger size that has one;
+    which one is the placement rule's choice."
     """
     if job.needs > state.open_to_start:
         return False
@@ -95,8 +95,8 @@ def start_as_head(state: State, job: Job) -> bool:
 
 
 def backfill(state: State, order: list[Job]) -> None:
-    """EASY's second half: "after FCFS, one reservation, for the head. T is computed once a pass. One scan of the queue
-    in order, no restart."  `order` has the head first.
+    """model.md#easy: "one reservation, for the head, computed once a pass, and one scan of the rest of the queue in
+    order." `order` has the head first.
     """
     head, T = order[0], shadow_time(state, order[0])
     check_promise(state, head, T)
@@ -109,8 +109,8 @@ def backfill(state: State, order: list[Job]) -> None:
 def shadow_time(state: State, head: Job) -> float:
     """T: the first release at which the head finds room, running jobs released in order of expected end.
 
-    Reading R7: everything that ends by T is released.  Now, if there is room without a release (EASY never asks then).
-    F10: "T = inf when no release is enough (then nothing is refused on its account)".
+    "At equal times all count. T is infinite when no release is enough, and then nobody is refused on its account."
+    Now, if there is room without a release (EASY never asks then).
     """
     if state.table is None:
         free = state.open_to_start
@@ -136,15 +136,13 @@ def occupied_at(state: State, T: float, running: list[Job] | None = None) -> int
 
 
 def ends_by(state: State, job: Job, T: float) -> bool:
-    """ "A later job may start if now + start_delay + its duration <= T in exact doubles"; F10: the duration is what is
-    left to do, with the restart cost and planned checkpoints.
-    """
+    """ "A job may start if its expected end, were it started now [...], is T or earlier"."""
     return expected_if_started(job, state.now + state.delay) <= T
 
 
 def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
-    """ "cluster: it fits in the extra nodes (free at T, all releases at T counted, less the head's size); each such job
-    takes from them".
+    """ "if it fits in the extra nodes, those free at T (all releases at T counted) less the head's size; it then uses
+    them up".
     """
     free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
     extra = free_at_T - head.size
@@ -161,11 +159,11 @@ def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> Non
 def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
     """Both reservations of a torus.
 
-    "any": "with the job's box held, and those of jobs backfilled earlier in this pass that end after T, the head still
-    finds a box at T".  "fixed": "the box of the smallest feasible q >= the head's size that the placement rule picks on
-    the occupancy at T, left alone by backfilled jobs that end after T".
-    "Permitted boxes are filtered first, then placed among. A backfilled job takes its rounded size s, or up to s +
-    max_growth when no permitted box of a smaller one exists."
+    "any": "the job may start in a box if, with it and with the boxes of jobs backfilled earlier in this pass that end
+    after T, such a box is still free at T".  "fixed": "the box of the smallest feasible size that the placement rule
+    picks on the occupancy at T is left alone by jobs that end after T".
+    "Permitted boxes are filtered first, then placed among. A backfilled job takes a box of its rounded size s, or up to
+    s + `max_growth` when no permitted one of a smaller size exists."
     """
     assert state.table is not None
     scheduler = state.settings["scheduler"]
@@ -205,7 +203,7 @@ def fixed_box(state: State, head: Job, T: float) -> Box:
     raise EngineError(f"job {head.index} has no box at its shadow time {T}")
 
 
-# -- what verify asks, MODEL.md 16: "no start promised by EASY or conservative is missed except after ..."
+# -- what verify asks: "a start promised by EASY or conservative backfilling is not missed" (model.md#invariants)
 
 
 def check_promise(state: State, head: Job, T: float) -> None:
@@ -218,7 +216,7 @@ def check_promise(state: State, head: Job, T: float) -> None:
 def check_start(state: State, head: Job | None) -> None:
     """The promised job started in time; `head` is the head of the queue at the beginning of the pass.
 
-    A promise ends when another job has come ahead, or a running job outlives its estimate; F15: also with any failure,
+    A promise ends when another job has come ahead, or a running job outlives its estimate; also with any failure,
     repair, migration or unforeseen checkpoint (`State.disturb`).
     """
     if state.promise is None:

@@ -11,7 +11,7 @@ __all__ = ["balancing", "failing_nodes", "failure_probability", "tie_breaking"]
 
 
 def failure_probability(k: int, p: float, rule: str = "prod") -> float:
-    """P_f of a box with k nodes that are predicted to fail, each with probability p (MODEL.md 7)."""
+    """P of a box with k nodes that are predicted to fail, each with probability p (model.md#balancing)."""
     if rule == "max":
         return p if k > 0 else 0.0
     survives = 1.0
@@ -27,7 +27,7 @@ def failing_nodes(failing: Busy | None, box: Box) -> int:
 def balancing(
     busy: Busy, size: int, failing: Busy | None = None, p: float = 0.0, rule: str = "prod", **options: object
 ) -> Box | None:
-    """The box with the least L_MFP + P_f * q; a later one replaces the best only if better by more than 1e-9."""
+    """The box of least (MFP before - MFP after) + P q; a later one replaces it only if better by more than 1e-9."""
     wrap = bool(options.get("wrap", True))
     before = max_free(busy, wrap)
     best, best_value = None, 0.0

@@ -1,6 +1,6 @@
-"""All boxes of a torus or mesh as bit masks, in contract order (MODEL.md section 5).
+"""All boxes of a torus or mesh as bit masks, in contract order (model.md#box-order).
 
-A set of nodes is a Python integer: bit ``(x*Y + y)*Z + z`` stands for node (x, y, z) (MODEL.md section 1).  A box is
+A set of nodes is a Python integer: bit ``(x*Y + y)*Z + z`` stands for node (x, y, z) (model.md#time).  A box is
 free when its mask and the occupancy have no bit in common.  That is all the geometry the reference engine knows.
 """
 
@@ -65,7 +65,7 @@ class BoxTable:
         self.sizes = sorted(self.of_size)
 
     def round_up(self, size: int) -> int:
-        """MODEL.md 4: "Sizes without a box (11 on 4x4x8) round up at arrival to the next feasible size."."""
+        """ "A size without a box is rounded up at arrival to the next one that has." (model.md#machines)"""
         return min(q for q in self.sizes if q >= size)
 
     def sizes_between(self, low: int, high: int) -> list[int]:
@@ -73,7 +73,7 @@ class BoxTable:
         return [q for q in self.sizes if low <= q <= high]
 
     def free_of_size(self, busy: int, size: int) -> list[Box]:
-        """`find_partitions` of MODEL.md 5: "every free box of exactly that many nodes"."""
+        """Every free box of exactly that many nodes, in contract order."""
         return [box for box in self.of_size.get(size, ()) if not box.mask & busy]
 
     def free_of_at_least(self, busy: int, size: int) -> list[Box]:

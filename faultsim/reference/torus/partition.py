@@ -30,7 +30,7 @@ __all__ = [
 Box = tuple[int, int, int, int, int, int]
 Busy = NDArray[np.bool_]
 
-# What "first" means (MODEL.md 5): name -> sort key of a box.
+# What "first" means (model.md#box-order): name -> sort key of a box.
 BOX_ORDERS = {
     "extents-descending": lambda box: (-box[3], -box[4], -box[5], *box[:3]),
     "extents-ascending": lambda box: (*box[3:], *box[:3]),
@@ -187,7 +187,7 @@ def choose(rule: str, busy: Busy, size: int, **options: object) -> Box | None:
 
 
 def pop_steps(busy: NDArray[np.bool_], base: tuple[int, int]) -> list[int]:
-    """Krevat's projection of columns in two dimensions (appendix A, Fig. 9), step by step.
+    """Krevat's projection of columns in two dimensions ([krevat2002] Figure 9), step by step.
 
     The largest rectangle found so far after each column taken in, until a column with a busy first node stops it.
     `busy` is (X, Y), a torus.

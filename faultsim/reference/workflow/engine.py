@@ -131,7 +131,8 @@ def table(rows: list[Any], names: str, types: str) -> dict[str, NDArray[Any]]:
 def run(state: WorkflowState, sources_kill: bool) -> None:
     """ "After all events of an instant one scheduling pass runs, if among them was a finish, a repair that brought a
     node up, a failure with an effect, a wake-up, or an arrival. A job of no length that a pass puts on a node finishes
-    at the same instant: such finishes are handled next, then another pass runs. The run ends when all jobs are done".
+    at the same instant: such finishes are handled next, then another pass runs. The run ends with the finish of the
+    last job".
     """
     coming = Coming(state)
     due = False
@@ -198,7 +199,7 @@ def handle(state: WorkflowState, coming: Coming, kind: int, serial: int, sources
 def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> bool:
     """Failure of node q; whether it had an effect.
 
-    "1. A job that runs on q is killed. 2. With `outputs="node"`: a job that runs on another node is killed if it has an
+    "A job that runs on q is killed. [...] With `outputs="node"`: a job that runs on another node is killed if it has an
     edge from a job whose output lies on q and the transfer over that edge ends later than t; such jobs are killed in
     the order of jobs across workflows."  "It has an effect if it kills, takes a node down, or makes an up time later."
     """
@@ -213,5 +214,5 @@ def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> b
 
 
 def receives_from(state: WorkflowState, job: WorkflowJob, q: int) -> bool:
-    """ "A transfer that has ended, or ends at t, is not disturbed."."""
+    """ "A transfer that has ended, or ends at t, is not disturbed"."""
     return any(u.node == q and end > state.now for (u, _), end in zip(job.inputs, job.transfers, strict=True))

@@ -10,7 +10,7 @@ def follow(state: WorkflowState) -> None:
     """ "Every job keeps its node, and every node the order of its plan."
 
     "The events of an instant are handled in the order finishes, ends of transfers, repairs, failures, arrivals (each of
-    which plans its workflow). Then 1. transfers begin [...] 2. jobs start [...]. What then is to happen at this very
+    which plans its workflow). Then [...] transfers begin [...] jobs start [...]. What then is to happen at this very
     instant (transfers and jobs of no length) is handled next, in the same way."
     """
     heft = Heft(state)
@@ -68,7 +68,7 @@ class Heft:
                 self.state.end(job)
 
     def ends_of_transfers(self) -> None:
-        """The data are there, and "Inputs that are there stay there."."""
+        """The data are there, and "Inputs that are there stay there"."""
         for edge, end in list(self.under_way.items()):
             if end == self.state.now:
                 del self.under_way[edge]

@@ -7,7 +7,7 @@ __all__ = ["scheduling_pass"]
 
 
 def scheduling_pass(state: WorkflowState) -> None:
-    """ "The jobs of the pool, in this order; the pass ends when no node is free. All free nodes are up."."""
+    """ "The jobs of the pool, in this order; the pass ends when no node is free. All free nodes are up"."""
     state.wake_up = None  # "Each pass drops the wake-up of the one before."
     refusing: list[float] = []  # the ends of the predictions that made for a yes
     refused = False

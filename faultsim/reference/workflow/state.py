@@ -111,7 +111,7 @@ class WorkflowState:
     # -- nodes
 
     def free_nodes(self) -> list[int]:
-        """ "Each node works for one job at a time and is free, busy, or down."."""
+        """ "Each node works for one job at a time and is free, busy, or down"."""
         busy = {job.node for job in self.running}
         return [node for node in range(self.nodes) if node not in busy and node not in self.up]
 
@@ -150,7 +150,7 @@ class WorkflowState:
         return (total if self.in_turn else longest), ends
 
     def finish_on(self, job: WorkflowJob, p: int) -> float:
-        """ "Its finish is (t + I) + W(j, p)."."""
+        """ "Its finish is (t + I) + W(j, p)"."""
         return (self.now + self.inputs_on(job, p)[0]) + job.lengths[p]
 
     # -- jobs
@@ -173,7 +173,7 @@ class WorkflowState:
         self.write(START, job, p)
 
     def end(self, job: WorkflowJob) -> None:
-        """ "Finish. The node is free; each successor whose predecessors are now all done enters the pool."."""
+        """ "Finish. The node is free; each successor whose predecessors are now all done enters the pool"."""
         job.done = True
         self.running.remove(job)
         self.write(FINISH, job, job.node)
