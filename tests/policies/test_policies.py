@@ -14,7 +14,7 @@ import faultsim as fs
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import POLICIES, Policy, PolicyRow, from_lowered, known_policies, parse_policy
 from faultsim.policies.adapters import CheckedOrder, CheckedPlacement, guarded
-from faultsim.simulation.run import RunSpec
+from faultsim.simulation.run import Run
 from helpers.runs import runs
 
 
@@ -66,7 +66,7 @@ def test_names_are_unique():
 
 
 @given(runs())
-def test_lowered_policies_come_back(run: RunSpec):
+def test_lowered_policies_come_back(run: Run):
     lowered = json.loads(json.dumps(run.lower()))
     for kind in ("scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling"):
         assert from_lowered(kind, lowered[kind]) == getattr(run, kind)
