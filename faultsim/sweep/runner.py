@@ -6,10 +6,10 @@ back is written at once, in one transaction: whatever happens then, only what wa
 
 import contextlib
 import itertools
+import pickle
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from pickle import PicklingError
 from typing import Any
 
 from faultsim import checks
@@ -181,8 +181,8 @@ class Drive:
                 broken = error if isinstance(error, BrokenExecutor) else broken
                 self._again(self._flying.pop(future), error)
                 continue
-            except (PicklingError, AttributeError, TypeError) as error:
-                if not any(words in str(error) for words in ("pickle", "local object")):  # Python 3.13 says the latter
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                if all(_travels(task.run) for task in batch):
                     raise
                 raise WorkerError(
                     f"a policy cannot travel to other processes, whose class is no class of a module: {error}"
@@ -259,6 +259,15 @@ class Drive:
                 timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
         with contextlib.suppress(Exception):  # the first error is the one to tell
             self._write(runs, timing)
+
+
+def _travels(value: object) -> bool:
+    """Whether a value can go to another process."""
+    try:
+        pickle.dumps(value)
+    except (pickle.PicklingError, AttributeError, TypeError):  # it depends on the version of Python
+        return False
+    return True
 
 
 def make_pool(executor: Any, workers: int | None) -> Pool:
