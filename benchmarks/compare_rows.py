@@ -417,11 +417,8 @@ def sweeps() -> Iterator[Row]:
     """All of a sweep, its store included; times are of all threads."""
     number = itertools.count()
 
-    def fill(sweep: Any, workers: int) -> int:
-        path = FOLDER / f"{next(number)}.db"
-        sweep.fill(path, workers=workers)
-        path.unlink()
-        return 0
+    def fill(sweep: Any, workers: int) -> None:
+        sweep.fill(FOLDER / f"{next(number)}.db", workers=workers)
 
     for jobs in (20, 100, 500):
         base = fs.Run(fs.synthetic.nasa_like(jobs, 0), fs.Cluster(128))
