@@ -65,7 +65,7 @@ KINDS = (
     Kind("reader (read_lanl)", r"\bread_lanl\b|\blanl\b", r"/lanl|read_lanl|test_lanl"),
     Kind("machine, decides (Torus)", r"\bTorus\b|[\"']torus|\w_torus\b", r"torus[^/]*$"),
     Kind("machine, names (Torus)", r"[Tt]orus", r"torus[^/]*$"),
-    # A study has the key of its paper for a name: citations of the paper and its entry in the bibliography do not count.
+    # A study is named by the key of its paper; citations and the entry in the bibliography do not count.
     Kind("study (yu2010)", r"(?<![\[(*#])\byu2010\b(?![\]#])|\byu_\w", r"/yu2010|/yu_"),
 )
 PLACES = ("own", "code", "words", "uses", "tests", "docs")
