@@ -100,15 +100,19 @@ def libm() -> np.ndarray:
     return np.array([[math.pow(i / 7, 3.0), math.log2(i + 1)] for i in range(1, 1000)])
 
 
-def drawn(*key: int, victims: str = "") -> Case:
-    """The case of a key.  With `victims` it has `PredictedWindows` with ``BigJobs``, otherwise never those."""
+def drawn(*key: int, about: str = "random") -> Case:
+    """The case of a key.
+
+    About "big_jobs" each has `PredictedWindows` with ``BigJobs``, otherwise none; about "rescheduling" each has `Fars`,
+    many nodes are suspicious at a time, and few are free.
+    """
     draw = Draw(*key)
     on_torus = draw.chance(1, 2)
     machine = fs.Torus(*draw.one(*TORI), wrap=draw.chance(2, 3)) if on_torus else fs.Cluster(draw.one(*CLUSTERS))
     unit = draw.one(1.0, 1.0, 1.0, 0.1, 1 / 3, 0.7)
     longest = draw.one(10, 60, 1000, 7200)
-    log, horizon = jobs(draw, machine.nodes, longest)
-    failing = bool(victims) or draw.chance(3, 4)
+    log, horizon = jobs(draw, machine.nodes, longest, about)
+    failing = about != "random" or draw.chance(3, 4)
     failures = failures_of(draw, machine.nodes, longest, horizon, log) if failing else None
     for table in (log, failures or {}):
         for name in ("submit", "runtime", "estimate", "time", "downtime", "span"):
@@ -116,26 +120,28 @@ def drawn(*key: int, victims: str = "") -> Case:
                 table[name] = np.where(table[name] < 0, -1.0, table[name] * unit)
     if failures is not None:
         failures["span"] = float(failures["span"])
-    wild = draw.chance(1, 25)  # whatever the machine is, so that refusals are kept too
-    policies = options(draw, machine, on_torus ^ (wild and draw.chance(1, 2)), unit * longest, failing, wild, victims)
+    wild = about != "rescheduling" and draw.chance(1, 25)  # whatever the machine is, so that refusals are kept too
+    policies = options(draw, machine, on_torus ^ (wild and draw.chance(1, 2)), unit * longest, failing, wild, about)
     plain = not failing and not wild and draw.chance(1, 2)
     if plain and not on_torus:
         policies |= {"placement": draw.one(None, fs.FirstFit()), "migration": None}
     asked = not plain or getattr(policies["placement"], "needs_predictor", False)
     chosen = predictor(draw, policies, machine, unit * longest, failures, horizon * unit, wild) if asked else None
+    if about == "rescheduling" and draw.chance(2, 3):
+        chosen = crowded(draw, machine.nodes, unit * longest, failures, horizon * unit)
     policies["predictor"] = chosen
     predictions = {} if chosen is None else {f"predicted {name}": values for name, values in chosen.arrays().items()}
     looks = sorted(draw.whole(0, horizon) * unit for _ in range(draw.whole(2, 5))) if draw.chance(1, 8) else []
     return Case(log, machine, failures, predictions, policies, looks, fork=draw.chance(2, 3))
 
 
-def jobs(draw: Draw, nodes: int, longest: int) -> tuple[dict[str, np.ndarray], int]:
+def jobs(draw: Draw, nodes: int, longest: int, about: str) -> tuple[dict[str, np.ndarray], int]:
     """Columns of a log in whole units, and about when it ends."""
     n = draw.whole(20, draw.one(40, 80, 150))
     runtime = draw.column(0, longest, n)
     if draw.chance(1, 2):
         runtime = np.minimum(runtime, draw.column(0, longest, n))
-    style = draw.one("any", "small", "powers", "mixed")
+    style = draw.one("any", "small", "powers", "mixed") if about != "rescheduling" else draw.one("small", "mixed")
     if style == "powers":
         size = 2 ** draw.column(0, nodes.bit_length() - 1, n)
     else:
@@ -144,7 +150,8 @@ def jobs(draw: Draw, nodes: int, longest: int) -> tuple[dict[str, np.ndarray], i
         size = np.minimum(size, draw.column(1, nodes, n))
     work = int((runtime * size).sum())
     burst = draw.one(1, 2, 5)
-    gap = 100 * burst * work // (nodes * n * draw.one(70, 110, 160, 300))
+    load = draw.one(70, 110, 160, 300) if about != "rescheduling" else draw.one(60, 80, 100)
+    gap = 100 * burst * work // (nodes * n * load)
     gaps = draw.column(0, 2 * gap, n) * (draw.column(1, burst, n) == 1)
     submit = draw.one(0, 0, longest) + np.cumsum(gaps)
     log = {"submit": submit, "runtime": runtime, "size": size}
@@ -180,14 +187,14 @@ def failures_of(draw: Draw, nodes: int, longest: int, horizon: int, log: dict[st
 
 
 def options(
-    draw: Draw, machine: Any, torus: bool, longest: float, failing: bool, wild: bool, victims: str
+    draw: Draw, machine: Any, torus: bool, longest: float, failing: bool, wild: bool, about: str
 ) -> dict[str, Any]:
     """All options but the predictor, for a torus or a cluster; `longest` is the longest run time in seconds."""
-    checkpointing = checkpoints(draw, longest, victims) if failing and (victims or draw.chance(3, 4)) else None
+    checkpointing = checkpoints(draw, longest, about) if failing and (about != "random" or draw.chance(3, 4)) else None
     chosen = {
         "scheduler": scheduler(draw, torus),
         "placement": placement(draw, torus),
-        "migration": migration(draw, torus, longest),
+        "migration": None if about == "rescheduling" and draw.chance(1, 2) else migration(draw, torus, longest),
         "recovery": recovery(draw, longest) if failing or wild else None,
         "checkpointing": checkpointing,
         "estimates": draw.one("requested", "requested", "requested", "actual", 0.5, 2.0, 3),
@@ -197,7 +204,7 @@ def options(
         "record": draw.chance(1, 2),
         "oversized": "drop" if draw.chance(9, 10) else "error",
     }
-    if failing and draw.chance(2, 5):
+    if failing and (about == "rescheduling" or draw.chance(2, 5)):
         stealing = (not torus and checkpointing is not None and checkpointing.name != "none") or wild
         chosen["rescheduling"] = fars(draw, machine, torus and not wild, longest, stealing)
     return chosen
@@ -249,13 +256,13 @@ def recovery(draw: Draw, longest: float) -> Any:
     return kind(restart_cost=cost) if kind is fs.Hold else kind(place=draw.one("arrival", "tail"), restart_cost=cost)
 
 
-def checkpoints(draw: Draw, longest: float, victims: str) -> Any:
+def checkpoints(draw: Draw, longest: float, about: str) -> Any:
     cost, interval = draw.one(0, longest / 50, longest / 10), draw.one(longest / 10, longest / 3, longest)
     kind = draw.one("none", "periodic", "young", "daly", "before", "windows", "windows", "risk")
-    if victims or kind == "windows":
+    if about == "big_jobs" or kind == "windows":
         asked = draw.one(fs.AllJobs(), fs.LongJobs(0), fs.LongJobs(longest / 10), "all")
         hours = draw.one(longest / 10, longest, 3 * longest) / 3600
-        asked = fs.BigJobs(draw.whole(1, 4)) if victims else asked
+        asked = fs.BigJobs(draw.whole(1, 4)) if about == "big_jobs" else asked
         return fs.PredictedWindows(hours, asked, interval=interval, cost=cost)
     if kind in ("young", "daly"):
         mtbf = longest * draw.one(0.2, 2, 20)
@@ -329,4 +336,18 @@ def foreseen(draw: Draw, kind: str, nodes: int, longest: float, failures: Any, e
     length = draw.one(longest / 10, longest / 3)
     pairs = np.unique(np.column_stack([(time // length).astype(np.int64), node]), axis=0)
     precision = draw.one(0.3, 0.7, 1.0)
+    return fs.IntervalPredictor.from_pairs(pairs[:, 0], pairs[:, 1], interval=length, precision=precision)
+
+
+def crowded(draw: Draw, nodes: int, longest: float, failures: Any, end: float) -> fs.IntervalPredictor:
+    """Reports of several nodes at once, one after another or anywhere, of which some fail."""
+    length, most = draw.one(longest / 10, longest / 5), draw.one(2, 4, 8)
+    times, each = draw.whole(10, 60), draw.whole(1, most)
+    index = np.repeat(draw.column(0, int(end / length), times), each)
+    first, apart = draw.column(0, nodes - 1, times), draw.column(0, nodes - 1, times * each)
+    close = np.repeat(first, each) + np.tile(np.arange(each), times)
+    node = np.where(np.repeat(draw.column(0, 1, times), each) == 0, close % nodes, apart)
+    index = np.append(index, (failures["time"] // length).astype(np.int64))
+    pairs = np.unique(np.column_stack([index, np.append(node, failures["node"])]), axis=0)
+    precision = draw.one(0.1, 0.5, 0.9, 1.0)
     return fs.IntervalPredictor.from_pairs(pairs[:, 0], pairs[:, 1], interval=length, precision=precision)

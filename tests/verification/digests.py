@@ -3,7 +3,7 @@
     python tests/verification/digests.py check [FILE ...] [-n N]    compare with what is kept; all files, or the first N
     python tests/verification/digests.py write [FILE ...]           keep what this version gives
     python tests/verification/digests.py show FILE CASE             a case and its result in full, to compare by diff
-    python tests/verification/digests.py table                      how often everything occurs in the random cases
+    python tests/verification/digests.py table [FILE]               how often everything occurs in the random cases
 
 A file holds one kind of cases, one a line: its name (the seed of a random case), a digest of what was drawn or read,
 and digests of the jobs, of the sums (ledger, counters, metrics), of the events and of the allocations, ``-`` where
@@ -34,7 +34,7 @@ import faultsim as fs
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 #: File -> how many seeds, or None where the cases are files of the folder of public logs.
-FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None}
+FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None, "rescheduling": 2000}
 PARTS = ("jobs", "sums", "events", "places")
 
 COLUMNS = (
@@ -138,7 +138,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 def run_random(names: Iterable[str], file: str) -> Iterator[Made]:
     """The random cases of these seeds, some at a time on two threads."""
     seeds = iter(map(int, names))
-    draw = partial(digest_cases.drawn, list(FILES).index(file), victims="big" if file == "big_jobs" else "")
+    draw = partial(digest_cases.drawn, list(FILES).index(file), about=file)
     while cases := [(seed, draw(seed)) for seed in islice(seeds, 100)]:
         made = [outcome(partial(looked_at, case) if case.looks else case.run) for _, case in cases]
         runs = [one for one in made if isinstance(one, fs.Run)]
@@ -254,11 +254,7 @@ def show(file: str, name: str) -> None:
     """Everything that is hashed of a case, as text."""
     if FILES[file] is not None:
         key = list(FILES).index(file), int(name)
-        case = (
-            digest_workflows.drawn(*key)
-            if file == "workflows"
-            else digest_cases.drawn(*key, victims="big" if file == "big_jobs" else "")
-        )
+        case = digest_workflows.drawn(*key) if file == "workflows" else digest_cases.drawn(*key, about=file)
         print(case)
     for made in run_cases(file, [name]):
         print(f"{made.name} {made.inputs} {line_of(made.tables)}")
@@ -283,7 +279,8 @@ def main(arguments: list[str] | None = None) -> int:
     if given.command == "table":
         import digest_table
 
-        digest_table.show(made.result for made in run_cases("random", names_of("random")))
+        file = given.files[0] if given.files else "random"
+        digest_table.show(made.result for made in run_cases(file, names_of(file)[: given.n]))
         return 0
     found = 0
     for path in map(Path, given.files or FILES):
