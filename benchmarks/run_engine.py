@@ -20,10 +20,10 @@ from results import run_parts
 from results import table as markdown
 
 import faultsim as fs
-from faultsim._core.engine import Engine
 from faultsim.bench import knapsack as knapsack_bench
 from faultsim.bench import queue as queue_bench
 from faultsim.bench.engine import cases
+from faultsim.simulation.core_engine import core_engine
 
 #: Jobs that MaxFreePartition places on 32x32x64 nodes.
 MFP_JOBS = 10_000
@@ -150,7 +150,7 @@ def overhead():
         columns = log.submit, log.runtime, run.expected_runtimes(log), log.size
 
         def alone(settings=settings, columns=columns):
-            engine = Engine(settings, *columns)
+            engine = core_engine(settings, *columns)
             engine.run()
             return engine.output()
 

@@ -1,4 +1,4 @@
-# What happens at an instant, in the order of MODEL 2.
+# What happens at an instant, in the order of MODEL 2: one stream, merged from the heap and the sources of state.pxd.
 
 from faultsim._core.state cimport sim_t
 
@@ -6,3 +6,5 @@ from faultsim._core.state cimport sim_t
 cdef double next_time(sim_t *s) noexcept nogil
 # All events of the instant t = next_time(s), and the passes that they ask for; OK, DONE, or a status < 0.
 cdef int run_instant(sim_t *s, double t) noexcept nogil
+# The source of arrivals (FROM_ARRIVALS).
+cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil

@@ -6,11 +6,10 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.state cimport record_t, sim_t
+from faultsim._core.state cimport sim_t
 
 # Make room for `wanted` items of `each` bytes in a block that grows by doubling: for every table of records.
 cdef int room_for(void **block, int64_t *capacity, int64_t wanted, size_t each) noexcept nogil
 cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil     # node: or -1
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
-cdef void record_free(record_t *r) noexcept nogil

@@ -1,11 +1,11 @@
-"""What record=True keeps; the contract is in recording.pxd."""
+"""What record=True keeps; the contract is in record.pxd."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int8_t, int64_t
-from libc.stdlib cimport free as c_free, realloc
+from libc.stdlib cimport realloc
 
-from faultsim._core.cluster.node_sets cimport nodes_list
-from faultsim._core.state cimport NO_MEMORY, OK, record_event_t, record_stay_t
+from faultsim._core.state cimport record_event_t, record_stay_t, record_t
+from faultsim._core.status cimport NO_MEMORY, OK
 
 
 cdef int room_for(void **block, int64_t *capacity, int64_t wanted, size_t each) noexcept nogil:
@@ -44,13 +44,13 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     r.stay[r.n_stays].begin = s.now
     r.stay[r.n_stays].end = INFINITY
     r.stay[r.n_stays].job = job
-    if s.is_torus:
-        r.stay[r.n_stays].box = s.box[job]
+    if s.machine.placed:
+        r.stay[r.n_stays].place = s.machine.place_of(s.machine.state, job)
     else:
         if room_for(<void **>&r.node, &r.cap_nodes, r.n_nodes + nodes, sizeof(int32_t)) < 0:
             return NO_MEMORY
         r.stay[r.n_stays].first = r.n_nodes
-        nodes_list(s.held[job], &r.node[r.n_nodes])
+        s.machine.list_nodes(s.machine.state, job, &r.node[r.n_nodes])
         r.n_nodes += nodes
     r.open_stay[job] = r.n_stays
     r.n_stays += 1
@@ -59,10 +59,3 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
 
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
     s.record.stay[s.record.open_stay[job]].end = s.now
-
-
-cdef void record_free(record_t *r) noexcept nogil:
-    c_free(r.event)
-    c_free(r.stay)
-    c_free(r.node)
-    c_free(r.open_stay)

@@ -49,21 +49,18 @@ cdef object recorded_stays(const sim_t *s, object nodes):
     cdef double[::1] b = begin, e = end
     cdef int32_t[:, ::1] box
     cdef int64_t[::1] offset
+    cdef int k
     for i in range(n):
         j[i] = s.record.stay[i].job
         b[i] = s.record.stay[i].begin
         e[i] = s.record.stay[i].end
     out = {"job": job, "begin": begin, "end": end}
-    if s.is_torus:
+    if s.machine.placed:
         rows = np.empty((6, n), np.int32)
         box = rows
         for i in range(n):
-            box[0, i] = s.record.stay[i].box.x
-            box[1, i] = s.record.stay[i].box.y
-            box[2, i] = s.record.stay[i].box.z
-            box[3, i] = s.record.stay[i].box.a
-            box[4, i] = s.record.stay[i].box.b
-            box[5, i] = s.record.stay[i].box.c
+            for k in range(6):
+                box[k, i] = s.record.stay[i].place.part[k]
         out.update(zip("xyzabc", rows, strict=True))
     else:
         offsets = np.empty(n + 1, np.int64)

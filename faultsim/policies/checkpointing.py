@@ -269,7 +269,7 @@ class LongJobs(Victims):
 
 @dataclass(frozen=True)
 class BigJobs(Victims):
-    """The `k` jobs with the largest requested sizes; ties go to the earlier one.
+    """The `k` running jobs with the largest requested sizes, of which those save that can; ties go to the earlier one.
 
     Parameters
     ----------

@@ -11,20 +11,19 @@ from copy import copy
 from typing import Any
 
 from faultsim import checks
-from faultsim._core.engine import Engine, run_together, use_errors
-from faultsim.errors import EngineError, InputError
+from faultsim._core.engine import run_together
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
+from faultsim.simulation.core_engine import core_engine
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 
 __all__ = ["Execution", "Stopped", "first_slices", "next_budget"]
 
-use_errors(EngineError, InputError)  # the core imports nothing from here
 
 #: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
 SLICE = 0.03
@@ -152,7 +151,7 @@ def _reference(*arguments: Any) -> Any:
 
 
 #: Name -> engine.
-_ENGINES: dict[str, Callable[..., Any]] = {"core": Engine, "reference": _reference}
+_ENGINES: dict[str, Callable[..., Any]] = {"core": core_engine, "reference": _reference}
 
 
 def _first_budget(run: RunOptions) -> int:

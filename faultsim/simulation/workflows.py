@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim._core.workflow.engine import WorkflowEngine, use_errors
+from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.data.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
@@ -27,8 +27,6 @@ from faultsim.simulation.execution import next_budget
 from faultsim.simulation.progress import Progress, reporting
 
 __all__ = ["simulate_workflows"]
-
-use_errors(EngineError)  # the core imports nothing from here
 
 _ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
@@ -137,7 +135,7 @@ def simulate_workflows(
     }
     tables = _tables(flows, resources, when)
     _check_range(tables, world or {}, copy or 0.0)
-    made = _ENGINES[checks.choice("engine", engine, _ENGINES)](settings, tables, world)
+    made = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, "error": EngineError}, tables, world)
     with reporting(progress, "jobs") as report:
         _drive(made, sum(map(len, flows)), report)
     about = {"predictor": None if predictor is None else predictor.lower(), "seed": seed, "engine": engine}

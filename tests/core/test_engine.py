@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from faultsim._core.engine import Engine
 from faultsim.reference.engine import simulate as plainly
+from faultsim.simulation.core_engine import core_engine
 from helpers.engines import LOGS, assert_same, compiled, head_of
 from helpers.strategies import engine_cases
 
@@ -101,7 +101,7 @@ def test_krevat_schedulers_on_the_first_jobs_of_his_logs(first_jobs, name, sched
 @given(engine_cases())
 def test_a_copy_goes_on_by_itself(case):
     config, columns = case
-    engine = Engine(config, **columns)
+    engine = core_engine(config, **columns)
     engine.run(len(columns["submit"]))
     copy = engine.copy()
     while engine.step():
@@ -123,7 +123,7 @@ def test_run_until_handles_what_happens_by_then(case):
     whole = plainly(config, **columns)
     events = whole["events_table"]
     for t in np.unique(events["time"]):
-        engine = Engine(config, **columns)
+        engine = core_engine(config, **columns)
         assert engine.run(until=float(t)) == ("done" if t == events["time"][-1] else "until")
         by_then = events["time"] <= t
         ended = set(events["job"][by_then & (events["kind"] == 0)])
@@ -145,7 +145,7 @@ def test_output_of_an_unfinished_run_is_refused():
     }, {
         "submit": np.zeros(2), "runtime": np.ones(2), "estimate": np.ones(2), "size": np.ones(2, dtype=np.int32),
     }  # fmt: skip
-    engine = Engine(config, **columns)
+    engine = core_engine(config, **columns)
     engine.step()
     with pytest.raises(RuntimeError, match="0 of 2 jobs"):
         engine.output()

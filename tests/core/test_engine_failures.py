@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 
 import faultsim as fs
-from faultsim._core.engine import Engine
 from faultsim.reference.engine import simulate as plainly
+from faultsim.simulation.core_engine import core_engine
 from helpers.engines import LOGS, assert_same, both_agree, compiled, head_of, runs_agree
 from helpers.failure_strategies import MACHINES, SCHEDULERS, failure_cases
 
@@ -42,7 +42,7 @@ def test_engines_agree_on_many_random_cases(machine, scheduler):
 @given(failure_cases(max_jobs=10))
 def test_a_copy_goes_on_by_itself(case):
     config, columns, world = case
-    engine = Engine(config, **columns, world=world)
+    engine = core_engine(config, **columns, world=world)
     engine.run(2 * len(columns["submit"]))
     copy = engine.copy()
     while engine.step():
@@ -60,7 +60,7 @@ def test_run_until_handles_what_happens_by_then(case):
     whole = plainly(config, **columns, world=world)
     events = whole["events_table"]
     for t in np.unique(events["time"]):
-        engine = Engine(config, **columns, world=world)
+        engine = core_engine(config, **columns, world=world)
         assert engine.run(until=float(t)) == ("done" if t == events["time"][-1] else "until")
         by_then = events["time"] <= t
         assert engine.now <= t

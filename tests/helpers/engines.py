@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim._core.engine import Engine
 from faultsim.reference.engine import simulate as plainly
+from faultsim.simulation.core_engine import core_engine
 
 LOGS = {
     "NASA-iPSC-1993-3.1-cln": 128,
@@ -34,7 +34,7 @@ SUMS = ["lost_work", "checkpoint_time", "restart_time", "failure_wait"]
 
 def compiled(config: dict, columns: dict, world: dict | None = None, budget: int = 7) -> dict:
     """Run the compiled engine a few events at a time and check its invariants in between."""
-    engine = Engine(config, **columns, world=world)
+    engine = core_engine(config, **columns, world=world)
     while (reason := engine.run(budget)) != "done":
         assert reason == "budget"
         engine.verify()

@@ -419,7 +419,7 @@ def test_a_circle_below_the_face_is_found():
     tables["predecessor"], tables["predecessor_start"] = np.array([1, 0], np.int32), np.array([0, 1, 2])
     tables["successor_transfer"] = tables["predecessor_transfer"] = np.zeros(2)
     with pytest.raises(fs.EngineError, match="circle"):
-        WorkflowEngine(settings_of(), tables)
+        WorkflowEngine({**settings_of(), "error": fs.EngineError}, tables)
 
 
 def test_progress(monkeypatch):

@@ -339,8 +339,9 @@ class Third:
         if victims[0] == "long":
             working = [j for j in working if self.now - j.start >= victims[1]]
         elif victims[0] == "big":
-            working = [j for j in working if self.may_save(j, cost)]
-            working = sorted(working, key=lambda j: (-j.size, j.index))[: victims[1]]
+            running = [j for j in self.jobs if DELAY <= j.state <= MIGRATION]
+            largest = sorted(running, key=lambda j: (-j.size, j.index))[: victims[1]]
+            working = [j for j in largest if j.state == WORK]
         for j in sorted(working, key=lambda j: j.index):
             self.unforeseen(j, cost)
 

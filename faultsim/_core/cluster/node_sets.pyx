@@ -1,30 +1,13 @@
-"""Which nodes of a cluster a job has; the contract is in nodes.pxd."""
+"""Sets of a cluster's nodes; the contract is in node_sets.pxd."""
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free as c_free, malloc, realloc
+from libc.stdlib cimport free as c_free, realloc
 from libc.string cimport memcpy, memmove
 
-from faultsim._core.faults.predictions cimport failing_nodes
-from faultsim._core.state cimport NO_MEMORY, OK
+from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.memory cimport fresh
+from faultsim._core.status cimport NO_MEMORY, OK
 
-cdef extern from "contract.h" nogil:
-    void fs_require(bint condition)
-
-cdef extern from * nogil:
-    """
-    #if defined(__GNUC__)
-    #define fs_popcount(w) __builtin_popcountll(w)
-    #define fs_lowest(w) __builtin_ctzll(w)
-    #else
-    static int fs_popcount(unsigned long long w) { int n = 0; while (w) { w &= w - 1; n++; } return n; }
-    static int fs_lowest(unsigned long long w) { int n = 0; while (!(w & 1)) { w >>= 1; n++; } return n; }
-    #endif
-    """
-    int fs_popcount(unsigned long long w)
-    int fs_lowest(unsigned long long w)
-
-
-# ---------------------------------------------------------------------------------------------- sets
 
 cdef void nodes_free(nodes_t *set_) noexcept nogil:
     if set_ != NULL:
@@ -53,38 +36,25 @@ cdef int reserve(nodes_t *set_, int32_t words) noexcept nogil:
     return OK
 
 
-cdef nodes_t *fresh_set(int32_t capacity) noexcept nogil:
-    cdef nodes_t *set_ = <nodes_t *>malloc(sizeof(nodes_t))
-    if set_ == NULL:
-        return NULL
-    set_.n = 0
-    set_.capacity = 0
-    set_.word = NULL
-    set_.bits = NULL
-    set_.next = NULL
-    if reserve(set_, capacity) < 0:
+cdef nodes_t *with_room(int32_t words) noexcept nogil:
+    cdef nodes_t *set_ = <nodes_t *>fresh(1, sizeof(nodes_t))
+    if set_ != NULL and reserve(set_, words) < 0:
         nodes_free(set_)
         return NULL
     return set_
 
 
+cdef nodes_t *nodes_new() noexcept nogil:
+    return with_room(4)
+
+
 cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil:
-    cdef nodes_t *to = fresh_set(source.n if source.n > 0 else 1)
+    cdef nodes_t *to = with_room(source.n if source.n > 0 else 1)
     if to != NULL:
         to.n = source.n
         memcpy(to.word, source.word, <size_t>source.n * sizeof(int32_t))
         memcpy(to.bits, source.bits, <size_t>source.n * sizeof(uint64_t))
     return to
-
-
-cdef inline nodes_t *new_set(sim_t *s) noexcept nogil:
-    cdef nodes_t *set_ = s.spare
-    if set_ == NULL:
-        return fresh_set(4)
-    s.spare = set_.next
-    set_.next = NULL
-    set_.n = 0
-    return set_
 
 
 cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
@@ -98,8 +68,8 @@ cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
     return low < set_.n and set_.word[low] == word and (set_.bits[low] >> (node & 63)) & 1
 
 
-cdef int insert(nodes_t *set_, int32_t node) noexcept nogil:
-    cdef int32_t word = node >> 6, i = 0
+cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
+    cdef int32_t i = 0
     while i < set_.n and set_.word[i] < word:
         i += 1
     if i == set_.n or set_.word[i] != word:
@@ -110,7 +80,7 @@ cdef int insert(nodes_t *set_, int32_t node) noexcept nogil:
         set_.word[i] = word
         set_.bits[i] = 0
         set_.n += 1
-    set_.bits[i] |= (<uint64_t>1) << (node & 63)
+    set_.bits[i] |= bits
     return OK
 
 
@@ -124,19 +94,7 @@ cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
                 memmove(&set_.word[i], &set_.word[i + 1], <size_t>(set_.n - i) * sizeof(int32_t))
                 memmove(&set_.bits[i], &set_.bits[i + 1], <size_t>(set_.n - i) * sizeof(uint64_t))
             break
-    return insert(set_, into)
-
-
-cdef int nodes_join(nodes_t *set_, const nodes_t *more) noexcept nogil:
-    cdef int32_t i
-    cdef uint64_t bits
-    for i in range(more.n):
-        bits = more.bits[i]
-        while bits:
-            if insert(set_, (more.word[i] << 6) + fs_lowest(bits)) < 0:
-                return NO_MEMORY
-            bits &= bits - 1
-    return OK
+    return nodes_insert(set_, into >> 6, (<uint64_t>1) << (into & 63))
 
 
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
@@ -149,160 +107,3 @@ cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
             n += 1
             bits &= bits - 1
     return n
-
-
-# ---------------------------------------------------------------------------------------------- picking
-
-cdef inline uint64_t valid_bits(const sim_t *s, int32_t word) noexcept nogil:
-    """The bits of a word that are nodes."""
-    cdef int32_t rest = s.nodes - (word << 6)
-    return ~(<uint64_t>0) if rest >= 64 else ((<uint64_t>1) << rest) - 1
-
-
-cdef inline uint64_t lowest_bits(uint64_t bits, int32_t count) noexcept nogil:
-    """The `count` lowest of at least so many bits."""
-    cdef uint64_t rest = bits
-    cdef int32_t _i
-    for _i in range(count):
-        rest &= rest - 1
-    return bits & ~rest
-
-
-cdef int32_t take_from(sim_t *s, nodes_t *mine, int32_t count, const uint64_t *avoid) noexcept nogil:
-    """The `count` lowest free nodes that are not to be avoided, into an empty set; how many are missing, or a code."""
-    cdef int32_t word = 0, words = (s.nodes + 63) // 64, there
-    cdef uint64_t bits
-    while count > 0 and word < words:
-        bits = ~s.occ[word] & valid_bits(s, word)
-        if avoid != NULL:
-            bits &= ~avoid[word]
-        if bits:
-            there = fs_popcount(bits)
-            if there > count:
-                bits = lowest_bits(bits, count)
-                there = count
-            if mine.n == mine.capacity and reserve(mine, mine.n + 1) < 0:
-                return NO_MEMORY
-            mine.word[mine.n] = word
-            mine.bits[mine.n] = bits
-            mine.n += 1
-            s.occ[word] |= bits
-            count -= there
-        word += 1
-    return count
-
-
-cdef int take_first_fit(sim_t *s, int32_t job, int32_t count) noexcept nogil:
-    """The lowest free node numbers."""
-    cdef nodes_t *mine = new_set(s)
-    cdef int32_t missing
-    if mine == NULL:
-        return NO_MEMORY
-    s.held[job] = mine
-    missing = take_from(s, mine, count, NULL)
-    fs_require(missing <= 0)
-    return NO_MEMORY if missing < 0 else OK
-
-
-cdef int take_safest(sim_t *s, int32_t job, int32_t count) noexcept nogil:
-    """Nodes that are not predicted to fail in the job's window, by number; then the others, by number."""
-    cdef const uint64_t *failing = failing_nodes(s)
-    cdef nodes_t *mine
-    cdef int32_t missing, word, there
-    cdef uint64_t bits
-    if failing == NULL:
-        return take_first_fit(s, job, count)
-    mine = new_set(s)
-    if mine == NULL:
-        return NO_MEMORY
-    s.held[job] = mine
-    missing = take_from(s, mine, count, failing)
-    word = 0
-    while missing > 0:
-        fs_require(word << 6 < s.nodes)
-        bits = ~s.occ[word] & valid_bits(s, word)
-        if bits:
-            there = fs_popcount(bits)
-            if there > missing:
-                bits = lowest_bits(bits, missing)
-                there = missing
-            s.occ[word] |= bits
-            missing -= there
-            while bits:
-                if insert(mine, (word << 6) + fs_lowest(bits)) < 0:
-                    return NO_MEMORY
-                bits &= bits - 1
-        word += 1
-    return NO_MEMORY if missing < 0 else OK
-
-
-cdef int take_least_failures(sim_t *s, int32_t job, int32_t count) noexcept nogil:
-    """Fewest failures so far, then lowest number [Zhang 2004, section 5.2.3]."""
-    cdef nodes_t *mine = new_set(s)
-    cdef uint64_t *picked = s.faults.picked
-    cdef int32_t i = 0, node, low = s.nodes, high = 0
-    if mine == NULL:
-        return NO_MEMORY
-    s.held[job] = mine
-    while count > 0:
-        fs_require(i < s.nodes)
-        node = s.faults.rank[i]
-        i += 1
-        if (s.occ[node >> 6] >> (node & 63)) & 1:
-            continue
-        picked[node >> 6] |= (<uint64_t>1) << (node & 63)
-        count -= 1
-        node >>= 6
-        if node < low:
-            low = node
-        if node > high:
-            high = node
-    for i in range(low, high + 1):
-        if picked[i]:
-            if reserve(mine, mine.n + 1) < 0:
-                return NO_MEMORY
-            mine.word[mine.n] = i
-            mine.bits[mine.n] = picked[i]
-            mine.n += 1
-            s.occ[i] |= picked[i]
-            picked[i] = 0
-    return OK
-
-
-cdef int32_t most_failures(const sim_t *s, int32_t job) noexcept nogil:
-    cdef const nodes_t *mine = s.held[job]
-    cdef int32_t i, node, most = 0
-    cdef uint64_t bits
-    for i in range(mine.n):
-        bits = mine.bits[i]
-        while bits:
-            node = (mine.word[i] << 6) + fs_lowest(bits)
-            if s.faults.count[node] > most:
-                most = s.faults.count[node]
-            bits &= bits - 1
-    return most
-
-
-cdef void give_back(sim_t *s, int32_t job) noexcept nogil:
-    cdef nodes_t *mine = s.held[job]
-    cdef int32_t i
-    for i in range(mine.n):
-        s.occ[mine.word[i]] &= ~mine.bits[i]
-    s.held[job] = NULL
-    mine.next = s.spare
-    s.spare = mine
-
-
-cdef void rank_failed(sim_t *s, int32_t node) noexcept nogil:
-    cdef int32_t *rank = s.faults.rank
-    cdef const int32_t *count = s.faults.count
-    cdef int32_t i = 0, other
-    while rank[i] != node:
-        i += 1
-    while i + 1 < s.nodes:
-        other = rank[i + 1]
-        if count[other] > count[node] or (count[other] == count[node] and other > node):
-            break
-        rank[i] = other
-        i += 1
-    rank[i] = node

@@ -6,8 +6,7 @@ from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.state cimport sim_t
 
-# The nodes with a prediction in (s.window_from, s.window_to), in the layout of `occ`; NULL: none.  Good until the next
-# call.
+# The nodes with a prediction in the window of sim_t.predictions, as a mask; NULL: none.  Good until the next call.
 cdef const uint64_t *failing_nodes(sim_t *s) noexcept nogil
 
 # How many nodes of a running job have a prediction in (begin, end).

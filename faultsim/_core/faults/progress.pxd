@@ -1,4 +1,4 @@
-# A job on its way: restart, work, planned and requested checkpoints, pauses (MODEL 9, 11).  Only with faults.on.
+# A job on its way: restart, work, planned and requested checkpoints, pauses (MODEL 9, 11).  Only with sim_t.track.on.
 #
 # Contract.  From `start` a job is in a lead phase [begin, t0) (restart cost, checkpoint or migration; perhaps of length
 # 0), then works from t0 on, with `planned` checkpoints after every `interval` of work:
@@ -6,41 +6,47 @@
 # `base` is the progress at t0 and is safe from then on; before, `safe` is.  A phase that ends at t is over at t.
 # A pause (Defragment) shifts begin, t0, finish and expected end, and freezes the job's clock until pause_until.
 # Time on nodes is booked by the clock, so that the ledger balances whatever doubles do to progress.
+# Functions of type int: OK, or NO_MEMORY.
 
 from libc.stdint cimport int32_t
 
 from faultsim._core.state cimport sim_t
 
 # What was under way at a time, as if the job stopped there.
-cdef struct place_t:
+cdef struct at_t:
     double progress          # work done, safe or not; of a lead phase, what it leads to
     double safe              # progress that a restart begins with
     double unsaved           # seconds of work since the safe point
     bint works               # neither in a lead phase, nor in a planned checkpoint, nor paused
 
-cdef int life_alloc(sim_t *s) noexcept nogil
-cdef void life_free(sim_t *s) noexcept nogil
-cdef void life_locate(const sim_t *s, int32_t job, double t, place_t *out) noexcept nogil
+# How rescheduling moves a job: live, or by a checkpoint and a restart.
+cdef struct move_t:
+    bint live
+    double checkpoint_cost, restart_cost
 
+# After the policies, whose costs and intervals are in sim_t.track; the end; and a copy, which `to` owns.
+cdef int progress_open(sim_t *s) noexcept nogil
+cdef void progress_close(sim_t *s) noexcept nogil
+cdef int progress_copy(sim_t *to, const sim_t *source) noexcept nogil
+
+cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noexcept nogil
 # A queued job starts: sets finish and expected end from decision and start.
-cdef int life_start(sim_t *s, int32_t job) noexcept nogil
+cdef int progress_start(sim_t *s, int32_t job) noexcept nogil
 # A new lead phase [now, until), after which work goes on from `base`; pushes the new FINISH, moves the release.
-cdef int life_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
-                   double unsaved) noexcept nogil
+cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
+                       double unsaved) noexcept nogil
 # The same for a job that stood still (held), where nothing is broken off.
-cdef int life_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
-                     double unsaved) noexcept nogil
-cdef int life_pause(sim_t *s, int32_t job, double cost) noexcept nogil
-# A move of Fars breaks off what is under way: the new expected end that it would have; and do it.
-cdef double life_moved_end(const sim_t *s, int32_t job) noexcept nogil
-cdef int life_move(sim_t *s, int32_t job) noexcept nogil
+cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
+                         double unsaved) noexcept nogil
+cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
+# A move of rescheduling breaks off what is under way: the new expected end that it would have; and do it.
+cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil
+cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
 # Wall time of the last safe point, or of the begin of work (Li 2009, eq. 2).
-cdef double life_last_safe(const sim_t *s, int32_t job) noexcept nogil
-# The work since the safe point is lost; `owed` and `ahead` are those of the next start.
-cdef void life_kill(sim_t *s, int32_t job) noexcept nogil
+cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil
+# The work since the safe point is lost; `owed` and `remaining` are those of the next start.
+cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil
 # The stay on its nodes is over (finish, or killed and requeued): into the ledger.
-cdef void life_book(sim_t *s, int32_t job, bint finished) noexcept nogil
+cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil
 # Another expected end; inf: nobody knows.
 cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil
-# The time after which the next risk-based request is due; pushes its event.
-cdef int life_request(sim_t *s, int32_t job) noexcept nogil

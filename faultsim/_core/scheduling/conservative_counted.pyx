@@ -1,34 +1,35 @@
-"""Conservative backfilling on a cluster (MODEL 6); the contract is in conservative.pxd."""
+"""Conservative backfilling where any free nodes serve: every queued job has a reservation (MODEL 6).
+
+The plan is a step function of free nodes: level[i] of them from at[i] until at[i + 1] (the last for ever), the running
+jobs held until their expected ends and every reservation counted; at[0] <= now.  A pass takes one job's reservation out
+after another, in queue order, and puts it at the earliest hole; after a disturbance all are dropped first.  No job can
+move to a hole that begins at or after `gained`: up to there nodes have come back, or were left by a job that moved,
+since the last sweep in which nothing could move.
+"""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, malloc, realloc
+from libc.stdlib cimport calloc, free as c_free, malloc, realloc
 from libc.string cimport memmove
 
-from faultsim._core.state cimport (
-    NO_MEMORY, OK, end_if_started_at, plan_t, promise_start, sim_t, start_job, usable, wait_t,
-)
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport start_job
+from faultsim._core.scheduling.least_free cimport change_t, changes_size, least_free
+from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
+from faultsim._core.containers.memory cimport duplicate
+from faultsim._core.status cimport NO_MEMORY, OK
 
-
-cdef int plan_alloc_cluster(sim_t *s) noexcept nogil:
-    cdef plan_t *p = &s.plan
-    cdef int32_t i
-    p.capacity = 256
-    p.begin = <double *>malloc(<size_t>s.n * sizeof(double))
-    p.end = <double *>calloc(<size_t>s.n, sizeof(double))
-    p.at = <double *>malloc(<size_t>p.capacity * sizeof(double))
-    p.level = <int64_t *>malloc(<size_t>p.capacity * sizeof(int64_t))
-    if p.begin == NULL or p.end == NULL or p.at == NULL or p.level == NULL:
-        return NO_MEMORY
-    for i in range(s.n):
-        p.begin[i] = INFINITY
-    p.n = 1
-    p.at[0] = -INFINITY
-    p.level[0] = s.nodes - s.policy.kept_back
-    p.rebuild = False
-    p.gained = -INFINITY
-    p.last_pass = -INFINITY
-    return OK
+cdef struct plan_t:
+    double *begin            # of reservations, by job number; inf: none yet
+    double *end
+    double *at
+    int64_t *level
+    int32_t n, capacity      # steps
+    double gained
+    bint rebuild             # a disturbance since the last pass
+    double last_pass
+    change_t *changes        # scratch
 
 
 cdef inline int32_t step_at(const plan_t *p, double t) noexcept nogil:
@@ -96,14 +97,13 @@ cdef int add(plan_t *p, double begin, double end, int64_t nodes) noexcept nogil:
     return OK
 
 
-cdef double hole(const sim_t *s, int32_t job, double stop) noexcept nogil:
+cdef double hole(const plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil:
     """Earliest time from now on and before `stop` at which `job` fits for all of its expected duration; inf: none.
 
     What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
     Nodes of a job that outlives its estimate count from now on, yet cannot be had now (MODEL 3): such a hole is at
     `now` and waits.
     """
-    cdef const plan_t *p = &s.plan
     cdef int64_t need = s.need[job]
     cdef double own = p.begin[job], t = s.now, end
     cdef int32_t i, k
@@ -127,9 +127,8 @@ cdef double hole(const sim_t *s, int32_t job, double stop) noexcept nogil:
         t = p.at[i]
 
 
-cdef int rebuild(sim_t *s) noexcept nogil:
+cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
     """The plan with the running jobs alone; the queue's reservations are dropped."""
-    cdef plan_t *p = &s.plan
     cdef int32_t i
     cdef int code
     p.n = 1
@@ -144,8 +143,8 @@ cdef int rebuild(sim_t *s) noexcept nogil:
             if code < 0:
                 return NO_MEMORY
             p.level[code] += s.releases.items[i].nodes
-    for i in range(s.wait.head, s.wait.end):
-        p.begin[s.wait.job[i]] = INFINITY
+    for i in range(s.queue.head, s.queue.end):
+        p.begin[s.queue.job[i]] = INFINITY
     return OK
 
 
@@ -157,50 +156,60 @@ cdef void forget_past(plan_t *p, double now) noexcept nogil:
         memmove(p.level, &p.level[i], <size_t>p.n * sizeof(int64_t))
 
 
-cdef void released_conservative_cluster(sim_t *s, int32_t job) noexcept nogil:
-    cdef plan_t *p = &s.plan
+cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
     if s.expected[job] > s.now:
         if s.expected[job] > p.gained:
             p.gained = s.expected[job]
         if add(p, s.now, s.expected[job], s.allocated[job]) < 0:
-            p.rebuild = True     # no memory now: the next pass builds the plan anew, or fails there
+            p.rebuild = True     # no memory now: the next pass builds the plan again, or fails there
     elif s.expected[job] < s.now:
         p.rebuild = True         # it outlived its estimate: a disturbance
 
 
-cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
-    cdef wait_t *w = &s.wait
-    cdef plan_t *p = &s.plan
+cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
+    (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
+
+
+cdef void disturbed(void *state) noexcept nogil:
+    (<plan_t *>state).rebuild = True
+
+
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
     cdef int32_t i, keep, job
     cdef double begin, old, vacated = -INFINITY
-    cdef bint waits = False, disturbed = p.rebuild
+    cdef bint waits = False, upset = p.rebuild
     cdef int code
-    if s.policy.order != NULL:
-        code = s.policy.order(s)
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
         if code < 0:
             return code
     if s.releases.n > 0 and s.releases.items[0].end <= s.now:
-        disturbed = True         # somebody outlives its estimate
-    if not disturbed:
-        for i in range(w.head, w.end):
-            begin = p.begin[w.job[i]]
+        upset = True             # somebody outlives its estimate
+    if not upset:
+        for i in range(q.head, q.end):
+            begin = p.begin[q.job[i]]
             if begin < s.now or begin == p.last_pass:
-                disturbed = True         # a reservation was missed
+                upset = True     # a reservation was missed
                 s.epoch += 1
                 break
-    if disturbed:
-        if rebuild(s) < 0:
+    if upset:
+        if rebuild(p, s) < 0:
             return NO_MEMORY
         p.gained = -INFINITY
     else:
         forget_past(p, s.now)
     p.rebuild = False
-    keep = w.head
-    for i in range(w.head, w.end):
-        job = w.job[i]
+    keep = q.head
+    for i in range(q.head, q.end):
+        job = q.job[i]
         old = p.begin[job]
-        # Only [now, plan.gained) has become freer since no job could move: a better hole begins there.
-        begin = hole(s, job, old if old == INFINITY or old < p.gained else p.gained)
+        # Only [now, gained) has become freer since no job could move: a better hole begins there.
+        begin = hole(p, s, job, old if old == INFINITY or old < p.gained else p.gained)
         if begin < old:
             if old != INFINITY:
                 if add(p, old, p.end[job], s.need[job]) < 0:
@@ -222,12 +231,83 @@ cdef int schedule_conservative_cluster(sim_t *s) noexcept nogil:
                 return code
             continue
         waits = True
-        w.job[keep] = job
+        q.job[keep] = job
         keep += 1
     p.gained = vacated
-    w.end = keep
-    if w.head == w.end:
-        w.head = 0
-        w.end = 0
+    q.end = keep
+    if q.head == q.end:
+        q.head = 0
+        q.end = 0
     p.last_pass = s.now
     return OK
+
+
+cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef int64_t least
+    if s.queue.head == s.queue.end:
+        return sound
+    least = least_free(s, p.begin, p.end, s.need, p.changes)
+    return least if least < sound else sound
+
+
+# ---------------------------------------------------------------------------------------------- memory
+
+cdef void close(void *state) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    if p == NULL:
+        return
+    c_free(p.begin)
+    c_free(p.end)
+    c_free(p.at)
+    c_free(p.level)
+    c_free(p.changes)
+    c_free(p)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const plan_t *source = <const plan_t *>state
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef size_t n = s.n
+    cdef int bad = 0
+    cdef plan_t *p = <plan_t *>duplicate(source, sizeof(plan_t), &bad)
+    if p == NULL:
+        return NULL
+    p.begin = <double *>duplicate(source.begin, n * sizeof(double), &bad)
+    p.end = <double *>duplicate(source.end, n * sizeof(double), &bad)
+    p.at = <double *>duplicate(source.at, <size_t>source.capacity * sizeof(double), &bad)
+    p.level = <int64_t *>duplicate(source.level, <size_t>source.capacity * sizeof(int64_t), &bad)
+    p.changes = <change_t *>malloc(changes_size(s))
+    if bad or p.changes == NULL:
+        close(p)
+        return NULL
+    return p
+
+
+cdef int open_conservative(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef plan_t *p = <plan_t *>calloc(1, sizeof(plan_t))
+    cdef int32_t i
+    if p == NULL:
+        raise MemoryError("no memory for the plan")
+    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
+    s.scheduler.schedule, s.scheduler.spare = schedule, spare
+    s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
+    p.capacity = 256
+    p.begin = <double *>malloc(<size_t>s.n * sizeof(double))
+    p.end = <double *>calloc(<size_t>s.n, sizeof(double))
+    p.at = <double *>malloc(<size_t>p.capacity * sizeof(double))
+    p.level = <int64_t *>malloc(<size_t>p.capacity * sizeof(int64_t))
+    p.changes = <change_t *>malloc(changes_size(s))
+    if p.begin == NULL or p.end == NULL or p.at == NULL or p.level == NULL or p.changes == NULL:
+        raise MemoryError("no memory for the plan")
+    for i in range(s.n):
+        p.begin[i] = INFINITY
+    p.rebuild = True
+    p.gained = -INFINITY
+    p.last_pass = -INFINITY
+    return 0
+
+
+CONSERVATIVE = factory(open_conservative)

@@ -1,47 +1,62 @@
-"""Conservative backfilling on a torus (MODEL 6); the contract is in conservative_torus.pxd."""
+"""Conservative backfilling where a job needs a place: each queued job has one reserved for a stretch of time (MODEL 6).
+
+`mask` holds the reserved place (of queued jobs) or the place held (of running ones) as an occupancy, so that what is
+taken over a stretch of time is a few ORs.  A hole at `now` is in nodes that are really free; releases that are expected
+"now" count only for reservations that wait.
+"""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-from faultsim._core.torus.choose cimport permit_t
-from faultsim._core.scheduling.placement cimport same_box
-from faultsim._core.state cimport (
-    JOB_RUNNING, NO_MEMORY, OK, aim, end_if_started_at, plan_t, promise_start, sim_t, start_job, wait_t,
-)
-from faultsim._core.fars.suspicion cimport place_warily
-from faultsim._core.torus.occupancy cimport box_size, box_t, next_feasible, occ_fill, occ_meets, occ_set_node
+from faultsim._core.avoidance cimport choose_now
+from faultsim._core.containers.bits cimport mask_join
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport start_job
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
+from faultsim._core.scheduling.least_free cimport change_t, changes_size, least_free
+from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, set_window, sim_t
+from faultsim._core.containers.memory cimport duplicate
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef struct plan_t:
+    int32_t max_growth
+    double *begin            # of reservations, by job number; inf: none yet
+    double *end
+    int32_t *nodes
+    place_t *place
+    double gained            # the plan has become freer up to here since no job could move
+    int32_t head             # the first job in the queue that still waited after the last sweep
+    bint rebuild             # a disturbance since the last pass
+    double last_pass
+    int32_t jobs
+    uint64_t **mask          # of each job that waits or runs, else NULL
+    uint64_t *spare          # masks to use again; the first word of each leads to the next
+    # scratch
+    uint64_t *window
+    uint64_t *instant
+    double *times
+    change_t *changes
 
 
-cdef int plan_alloc_torus(sim_t *s) noexcept nogil:
-    cdef plan_t *p = &s.plan
-    cdef size_t n = s.n, words = s.torus.words
-    cdef int32_t i
-    p.begin = <double *>malloc(n * sizeof(double))
-    p.end = <double *>calloc(n, sizeof(double))
-    p.box = <box_t *>calloc(n, sizeof(box_t))
-    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
-    p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
-    p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
-    # Ends of reservations, of running jobs and of outages (at most one a node).
-    p.times = <double *>malloc((n + <size_t>s.nodes + 1) * sizeof(double))
-    if p.begin == NULL or p.end == NULL or p.box == NULL or p.mask == NULL:
-        return NO_MEMORY
-    if p.window == NULL or p.instant == NULL or p.times == NULL:
-        return NO_MEMORY
-    for i in range(s.n):
-        p.begin[i] = INFINITY
-    p.last_pass = -INFINITY
-    p.gained = -INFINITY
-    p.head = -1
+cdef int reserve(plan_t *p, sim_t *s, int32_t job, const place_t *place) noexcept nogil:
+    """Make the job's mask that of a place."""
+    cdef size_t bytes = <size_t>s.machine.words * sizeof(uint64_t)
+    cdef uint64_t *mask = p.mask[job]
+    if mask == NULL:
+        mask = p.spare
+        if mask != NULL:
+            p.spare = (<uint64_t **>mask)[0]
+        else:
+            mask = <uint64_t *>malloc(bytes)
+            if mask == NULL:
+                return NO_MEMORY
+        p.mask[job] = mask
+    memset(mask, 0, bytes)
+    s.machine.put(s.machine.state, mask, place)
     return OK
-
-
-cdef inline void join(uint64_t *into, const uint64_t *more, int words) noexcept nogil:
-    cdef int k
-    for k in range(words):
-        into[k] |= more[k]
 
 
 cdef int ascending(const void *a, const void *b) noexcept nogil:
@@ -49,9 +64,8 @@ cdef int ascending(const void *a, const void *b) noexcept nogil:
     return (p > q) - (p < q)
 
 
-cdef int32_t release_times(sim_t *s) noexcept nogil:
-    """plan.times: when nodes come back, from now on, ascending, each once; how many."""
-    cdef plan_t *p = &s.plan
+cdef int32_t release_times(plan_t *p, sim_t *s) noexcept nogil:
+    """p.times: when nodes come back, from now on, ascending, each once; how many."""
     cdef int32_t i, n = 0, kept = 0
     cdef double t
     for i in range(s.releases.n):
@@ -59,9 +73,9 @@ cdef int32_t release_times(sim_t *s) noexcept nogil:
         if t < INFINITY:
             p.times[n] = t if t > s.now else s.now
             n += 1
-    for i in range(s.wait.head, s.wait.end):
-        if p.begin[s.wait.job[i]] != INFINITY:
-            p.times[n] = p.end[s.wait.job[i]]
+    for i in range(s.queue.head, s.queue.end):
+        if p.begin[s.queue.job[i]] != INFINITY:
+            p.times[n] = p.end[s.queue.job[i]]
             n += 1
     qsort(p.times, <size_t>n, sizeof(double), ascending)
     for i in range(n):
@@ -71,71 +85,69 @@ cdef int32_t release_times(sim_t *s) noexcept nogil:
     return kept
 
 
-cdef void taken_over(sim_t *s, int32_t job, double t, double end, bint real) noexcept nogil:
-    """plan.window: nodes that `job` cannot have over all of [t, end); plan.instant: what is taken at t.
+cdef void find_taken(plan_t *p, sim_t *s, int32_t job, double t, double end, bint real) noexcept nogil:
+    """p.window: nodes that `job` cannot have over all of [t, end); p.instant: what is taken at t.
 
     `real`: t is now and every running job counts, also one that has outlived its estimate.
     """
-    cdef plan_t *p = &s.plan
-    cdef int words = s.torus.words
-    cdef size_t bytes = <size_t>words * sizeof(uint64_t)
+    cdef machine_t *m = &s.machine
+    cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
     cdef int32_t i, other
-    memset(p.window, 0, bytes)
     if real:
-        memcpy(p.window, s.occ, bytes)
+        memcpy(p.window, m.occ, bytes)
     else:
+        memset(p.window, 0, bytes)
         for i in range(s.releases.n):
             other = s.releases.items[i].job
             if s.releases.items[i].end > t:
                 if other >= 0:
-                    join(p.window, p.mask[other], words)
+                    mask_join(p.window, p.mask[other], m.words)
                 else:
-                    occ_set_node(&s.torus, p.window, -1 - other)
-        if s.faults.n_down > 0 and not s.faults.repairs_known:
+                    m.mark(m.state, p.window, -1 - other)
+        if s.trace.n_down > 0 and not s.trace.repairs_known:
             for i in range(s.nodes):
-                if s.faults.down[i]:
-                    occ_set_node(&s.torus, p.window, i)
+                if s.trace.down[i]:
+                    m.mark(m.state, p.window, i)
     memcpy(p.instant, p.window, bytes)
-    for i in range(s.wait.head, s.wait.end):
-        other = s.wait.job[i]
+    for i in range(s.queue.head, s.queue.end):
+        other = s.queue.job[i]
         # A reservation without length takes nothing from others.
         if other == job or s.state[other] == JOB_RUNNING or not p.begin[other] < p.end[other]:
             continue
         if p.begin[other] <= t and t < p.end[other]:
-            join(p.instant, p.mask[other], words)
-            join(p.window, p.mask[other], words)
+            mask_join(p.instant, p.mask[other], m.words)
+            mask_join(p.window, p.mask[other], m.words)
         elif t < p.begin[other] and p.begin[other] < end:
-            join(p.window, p.mask[other], words)
+            mask_join(p.window, p.mask[other], m.words)
 
 
-cdef int try_at(sim_t *s, int32_t job, bint head, double t, bint real, box_t *box) noexcept nogil:
-    """The size of a box that `job` can have from t on, the smallest first; 0: none; < 0: a status code."""
-    cdef plan_t *p = &s.plan
-    cdef int32_t size = s.need[job], limit = s.nodes if head else size + s.policy.max_growth
+cdef int try_at(plan_t *p, sim_t *s, int32_t job, bint head, double t, bint real, place_t *place) noexcept nogil:
+    """The size of a place that `job` can have from t on, the smallest first; 0: none; < 0: a status code."""
+    cdef int32_t size = s.need[job], limit = s.nodes if head else size + p.max_growth
     cdef permit_t permit
     cdef int code
-    taken_over(s, job, t, end_if_started_at(s, job, t), real)
-    aim(s, job, t)
+    find_taken(p, s, job, t, end_if_started_at(s, job, t), real)
+    set_window(s, job, t)
     memset(&permit, 0, sizeof(permit))
     permit.forbidden = p.window
     while size != 0 and size <= limit:
         if real:
-            code = place_warily(s, job, p.instant, size, &permit, box)
+            code = choose_now(s, job, p.instant, size, &permit, place)
         else:
-            code = s.policy.place(s, job, p.instant, size, &permit, box)
+            code = s.placement.choose(s.placement.state, s, job, p.instant, size, &permit, place)
         if code != 0:
             return size if code > 0 else code
-        size = next_feasible(&s.torus, size + 1)
+        size = s.machine.next_size(s.machine.state, size + 1)
     return 0
 
 
-cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, bint *starts) noexcept nogil:
-    """Earliest time from now on, then smallest size, with a box that is free all along; the size, or a status code.
+cdef int find_hole(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, place_t *place,
+                   bint *starts) noexcept nogil:
+    """Earliest time from now on, then smallest size, with a place that is free all along; the size, or a status code.
 
-    A job that has a reservation finds none better from plan.gained on, unless as the new head of the queue it may take
+    A job that has a reservation finds none better from p.gained on, unless as the new head of the queue it may take
     any size; and none later than its own is looked for (0).
     """
-    cdef plan_t *p = &s.plan
     cdef double old = p.begin[job], stop = old
     cdef int32_t n, i
     cdef int size
@@ -144,102 +156,39 @@ cdef int find_hole(sim_t *s, int32_t job, bint head, double *begin, box_t *box, 
     starts[0] = True
     begin[0] = s.now
     if s.now < stop or old == s.now:
-        size = try_at(s, job, head, s.now, True, box)
+        size = try_at(p, s, job, head, s.now, True, place)
         if size != 0:
             return size
     # A hole at now that counts on nodes of an overrun job is not one to start in.
     starts[0] = False
     if s.now < stop:
-        n = release_times(s)
+        n = release_times(p, s)
         for i in range(n):
             if p.times[i] >= stop:
                 break
-            size = try_at(s, job, head, p.times[i], False, box)
+            size = try_at(p, s, job, head, p.times[i], False, place)
             if size != 0:
                 begin[0] = p.times[i]
                 return size
     begin[0] = old
-    return try_at(s, job, head, old, False, box) if old != INFINITY else 0
+    return try_at(p, s, job, head, old, False, place) if old != INFINITY else 0
 
 
-cdef void released_conservative_torus(sim_t *s, int32_t job) noexcept nogil:
-    c_free(s.plan.mask[job])
-    s.plan.mask[job] = NULL
-    if s.expected[job] < s.now:
-        s.plan.rebuild = True    # it outlived its estimate: a disturbance
-    elif s.expected[job] > s.plan.gained:
-        s.plan.gained = s.expected[job]
-
-
-cdef int schedule_conservative_torus(sim_t *s) noexcept nogil:
-    cdef plan_t *p = &s.plan
-    cdef wait_t *w = &s.wait
-    cdef bint disturbed = p.rebuild
-    cdef int32_t i, job
-    cdef int code
-    if s.policy.order != NULL:
-        code = s.policy.order(s)
-        if code < 0:
-            return code
-    p.rebuild = False
-    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
-        disturbed = True
-    for i in range(w.head, w.end):
-        if p.begin[w.job[i]] < s.now or p.begin[w.job[i]] == p.last_pass:
-            disturbed = True
-            s.epoch += 1
-            break
-    code = sweep(s, disturbed)
-    if code < 0:
-        return code
-    if s.policy.migrate != NULL:
-        code = s.policy.migrate(s)
-        if code < 0:
-            return code
-        if s.adopted:
-            for i in range(s.releases.n):
-                job = s.releases.items[i].job
-                if job >= 0 and remask(s, job, &s.box[job]) < 0:
-                    return NO_MEMORY
-            code = sweep(s, True)
-            if code < 0:
-                return code
-    if w.head == w.end:
-        w.head = 0
-        w.end = 0
-    p.last_pass = s.now
-    return OK
-
-
-cdef int remask(sim_t *s, int32_t job, const box_t *box) noexcept nogil:
-    cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
-    cdef uint64_t *mask = s.plan.mask[job]
-    if mask == NULL:
-        mask = <uint64_t *>malloc(bytes)
-        if mask == NULL:
-            return NO_MEMORY
-        s.plan.mask[job] = mask
-    memset(mask, 0, bytes)
-    occ_fill(&s.torus, mask, box)
-    return OK
-
-
-cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
+cdef int sweep(plan_t *p, sim_t *s, bint upset) noexcept nogil:
     """One reservation after another, in queue order, out of the plan and into its earliest hole."""
-    cdef plan_t *p = &s.plan
-    cdef wait_t *w = &s.wait
+    cdef queue_t *q = &s.queue
     cdef int32_t i, keep, job, head = -1
     cdef double begin = INFINITY, vacated = -INFINITY
     cdef bint starts = False
-    cdef box_t box
+    cdef place_t place
     cdef int size, code
-    if disturbed:
+    if upset:
         p.gained = -INFINITY
-        for i in range(w.head, w.end):
-            p.begin[w.job[i]] = INFINITY
-    for i in range(w.head, w.end):
-        job = w.job[i]
-        size = find_hole(s, job, head < 0, &begin, &box, &starts)
+        for i in range(q.head, q.end):
+            p.begin[q.job[i]] = INFINITY
+    for i in range(q.head, q.end):
+        job = q.job[i]
+        size = find_hole(p, s, job, head < 0, &begin, &place, &starts)
         if size < 0:
             return size
         if size == 0:
@@ -249,34 +198,224 @@ cdef int sweep(sim_t *s, bint disturbed) noexcept nogil:
             if begin == INFINITY:
                 head = job if head < 0 else head
                 continue
-            box = p.box[job]
-            size = box_size(&box)
-            starts = begin == s.now and not occ_meets(&s.torus, s.occ, &box)
-        if p.begin[job] != INFINITY and (begin != p.begin[job] or not same_box(&box, &p.box[job])):
+            place = p.place[job]
+            size = p.nodes[job]
+            starts = begin == s.now and not s.machine.meets(s.machine.state, s.machine.occ, &place)
+        if p.begin[job] != INFINITY and (begin != p.begin[job] or not same_place(&place, &p.place[job])):
             # What it leaves may serve those behind it now and those before it in the next pass.
             if p.end[job] > p.gained:
                 p.gained = p.end[job]
             if p.end[job] > vacated:
                 vacated = p.end[job]
         promise_start(s, job, begin)
-        if remask(s, job, &box) < 0:
+        if reserve(p, s, job, &place) < 0:
             return NO_MEMORY
         if starts:
             p.begin[job] = INFINITY
-            code = start_job(s, job, size, &box, head >= 0)
+            code = start_job(s, job, size, &place, head >= 0)
             if code < 0:
                 return code
             continue
         head = job if head < 0 else head
         p.begin[job] = begin
         p.end[job] = end_if_started_at(s, job, begin)
-        p.box[job] = box
-    keep = w.head
-    for i in range(w.head, w.end):
-        if s.state[w.job[i]] != JOB_RUNNING:
-            w.job[keep] = w.job[i]
+        p.place[job] = place
+        p.nodes[job] = size
+    keep = q.head
+    for i in range(q.head, q.end):
+        if s.state[q.job[i]] != JOB_RUNNING:
+            q.job[keep] = q.job[i]
             keep += 1
-    w.end = keep
+    q.end = keep
     p.head = head
     p.gained = vacated
     return OK
+
+
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef bint upset = p.rebuild, adopted = False
+    cdef int32_t i, job
+    cdef place_t place
+    cdef int code
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
+        if code < 0:
+            return code
+    p.rebuild = False
+    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
+        upset = True
+    for i in range(q.head, q.end):
+        if p.begin[q.job[i]] < s.now or p.begin[q.job[i]] == p.last_pass:
+            upset = True
+            s.epoch += 1
+            break
+    code = sweep(p, s, upset)
+    if code < 0:
+        return code
+    if s.migration.rearrange != NULL:
+        code = s.migration.rearrange(s.migration.state, s, &adopted)
+        if code < 0:
+            return code
+        if adopted:
+            for i in range(s.releases.n):
+                job = s.releases.items[i].job
+                if job < 0:
+                    continue
+                place = s.machine.place_of(s.machine.state, job)
+                if reserve(p, s, job, &place) < 0:
+                    return NO_MEMORY
+            code = sweep(p, s, True)
+            if code < 0:
+                return code
+    if q.head == q.end:
+        q.head = 0
+        q.end = 0
+    p.last_pass = s.now
+    return OK
+
+
+cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
+    (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
+
+
+cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    (<uint64_t **>p.mask[job])[0] = p.spare
+    p.spare = p.mask[job]
+    p.mask[job] = NULL
+    if s.expected[job] < s.now:
+        p.rebuild = True         # it outlived its estimate: a disturbance
+    elif s.expected[job] > p.gained:
+        p.gained = s.expected[job]
+
+
+cdef void disturbed(void *state) noexcept nogil:
+    (<plan_t *>state).rebuild = True
+
+
+# ---------------------------------------------------------------------------------------------- rescheduling
+
+cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef int64_t least
+    if s.queue.head == s.queue.end:
+        return sound
+    least = least_free(s, p.begin, p.end, p.nodes, p.changes)
+    return least if least < sound else sound
+
+
+cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
+    """The places of all reservations that begin before `end`."""
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t i, other
+    for i in range(s.queue.head, s.queue.end):
+        other = s.queue.job[i]
+        if p.begin[other] < p.end[other] and p.begin[other] < end:
+            mask_join(forbidden, p.mask[other], s.machine.words)
+    return OK
+
+
+cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
+    return OK if place == NULL else reserve(<plan_t *>state, <sim_t *>sim, job, place)
+
+
+# ---------------------------------------------------------------------------------------------- memory
+
+cdef void close(void *state) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef uint64_t *mask
+    cdef int32_t i
+    if p == NULL:
+        return
+    if p.mask != NULL:
+        for i in range(p.jobs):
+            c_free(p.mask[i])
+    while p.spare != NULL:
+        mask = p.spare
+        p.spare = (<uint64_t **>mask)[0]
+        c_free(mask)
+    c_free(p.mask)
+    c_free(p.begin)
+    c_free(p.end)
+    c_free(p.nodes)
+    c_free(p.place)
+    c_free(p.window)
+    c_free(p.instant)
+    c_free(p.times)
+    c_free(p.changes)
+    c_free(p)
+
+
+cdef bint get_scratch(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef size_t words = s.machine.words
+    p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
+    p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
+    # Ends of reservations, of running jobs and of outages (at most one a node).
+    p.times = <double *>malloc((<size_t>s.n + <size_t>s.nodes + 1) * sizeof(double))
+    p.changes = <change_t *>malloc(changes_size(s))
+    return p.window != NULL and p.instant != NULL and p.times != NULL and p.changes != NULL
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const plan_t *source = <const plan_t *>state
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef size_t n = s.n, bytes = <size_t>s.machine.words * sizeof(uint64_t)
+    cdef int bad = 0
+    cdef int32_t i
+    cdef plan_t *p = <plan_t *>duplicate(source, sizeof(plan_t), &bad)
+    if p == NULL:
+        return NULL
+    p.spare = NULL
+    p.begin = <double *>duplicate(source.begin, n * sizeof(double), &bad)
+    p.end = <double *>duplicate(source.end, n * sizeof(double), &bad)
+    p.nodes = <int32_t *>duplicate(source.nodes, n * sizeof(int32_t), &bad)
+    p.place = <place_t *>duplicate(source.place, n * sizeof(place_t), &bad)
+    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
+    if not get_scratch(p, s) or bad or p.mask == NULL:
+        close(p)
+        return NULL
+    for i in range(s.n):
+        p.mask[i] = <uint64_t *>duplicate(source.mask[i], bytes, &bad)
+    if bad:
+        close(p)
+        return NULL
+    return p
+
+
+cdef int open_conservative(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef size_t n = s.n
+    cdef plan_t *p = <plan_t *>calloc(1, sizeof(plan_t))
+    cdef int32_t i
+    if p == NULL:
+        raise MemoryError("no memory for the plan")
+    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
+    s.scheduler.schedule, s.scheduler.released = schedule, released
+    s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
+    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
+    p.max_growth = min(options["max_growth"], <object>s.nodes)
+    p.jobs = s.n
+    p.begin = <double *>malloc(n * sizeof(double))
+    p.end = <double *>calloc(n, sizeof(double))
+    p.nodes = <int32_t *>calloc(n, sizeof(int32_t))
+    p.place = <place_t *>calloc(n, sizeof(place_t))
+    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
+    if not get_scratch(p, s) or p.begin == NULL or p.end == NULL or p.nodes == NULL:
+        raise MemoryError("no memory for the plan")
+    if p.place == NULL or p.mask == NULL:
+        raise MemoryError("no memory for the plan")
+    for i in range(s.n):
+        p.begin[i] = INFINITY
+    p.last_pass = -INFINITY
+    p.gained = -INFINITY
+    p.head = -1
+    return 0
+
+
+CONSERVATIVE = factory(open_conservative)

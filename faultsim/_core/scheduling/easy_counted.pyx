@@ -1,13 +1,25 @@
-"""FCFS and EASY on a cluster (MODEL 6)."""
+"""FCFS and EASY backfilling where any free nodes serve (MODEL 6)."""
 
-from libc.stdint cimport int32_t
-from libc.string cimport memmove
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free as c_free, malloc
+from libc.string cimport memcpy, memmove
 
 from faultsim._core.containers.releases cimport releases_shadow
-from faultsim._core.state cimport (
-    CHANGED_ALL, OK, close_gap, end_if_started, look_t, move_looks, promise_start, set_look, sim_t, start_job, usable,
-    wait_t,
-)
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport close_gap, move_scan, refresh_scan
+from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
+from faultsim._core.status cimport OK
+
+cdef struct easy_t:
+    bint backfills
+    int32_t examined         # so many jobs from the head on were refused under the present shadow
+    # The shadow: what was promised to the head, kept between passes while it stays true.
+    bint valid
+    double time
+    int64_t extra            # nodes free then that the head does not need
 
 
 cdef int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
@@ -25,12 +37,12 @@ cdef int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t 
     return at
 
 
-cdef int32_t next_candidate(const look_t *look, int32_t at, int32_t end, int32_t free, int32_t extra,
+cdef int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t free, int32_t extra,
                             float time) noexcept nogil:
     """The first place from `at` on whose job fits, and perhaps ends in `time` or needs no more than `extra`."""
     cdef int32_t k, may
-    cdef const int32_t *need = look.need
-    cdef const float *least = look.least
+    cdef const int32_t *need = q.need
+    cdef const float *least = q.least
     while at + 16 <= end:
         may = 0
         for k in range(16):
@@ -43,85 +55,135 @@ cdef int32_t next_candidate(const look_t *look, int32_t at, int32_t end, int32_t
     return at
 
 
-cdef inline int32_t keep_range(wait_t *w, int32_t keep, int32_t begin, int32_t end) noexcept nogil:
+cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t end) noexcept nogil:
     """Close the gap in front of the jobs at [begin, end), which stay; where the next one belongs."""
     if keep != begin and begin < end:
-        memmove(&w.job[keep], &w.job[begin], <size_t>(end - begin) * sizeof(int32_t))
-        move_looks(w, keep, begin, end - begin)
+        memmove(&q.job[keep], &q.job[begin], <size_t>(end - begin) * sizeof(int32_t))
+        move_scan(q, keep, begin, end - begin)
     return keep + (end - begin)
 
 
-cdef int backfill(sim_t *s) noexcept nogil:
-    """One scan of the queue behind the head, from the first job not yet refused under this shadow."""
-    cdef wait_t *w = &s.wait
-    cdef int32_t at = s.examined, keep = s.examined, stays = s.examined, end = w.end, job, need
+cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
+    """One scan of the queue after its head, from the first job not yet refused under this shadow."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t at = q.head + p.examined, keep = at, stays = at, end = q.end, job, need
     cdef float time
     cdef bint outlives
     cdef int code
-    if usable(s) > 0 and not s.shadow.valid:
-        at = next_fitting(w.look.need, at, end, usable(s))
+    if usable(s) > 0 and not p.valid:
+        at = next_fitting(q.need, at, end, usable(s))
         if at < end:
-            s.shadow.valid = True
-            s.shadow.time = releases_shadow(
-                &s.releases, s.now, usable(s), w.look.need[w.head], &s.shadow.extra)
-            promise_start(s, w.job[w.head], s.shadow.time)
+            p.valid = True
+            p.time = releases_shadow(&s.releases, s.now, usable(s), q.need[q.head], &p.extra)
+            promise_start(s, q.job[q.head], p.time)
     # Rounded up, so that nobody who ends in time is passed over; the test that counts is below, in doubles.
-    time = <float>(((s.shadow.time - s.now) + 1e-15 * (s.shadow.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+    time = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
     while at < end and usable(s) > 0:
-        at = next_candidate(&w.look, at, end, usable(s), <int32_t>s.shadow.extra, time)
+        at = next_candidate(q, at, end, usable(s), <int32_t>p.extra, time)
         if at == end:
             break
-        job = w.job[at]
-        need = w.look.need[at]
+        job = q.job[at]
+        need = q.need[at]
         at += 1
-        outlives = end_if_started(s, job) > s.shadow.time
-        if not outlives or need <= s.shadow.extra:
+        outlives = end_if_started(s, job) > p.time
+        if not outlives or need <= p.extra:
             if outlives:
-                s.shadow.extra -= need
+                p.extra -= need
             code = start_job(s, job, need, NULL, True)
             if code < 0:
                 return code
             # It leaves: what stayed since the last one that left moves up.
-            keep = keep_range(w, keep, stays, at - 1)
+            keep = keep_range(q, keep, stays, at - 1)
             stays = at
-    keep = keep_range(w, keep, stays, at)
-    close_gap(w, keep, at)
-    s.examined = w.end
+    keep = keep_range(q, keep, stays, at)
+    close_gap(q, keep, at)
+    p.examined = q.end - q.head
     return OK
 
 
-cdef int schedule_cluster(sim_t *s) noexcept nogil:
-    cdef wait_t *w = &s.wait
-    cdef int32_t i, job
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef int32_t job
     cdef int code
-    if s.policy.order != NULL:
-        code = s.policy.order(s)
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
         if code < 0:
             return code
-        if w.look.need != NULL:
-            for i in range(w.head, w.end):
-                set_look(s, i)
+        if q.need != NULL:
+            refresh_scan(s)
         s.change = CHANGED_ALL
         s.epoch += 1         # another head may come first now: promises are excused
     # After arrivals alone nothing that was refused can start: nodes, shadow and extra nodes are the same and time is
     # later.  Only an overrun moves the shadow.
-    if s.change == CHANGED_ALL or s.examined <= w.head or (s.shadow.valid and s.now > s.shadow.time):
-        s.shadow.valid = False
-        while w.head < w.end:
-            job = w.job[w.head]
+    if s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time):
+        p.valid = False
+        while q.head < q.end:
+            job = q.job[q.head]
             if s.need[job] > usable(s):
                 break
             code = start_job(s, job, s.need[job], NULL, False)
             if code < 0:
                 return code
-            w.head += 1
-        if w.head == w.end:
-            w.head = 0
-            w.end = 0
-            s.examined = 0
+            q.head += 1
+        if q.head == q.end:
+            q.head = 0
+            q.end = 0
+            p.examined = 0
             return OK
-        s.examined = w.head + 1
-    if not s.policy.backfill:
-        s.examined = w.end
+        p.examined = 1
+    if not p.backfills:
+        p.examined = q.end - q.head
         return OK
-    return backfill(s)
+    return backfill(p, s)
+
+
+cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
+    """The nodes that the head leaves over when its turn comes."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef int64_t extra = 0
+    cdef int code
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
+        if code < 0:
+            return code
+    promise.need = s.need[s.queue.job[s.queue.head]]
+    promise.time = releases_shadow(&s.releases, s.now, s.free, promise.need, &extra)
+    if promise.time == INFINITY:
+        return sound
+    promise.any = True
+    return extra if extra < sound else sound
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef void *to = malloc(sizeof(easy_t))
+    if to != NULL:
+        memcpy(to, state, sizeof(easy_t))
+    return to
+
+
+cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef easy_t *p = <easy_t *>calloc(1, sizeof(easy_t))
+    if p == NULL:
+        raise MemoryError("no memory for the scheduler")
+    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, c_free
+    s.scheduler.schedule = schedule
+    return 0
+
+
+cdef int open_easy(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    open_fcfs(sim, options, columns)
+    (<easy_t *>s.scheduler.state).backfills = True
+    s.scheduler.spare = spare
+    s.queue.need = <int32_t *>malloc(<size_t>s.n * sizeof(int32_t))
+    s.queue.least = <float *>malloc(<size_t>s.n * sizeof(float))
+    if s.queue.need == NULL or s.queue.least == NULL:
+        raise MemoryError("no memory for the queue")
+    return 0
+
+
+FCFS = factory(open_fcfs)
+EASY = factory(open_easy)

@@ -1,216 +1,360 @@
-"""FCFS and EASY on a torus (MODEL 6)."""
+"""FCFS and EASY backfilling where a job needs a place (MODEL 6), with migration between them (MODEL 8)."""
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free as c_free
 from libc.string cimport memcpy, memset
 
-from faultsim._core.torus.finder_bitmap cimport has_free
-from faultsim._core.scheduling.placement cimport current_mfp
-from faultsim._core.state cimport (
-    CHANGED_ALL, OK, aim, close_gap, end_if_started, promise_start, shadow_t, start_job, wait_t,
-)
-from faultsim._core.fars.suspicion cimport place_warily
-from faultsim._core.torus.occupancy cimport box_t, next_feasible, occ_count, occ_drop, occ_drop_node, occ_fill
+from faultsim._core.avoidance cimport choose_now
+from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport start_job
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.queue cimport close_gap
+from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
+from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.status cimport OK
+
+cdef struct easy_t:
+    bint backfills
+    bint fixed               # reservation="fixed": a place, else any that is large enough
+    int32_t max_growth
+    int32_t examined         # so many jobs from the head on were refused under the present shadow
+    # The shadow: what was promised to the head, kept between passes while it stays true.
+    bint valid
+    double time
+    uint64_t *occ            # the occupancy at `time`, later backfilled jobs included
+    uint64_t *reserved       # fixed: the reserved place alone
+    permit_t permit
+    bint took_long           # a job that ends after `time` was backfilled in the last pass
+    # Per size: there is no free place of it since this epoch; none permitted for jobs that end after the shadow time.
+    int32_t *none_free
+    int32_t *none_permitted
+    int32_t epoch
+    # A promise as rescheduling met it: the occupancy at its time, moved jobs included, and (fixed) the promised place.
+    promise_t promise
+    uint64_t *later
+    uint64_t *promised
+    bint is_chosen           # `promised` is there
+    bint was_later           # the job that moves held nodes at that time
+    bint outlives            # and will hold its new ones
 
 
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
-    """1: started in a box of the smallest feasible size that has a free one; 0: no box is large enough; < 0: status."""
-    cdef int32_t size = s.need[job]
-    cdef box_t box
+    """1: started in a place of the smallest size that has a free one; 0: none is large enough; < 0: status."""
+    cdef machine_t *m = &s.machine
+    cdef int32_t size = s.need[job], largest
+    cdef place_t place
     cdef int code
-    if size > s.free or size > current_mfp(s):
+    if size > s.free:
         return 0
-    aim(s, job, s.now)
-    while size != 0 and size <= s.mfp:
-        code = place_warily(s, job, s.occ, size, NULL, &box)
+    largest = m.largest_now(m.state)
+    if size > largest:
+        return 0
+    set_window(s, job, s.now)
+    while size != 0 and size <= largest:
+        code = choose_now(s, job, m.occ, size, NULL, &place)
         if code < 0:
             return code
         if code:
-            code = start_job(s, job, size, &box, False)
+            code = start_job(s, job, size, &place, False)
             return code if code < 0 else 1
-        size = next_feasible(&s.torus, size + 1)
+        size = m.next_size(m.state, size + 1)
     return 0
 
 
 cdef int run_fcfs(sim_t *s) noexcept nogil:
     cdef int code = 1
-    while s.wait.head < s.wait.end:
-        code = start_fcfs(s, s.wait.job[s.wait.head])
+    while s.queue.head < s.queue.end:
+        code = start_fcfs(s, s.queue.job[s.queue.head])
         if code <= 0:
             return code
-        s.wait.head += 1
+        s.queue.head += 1
     return OK
 
 
-cdef void give(const sim_t *s, const release_t *item, uint64_t *occ) noexcept nogil:
-    if item.job >= 0:
-        occ_drop(&s.torus, occ, &s.box[item.job])
-    else:
-        occ_drop_node(&s.torus, occ, -1 - item.job)      # a repair
-
-
-cdef double torus_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
-                         uint64_t *there) noexcept nogil:
-    cdef size_t bytes = <size_t>s.torus.words * sizeof(uint64_t)
-    cdef int32_t low = -1, high, mid, i, free = s.torus.nodes - occ_count(&s.torus, occ)
-    cdef double shadow
-    if count == 0:
-        return INFINITY
-    # Fewer than `need` nodes are free before items[low] has gone.
-    while low + 1 < count and free < need:
-        low += 1
-        free += items[low].nodes
-    if free < need:
-        return INFINITY
-    # The head could not start, so with nothing released there is no box; `low` releases at least are needed.
-    low = low - 1 if low > 0 else -1
-    high = count - 1
-    # Free boxes only grow as jobs leave: bisect for the first release that is enough.
-    while high - low > 1:
-        mid = (low + high) >> 1
-        memcpy(there, occ, bytes)
-        for i in range(mid + 1):
-            give(s, &items[i], there)
-        if has_free(&s.finder, there, need, NULL):
-            high = mid
-        else:
-            low = mid
-    shadow = items[high].end if items[high].end > s.now else s.now
-    memcpy(there, occ, bytes)
-    for i in range(count):
-        if items[i].end > shadow:
-            break
-        give(s, &items[i], there)
-    if not has_free(&s.finder, there, need, NULL):
-        return INFINITY
-    return shadow
-
-
-cdef int compute_shadow(sim_t *s, int32_t head) noexcept nogil:
-    cdef shadow_t *h = &s.shadow
-    cdef int32_t size = s.need[head]
-    cdef box_t box
+cdef int choose_from(sim_t *s, int32_t job, double t, const uint64_t *occ, uint64_t *mask) noexcept nogil:
+    """The rule's place for a job at t, of the smallest size that it finds, as a mask (empty: there is none)."""
+    cdef machine_t *m = &s.machine
+    cdef int32_t size = s.need[job]
+    cdef place_t place
     cdef int code
-    h.valid = True
-    h.time = torus_shadow(s, s.releases.items, s.releases.n, s.occ, size, h.occ)
-    memset(&h.permit, 0, sizeof(h.permit))
-    if h.time == INFINITY:
-        return OK               # nothing can delay a head that no release helps
-    promise_start(s, head, h.time)
-    if not s.policy.fixed:
-        h.permit.later = h.occ
-        h.permit.need = size
-        return OK
-    aim(s, head, h.time)
+    memset(mask, 0, <size_t>m.words * sizeof(uint64_t))
+    set_window(s, job, t)
     while size != 0:
-        code = s.policy.place(s, head, h.occ, size, NULL, &box)
+        code = s.placement.choose(s.placement.state, s, job, occ, size, NULL, &place)
         if code < 0:
             return code
         if code:
-            break
-        size = next_feasible(&s.torus, size + 1)
-    memset(h.fixed, 0, <size_t>s.torus.words * sizeof(uint64_t))
-    occ_fill(&s.torus, h.fixed, &box)
-    h.permit.forbidden = h.fixed
+            m.put(m.state, mask, &place)
+            return OK
+        size = m.next_size(m.state, size + 1)
     return OK
 
 
-cdef int try_backfill(sim_t *s, int32_t job) noexcept nogil:
-    """1: started behind the head's back; 0: not permitted; < 0: status."""
-    cdef shadow_t *h = &s.shadow
-    cdef int32_t size = s.need[job], limit = size + s.policy.max_growth
-    cdef bint outlives = end_if_started(s, job) > h.time
-    cdef int32_t *refused = s.fit_epoch_long if outlives else s.fit_epoch_any
-    cdef box_t box
+cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    cdef int32_t need = s.need[head]
+    cdef int code
+    p.valid = True
+    p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, need, p.occ)
+    memset(&p.permit, 0, sizeof(p.permit))
+    if p.time == INFINITY:
+        return OK               # nothing can delay a head that no release helps
+    promise_start(s, head, p.time)
+    if not p.fixed:
+        p.permit.later = p.occ
+        p.permit.need = need
+        return OK
+    code = choose_from(s, head, p.time, p.occ, p.reserved)
+    p.permit.forbidden = p.reserved
+    return code
+
+
+cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
+    """1: started ahead of the head; 0: not permitted; < 0: status."""
+    cdef machine_t *m = &s.machine
+    cdef int32_t size = s.need[job], limit = size + p.max_growth
+    cdef bint outlives = end_if_started(s, job) > p.time
+    cdef int32_t *refused = p.none_permitted if outlives else p.none_free
+    cdef place_t place
     cdef int code
     if limit > s.free:
         limit = s.free
-    aim(s, job, s.now)
+    set_window(s, job, s.now)
     while size != 0 and size <= limit:
-        # During a pass the machine only fills, so what had no box has none.
-        if s.fit_epoch_any[size] != s.fit_epoch and refused[size] != s.fit_epoch:
-            code = place_warily(s, job, s.occ, size, &h.permit if outlives else NULL, &box)
+        # During a pass the machine only fills, so what had no place has none.
+        if p.none_free[size] != p.epoch and refused[size] != p.epoch:
+            code = choose_now(s, job, m.occ, size, &p.permit if outlives else NULL, &place)
             if code < 0:
                 return code
             if code:
-                code = start_job(s, job, size, &box, True)
+                code = start_job(s, job, size, &place, True)
                 if code < 0:
                     return code
                 if outlives:
-                    h.took_long = True
-                    occ_fill(&s.torus, h.occ, &box)
+                    p.took_long = True
+                    m.put(m.state, p.occ, &place)
                 return 1
-            refused[size] = s.fit_epoch
-        size = next_feasible(&s.torus, size + 1)
+            refused[size] = p.epoch
+        size = m.next_size(m.state, size + 1)
     return 0
 
 
-cdef int backfill(sim_t *s) noexcept nogil:
-    """One scan of the queue behind the head, from the first job not yet refused under this shadow."""
-    cdef wait_t *w = &s.wait
-    cdef int32_t at = s.examined, keep = s.examined, job
+cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
+    """One scan of the queue after its head, from the first job not yet refused under this shadow."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t at = q.head + p.examined, keep = at, job
     cdef int code
-    while at < w.end and s.free > 0:
-        job = w.job[at]
-        if s.need[job] <= s.free and (s.policy.max_growth > 0 or s.fit_epoch_any[s.need[job]] != s.fit_epoch):
-            if not s.shadow.valid:
-                code = compute_shadow(s, w.job[w.head])
+    while at < q.end and s.free > 0:
+        job = q.job[at]
+        if s.need[job] <= s.free and (p.max_growth > 0 or p.none_free[s.need[job]] != p.epoch):
+            if not p.valid:
+                code = compute_shadow(p, s, q.job[q.head])
                 if code < 0:
                     return code
-            code = try_backfill(s, job)
+            code = try_backfill(p, s, job)
             if code < 0:
                 return code
             if code:
                 at += 1
                 continue
         if keep != at:
-            w.job[keep] = job
+            q.job[keep] = job
         keep += 1
         at += 1
-    close_gap(w, keep, at)
-    s.examined = w.end
+    close_gap(q, keep, at)
+    p.examined = q.end - q.head
     return OK
 
 
-cdef int schedule_torus(sim_t *s) noexcept nogil:
-    cdef wait_t *w = &s.wait
-    cdef bint afresh
+cdef int start_afresh(easy_t *p, sim_t *s) noexcept nogil:
+    p.valid = False
+    p.epoch += 1
+    return run_fcfs(s)
+
+
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef bint afresh, adopted = False
     cdef int code
-    if s.policy.order != NULL:
-        code = s.policy.order(s)
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
         if code < 0:
             return code
         s.change = CHANGED_ALL
         s.epoch += 1         # another head may come first now: promises are excused
-    # As on a cluster: after arrivals alone what was refused stays refused, unless an overrun moves the shadow, or the
-    # reserved box is picked anew because a job that outlives the shadow came in.
-    afresh = (s.change == CHANGED_ALL or s.examined <= w.head or (s.shadow.valid and s.now > s.shadow.time)
-              or (s.policy.fixed and (s.shadow.took_long or s.policy.python_place != NULL)))
+    # As where nodes are counted: after arrivals alone what was refused stays refused, unless an overrun moves the
+    # shadow, or the reserved place is chosen again because a job that outlives the shadow came in.
+    afresh = (s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time)
+              or (p.fixed and (p.took_long or not s.placement.stable)))
     if afresh:
-        s.shadow.valid = False
-        s.fit_epoch += 1
-        code = run_fcfs(s)
+        code = start_afresh(p, s)
         if code < 0:
             return code
-    s.shadow.took_long = False
-    if s.policy.migrate != NULL:
-        code = s.policy.migrate(s)
+    p.took_long = False
+    if s.migration.rearrange != NULL:
+        code = s.migration.rearrange(s.migration.state, s, &adopted)
         if code < 0:
             return code
-        if s.adopted:
+        if adopted:
             afresh = True
-            s.shadow.valid = False
-            s.fit_epoch += 1
-            code = run_fcfs(s)
+            code = start_afresh(p, s)
             if code < 0:
                 return code
-    if w.head == w.end:
-        w.head = 0
-        w.end = 0
-        s.examined = 0
+    if q.head == q.end:
+        q.head = 0
+        q.end = 0
+        p.examined = 0
         return OK
     if afresh:
-        s.examined = w.head + 1
-    if not s.policy.backfill:
-        s.examined = w.end
+        p.examined = 1
+    if not p.backfills:
+        p.examined = q.end - q.head
         return OK
-    return backfill(s)
+    return backfill(p, s)
+
+
+# ---------------------------------------------------------------------------------------------- rescheduling
+
+cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
+    """The nodes that the head leaves over when its turn comes."""
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef machine_t *m = &s.machine
+    cdef int32_t n = 0
+    cdef int64_t extra
+    cdef int code
+    if s.order.sort != NULL:
+        code = s.order.sort(s.order.state, s)
+        if code < 0:
+            return code
+    p.is_chosen = False
+    promise.need = s.need[s.queue.job[s.queue.head]]
+    if m.has_free(m.state, m.occ, promise.need):
+        promise.time = s.now
+        memcpy(p.later, m.occ, <size_t>m.words * sizeof(uint64_t))
+        while n < s.releases.n and s.releases.items[n].end <= s.now:
+            n += 1
+        m.release(m.state, s.releases.items, n, p.later)
+    else:
+        promise.time = placed_shadow(s, s.releases.items, s.releases.n, m.occ, promise.need, p.later)
+    promise.any = promise.time != INFINITY
+    p.promise = promise[0]
+    if not promise.any:
+        return sound
+    extra = m.nodes - mask_count(p.later, m.words) - promise.need
+    return extra if extra < sound else sound
+
+
+cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef machine_t *m = &s.machine
+    cdef place_t now = m.place_of(m.state, job)
+    cdef int code
+    if p.fixed and p.promise.any and not p.is_chosen:
+        p.is_chosen = True
+        code = choose_from(s, s.queue.job[s.queue.head], p.promise.time, p.later, p.promised)
+        if code < 0:
+            return code
+    p.was_later = p.promise.any and s.expected[job] > p.promise.time
+    p.outlives = p.promise.any and end > p.promise.time
+    if p.was_later:
+        m.lift(m.state, p.later, &now)
+    if p.outlives and p.fixed:
+        mask_join(forbidden, p.promised, m.words)
+    elif p.outlives:
+        permit.later = p.later
+        permit.need = p.promise.need
+    return OK
+
+
+cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
+    cdef easy_t *p = <easy_t *>state
+    cdef machine_t *m = &(<sim_t *>sim).machine
+    cdef place_t stays
+    if place == NULL and p.was_later:
+        stays = m.place_of(m.state, job)
+        m.put(m.state, p.later, &stays)
+    elif place != NULL and p.outlives:
+        m.put(m.state, p.later, place)
+    return OK
+
+
+# ---------------------------------------------------------------------------------------------- memory
+
+cdef void close(void *state) noexcept nogil:
+    cdef easy_t *p = <easy_t *>state
+    if p == NULL:
+        return
+    c_free(p.occ)
+    c_free(p.reserved)
+    c_free(p.none_free)
+    c_free(p.none_permitted)
+    c_free(p.later)
+    c_free(p.promised)
+    c_free(p)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const easy_t *source = <const easy_t *>state
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef size_t mask = <size_t>s.machine.words * sizeof(uint64_t), sizes = (<size_t>s.nodes + 1) * sizeof(int32_t)
+    cdef int bad = 0
+    cdef easy_t *p = <easy_t *>duplicate(source, sizeof(easy_t), &bad)
+    if p == NULL:
+        return NULL
+    p.occ = <uint64_t *>duplicate(source.occ, mask, &bad)
+    p.reserved = <uint64_t *>duplicate(source.reserved, mask, &bad)
+    p.none_free = <int32_t *>duplicate(source.none_free, sizes, &bad)
+    p.none_permitted = <int32_t *>duplicate(source.none_permitted, sizes, &bad)
+    p.later = <uint64_t *>duplicate(source.later, mask, &bad)
+    p.promised = <uint64_t *>duplicate(source.promised, mask, &bad)
+    if p.permit.later != NULL:
+        p.permit.later = p.occ
+    if p.permit.forbidden != NULL:
+        p.permit.forbidden = p.reserved
+    if bad:
+        close(p)
+        return NULL
+    return p
+
+
+cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef easy_t *p = <easy_t *>calloc(1, sizeof(easy_t))
+    if p == NULL:
+        raise MemoryError("no memory for the scheduler")
+    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
+    s.scheduler.schedule = schedule
+    return 0
+
+
+cdef int open_easy(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef size_t words = s.machine.words
+    cdef easy_t *p
+    open_fcfs(sim, options, columns)
+    p = <easy_t *>s.scheduler.state
+    p.backfills = True
+    p.fixed = options["reservation"] == "fixed"
+    p.max_growth = min(options["max_growth"], <object>s.nodes)
+    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
+    p.occ = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.reserved = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.later = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.promised = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.none_free = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
+    p.none_permitted = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
+    if (p.occ == NULL or p.reserved == NULL or p.later == NULL or p.promised == NULL or p.none_free == NULL
+            or p.none_permitted == NULL):
+        raise MemoryError("no memory for the scheduler")
+    return 0
+
+
+FCFS = factory(open_fcfs)
+EASY = factory(open_easy)

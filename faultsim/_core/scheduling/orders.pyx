@@ -1,16 +1,26 @@
-"""Dynamic queue orders (MODEL 6): WFP3 and UNICEF of Tang et al. 2009, and a user's own in Python."""
+"""Queue orders that change with time (MODEL 6): WFP3 and UNICEF of Tang et al. 2009, and a user's own in Python.
+
+Each sorts the queue by (key at now, place of entry), smallest first.
+"""
 
 from cpython.ref cimport PyObject
 from libc.math cimport log2, pow
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free as c_free, malloc, qsort
+from libc.stdlib cimport calloc, free as c_free, malloc, qsort
 
-from faultsim._core.state cimport NO_MEMORY, OK, PYTHON_ERROR, sim_t
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.state cimport queue_t, sim_t
+from faultsim._core.status cimport OK, PYTHON_ERROR
 
 cdef struct keyed_t:
     double key
     int64_t place            # ties: who entered the queue first
     int32_t job
+
+cdef struct order_state_t:
+    double (*key_of)(const sim_t *s, int32_t job) noexcept nogil
+    PyObject *object         # Python: the user's order; the engine keeps it
+    keyed_t *items           # scratch, one per job
 
 
 cdef int by_key(const void *a, const void *b) noexcept nogil:
@@ -21,23 +31,20 @@ cdef int by_key(const void *a, const void *b) noexcept nogil:
     return (p.place > q.place) - (p.place < q.place)
 
 
-cdef int sort_by(sim_t *s, double (*key_of)(const sim_t *s, int32_t job) noexcept nogil) noexcept nogil:
-    cdef int32_t count = s.wait.end - s.wait.head, i
-    cdef int32_t *job = &s.wait.job[s.wait.head]
-    cdef keyed_t *items
+cdef int sort(void *state, void *sim) noexcept nogil:
+    cdef order_state_t *p = <order_state_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t count = s.queue.end - s.queue.head, i
+    cdef int32_t *job = &s.queue.job[s.queue.head]
     if count < 2:
         return OK
-    items = <keyed_t *>malloc(<size_t>count * sizeof(keyed_t))
-    if items == NULL:
-        return NO_MEMORY
     for i in range(count):
-        items[i].job = job[i]
-        items[i].place = s.entry[job[i]] if s.entry != NULL else job[i]
-        items[i].key = key_of(s, job[i])
-    qsort(items, <size_t>count, sizeof(keyed_t), by_key)
+        p.items[i].job = job[i]
+        p.items[i].place = s.queue.entry[job[i]] if s.queue.entry != NULL else job[i]
+        p.items[i].key = p.key_of(s, job[i])
+    qsort(p.items, <size_t>count, sizeof(keyed_t), by_key)
     for i in range(count):
-        job[i] = items[i].job
-    c_free(items)
+        job[i] = p.items[i].job
     return OK
 
 
@@ -52,27 +59,89 @@ cdef double unicef_key(const sim_t *s, int32_t job) noexcept nogil:
     return -(s.now - s.submit[job]) / (log2(size) * estimate)
 
 
-cdef int order_wfp3(sim_t *s) noexcept nogil:
-    return sort_by(s, wfp3_key)
-
-
-cdef int order_unicef(sim_t *s) noexcept nogil:
-    return sort_by(s, unicef_key)
-
-
-cdef int order_python(sim_t *s) noexcept nogil:
-    cdef int32_t count = s.wait.end - s.wait.head, i
+cdef int sort_in_python(void *state, void *sim) noexcept nogil:
+    cdef order_state_t *p = <order_state_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef int32_t count = q.end - q.head, i
     cdef int32_t[::1] job
     if count == 0:
         return OK
     with gil:
         try:
-            order = (<object><PyObject *>s.policy.owner).sorted_by_python(
-                <object><PyObject *>s.policy.python_order, [s.wait.job[s.wait.head + i] for i in range(count)], s.now)
+            order = (<object><PyObject *>s.owner).sorted_by_python(
+                <object>p.object, [q.job[q.head + i] for i in range(count)], s.now)
             job = order
             for i in range(count):
-                s.wait.job[s.wait.head + i] = job[i]
+                q.job[q.head + i] = job[i]
         except BaseException as error:
-            (<object><PyObject *>s.policy.owner).keep_error(error)
+            (<object><PyObject *>s.owner).keep_error(error)
             return PYTHON_ERROR
     return OK
+
+
+cdef void close(void *state) noexcept nogil:
+    if state != NULL:
+        c_free((<order_state_t *>state).items)
+        c_free(state)
+
+
+cdef order_state_t *make(int32_t jobs) noexcept nogil:
+    cdef order_state_t *p = <order_state_t *>calloc(1, sizeof(order_state_t))
+    if p != NULL:
+        p.items = <keyed_t *>malloc(<size_t>jobs * sizeof(keyed_t))
+        if p.items == NULL:
+            c_free(p)
+            return NULL
+    return p
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const order_state_t *source = <const order_state_t *>state
+    cdef order_state_t *p = make((<const sim_t *>sim).n)
+    if p != NULL:
+        p.key_of, p.object = source.key_of, source.object
+    return p
+
+
+cdef order_state_t *open_order(void *sim) except NULL:
+    cdef sim_t *s = <sim_t *>sim
+    cdef order_state_t *p = make(s.n)
+    if p == NULL:
+        raise MemoryError("no memory for the queue order")
+    s.order.state, s.order.copy, s.order.close = p, copy, close
+    s.order.sort = sort
+    return p
+
+
+cdef int open_wfp3(void *sim, dict options, dict columns) except -1:
+    open_order(sim).key_of = wfp3_key
+    return 0
+
+
+cdef int open_unicef(void *sim, dict options, dict columns) except -1:
+    open_order(sim).key_of = unicef_key
+    return 0
+
+
+cdef int open_python(void *sim, dict options, dict columns) except -1:
+    open_order(sim).object = <PyObject *>options["object"]
+    (<sim_t *>sim).order.sort = sort_in_python
+    return 0
+
+
+cdef int open_static(void *sim, dict options, dict columns) except -1:
+    """The arrival order, or one by a key that never changes: a column of one value per job."""
+    cdef const double[::1] key
+    if columns["queue_key"] is not None:
+        key = columns["queue_key"]
+        if key.shape[0] != (<sim_t *>sim).n:
+            raise ValueError(f"queue_key: expected {(<sim_t *>sim).n} values, got {key.shape[0]}")
+        (<sim_t *>sim).queue.key = &key[0]
+    return 0
+
+
+STATIC = factory(open_static)
+WFP3 = factory(open_wfp3)
+UNICEF = factory(open_unicef)
+PYTHON = factory(open_python)

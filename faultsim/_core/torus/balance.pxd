@@ -6,8 +6,8 @@ zero is none, and bits on busy or forbidden nodes count for nothing.  Candidates
 
 from libc.stdint cimport uint64_t
 
-from faultsim._core.torus.choose cimport permit_t
-from faultsim._core.torus.finder_bitmap cimport finder_t
+from faultsim._core.tables.machine cimport permit_t
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport box_t
 
 

@@ -20,7 +20,8 @@ from faultsim._core.torus.choose cimport (
     permit_t,
 )
 from faultsim._core.torus.node_counts cimport counts_box, counts_cap, counts_least, counts_load, counts_shape
-from faultsim._core.torus.finder_bitmap cimport PLAIN, finder_search, finder_t, map_filter, map_next, map_pick
+from faultsim._core.torus.finder_bitmap cimport finder_search, map_filter, map_next, map_pick
+from faultsim._core.torus.finder cimport PLAIN, finder_t
 from faultsim._core.torus.occupancy cimport BASES, base_before, box_t, occ_meets, shape_t
 
 cdef double MARGIN = 1e-9           # a later box must be better by more

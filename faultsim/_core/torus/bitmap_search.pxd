@@ -7,7 +7,7 @@ columns whose area cannot make up for it are left out (about M^5 / 64 steps at w
 
 from libc.stdint cimport uint64_t
 
-from faultsim._core.torus.finder_bitmap cimport finder_t
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.row_maps cimport view_t
 from faultsim._core.torus.axis_sets cimport family_t
 from faultsim._core.torus.word_maps cimport u128

@@ -2,13 +2,15 @@
 
 from libc.string cimport memcpy
 
-from faultsim._core.torus.finder_bitmap cimport finder_t
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.row_maps cimport (
     lines_any_run, lines_column, lines_hunt, lines_layer, lines_next_column, lines_next_column_run, lines_pick,
     lines_runs, lines_t, lines_widen, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_apart
-from faultsim._core.torus.word_maps cimport small_base, small_lowest, small_members, small_runs, small_t, small_turn, u128
+from faultsim._core.torus.word_maps cimport (
+    small_base, small_lowest, small_members, small_runs, small_t, small_turn, u128,
+)
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 

@@ -5,15 +5,10 @@ A candidate is a free box of exactly `size` nodes that the permit allows; "first
 
 from libc.stdint cimport uint64_t
 
-from faultsim._core.torus.finder_bitmap cimport finder_t
+from faultsim._core.tables.machine cimport permit_t
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.axis_sets cimport family_t
 from faultsim._core.torus.occupancy cimport EXTENTS_DESCENDING, box_t, shape_t, torus_t
-
-
-cdef struct permit_t:               # which free boxes are candidates at all; all-zero allows every one
-    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
-    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
-    int need                        # a free box of at least `need` nodes remains in (later | B); need < 1 asks nothing
 
 
 # Each: False = no candidate.  permit may be NULL.

@@ -11,9 +11,10 @@ from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
 from faultsim._core.torus.finder_bitmap cimport (
-    FENCED, FUTURE, PLAIN, choice_t, finder_absent, finder_largest, finder_load, finder_note_absent, finder_rooms,
-    finder_search, finder_t, map_canonical, map_filter, map_next, map_pick, map_project, map_shape,
+    finder_absent, finder_largest, finder_load, finder_note_absent, finder_rooms, finder_search, map_canonical,
+    map_filter, map_next, map_pick, map_project, map_shape,
 )
+from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
 from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_t
 from faultsim._core.torus.occupancy cimport (
     BASES, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,

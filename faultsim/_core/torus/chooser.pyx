@@ -4,10 +4,12 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 
 from faultsim._core.torus.balance cimport choose_balancing, choose_tie_breaking
-from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, list_permitted, permit_t
+from faultsim._core.tables.machine cimport permit_t
+from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport (
-    finder_forget, finder_free, finder_init, finder_t, first_free, has_free, largest_free,
+    finder_forget, finder_free, finder_init, first_free, has_free, largest_free,
 )
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport Torus, box_t, occ_pack, torus_t
 
 _RULES = ("first_fit", "max_free_partition", "balancing", "tie_breaking", "list")

@@ -7,62 +7,9 @@ that never changes an answer, and makes the same question, or one about an occup
 
 from libc.stdint cimport uint64_t
 
-from faultsim._core.torus.node_counts cimport counts_t
-from faultsim._core.torus.row_maps cimport lines_t, view_t
 from faultsim._core.torus.axis_sets cimport family_t
-from faultsim._core.torus.word_maps cimport small_t, u128
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
-
-
-cdef enum which_t:                  # the occupancies that a finder keeps in view
-    PLAIN = 0                       # the one that is asked about
-    FENCED = 1                      # the same with forbidden nodes
-    FUTURE = 2                      # another one, such as that of a shadow time
-
-
-cdef struct choice_t:               # a remembered choose_max_free on a small torus
-    uint64_t occ[2]
-    int size, order
-    unsigned int epoch              # that of the finder, else the slot is empty
-    bint found
-    int before, after               # as in finder_t
-    box_t out
-
-
-cdef struct finder_t:
-    const torus_t *torus
-    bint is_small                   # all maps are 128-bit integers (small.pxd), else lines.pxd
-    small_t small
-    lines_t lines
-    u128 *small_free                # [3] the free nodes of each view; owns `small` 's views
-    view_t view[3]
-    int map_words                   # uint64 words a map
-    int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a
-    int *cap                        # scratch of the search: as in view_t
-    uint64_t *scratch               # [torus.words] for callers
-    # scratch of choose.pyx
-    uint64_t *map                   # one map
-    uint64_t *held                  # a map for each shape of the size asked for
-    uint64_t *joined                # [torus.words] occupied or forbidden
-    uint64_t *set[3]                # one set of coordinates an axis
-    uint64_t *reach_x               # [x + 1] sets
-    family_t mine[3]                # projections of the candidates
-    family_t room[3]                # projections of the free boxes of the size looked at
-    family_t guard[3]               # projections of the boxes that the permit asks to be left
-    bint guard_valid
-    uint64_t *guard_later           # what `guard` was made of: [torus.words]
-    int guard_need
-    int blocked_which               # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
-    uint64_t blocked_life
-    unsigned short blocked_stamp
-    unsigned short *blocked         # [nodes + 1]
-    choice_t *memo                  # a direct-mapped table
-    int before, after               # largest free boxes before and after the last choice of choose_max_free
-    int held_shapes                 # so many shapes of its size it left in `held`, and in `room` the boxes of `after`
-    counts_t counts                 # for balance.pyx
-    int *front                      # the same: [2][nodes + 2]
-    unsigned int epoch              # never 0
-    bint out_of_memory              # set when a growing list could not grow: what was answered since then may be wrong
 
 
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil          # 0; -1 no memory (f is then empty)

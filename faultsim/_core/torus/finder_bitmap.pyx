@@ -4,14 +4,15 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from faultsim._core.torus.bitmap_search cimport search_lines, search_small
+from faultsim._core.torus.finder cimport FUTURE, PLAIN
 from faultsim._core.torus.node_counts cimport counts_free
 from faultsim._core.torus.row_maps cimport (
-    lines_canonical, lines_filter, lines_free, lines_hunt, lines_init, lines_next, lines_pick, lines_project,
+    view_t, lines_canonical, lines_filter, lines_free, lines_hunt, lines_init, lines_next, lines_pick, lines_project,
     lines_shape, view_free, view_init, view_load,
 )
 from faultsim._core.torus.axis_sets cimport family_add, family_free, family_init
 from faultsim._core.torus.word_maps cimport (
-    small_base, small_canonical, small_fits, small_free, small_get, small_init, small_lowest, small_members,
+    u128, small_base, small_canonical, small_fits, small_free, small_get, small_init, small_lowest, small_members,
     small_project, small_shape,
 )
 from faultsim._core.torus.occupancy cimport BASES, EXTENTS_DESCENDING, base_before, boxes_push, boxes_sort, boxes_t

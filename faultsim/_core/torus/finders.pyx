@@ -4,7 +4,8 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from faultsim._core.torus.finder_bitmap cimport all_free, finder_forget, finder_free, finder_init, finder_t, largest_free
+from faultsim._core.torus.finder_bitmap cimport all_free, finder_forget, finder_free, finder_init, largest_free
+from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.finder_divisor cimport divisor_all, divisor_largest
 from faultsim._core.torus.finder_naive cimport bytes_close, bytes_open, naive_all, naive_largest
 from faultsim._core.torus.finder_pop cimport pop_all, pop_close, pop_largest, pop_open

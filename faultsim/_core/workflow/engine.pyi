@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 EVENT_KINDS: tuple[str, ...]
 
-def use_errors(engine_error: type[Exception]) -> None: ...
-
 class WorkflowEngine:
     def __init__(
         self, settings: dict[str, Any], tables: dict[str, Any], world: dict[str, Any] | None = None

@@ -23,15 +23,7 @@ cdef extern from "contract.h" nogil:
 # Kinds of `events_table`, by number.
 EVENT_KINDS = ("finish", "repair", "failure", "kill", "wake-up", "arrival", "start")
 
-# The exception of a broken engine; the face puts its own here.
-_errors = [RuntimeError]
-
 _SCHEDULERS = ("rank_hybd", "flaw", "fifo", "heft")
-
-
-def use_errors(engine_error):
-    """The exception class to raise (the core imports nothing from the face)."""
-    _errors[:] = [engine_error]
 
 
 cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
@@ -64,6 +56,7 @@ cdef object column(table, str name, dtype, length):
 cdef class WorkflowEngine:
     """A simulation of the tables under the settings (see ``faultsim.simulate_workflows``, its only user)."""
 
+    cdef object broken       # class of the exception for a broken engine
     cdef workflow_t s
     cdef follow_t follow
     cdef bint plans
@@ -86,6 +79,7 @@ cdef class WorkflowEngine:
         cdef int code
         if self.ready:
             raise RuntimeError("an engine is initialised once")
+        self.broken = settings.get("error", RuntimeError)
         self.set_rules(settings)
         self.point_to_graph(tables)
         self.point_to_machine(tables)
@@ -254,12 +248,12 @@ cdef class WorkflowEngine:
         if code == WF_NO_MEMORY:
             raise MemoryError("the engine of workflows ran out of memory")
         if code == WF_STUCK:
-            raise _errors[0]("jobs wait, nothing runs and nothing will happen")
+            raise self.broken("jobs wait, nothing runs and nothing will happen")
         if code == WF_BROKEN:
             if self.ready:
                 self.verify()        # says which
-            raise _errors[0]("the edges of a workflow lead round in a circle, or an invariant does not hold")
-        raise _errors[0](f"unknown status {code}")
+            raise self.broken("the edges of a workflow lead round in a circle, or an invariant does not hold")
+        raise self.broken(f"unknown status {code}")
 
     # ------------------------------------------------------------------ running
 
@@ -268,7 +262,7 @@ cdef class WorkflowEngine:
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
         if self.busy or self.failed:
-            raise _errors[0]("this simulation is running in another thread, or an exception broke it off")
+            raise self.broken("this simulation is running in another thread, or an exception broke it off")
         self.busy = True
         with nogil:
             code = loop(&self.s, &self.follow if self.plans else NULL, most)
@@ -299,7 +293,7 @@ cdef class WorkflowEngine:
         with nogil:
             found = workflow_broken(&self.s)
         if found != NULL:
-            raise _errors[0](found.decode())
+            raise self.broken(found.decode())
 
     # ------------------------------------------------------------------ results
 

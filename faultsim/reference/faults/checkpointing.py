@@ -62,24 +62,22 @@ def alarm(state: State, node: int) -> None:
     """A request from outside: to the job that holds the node; node -1: to victims among all jobs."""
     rule = state.settings["checkpointing"]
     cost = float(rule["cost"])
-    asked = [job for job in state.running if node < 0 or job.has(node)]
-    able = sorted((job for job in asked if may_begin(state, job, cost)), key=lambda job: job.index)
-    if node < 0:
-        able = victims(state, able, rule["victims"])
-    for job in able:
-        take(state, job, cost)
+    asked = [job for job in state.running if job.has(node)] if node >= 0 else victims(state, rule["victims"])
+    for job in sorted(asked, key=lambda job: job.index):
+        if may_begin(state, job, cost):
+            take(state, job, cost)
 
 
-def victims(state: State, able: list[Job], rule: dict[str, Any]) -> list[Job]:
+def victims(state: State, rule: dict[str, Any]) -> list[Job]:
     """model.md#predicted-windows: "`AllJobs`; `LongJobs(s)`, those with now - start >= s [...]; `BigJobs(k)`, the k of
     largest requested size, ties to the lower index."
     """
+    running = [job for job in state.running if not job.held]
     if rule["name"] == "all":
-        return able
+        return running
     if rule["name"] == "long":
-        return [job for job in able if state.now - job.start >= rule["seconds"]]
-    largest = sorted(able, key=lambda job: (-job.size, job.index))[: rule["k"]]
-    return sorted(largest, key=lambda job: job.index)
+        return [job for job in running if state.now - job.start >= rule["seconds"]]
+    return sorted(running, key=lambda job: (-job.size, job.index))[: rule["k"]]
 
 
 # -- requested by the job itself: risk-based

@@ -1,0 +1,11 @@
+# Nodes for a job that starts now: those of sim_t.avoid only where no others will do (MODEL 12).
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.state cimport sim_t
+
+# As `choose` and `take` of placement.pxd.
+cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                    place_t *out) noexcept nogil
+cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil

@@ -1,0 +1,53 @@
+"""Nodes that starting jobs take last; the contract is in avoidance.pxd."""
+
+from libc.string cimport memset
+
+from faultsim._core.containers.bits cimport mask_count_without
+
+
+cdef inline int32_t free_to_avoid(const sim_t *s) noexcept nogil:
+    """Free nodes that are to be taken last."""
+    return mask_count_without(s.avoid, s.machine.occ, s.machine.words) if s.avoid != NULL else 0
+
+
+cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                    place_t *out) noexcept nogil:
+    """A place without a node to avoid if there is one, else any."""
+    cdef permit_t stricter
+    cdef int32_t i
+    cdef int code
+    if free_to_avoid(s) > 0:
+        memset(&stricter, 0, sizeof(stricter))
+        if permit != NULL:
+            stricter = permit[0]
+        for i in range(s.machine.words):
+            s.hidden[i] = s.avoid[i]
+            if stricter.forbidden != NULL:
+                s.hidden[i] |= stricter.forbidden[i]
+        stricter.forbidden = s.hidden
+        code = s.placement.choose(s.placement.state, s, job, occ, size, &stricter, out)
+        if code != 0:
+            return code
+    return s.placement.choose(s.placement.state, s, job, occ, size, permit, out)
+
+
+cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
+    """What the rule takes of the nodes that are not to be avoided; then, if they are too few, of the others."""
+    cdef uint64_t *occ = s.machine.occ
+    cdef int32_t avoidable = free_to_avoid(s), sound, i
+    cdef int code
+    if avoidable == 0:
+        return s.placement.take(s.placement.state, s, job, count)
+    sound = s.free + count - avoidable           # start_job has taken `count` off already
+    if sound > count:
+        sound = count
+    if sound > 0:
+        for i in range(s.machine.words):
+            s.hidden[i] = s.avoid[i] & ~occ[i]
+            occ[i] |= s.hidden[i]
+        code = s.placement.take(s.placement.state, s, job, sound)
+        for i in range(s.machine.words):
+            occ[i] &= ~s.hidden[i]
+        if code < 0 or sound == count:
+            return code
+    return s.placement.take(s.placement.state, s, job, count - sound)

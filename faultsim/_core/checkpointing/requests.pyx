@@ -1,0 +1,157 @@
+"""Checkpointing (checkpointing.pxd): at the requests of sim_t.requests, before failures or in predicted windows."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free as c_free, qsort
+
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.faults.outages cimport job_on
+from faultsim._core.faults.progress cimport progress_lead
+from faultsim._core.record cimport record_event
+from faultsim._core.state cimport (
+    EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT, add_source,
+    disturb, progress_t, requests_t, source_next,
+)
+from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef enum victims:
+    VICTIMS_ALL = 0
+    VICTIMS_LONG = 1
+    VICTIMS_BIG = 2
+
+_VICTIMS = {"all": <int>VICTIMS_ALL, "long": <int>VICTIMS_LONG, "big": <int>VICTIMS_BIG}
+
+cdef struct victim_t:
+    int32_t job
+    int32_t size
+
+# Followed by room for a victim_t a node.
+cdef struct asking_t:
+    int source               # rank of the source of requests
+    int victims
+    double seconds           # VICTIMS_LONG: have run for so long
+    int32_t k                # VICTIMS_BIG: so many
+
+
+# ---------------------------------------------------------------------------------------------- saving
+
+cdef bint can_save(const sim_t *s, int32_t job) noexcept nogil:
+    cdef const progress_t *p = s.track.at[job]
+    cdef double t = s.now
+    return (s.state[job] == JOB_RUNNING and t > p.t0 and t >= p.pause_until and s.finish[job] > t
+            and s.run[job] - (p.base + (t - p.t0)) > s.track.cost)
+
+
+cdef int save(sim_t *s, int32_t job) noexcept nogil:
+    cdef const progress_t *p = s.track.at[job]
+    cdef double work = s.now - p.t0
+    s.requests.n_checkpoints += 1
+    s.n_events += 1
+    disturb(s)
+    if progress_lead(s, job, <int>LEAD_CHECKPOINT, s.now + s.track.cost, p.base, p.base + work, work) < 0:
+        return NO_MEMORY
+    return record_event(s, EV_CHECKPOINT, job, -1) if s.record.on else OK
+
+
+# ---------------------------------------------------------------------------------------------- who is asked
+
+cdef int largest_first(const void *a, const void *b) noexcept nogil:
+    cdef const victim_t *p = <const victim_t *>a
+    cdef const victim_t *q = <const victim_t *>b
+    if p.size != q.size:
+        return -1 if p.size > q.size else 1
+    return (p.job > q.job) - (p.job < q.job)
+
+
+cdef int by_job(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const victim_t *>a).job, q = (<const victim_t *>b).job
+    return (p > q) - (p < q)
+
+
+cdef int ask_victims(sim_t *s, asking_t *p) noexcept nogil:
+    """Of all running jobs, those that run for long enough, or the k largest, who can; in order of index."""
+    cdef victim_t *victim = <victim_t *>(p + 1)
+    cdef int32_t i, job, n = 0
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if job >= 0 and s.state[job] == JOB_RUNNING and (
+                p.victims != VICTIMS_LONG or s.now - s.start[job] >= p.seconds):
+            victim[n].job = job
+            victim[n].size = s.size[job]
+            n += 1
+    if p.victims == VICTIMS_BIG and n > p.k:
+        qsort(victim, <size_t>n, sizeof(victim_t), largest_first)
+        n = p.k
+    qsort(victim, <size_t>n, sizeof(victim_t), by_job)
+    for i in range(n):
+        if can_save(s, victim[i].job) and save(s, victim[i].job) < 0:
+            return NO_MEMORY
+    return OK
+
+
+cdef int asked(void *state, void *sim, int32_t node) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t job
+    if node < 0:
+        return ask_victims(s, <asking_t *>state)
+    job = job_on(s, node)
+    return save(s, job) if job >= 0 and can_save(s, job) else OK
+
+
+cdef int fire_request(void *sim, bint *wanted) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef requests_t *r = &s.requests
+    cdef int32_t node = r.node[r.next]
+    r.next += 1
+    source_next(s, (<asking_t *>s.checkpointing.state).source, r.time[r.next] if r.next < r.n else INFINITY)
+    return s.checkpointing.asked(s.checkpointing.state, s, node)
+
+
+# ---------------------------------------------------------------------------------------------- factories
+
+cdef inline size_t bytes_of(const sim_t *s) noexcept nogil:
+    return sizeof(asking_t) + <size_t>s.nodes * sizeof(victim_t)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef int bad = 0
+    return duplicate(state, bytes_of(<const sim_t *>sim), &bad)
+
+
+cdef asking_t *open_asking(sim_t *s, dict options, int source, int kind) except NULL:
+    cdef requests_t *r = &s.requests
+    cdef asking_t *p = <asking_t *>fresh(1, bytes_of(s))
+    if p == NULL:
+        raise MemoryError("no memory for requests")
+    s.checkpointing.state, s.checkpointing.copy, s.checkpointing.close = p, copy, c_free
+    p.source = source
+    s.track.cost = options["cost"]
+    s.checkpointing.asked = asked
+    while r.next < r.n and r.time[r.next] < s.now:
+        r.next += 1
+    add_source(s, source, kind, r.time[r.next] if r.next < r.n else INFINITY, fire_request)
+    return p
+
+
+cdef int open_before_failure(void *sim, dict options, dict columns) except -1:
+    # A checkpoint that costs nothing comes before the failure of its instant.
+    if options["cost"] == 0:
+        open_asking(<sim_t *>sim, options, <int>FROM_EARLY_REQUESTS, EV_FAILURE)
+    else:
+        open_asking(<sim_t *>sim, options, <int>FROM_REQUESTS, EV_CHECKPOINT)
+    return 0
+
+
+cdef int open_predicted_windows(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef asking_t *p = open_asking(s, options, <int>FROM_REQUESTS, EV_CHECKPOINT)
+    rule = options["victims"]
+    p.victims = _VICTIMS[rule["name"]]
+    p.seconds = rule.get("seconds", 0.0)
+    p.k = min(rule.get("k", 0), <object>s.nodes)
+    return 0
+
+
+BEFORE_FAILURE = factory(open_before_failure)
+PREDICTED_WINDOWS = factory(open_predicted_windows)

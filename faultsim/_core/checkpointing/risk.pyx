@@ -1,0 +1,75 @@
+"""Checkpointing (checkpointing.pxd): jobs ask themselves, and save where failures are likely enough (MODEL 11)."""
+
+from libc.stdint cimport int32_t
+from libc.stdlib cimport free as c_free
+
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.faults.predictions cimport failing_of_job
+from faultsim._core.checkpointing.requests cimport can_save, save
+from faultsim._core.state cimport EV_CHECKPOINT, progress_t, sim_t
+from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.status cimport NO_MEMORY, OK
+
+# A row a job; the state is these rows.
+cdef struct risk_t:
+    double interval          # of work between requests
+    double time              # of its next request
+    double number            # how many intervals after t0 that is
+
+
+cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef risk_t *p = <risk_t *>state + job
+    cdef const progress_t *at = s.track.at[job]
+    if afresh:
+        p.number = 1.0
+        # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.
+        while at.t0 + p.number * p.interval < at.pause_until:
+            p.number += 1.0
+    p.time = at.t0 + p.number * p.interval
+    if p.time < s.finish[job] and heap_push(&s.heap, p.time, EV_CHECKPOINT, job) < 0:
+        return NO_MEMORY
+    return OK
+
+
+cdef bint is_due(const void *state, int32_t job, double time) noexcept nogil:
+    return (<const risk_t *>state)[job].time == time
+
+
+cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
+    """Written if p_f d I >= C [Oliner, Rudolph and Sahoo 2006]."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef risk_t *p = <risk_t *>state + job
+    cdef double survives = 1.0
+    cdef int32_t _k
+    if can_save(s, job):
+        for _k in range(failing_of_job(s, job, s.now, s.now + (p.interval + s.track.cost))):
+            survives *= 1.0 - s.predictions.p
+        if ((1.0 - survives) * p.number) * p.interval >= s.track.cost:
+            return save(s, job)
+    p.number += 1.0
+    return plan(state, sim, job, False)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef int bad = 0
+    return duplicate(state, <size_t>(<const sim_t *>sim).n * sizeof(risk_t), &bad)
+
+
+cdef int open_risk(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef double interval = options["interval"]
+    cdef risk_t *p = <risk_t *>fresh(s.n, sizeof(risk_t))
+    cdef int32_t i
+    if p == NULL:
+        raise MemoryError("no memory for requests")
+    for i in range(s.n):
+        p[i].interval = interval
+    s.checkpointing.state, s.checkpointing.copy, s.checkpointing.close = p, copy, c_free
+    s.checkpointing.plan, s.checkpointing.is_due, s.checkpointing.due = plan, is_due, due
+    s.track.cost = options["cost"]
+    return 0
+
+
+RISK_BASED = factory(open_risk)

@@ -1,0 +1,37 @@
+# Bits of a 64-bit word (bits.h), and of masks: arrays of words in which a bit is a node.
+
+from libc.stdint cimport int32_t, uint64_t
+
+cdef extern from "bits.h" nogil:
+    int fs_popcount(uint64_t w)
+    int fs_lowest(uint64_t w)            # index of the lowest set bit; w != 0
+    int fs_highest(uint64_t w)           # of the highest
+
+
+cdef inline void mask_join(uint64_t *into, const uint64_t *more, int32_t words) noexcept nogil:
+    cdef int32_t i
+    for i in range(words):
+        into[i] |= more[i]
+
+
+cdef inline int32_t mask_count_without(const uint64_t *mask, const uint64_t *without, int32_t words) noexcept nogil:
+    """Bits of `mask` that `without` lacks."""
+    cdef int32_t i, n = 0
+    for i in range(words):
+        n += fs_popcount(mask[i] & ~without[i])
+    return n
+
+
+cdef inline int32_t mask_count(const uint64_t *mask, int32_t words) noexcept nogil:
+    cdef int32_t i, n = 0
+    for i in range(words):
+        n += fs_popcount(mask[i])
+    return n
+
+
+cdef inline bint mask_equal(const uint64_t *a, const uint64_t *b, int32_t words) noexcept nogil:
+    cdef int32_t i
+    for i in range(words):
+        if a[i] != b[i]:
+            return False
+    return True

@@ -1,0 +1,4 @@
+# What a debug build checks (contract.h): a C assertion that names file and line of the generated C.
+
+cdef extern from "contract.h" nogil:
+    void fs_require(bint condition)

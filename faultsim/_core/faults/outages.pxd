@@ -1,0 +1,19 @@
+# Failures of nodes, and their repairs (MODEL 9).
+#
+# Contract: `wanted` is set when a scheduling pass is due.  A node that is down and in no held job has its bit set in
+# the machine's `occ` and, if its repair is known, an entry (up_at, -1 - node) in `releases`.  Nodes of running jobs are
+# up.  Functions of type int: OK, or a status < 0.
+
+from libc.stdint cimport int32_t
+
+from faultsim._core.state cimport sim_t
+
+# Keep sim_t.trace.rank from now on: asked for by policies, before the simulation begins.
+cdef int rank_open(sim_t *s) noexcept nogil
+# Before the simulation begins, and its source is added: earlier failures are counted, outages that last are in force.
+cdef int outages_before(sim_t *s) noexcept nogil
+# The source of failures (FROM_TRACE).
+cdef int fire_failure(void *sim, bint *wanted) noexcept nogil
+cdef int repair(sim_t *s, int32_t node) noexcept nogil
+# The running or held job that has the node, or -1.
+cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil

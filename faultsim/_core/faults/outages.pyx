@@ -1,0 +1,154 @@
+"""Failures of nodes, and their repairs; the contract is in outages.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.releases cimport releases_add, releases_remove
+from faultsim._core.contract cimport fs_require
+from faultsim._core.faults.progress cimport progress_kill
+from faultsim._core.record cimport record_event
+from faultsim._core.state cimport EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_RUNNING, disturb, source_next, trace_t
+from faultsim._core.containers.memory cimport fresh
+from faultsim._core.status cimport NO_MEMORY, OK
+
+
+# ---------------------------------------------------------------------------------------------- nodes by failures
+
+cdef int rank_open(sim_t *s) noexcept nogil:
+    cdef int32_t i
+    if s.trace.rank == NULL:
+        s.trace.rank = <int32_t *>fresh(s.nodes, sizeof(int32_t))
+        if s.trace.rank == NULL:
+            return NO_MEMORY
+        for i in range(s.nodes):
+            s.trace.rank[i] = i
+    return OK
+
+
+cdef void count_failure(sim_t *s, int32_t node) noexcept nogil:
+    cdef int32_t *rank = s.trace.rank
+    cdef int32_t *count = s.trace.count
+    cdef int32_t i = 0, other
+    count[node] += 1
+    if rank == NULL:
+        return
+    while rank[i] != node:
+        i += 1
+    while i + 1 < s.nodes:
+        other = rank[i + 1]
+        if count[other] > count[node] or (count[other] == count[node] and other > node):
+            break
+        rank[i] = other
+        i += 1
+    rank[i] = node
+
+
+# ---------------------------------------------------------------------------------------------- failures
+
+cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil:
+    cdef int32_t i, job
+    if s.machine.marked(s.machine.state, s.machine.occ, node):
+        for i in range(s.releases.n):
+            job = s.releases.items[i].job
+            if job >= 0 and s.machine.holds(s.machine.state, job, node):
+                return job
+    return -1
+
+
+cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
+    """A free node goes down, or a down one stays down longer; it is in no held job."""
+    cdef trace_t *f = &s.trace
+    if f.down[node]:
+        if f.repairs_known:
+            releases_remove(&s.releases, f.up_at[node], -1 - node)
+    else:
+        f.down[node] = 1
+        f.n_down += 1
+        s.free -= 1
+        s.machine.block(s.machine.state, node)
+    f.up_at[node] = until
+    if f.repairs_known and releases_add(&s.releases, until, -1 - node, 1) < 0:
+        return NO_MEMORY
+    return OK if heap_push(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
+
+
+cdef int kill(sim_t *s, int32_t job) noexcept nogil:
+    cdef bint came = s.start[job] <= s.now       # not in its start delay
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now)
+    s.trace.n_hit += 1
+    progress_kill(s, job)
+    s.track.started[job] |= came
+    if not came and s.restarts[job] > 1:
+        s.failure_wait[job] -= s.start[job] - s.now      # that start did not come, or (held) came to be now
+    return s.recovery.killed(s.recovery.state, s, job)
+
+
+cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef trace_t *f = &s.trace
+    cdef int32_t node = f.node[f.next], job = job_on(s, node), victim = -1
+    cdef double until = s.now + f.downtime[f.next]
+    cdef bint effect = False
+    cdef int code = OK
+    f.next += 1
+    source_next(s, <int>FROM_TRACE, f.time[f.next] if f.next < f.n else INFINITY)
+    f.n_handled += 1
+    s.n_events += 1
+    count_failure(s, node)
+    if job >= 0 and s.state[job] == JOB_RUNNING:
+        victim = job
+        effect = True
+        code = kill(s, job)
+        if code < 0:
+            return code
+        if not s.recovery.keeps_nodes:
+            job = -1
+    if job >= 0 and s.migration.failed != NULL:
+        s.migration.failed(s.migration.state, s, job, node)
+    if until > s.now and (not f.down[node] or until > f.up_at[node]):
+        effect = True
+        if job >= 0:
+            code = s.recovery.node_down(s.recovery.state, s, job, node, until)
+        else:
+            code = go_down(s, node, until)
+        if code < 0:
+            return code
+    if effect:
+        wanted[0] = True
+        disturb(s)
+    return record_event(s, EV_FAILURE, victim, node) if s.record.on else OK
+
+
+cdef int repair(sim_t *s, int32_t node) noexcept nogil:
+    cdef trace_t *f = &s.trace
+    cdef int32_t job = job_on(s, node) if s.recovery.keeps_nodes else -1
+    fs_require(f.down[node] and f.up_at[node] == s.now)
+    f.down[node] = 0
+    s.n_events += 1
+    disturb(s)
+    if s.record.on and record_event(s, EV_REPAIR, -1, node) < 0:
+        return NO_MEMORY
+    if job >= 0:
+        return s.recovery.node_up(s.recovery.state, s, job)
+    if f.repairs_known:
+        releases_remove(&s.releases, f.up_at[node], -1 - node)
+    f.n_down -= 1
+    s.free += 1
+    s.machine.unblock(s.machine.state, node)
+    return OK
+
+
+cdef int outages_before(sim_t *s) noexcept nogil:
+    cdef trace_t *f = &s.trace
+    cdef int32_t node
+    cdef double until
+    while f.next < f.n and f.time[f.next] < s.now:
+        node = f.node[f.next]
+        until = f.time[f.next] + f.downtime[f.next]
+        f.next += 1
+        count_failure(s, node)
+        if until > s.now and (not f.down[node] or until > f.up_at[node]) and go_down(s, node, until) < 0:
+            return NO_MEMORY
+    disturb(s)
+    return OK

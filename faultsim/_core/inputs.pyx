@@ -1,0 +1,80 @@
+"""Columns from Python; the contract is in inputs.pxd."""
+
+from libc.stdint cimport int32_t
+
+import numpy as np
+
+
+cdef object column(dict columns, dict table, str name, dtype, Py_ssize_t length):
+    values = np.ascontiguousarray(table[name], dtype=dtype)
+    if values.ndim != 1 or values.shape[0] != length:
+        raise ValueError(f"{name}: expected {length} values in one column, got shape {values.shape}")
+    columns["kept"].append(values)
+    return values
+
+
+cdef int check_nodes(sim_t *s, object node, int least) except -1:
+    if len(node) and (node.min() < least or node.max() >= s.nodes):
+        raise ValueError(f"nodes must be in {least}..{s.nodes - 1}, got {node.min()}..{node.max()}")
+    return 0
+
+
+cdef int check_ascending(str name, object values) except -1:
+    if np.isnan(values).any() or (np.diff(values) < 0).any():
+        raise ValueError(f"{name} must ascend")
+    return 0
+
+
+cdef int set_failures(sim_t *s, dict columns, dict table) except -1:
+    cdef const double[::1] time, downtime
+    cdef const int32_t[::1] node
+    cdef Py_ssize_t n = len(table["time"])
+    if n == 0:
+        return 0
+    time, downtime = column(columns, table, "time", np.float64, n), column(columns, table, "downtime", np.float64, n)
+    node = column(columns, table, "node", np.int32, n)
+    check_ascending("the times of failures", np.asarray(time))
+    check_nodes(s, np.asarray(node), 0)
+    if not (np.asarray(downtime) >= 0).all() or not np.isfinite(downtime).all():
+        raise ValueError("down times must be finite and not negative")
+    s.trace.n, s.trace.time, s.trace.downtime, s.trace.node = n, &time[0], &downtime[0], &node[0]
+    return 0
+
+
+cdef int set_predictions(sim_t *s, dict columns, dict table) except -1:
+    cdef const double[::1] begin, end
+    cdef const int32_t[::1] node
+    cdef Py_ssize_t n = len(table["begin"])
+    if n == 0:
+        return 0
+    begin, end = column(columns, table, "begin", np.float64, n), column(columns, table, "end", np.float64, n)
+    node = column(columns, table, "node", np.int32, n)
+    check_ascending("the begins of predictions", np.asarray(begin))
+    check_ascending("the ends of predictions", np.asarray(end))
+    check_nodes(s, np.asarray(node), 0)
+    s.predictions.n, s.predictions.p = n, table["p"]
+    s.predictions.begin, s.predictions.end, s.predictions.node = &begin[0], &end[0], &node[0]
+    return 0
+
+
+cdef int set_requests(sim_t *s, dict columns, dict table) except -1:
+    cdef const double[::1] time
+    cdef const int32_t[::1] node
+    cdef Py_ssize_t n = len(table["time"])
+    if n == 0:
+        return 0
+    time, node = column(columns, table, "time", np.float64, n), column(columns, table, "node", np.int32, n)
+    check_ascending("the times of requests", np.asarray(time))
+    check_nodes(s, np.asarray(node), -1)
+    s.requests.n, s.requests.time, s.requests.node = n, &time[0], &node[0]
+    return 0
+
+
+cdef int set_inputs(sim_t *s, dict columns) except -1:
+    if columns.get("failures"):
+        set_failures(s, columns, columns["failures"])
+    if columns.get("predictions"):
+        set_predictions(s, columns, columns["predictions"])
+    if columns.get("alarms"):
+        set_requests(s, columns, columns["alarms"])
+    return 0

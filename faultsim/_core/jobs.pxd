@@ -1,0 +1,16 @@
+# How a job comes to its nodes and leaves them.  OK or a status < 0, unless said otherwise.
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.state cimport sim_t
+
+# Give `nodes` nodes (on a placed machine: `place`; else NULL) to a queued job; the caller takes it out of the queue.
+cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, bint backfilled) noexcept nogil
+cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
+# A running job gives its nodes back: they are free.
+cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil
+# A running job that is past its start delay is stopped and goes back to the queue, as after a failure.
+cdef int stop_job(sim_t *s, int32_t job) noexcept nogil
+# A placed job goes to another place of its size and pauses for `cost` seconds; the caller rearranges the machine.
+cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil

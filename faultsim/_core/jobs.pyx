@@ -1,0 +1,133 @@
+"""How a job comes to its nodes and leaves them; the contract is in jobs.pxd."""
+
+from faultsim._core.avoidance cimport take_now
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.releases cimport releases_add, releases_remove
+from faultsim._core.contract cimport fs_require
+from faultsim._core.faults.progress cimport progress_book, progress_kill, progress_pause, progress_start
+from faultsim._core.queue cimport enqueue
+from faultsim._core.record cimport close_stay, open_stay, record_event
+from faultsim._core.state cimport (
+    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE,
+    JOB_QUEUED, JOB_RUNNING, set_window,
+)
+from faultsim._core.status cimport NO_MEMORY, OK
+
+
+cdef int start_tracked(sim_t *s, int32_t job) noexcept nogil:
+    cdef double begin = s.start[job]
+    cdef bint again = s.restarts[job] > 0
+    if not s.track.started[job]:
+        s.first_start[job] = begin
+    if again:
+        s.failure_wait[job] += begin - s.track.killed_at[job]
+    if s.rescheduling.started != NULL:
+        s.rescheduling.started(
+            s.rescheduling.state, s, job, s.now - (s.track.killed_at[job] if again else s.submit[job]))
+    return progress_start(s, job)
+
+
+cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, bint backfilled) noexcept nogil:
+    cdef double begin = s.now + s.start_delay
+    fs_require(s.state[job] == JOB_QUEUED and s.submit[job] <= s.now)
+    fs_require(s.size[job] <= nodes and nodes <= s.free)
+    fs_require(not s.machine.placed or (
+        s.machine.size_of(place) == nodes and not s.machine.meets(s.machine.state, s.machine.occ, place)))
+    s.state[job] = JOB_RUNNING
+    s.demand -= s.size[job]
+    s.decision[job] = s.now
+    s.start[job] = begin
+    s.allocated[job] = nodes
+    s.backfilled[job] = backfilled
+    s.free -= nodes
+    s.running += 1
+    if not s.track.on:
+        s.first_start[job] = begin
+        s.finish[job] = begin + s.run[job]
+        s.expected[job] = begin + s.estimate[job]
+    elif start_tracked(s, job) < 0:
+        return NO_MEMORY
+    if s.promise_epoch[job] == s.epoch and s.now > s.promise[job]:
+        s.missed += 1
+    if s.machine.placed:
+        s.machine.take(s.machine.state, job, place)
+    elif s.machine.named:
+        if s.predictions.n > 0:
+            set_window(s, job, s.now)
+        if take_now(s, job, nodes) < 0:
+            return NO_MEMORY
+    if s.migration.started != NULL:
+        s.migration.started(s.migration.state, s, job)
+    if releases_add(&s.releases, s.expected[job], job, nodes) < 0:
+        return NO_MEMORY
+    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
+        return NO_MEMORY
+    if s.checkpointing.plan != NULL and s.checkpointing.plan(s.checkpointing.state, s, job, True) < 0:
+        return NO_MEMORY
+    if s.record.on:
+        if record_event(s, EV_START, job, -1) < 0 or open_stay(s, job) < 0:
+            return NO_MEMORY
+    return OK
+
+
+cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil:
+    s.running -= 1
+    s.free += s.allocated[job]
+    releases_remove(&s.releases, s.expected[job], job)
+    if s.machine.named:
+        s.machine.give(s.machine.state, job)
+    s.change = CHANGED_ALL
+    if s.scheduler.released != NULL:
+        s.scheduler.released(s.scheduler.state, s, job)
+    if s.record.on:
+        close_stay(s, job)
+
+
+cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
+    cdef double size = s.size[job]
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
+    if s.expected[job] < s.now:
+        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (MODEL 16)
+    leave_nodes(s, job)
+    s.state[job] = JOB_DONE
+    s.n_done += 1
+    if s.track.on:
+        progress_book(s, job, True)
+    else:
+        # By the clock, so that the accounts sum to N*T to its last bit however short the job and late the time.
+        s.ledger[<int>ACC_USEFUL] += size * ((s.now - s.start[job]) - s.migration.cost * s.moves[job])
+        s.ledger[<int>ACC_START_DELAY] += size * (s.start[job] - s.decision[job])
+        s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
+    return record_event(s, EV_FINISH, job, -1) if s.record.on else OK
+
+
+cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
+    fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now and s.start[job] <= s.now)
+    progress_kill(s, job)
+    s.track.started[job] = True
+    leave_nodes(s, job)
+    progress_book(s, job, False)
+    return enqueue(s, job)
+
+
+cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil:
+    fs_require(s.state[job] == JOB_RUNNING and s.machine.size_of(place) == s.allocated[job])
+    s.machine.set_place(s.machine.state, job, place)
+    s.moves[job] += 1
+    if cost > 0 and s.track.on:
+        if progress_pause(s, job, cost) < 0:
+            return NO_MEMORY
+    elif cost > 0:
+        releases_remove(&s.releases, s.expected[job], job)
+        s.expected[job] += cost
+        s.finish[job] += cost
+        s.ledger[<int>ACC_MIGRATION] += s.size[job] * cost
+        if releases_add(&s.releases, s.expected[job], job, s.allocated[job]) < 0:
+            return NO_MEMORY
+        if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:      # the earlier event is stale now
+            return NO_MEMORY
+    if s.record.on:
+        close_stay(s, job)
+        if record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0:
+            return NO_MEMORY
+    return OK

@@ -1,0 +1,245 @@
+"""Migration that packs the running jobs of a placed machine again (Krevat 2002, section 2, scheduler 3; MODEL 8)."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport calloc, free as c_free, qsort
+from libc.string cimport memcpy, memmove
+
+from faultsim._core.containers.bits cimport mask_equal
+from faultsim._core.containers.releases cimport release_t
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport move_job
+from faultsim._core.tables.machine cimport machine_t, place_t, same_place
+from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.state cimport JOB_RUNNING, sim_t
+from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.status cimport OK
+
+# A running job on its way to another place.
+cdef struct mover_t:
+    int32_t job
+    int32_t nodes
+    double decision
+    place_t place            # where it goes, and while the promise is checked where it is
+
+
+cdef struct defragment_t:
+    double min_free, max_concentration, cost
+    bint always, keep_promise
+    bint attempted_before
+    uint64_t *last_attempt   # the occupancy after it
+    # scratch; at most `nodes` jobs hold nodes
+    uint64_t *trial
+    uint64_t *blocked
+    uint64_t *there
+    mover_t *moving
+    release_t *items
+
+
+cdef int largest_first(const void *a, const void *b) noexcept nogil:
+    # Largest allocated size, then earlier decision, then queue order.
+    cdef const mover_t *p = <const mover_t *>a
+    cdef const mover_t *q = <const mover_t *>b
+    if p.nodes != q.nodes:
+        return -1 if p.nodes > q.nodes else 1
+    if p.decision != q.decision:
+        return -1 if p.decision < q.decision else 1
+    return (p.job > q.job) - (p.job < q.job)
+
+
+cdef int by_job(const void *a, const void *b) noexcept nogil:
+    cdef int32_t p = (<const mover_t *>a).job, q = (<const mover_t *>b).job
+    return (p > q) - (p < q)
+
+
+cdef int by_end(const void *a, const void *b) noexcept nogil:
+    cdef const release_t *p = <const release_t *>a
+    cdef const release_t *q = <const release_t *>b
+    if p.end != q.end:
+        return -1 if p.end < q.end else 1
+    return (p.job > q.job) - (p.job < q.job)
+
+
+cdef bint worth_trying(defragment_t *p, sim_t *s) noexcept nogil:
+    cdef machine_t *m = &s.machine
+    if s.queue.head == s.queue.end and not p.always:
+        return False
+    if s.running == 0 or s.free <= 0 or s.free < p.min_free * s.nodes:
+        return False
+    if p.attempted_before and mask_equal(m.occ, p.last_attempt, m.words):
+        return False
+    return m.largest_now(m.state) <= p.max_concentration * s.free
+
+
+cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
+    """Place the running jobs again, into p.trial; p.moving holds those that found a place."""
+    cdef machine_t *m = &s.machine
+    cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
+    cdef int32_t n = 0, i, job, stuck
+    cdef mover_t *movers = p.moving
+    cdef place_t place
+    cdef int code
+    memcpy(p.blocked, m.occ, bytes)
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if job < 0 or s.state[job] != JOB_RUNNING:
+            continue                    # down nodes and held jobs stay
+        movers[n].job = job
+        movers[n].nodes = s.releases.items[i].nodes
+        movers[n].decision = s.decision[job]
+        place = m.place_of(m.state, job)
+        m.lift(m.state, p.blocked, &place)
+        n += 1
+    qsort(movers, <size_t>n, sizeof(mover_t), largest_first)
+    while True:
+        memcpy(p.trial, p.blocked, bytes)
+        stuck = -1
+        for i in range(n):
+            job = movers[i].job
+            s.predictions.window_from = s.now        # until its expected end it must not fail
+            s.predictions.window_to = s.expected[job] if s.expected[job] > s.now else s.now
+            code = s.placement.choose(s.placement.state, s, job, p.trial, movers[i].nodes, NULL, &movers[i].place)
+            if code < 0:
+                return code
+            if code == 0:
+                stuck = i
+                break
+            m.put(m.state, p.trial, &movers[i].place)
+        if stuck < 0:
+            break
+        # It fits nowhere: it keeps its place, and the others are placed around it from the beginning.
+        place = m.place_of(m.state, movers[stuck].job)
+        m.put(m.state, p.blocked, &place)
+        n -= 1
+        memmove(&movers[stuck], &movers[stuck + 1], <size_t>(n - stuck) * sizeof(mover_t))
+    count[0] = n
+    return OK
+
+
+cdef void swap_places(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
+    cdef machine_t *m = &s.machine
+    cdef int32_t i
+    cdef place_t place
+    for i in range(n):
+        place = m.place_of(m.state, p.moving[i].job)
+        m.set_place(m.state, p.moving[i].job, &p.moving[i].place)
+        p.moving[i].place = place
+
+
+cdef inline bint stays(const defragment_t *p, const sim_t *s, int32_t i) noexcept nogil:
+    cdef place_t place = s.machine.place_of(s.machine.state, p.moving[i].job)
+    return same_place(&place, &p.moving[i].place)
+
+
+cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
+    """Would the head's shadow time be no later in the new arrangement?"""
+    cdef machine_t *m = &s.machine
+    cdef int32_t head, i, k, count = s.releases.n
+    cdef double before, after
+    if s.queue.head == s.queue.end:
+        return True
+    head = s.queue.job[s.queue.head]
+    before = placed_shadow(s, s.releases.items, count, m.occ, s.need[head], p.there)
+    memcpy(p.items, s.releases.items, <size_t>count * sizeof(release_t))
+    if p.cost > 0:
+        for i in range(n):
+            if not stays(p, s, i):
+                for k in range(count):
+                    if p.items[k].job == p.moving[i].job:
+                        p.items[k].end += p.cost
+        qsort(p.items, <size_t>count, sizeof(release_t), by_end)
+    swap_places(p, s, n)
+    if m.largest(m.state, p.trial) >= s.need[head]:
+        after = s.now           # it could start at once
+    else:
+        after = placed_shadow(s, p.items, count, p.trial, s.need[head], p.there)
+    swap_places(p, s, n)
+    return after <= before
+
+
+cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
+    cdef defragment_t *p = <defragment_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef machine_t *m = &s.machine
+    cdef int32_t n = 0, i
+    cdef int code
+    adopted[0] = False
+    if not worth_trying(p, s):
+        return OK
+    code = replace_all(p, s, &n)
+    if code < 0:
+        return code
+    s.n_attempted += 1
+    p.attempted_before = True
+    if m.largest(m.state, p.trial) > m.largest_now(m.state):
+        s.n_successful += 1
+        if not p.keep_promise or keeps_promise(p, s, n):
+            adopted[0] = True
+            s.epoch += 1        # promises may be missed after a migration (MODEL 16)
+            m.rearrange(m.state, p.trial)
+            qsort(p.moving, <size_t>n, sizeof(mover_t), by_job)
+            for i in range(n):
+                if not stays(p, s, i):
+                    code = move_job(s, p.moving[i].job, &p.moving[i].place, p.cost)
+                    if code < 0:
+                        return code
+    memcpy(p.last_attempt, m.occ, <size_t>m.words * sizeof(uint64_t))
+    return OK
+
+
+# ---------------------------------------------------------------------------------------------- memory
+
+cdef void close(void *state) noexcept nogil:
+    cdef defragment_t *p = <defragment_t *>state
+    if p == NULL:
+        return
+    c_free(p.last_attempt)
+    c_free(p.trial)
+    c_free(p.blocked)
+    c_free(p.there)
+    c_free(p.moving)
+    c_free(p.items)
+    c_free(p)
+
+
+cdef bint get_memory(defragment_t *p, const sim_t *s) noexcept nogil:
+    cdef size_t words = s.machine.words, nodes = s.nodes
+    p.last_attempt = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.trial = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.blocked = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.there = <uint64_t *>fresh(words, sizeof(uint64_t))
+    p.moving = <mover_t *>fresh(nodes, sizeof(mover_t))
+    p.items = <release_t *>fresh(nodes, sizeof(release_t))
+    return (p.last_attempt != NULL and p.trial != NULL and p.blocked != NULL and p.there != NULL and p.moving != NULL
+            and p.items != NULL)
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const defragment_t *source = <const defragment_t *>state
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef int bad = 0
+    cdef defragment_t *p = <defragment_t *>duplicate(source, sizeof(defragment_t), &bad)
+    if p == NULL:
+        return NULL
+    if not get_memory(p, s):
+        close(p)
+        return NULL
+    memcpy(p.last_attempt, source.last_attempt, <size_t>s.machine.words * sizeof(uint64_t))
+    return p
+
+
+cdef int open_defragment(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef defragment_t *p = <defragment_t *>calloc(1, sizeof(defragment_t))
+    if p == NULL:
+        raise MemoryError("no memory for the migration")
+    s.migration.state, s.migration.copy, s.migration.close = p, copy, close
+    s.migration.rearrange = rearrange
+    p.min_free, p.max_concentration = options["min_free"], options["max_concentration"]
+    p.cost = s.migration.cost = options["cost"]
+    p.always, p.keep_promise = options["when"] == "always", options["keep_promise"]
+    if not get_memory(p, s):
+        raise MemoryError("no memory for the migration")
+    return 0
+
+
+DEFRAGMENT = factory(open_defragment)

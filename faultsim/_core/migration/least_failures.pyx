@@ -1,0 +1,207 @@
+"""Migration (migration.pxd): jobs move to nodes of a cluster that failed less [Zhang 2004, section 5.2.3] (MODEL 8).
+
+When a job has finished and its nodes are free, jobs that started after it move away from nodes that failed more.
+"""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free as c_free, qsort
+
+from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
+from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
+from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.faults.outages cimport rank_open
+from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.record cimport close_stay, open_stay, record_event
+from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
+from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef struct later_t:
+    double start
+    int32_t job
+
+cdef struct least_failures_t:
+    double threshold, cost
+    int32_t *worst           # per job on nodes: most failures of any of them
+    later_t *later           # scratch, as the next: one a node
+    int32_t *mine
+
+
+cdef int by_start(const void *a, const void *b) noexcept nogil:
+    cdef const later_t *p = <const later_t *>a
+    cdef const later_t *q = <const later_t *>b
+    if p.start != q.start:
+        return -1 if p.start < q.start else 1
+    return (p.job > q.job) - (p.job < q.job)
+
+
+cdef int32_t best_idle(const sim_t *s, int32_t *spot) noexcept nogil:
+    """The free node that failed least, the lowest on ties; -1: none.  No node that ranks before `spot` is free.
+
+    Of the nodes that a job gives up none ranks before the idle one that it takes, so `spot` only grows while jobs move.
+    """
+    cdef const named_t *m = named_of(&s.machine)
+    if s.free == 0:
+        return -1
+    while spot[0] < s.nodes:
+        if not is_busy(m, s.trace.rank[spot[0]]):
+            return s.trace.rank[spot[0]]
+        spot[0] += 1
+    return -1
+
+
+cdef int move_away(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bint *moved) noexcept nogil:
+    """Swap its worst node for the best idle one while the difference exceeds the threshold.
+
+    Nodes of equal count go in order of number, so one look at all of them does for a count.  A node that came in is not
+    looked at: the next idle one has failed as often or more.
+    """
+    cdef named_t *m = named_of(&s.machine)
+    cdef const int32_t *count = s.trace.count
+    cdef int32_t n = nodes_list(m.held[job], p.mine), i, node, idle, most = 0, below, came = 0
+    for i in range(n):
+        if count[p.mine[i]] > most:
+            most = count[p.mine[i]]
+    while most >= 0:
+        below = -1
+        for i in range(n):
+            node = p.mine[i]
+            if count[node] != most:
+                if count[node] > below and count[node] < most:
+                    below = count[node]
+                continue
+            idle = best_idle(s, spot)
+            if idle < 0 or not most - count[idle] > p.threshold:
+                p.worst[job] = most if most > came else came
+                return OK
+            if not moved[0] and s.record.on:
+                close_stay(s, job)
+            moved[0] = True
+            if change_node(m, job, node, idle) < 0:
+                return NO_MEMORY
+            came = count[idle]
+        most = below
+    p.worst[job] = came
+    return OK
+
+
+cdef int32_t find_candidates(sim_t *s, least_failures_t *p, int32_t finished, int32_t idle, bint *some) noexcept nogil:
+    """Jobs that started later and have a node bad enough to leave it for `idle`; `some`: any that started later."""
+    cdef int32_t i, job, n = 0
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
+                and s.finish[job] > s.now):
+            some[0] = True
+            # While jobs move, the best idle node only gets worse: who has no reason now will have none.
+            if idle >= 0 and p.worst[job] - s.trace.count[idle] > p.threshold:
+                p.later[n].start = s.start[job]
+                p.later[n].job = job
+                n += 1
+    qsort(p.later, <size_t>n, sizeof(later_t), by_start)
+    return n
+
+
+cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef least_failures_t *p = <least_failures_t *>state
+    cdef int32_t i, spot = 0, n
+    cdef bint moved, some = False
+    cdef at_t at
+    n = find_candidates(s, p, job, best_idle(s, &spot), &some)
+    s.n_attempted += some
+    if n == 0:
+        return OK
+    s.n_successful += 1
+    disturb(s)
+    for i in range(n):
+        job = p.later[i].job
+        moved = False
+        if move_away(s, p, job, &spot, &moved) < 0:
+            return NO_MEMORY
+        if not moved:
+            continue
+        s.moves[job] += 1
+        progress_locate(s, job, s.now, &at)
+        if progress_lead(s, job, <int>LEAD_MIGRATION, s.now + p.cost, at.safe, at.progress, at.unsaved) < 0:
+            return NO_MEMORY
+        if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):
+            return NO_MEMORY
+    return OK
+
+
+cdef void started(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef const nodes_t *mine = named_of(&s.machine).held[job]
+    cdef int32_t i, count, most = 0
+    cdef uint64_t bits
+    for i in range(mine.n):
+        bits = mine.bits[i]
+        while bits:
+            count = s.trace.count[(mine.word[i] << 6) + fs_lowest(bits)]
+            if count > most:
+                most = count
+            bits &= bits - 1
+    (<least_failures_t *>state).worst[job] = most
+
+
+cdef void failed(void *state, void *sim, int32_t job, int32_t node) noexcept nogil:
+    cdef least_failures_t *p = <least_failures_t *>state
+    cdef int32_t count
+    if node < 0:
+        started(state, sim, job)
+        return
+    count = (<sim_t *>sim).trace.count[node]
+    if p.worst[job] < count:
+        p.worst[job] = count
+
+
+cdef void close(void *state) noexcept nogil:
+    cdef least_failures_t *p = <least_failures_t *>state
+    if p != NULL:
+        c_free(p.worst)
+        c_free(p.later)
+        c_free(p.mine)
+        c_free(p)
+
+
+cdef bint has_scratch(least_failures_t *p, int32_t nodes) noexcept nogil:
+    p.later = <later_t *>fresh(nodes, sizeof(later_t))
+    p.mine = <int32_t *>fresh(nodes, sizeof(int32_t))
+    return p.later != NULL and p.mine != NULL
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef const least_failures_t *source = <const least_failures_t *>state
+    cdef least_failures_t *p = <least_failures_t *>fresh(1, sizeof(least_failures_t))
+    cdef int bad = 0
+    if p == NULL:
+        return NULL
+    p.threshold, p.cost = source.threshold, source.cost
+    p.worst = <int32_t *>duplicate(source.worst, <size_t>s.n * sizeof(int32_t), &bad)
+    if bad or not has_scratch(p, s.nodes):
+        close(p)
+        return NULL
+    return p
+
+
+cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef least_failures_t *p
+    if s.machine.placed or not s.machine.named:
+        raise ValueError("migration to the nodes that failed least needs a cluster whose nodes have numbers")
+    p = <least_failures_t *>fresh(1, sizeof(least_failures_t))
+    if p == NULL:
+        raise MemoryError("no memory for migration")
+    s.migration.state, s.migration.copy, s.migration.close = p, copy, close
+    p.worst = <int32_t *>fresh(s.n, sizeof(int32_t))
+    if p.worst == NULL or not has_scratch(p, s.nodes) or rank_open(s) < 0:
+        raise MemoryError("no memory for migration")
+    p.threshold, p.cost = options["threshold"], options["cost"]
+    s.migration.finished, s.migration.started, s.migration.failed = finished, started, failed
+    return 0
+
+
+LEAST_FAILURES = factory(open_least_failures)

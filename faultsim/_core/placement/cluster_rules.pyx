@@ -1,0 +1,86 @@
+"""Placement rules of a cluster (placement.pxd): which free nodes a job gets (MODEL 7)."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free as c_free
+
+from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
+from faultsim._core.contract cimport fs_require
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.faults.outages cimport rank_open
+from faultsim._core.faults.predictions cimport failing_nodes
+from faultsim._core.state cimport sim_t
+from faultsim._core.containers.memory cimport fresh
+from faultsim._core.status cimport NO_MEMORY, OK
+
+
+cdef int take_first_fit(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    """The lowest numbers."""
+    cdef int32_t missing = take_lowest(named_of(&(<sim_t *>sim).machine), job, count, NULL)
+    fs_require(missing <= 0)
+    return NO_MEMORY if missing < 0 else OK
+
+
+cdef int take_safest(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    """Nodes that are not predicted to fail in the job's window, by number; then the others, by number."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef const uint64_t *failing = failing_nodes(s)
+    if failing != NULL:
+        count = take_lowest(named_of(&s.machine), job, count, failing)
+        if count <= 0:
+            return NO_MEMORY if count < 0 else OK
+    return take_first_fit(state, sim, job, count)
+
+
+cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    """Fewest failures so far, then lowest number [Zhang 2004, section 5.2.3]."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef named_t *m = named_of(&s.machine)
+    cdef uint64_t *picked = <uint64_t *>state        # a mask, all zero between calls
+    cdef int32_t i = 0, node, low = m.words, high = -1
+    while count > 0:
+        fs_require(i < s.nodes)
+        node = s.trace.rank[i]
+        i += 1
+        if is_busy(m, node):
+            continue
+        picked[node >> 6] |= (<uint64_t>1) << (node & 63)
+        count -= 1
+        node >>= 6
+        if node < low:
+            low = node
+        if node > high:
+            high = node
+    for i in range(low, high + 1):
+        if picked[i]:
+            if take_word(m, job, i, picked[i]) < 0:
+                return NO_MEMORY
+            picked[i] = 0
+    return OK
+
+
+cdef void *copy_picked(const void *state, const void *sim) noexcept nogil:
+    return fresh((<const sim_t *>sim).machine.words, sizeof(uint64_t))
+
+
+cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).placement.take = take_first_fit
+    return 0
+
+
+cdef int open_safest(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).placement.take = take_safest
+    return 0
+
+
+cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    s.placement.take, s.placement.copy, s.placement.close = take_least_failures, copy_picked, c_free
+    s.placement.state = copy_picked(NULL, s)
+    if s.placement.state == NULL or rank_open(s) < 0:
+        raise MemoryError("no memory for the placement rule")
+    return 0
+
+
+FIRST_FIT = factory(open_first_fit)
+SAFEST_FIRST = factory(open_safest)
+LEAST_FAILURES_FIRST = factory(open_least_failures)

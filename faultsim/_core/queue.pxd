@@ -1,0 +1,34 @@
+# The queue of waiting jobs (queue_t of state.pxd), in its order.
+
+from libc.stdint cimport int32_t
+from libc.string cimport memmove
+
+from faultsim._core.state cimport queue_t, sim_t
+
+# A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
+cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
+# What scans read, for all jobs that wait: after a sort.
+cdef void refresh_scan(sim_t *s) noexcept nogil
+
+
+# Does `a` come before `b` in the queue, keys and all?
+cdef inline bint queued_before(const sim_t *s, int32_t a, int32_t b) noexcept nogil:
+    if s.queue.key != NULL and s.queue.key[a] != s.queue.key[b]:
+        return s.queue.key[a] < s.queue.key[b]
+    if s.queue.entry != NULL:
+        return s.queue.entry[a] < s.queue.entry[b]
+    return a < b
+
+
+cdef inline void move_scan(queue_t *q, int32_t to, int32_t at, int32_t count) noexcept nogil:
+    memmove(&q.need[to], &q.need[at], <size_t>count * sizeof(int32_t))
+    memmove(&q.least[to], &q.least[at], <size_t>count * sizeof(float))
+
+
+# Takes the started jobs, those at [keep, at), out of the queue.
+cdef inline void close_gap(queue_t *q, int32_t keep, int32_t at) noexcept nogil:
+    if keep != at:
+        memmove(&q.job[keep], &q.job[at], <size_t>(q.end - at) * sizeof(int32_t))
+        if q.need != NULL:
+            move_scan(q, keep, at, q.end - at)
+        q.end -= at - keep

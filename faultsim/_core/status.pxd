@@ -1,0 +1,10 @@
+# What functions of the core give back; the rest is theirs to say.  engine.pyx turns codes into exceptions, and one that
+# it does not know into EngineError.
+
+cdef enum status:
+    OK = 0
+    DONE = 1
+    NO_MEMORY = -1
+    PYTHON_ERROR = -2        # a user's policy raised; the exception waits in the engine
+    STUCK = -3               # jobs are queued, nothing runs and nothing will happen
+    BROKEN = -4              # an invariant does not hold

@@ -1,0 +1,80 @@
+# What a machine is to the engine: an allocator, which knows what is free and which nodes a job has.
+#
+# Contract.  One table of functions serves a cluster whose nodes are only counted, a cluster whose nodes are known by
+# number, and a torus.  `named` machines know which nodes a job has; on `placed` ones, a kind of named ones, a job needs
+# a place (a box), so that free nodes alone do not tell whether it can start.  What a function is there for is said in
+# brackets; it is NULL elsewhere.
+#
+# A mask of nodes has `words` words in the machine's own layout, bits of no node always 0.  `occ` is the mask of the
+# nodes that are busy or down: read by all, changed by these functions only.  `sim_t.free` counts free nodes; whoever
+# takes or gives back keeps it.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.containers.releases cimport release_t
+
+# Where a job is, in the words of its machine: base and extents of a box on a torus.
+cdef struct place_t:
+    int32_t part[6]
+
+# Which free places are candidates at all; all zero permits every one.
+cdef struct permit_t:
+    const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
+    const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
+    int need                        # a free place of at least `need` nodes remains in (later | B); < 1 asks nothing
+
+cdef struct machine_t:
+    void *state
+    int32_t nodes
+    int32_t words                   # of a mask; 0 unless named
+    bint named
+    bint placed
+    uint64_t *occ                   # [named]
+    # The smallest size >= `size` that a job can hold; 0: none.
+    int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
+
+    # [named] one node in a mask; whether a job has it; a node that is in no job goes down, and comes back
+    void (*mark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
+    void (*unmark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
+    bint (*marked)(const void *state, const uint64_t *mask, int32_t node) noexcept nogil
+    bint (*holds)(const void *state, int32_t job, int32_t node) noexcept nogil
+    void (*block)(void *state, int32_t node) noexcept nogil
+    void (*unblock)(void *state, int32_t node) noexcept nogil
+    # [named] how many of a job's nodes are in `mask`; `list` (or NULL) are the same n nodes, for who is faster with
+    # them
+    int32_t (*overlap)(const void *state, int32_t job, const uint64_t *mask, const int32_t *list,
+                       int64_t n) noexcept nogil
+    # [named] a job gives its nodes back; its nodes into a mask that has none of them: False if it had
+    void (*give)(void *state, int32_t job) noexcept nogil
+    bint (*add_job)(const void *state, uint64_t *mask, int32_t job) noexcept nogil
+    # [named, not placed] the nodes of a job, ascending; how many
+    int32_t (*list_nodes)(const void *state, int32_t job, int32_t *out) noexcept nogil
+
+    # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`)
+    void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil
+    place_t (*place_of)(const void *state, int32_t job) noexcept nogil
+    void (*set_place)(void *state, int32_t job, const place_t *place) noexcept nogil
+    void (*rearrange)(void *state, const uint64_t *occ) noexcept nogil
+    # [placed] places in masks; their size
+    int32_t (*size_of)(const place_t *place) noexcept nogil
+    void (*put)(const void *state, uint64_t *mask, const place_t *place) noexcept nogil
+    void (*lift)(const void *state, uint64_t *mask, const place_t *place) noexcept nogil
+    bint (*meets)(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil
+    # [placed] what n releases (jobs, and repairs as -1 - node) will have given back, out of a mask
+    void (*release)(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil
+    # [placed] is there a free place of at least `need` nodes; the size of the largest one, in a mask and in `occ`
+    bint (*has_free)(void *state, const uint64_t *mask, int32_t need) noexcept nogil
+    int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
+    int32_t (*largest_now)(void *state) noexcept nogil
+
+    # Memory: an independent copy of the state (NULL: no memory; `to` gets its `occ`), and the end of it.
+    void *(*copy)(const void *state, machine_t *to) noexcept nogil
+    void (*close)(void *state) noexcept nogil
+
+
+cdef inline bint same_place(const place_t *p, const place_t *q) noexcept nogil:
+    cdef int i
+    for i in range(6):
+        if p.part[i] != q.part[i]:
+            return False
+    return True

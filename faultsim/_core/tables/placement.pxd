@@ -1,0 +1,19 @@
+# A placement rule: which free nodes a job gets.
+#
+# `choose` is asked on placed machines, for any occupancy: 1 found, 0 no free and permitted place of exactly `size`
+# nodes, < 0 a code.  `take` is asked on named clusters when a job starts: it gives `count` free nodes to it, besides
+# those that it has (it may be asked twice); OK or a code. Both may look at the predictions in sim_t.window, which the
+# asker sets.
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.tables.machine cimport permit_t, place_t
+
+cdef struct placement_t:
+    void *state
+    int (*choose)(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                  place_t *out) noexcept nogil
+    int (*take)(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
+    bint stable              # the same question has the same answer: no Python, no clock
+    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
+    void (*close)(void *state) noexcept nogil

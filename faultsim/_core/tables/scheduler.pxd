@@ -1,0 +1,35 @@
+# A scheduler: which waiting jobs start now, and what is promised to the others.  A table of functions and their state.
+#
+# `sim` is the sim_t of state.pxd, which holds this table.  Functions after `schedule` may be NULL, where a scheduler
+# has nothing to say.  Codes are those of state.pxd.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.tables.machine cimport permit_t, place_t
+
+# How rescheduling meets a promise: filled in by `spare`.
+cdef struct promise_t:
+    bint any                 # somebody waits, and has a reservation
+    double time              # of its start; inf: nothing can delay it
+    int32_t need             # nodes that it asks for
+
+cdef struct scheduler_t:
+    void *state
+    # One scheduling pass: starts jobs (jobs.pxd) and takes them out of the queue.
+    int (*schedule)(void *state, void *sim) noexcept nogil
+
+    # A job has entered the queue; has left its nodes, and the releases; something unforeseen happened, plans are void.
+    void (*queued)(void *state, void *sim, int32_t job) noexcept nogil
+    void (*released)(void *state, void *sim, int32_t job) noexcept nogil
+    void (*disturbed)(void *state) noexcept nogil
+
+    # How many of `sound` free nodes running jobs may move to without breaking a promise; < 0: a code.  NULL: all.
+    # This and `guard` are asked while somebody waits; `promise` is zero.
+    int64_t (*spare)(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil
+    # [placed] What a move of a running job, which would then end at `end`, must leave alone: into an all-zero permit,
+    # whose `forbidden` is a mask that the caller owns.  Afterwards: `place` is where it went, NULL if it stayed.
+    int (*guard)(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil
+    int (*settled)(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil
+
+    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
+    void (*close)(void *state) noexcept nogil

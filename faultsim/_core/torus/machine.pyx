@@ -1,0 +1,213 @@
+"""The torus as a machine of the engine; the contract is in ../machine.pxd."""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free as c_free
+from libc.string cimport memcpy
+
+from faultsim._core.containers.releases cimport release_t
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport machine_t, place_t
+from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free, largest_free
+from faultsim._core.torus.occupancy cimport (
+    box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets, occ_node, occ_set_node, torus_free,
+    torus_init, torus_t,
+)
+
+
+cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
+    return next_feasible(&(<const torus_machine_t *>state).torus, size)
+
+
+cdef void mark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    occ_set_node(&(<const torus_machine_t *>state).torus, mask, node)
+
+
+cdef void unmark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    occ_drop_node(&(<const torus_machine_t *>state).torus, mask, node)
+
+
+cdef bint marked(const void *state, const uint64_t *mask, int32_t node) noexcept nogil:
+    return occ_node(&(<const torus_machine_t *>state).torus, mask, node)
+
+
+cdef inline bint within(int32_t i, int32_t base, int32_t extent, int32_t n) noexcept nogil:
+    # A box may wrap around.
+    return (i - base if i >= base else i - base + n) < extent
+
+
+cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
+    cdef const torus_t *t = &(<const torus_machine_t *>state).torus
+    cdef const box_t *b = &(<const torus_machine_t *>state).box[job]
+    return (within(node // (t.z * t.y), b.x, b.a, t.x) and within(node // t.z % t.y, b.y, b.b, t.y)
+            and within(node % t.z, b.z, b.c, t.z))
+
+
+cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
+                     int64_t n) noexcept nogil:
+    cdef const torus_t *t = &(<const torus_machine_t *>state).torus
+    cdef const box_t *b = &(<const torus_machine_t *>state).box[job]
+    cdef int32_t k = 0, i, x, y, z
+    cdef int64_t at
+    if list_ != NULL:
+        for at in range(n):
+            k += holds(state, job, list_[at])
+        return k
+    for i in range(box_size(b)):
+        z = (b.z + i % b.c) % t.z
+        y = (b.y + i // b.c % b.b) % t.y
+        x = (b.x + i // (b.c * b.b)) % t.x
+        k += occ_node(t, mask, (x * t.y + y) * t.z + z)
+    return k
+
+
+cdef void block(void *state, int32_t node) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    occ_set_node(&m.torus, m.occ, node)
+    m.largest = -1
+
+
+cdef void unblock(void *state, int32_t node) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    occ_drop_node(&m.torus, m.occ, node)
+    m.largest = -1
+
+
+cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    m.box[job] = (<const box_t *>place)[0]
+    occ_fill(&m.torus, m.occ, &m.box[job])
+    m.largest = -1
+
+
+cdef void give(void *state, int32_t job) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    occ_drop(&m.torus, m.occ, &m.box[job])
+    m.largest = -1
+
+
+cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
+    return (<const place_t *>&(<const torus_machine_t *>state).box[job])[0]
+
+
+cdef void set_place(void *state, int32_t job, const place_t *place) noexcept nogil:
+    (<torus_machine_t *>state).box[job] = (<const box_t *>place)[0]
+
+
+cdef void rearrange(void *state, const uint64_t *occ) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
+    m.largest = -1
+
+
+cdef int32_t size_of(const place_t *place) noexcept nogil:
+    return box_size(<const box_t *>place)
+
+
+cdef void put(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    occ_fill(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+
+
+cdef void lift(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    occ_drop(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+
+
+cdef bint meets(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil:
+    return occ_meets(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+
+
+cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
+    cdef const torus_machine_t *m = <const torus_machine_t *>state
+    if occ_meets(&m.torus, mask, &m.box[job]):
+        return False
+    occ_fill(&m.torus, mask, &m.box[job])
+    return True
+
+
+cdef void release(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
+    cdef const torus_machine_t *m = <const torus_machine_t *>state
+    cdef int32_t i
+    for i in range(n):
+        if items[i].job >= 0:
+            occ_drop(&m.torus, mask, &m.box[items[i].job])
+        else:
+            occ_drop_node(&m.torus, mask, -1 - items[i].job)
+
+
+cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
+    return has_free(&(<torus_machine_t *>state).finder, mask, need, NULL)
+
+
+cdef int32_t largest_box(void *state, const uint64_t *mask) noexcept nogil:
+    return largest_free(&(<torus_machine_t *>state).finder, mask, NULL)
+
+
+cdef int32_t largest_now(void *state) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    if m.largest < 0:
+        m.largest = largest_free(&m.finder, m.occ, NULL)
+    return m.largest
+
+
+cdef void close(void *state) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    if m == NULL:
+        return
+    finder_free(&m.finder)
+    torus_free(&m.torus)
+    c_free(m.occ)
+    c_free(m.box)
+    c_free(m)
+
+
+cdef torus_machine_t *build(int x, int y, int z, bint wrap, int32_t jobs) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>calloc(1, sizeof(torus_machine_t))
+    if m == NULL:
+        return NULL
+    m.jobs = jobs
+    m.largest = -1
+    if torus_init(&m.torus, x, y, z, wrap) < 0:
+        c_free(m)
+        return NULL
+    if finder_init(&m.finder, &m.torus) < 0:
+        torus_free(&m.torus)
+        c_free(m)
+        return NULL
+    m.occ = <uint64_t *>calloc(m.torus.words, sizeof(uint64_t))
+    m.box = <box_t *>calloc(jobs if jobs > 0 else 1, sizeof(box_t))
+    if m.occ == NULL or m.box == NULL:
+        close(m)
+        return NULL
+    return m
+
+
+cdef void *copy(const void *state, machine_t *to) noexcept nogil:
+    cdef const torus_machine_t *source = <const torus_machine_t *>state
+    cdef const torus_t *t = &source.torus
+    cdef torus_machine_t *m = build(t.x, t.y, t.z, t.wrap, source.jobs)
+    if m != NULL:
+        memcpy(m.occ, source.occ, <size_t>t.words * sizeof(uint64_t))
+        memcpy(m.box, source.box, <size_t>source.jobs * sizeof(box_t))
+        m.largest = source.largest
+        to.occ = m.occ
+    return m
+
+
+cdef int open_torus(void *target, dict options, dict columns) except -1:
+    cdef machine_t *machine = <machine_t *>target
+    cdef torus_machine_t *m = build(options["x"], options["y"], options["z"], options["wrap"], columns["n_jobs"])
+    if m == NULL:
+        raise MemoryError("no memory for the torus")
+    machine.state, machine.nodes, machine.words, machine.occ = m, m.torus.nodes, m.torus.words, m.occ
+    machine.named = machine.placed = True
+    machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
+    machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
+    machine.give, machine.add_job, machine.take = give, add_job, take
+    machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
+    machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
+    machine.release, machine.has_free = release, has_free_box
+    machine.largest, machine.largest_now = largest_box, largest_now
+    machine.copy, machine.close = copy, close
+    return 0
+
+
+TORUS = factory(open_torus)
