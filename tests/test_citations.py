@@ -22,7 +22,7 @@ FILES = sorted(
     for folder in ("docs", "faultsim", "tests", "benchmarks", ".")
     for path in CHECKOUT.glob("*.md" if folder == "." else f"{folder}/**/*.*")
     if path.suffix in (".md", ".py", ".pyi", ".pyx", ".pxd", ".h")
-    if path != Path(__file__) and not {"_build", "generated", "_core"} & set(path.parts)
+    if path != Path(__file__) and not {"_build", "generated"} & set(path.parts)
 )
 QUOTING = [path for path in FILES if path.suffix == ".py" and "reference" in path.parts]
 

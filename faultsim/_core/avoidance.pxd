@@ -1,4 +1,4 @@
-# Nodes for a job that starts now: those of sim_t.avoid only where no others will do (MODEL 12).
+# Nodes for a job that starts now: those of sim_t.avoid only where no others will do (model.md#rescheduling).
 
 from libc.stdint cimport int32_t, uint64_t
 

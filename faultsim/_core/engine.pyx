@@ -32,7 +32,7 @@ cdef extern from "contract.h" nogil:
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
 
-# Event kinds of `events_table`, by number (MODEL 2; the last two are records of what passes did).
+# Event kinds of `events_table`, by number (model.md#events; the last two are records of what passes did).
 EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
 
 # In the order of sim.pxd's `account`.
@@ -268,7 +268,7 @@ cdef class Engine:
         return np.sort(np.array([job for job in jobs if job >= 0], np.int32))
 
     def verify(self):
-        """Check the invariants of MODEL 16; EngineError says which is broken."""
+        """Check the invariants (model.md#invariants); EngineError says which is broken."""
         cdef const char *found
         with nogil:
             found = broken_invariant(&self.s)

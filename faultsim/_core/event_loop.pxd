@@ -1,4 +1,5 @@
-# What happens at an instant, in the order of MODEL 2: one stream, merged from the heap and the sources of state.pxd.
+# What happens at an instant, in the order of model.md#events: one stream, merged from the heap and the sources of
+# state.pxd.
 
 from faultsim._core.state cimport sim_t
 

@@ -87,7 +87,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     cdef double size = s.size[job]
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
     if s.expected[job] < s.now:
-        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (MODEL 16)
+        s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (model.md#invariants)
     leave_nodes(s, job)
     s.state[job] = JOB_DONE
     s.n_done += 1

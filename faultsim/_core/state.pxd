@@ -22,7 +22,7 @@ from faultsim._core.tables.order cimport order_t
 from faultsim._core.tables.placement cimport placement_t
 from faultsim._core.tables.scheduler cimport scheduler_t
 
-# Kinds of events at one instant, in the order in which they are handled (MODEL 2); the last two are records only.
+# Kinds of events at one instant, in the order of their handling (model.md#events); the last two are records only.
 cdef enum event_kind:
     EV_FINISH = 0
     EV_REPAIR = 1
@@ -47,7 +47,7 @@ cdef enum change:
     CHANGED_TAIL = 1         # only arrivals, all at the end of the queue
     CHANGED_ALL = 2
 
-# The capacity ledger (MODEL 14): every node-second is in one of these.
+# The capacity ledger (model.md#ledger): every node-second is in one of these.
 cdef enum account:
     ACC_USEFUL = 0
     ACC_LOST = 1
@@ -97,7 +97,7 @@ cdef struct record_t:
     int64_t n_nodes, cap_nodes
     int64_t *open_stay       # per job: index of its stay that has not ended
 
-# What the lead phase of a job is: the stretch before its work, whose end is a safe point (MODEL 9, 11).
+# What the lead phase of a job is: the stretch before its work, whose end is a safe point (model.md#lead-phase).
 cdef enum lead:
     LEAD_RESTART = 0
     LEAD_CHECKPOINT = 1
@@ -271,7 +271,7 @@ cdef inline void source_next(sim_t *s, int rank, double time) noexcept nogil:
     s.source[s.source_at[rank]].time = time
 
 
-# The end that a job would have if it were started at t, in exactly the arithmetic of start_job (MODEL 6).
+# The end that a job would have if it were started at t, in exactly the arithmetic of start_job (model.md#expected-end).
 cdef inline double end_if_started_at(const sim_t *s, int32_t job, double t) noexcept nogil:
     t = t + s.start_delay
     if s.track.on and s.restarts[job] > 0:
@@ -288,7 +288,7 @@ cdef inline int32_t usable(const sim_t *s) noexcept nogil:
     return s.free - s.kept_back
 
 
-# The placement that is asked for next is of a job that would start at t: when it must not fail (MODEL 7).
+# The placement that is asked for next is of a job that would start at t: when it must not fail (model.md#window).
 cdef inline void set_window(sim_t *s, int32_t job, double t) noexcept nogil:
     s.predictions.window_from = t
     s.predictions.window_to = (t + s.start_delay) + s.estimate[job]
@@ -303,7 +303,7 @@ cdef inline void promise_start(sim_t *s, int32_t job, double t) noexcept nogil:
         s.promise[job] = t
 
 
-# Something unforeseen: promises are excused, plans are void (MODEL 6, 16).
+# Something unforeseen: promises are excused, plans are void (model.md#disturbances).
 cdef inline void disturb(sim_t *s) noexcept nogil:
     s.change = CHANGED_ALL
     s.epoch += 1

@@ -1,4 +1,4 @@
-# The invariants of MODEL 16, checked on a running simulation.
+# The invariants (model.md#invariants), checked on a running simulation.
 
 from faultsim._core.state cimport sim_t
 

@@ -1,4 +1,4 @@
-"""The invariants of MODEL 16."""
+"""The invariants (model.md#invariants)."""
 
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint64_t

@@ -1,4 +1,4 @@
-# A checkpoint that was asked for (MODEL 11).
+# A checkpoint that was asked for (model.md#checkpoints).
 
 from libc.stdint cimport int32_t
 

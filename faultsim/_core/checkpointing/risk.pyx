@@ -1,4 +1,6 @@
-"""Checkpointing (checkpointing.pxd): jobs ask themselves, and save where failures are likely enough (MODEL 11)."""
+"""Checkpointing (checkpointing.pxd): jobs ask themselves, and save where failures are likely enough
+(model.md#risk-based).
+"""
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free as c_free
@@ -38,7 +40,7 @@ cdef bint is_due(const void *state, int32_t job, double time) noexcept nogil:
 
 
 cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
-    """Written if p_f d I >= C [Oliner, Rudolph and Sahoo 2006]."""
+    """Written if p_f d I >= C (model.md#risk-based)."""
     cdef sim_t *s = <sim_t *>sim
     cdef risk_t *p = <risk_t *>state + job
     cdef double survives = 1.0

@@ -1,4 +1,4 @@
-# The event heap: what happens next, in the total order of MODEL.md 2.
+# The event heap: what happens next, in the total order of model.md#events.
 #
 # An event is three numbers, and they are its whole key: (time, kind, serial), smallest first.  Nothing else is kept,
 # so two events with the same three numbers are the same event, and the order in which they were pushed cannot matter.

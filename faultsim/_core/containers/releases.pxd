@@ -2,7 +2,7 @@
 #
 # Contract: `items[0..n)` is sorted by (end, job).  `end` is the raw expected end (decision + start delay +
 # estimate, moved by migration costs); it may lie in the past when a job outlives its estimate, and the
-# reader takes max(now, end) (MODEL 3).  `nodes` is what the job holds (its allocated size).
+# reader takes max(now, end) (model.md#overrun).  `nodes` is what the job holds (its allocated size).
 
 from libc.stdint cimport int32_t, int64_t
 

@@ -79,7 +79,7 @@ cdef double releases_shadow(const releases_t *r, double now, int64_t free, int64
     shadow = r.items[i - 1].end if i > 0 else now
     if shadow < now:
         shadow = now
-    # All that ends by then counts, ties and overrun jobs included (MODEL 6).
+    # All that ends by then counts, ties and overrun jobs included (model.md#releases).
     while i < r.n and r.items[i].end <= shadow:
         there += r.items[i].nodes
         i += 1

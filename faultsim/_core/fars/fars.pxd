@@ -1,4 +1,5 @@
-# Fars: at ticks of its own, running jobs leave nodes that are predicted to fail (MODEL 12, Li 2009 section 4).
+# Fars: at ticks of its own, running jobs leave nodes that are predicted to fail (model.md#rescheduling, [li2009]
+# section 4).
 #
 # Contract: `suspect` has the suspicious jobs of a tick, by job; those with `leaving` > 0 move that many of their
 # suspicious nodes, the lowest (on placed machines: the whole job).  Masks are those of the machine.

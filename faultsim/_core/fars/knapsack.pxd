@@ -1,4 +1,4 @@
-# The 0-1 knapsack of FARS (MODEL.md 12): which items to take, for the largest total value within a capacity.
+# The 0-1 knapsack of FARS (model.md#knapsack): which items to take, for the largest total value within a capacity.
 #
 # The answer is that of the plain dynamic programme, to the tie and to the last bit:
 #     best(0, c) = 0

@@ -1,4 +1,4 @@
-# Which suspicious jobs leave their nodes (MODEL 12, Li 2009 section 4.3 to 4.5).
+# Which suspicious jobs leave their nodes (model.md#rescheduling, [li2009] section 4.3 to 4.5).
 
 from libc.stdint cimport int32_t, int64_t
 

@@ -56,7 +56,7 @@ cdef inline double risk(const sim_t *s, int32_t nodes) noexcept nogil:
 
 
 cdef double gain(const sim_t *s, const fars_t *f, int32_t job, double chance) noexcept nogil:
-    """Equations 2, 3 and 4 of Li 2009."""
+    """[li2009] equations 2, 3 and 4 (model.md#gains)."""
     cdef double overhead = f.cost.restart_cost if f.cost.live else f.cost.checkpoint_cost + f.cost.restart_cost
     cdef double redone, waits = 0.0, length
     if f.strategy == GAIN_FAILURE_RATE:
@@ -91,7 +91,7 @@ cdef int fill_knapsack(sim_t *s, fars_t *f, int32_t n, int64_t spare, int64_t *l
 
 
 cdef void use_residual(const sim_t *s, fars_t *f, int32_t n, int64_t left) noexcept nogil:
-    """One more job leaves as many of its nodes as there is room for (Li 2009, section 4.4)."""
+    """One more job leaves as many of its nodes as there is room for ([li2009] section 4.4)."""
     cdef suspect_t *found = f.suspect
     cdef int32_t i, best = -1
     cdef double lower, value, most = 0.0

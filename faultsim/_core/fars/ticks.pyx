@@ -45,7 +45,7 @@ cdef void suspect_nodes(sim_t *s, fars_t *f) noexcept nogil:
 
 
 cdef int64_t spare_nodes(sim_t *s, const fars_t *f) noexcept nogil:
-    """The pool that jobs may move to (Li 2009 section 3.2); or a status < 0."""
+    """The pool that jobs may move to ([li2009] section 3.2); or a status < 0."""
     cdef int32_t sound = s.free - mask_count_without(f.suspicious, s.machine.occ, s.machine.words)
     cdef int64_t spare = sound
     cdef promise_t promise

@@ -1,4 +1,4 @@
-# Failures of nodes, and their repairs (MODEL 9).
+# Failures of nodes, and their repairs (model.md#failures).
 #
 # Contract: `wanted` is set when a scheduling pass is due.  A node that is down and in no held job has its bit set in
 # the machine's `occ` and, if its repair is known, an entry (up_at, -1 - node) in `releases`.  Nodes of running jobs are

@@ -1,4 +1,4 @@
-# Which nodes are predicted to fail (MODEL 7, 10).
+# Which nodes are predicted to fail (model.md#window).
 #
 # A prediction counts in the window (from, to) iff its begin < to and its end > from.  Both columns ascend.
 

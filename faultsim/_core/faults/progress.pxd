@@ -1,4 +1,4 @@
-# A job on its way: restart, work, planned and requested checkpoints, pauses (MODEL 9, 11).  Only with sim_t.track.on.
+# A job on its way: restart, work, checkpoints, pauses (model.md#running-job).  Only with sim_t.track.on.
 #
 # Contract.  From `start` a job is in a lead phase [begin, t0) (restart cost, checkpoint or migration; perhaps of length
 # 0), then works from t0 on, with `planned` checkpoints after every `interval` of work:
@@ -42,7 +42,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
 # A move of rescheduling breaks off what is under way: the new expected end that it would have; and do it.
 cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil
 cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
-# Wall time of the last safe point, or of the begin of work (Li 2009, eq. 2).
+# Wall time of the last safe point, or of the begin of work (model.md#gains).
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil
 # The work since the safe point is lost; `owed` and `remaining` are those of the next start.
 cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil

@@ -1,4 +1,4 @@
-"""Migration that packs the running jobs of a placed machine again (Krevat 2002, section 2, scheduler 3; MODEL 8)."""
+"""Migration that packs the running jobs of a placed machine again ([krevat2002] section 2, model.md#defragment)."""
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free as c_free, qsort
@@ -174,7 +174,7 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
         s.n_successful += 1
         if not p.keep_promise or keeps_promise(p, s, n):
             adopted[0] = True
-            s.epoch += 1        # promises may be missed after a migration (MODEL 16)
+            s.epoch += 1        # promises may be missed after a migration (model.md#invariants)
             m.rearrange(m.state, p.trial)
             qsort(p.moving, <size_t>n, sizeof(mover_t), by_job)
             for i in range(n):

@@ -1,4 +1,5 @@
-"""Migration (migration.pxd): jobs move to nodes of a cluster that failed less [Zhang 2004, section 5.2.3] (MODEL 8).
+"""Migration (migration.pxd): jobs move to nodes of a cluster that failed less ([zhang2004] section 5.2.3)
+(model.md#least-failures-migration).
 
 When a job has finished and its nodes are free, jobs that started after it move away from nodes that failed more.
 """

@@ -1,4 +1,4 @@
-"""Placement rules of a cluster (placement.pxd): which free nodes a job gets (MODEL 7)."""
+"""Placement rules of a cluster (placement.pxd): which free nodes a job gets (model.md#cluster-placement)."""
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free as c_free
@@ -32,7 +32,7 @@ cdef int take_safest(void *state, void *sim, int32_t job, int32_t count) noexcep
 
 
 cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
-    """Fewest failures so far, then lowest number [Zhang 2004, section 5.2.3]."""
+    """Fewest failures so far, then lowest number ([zhang2004] section 5.2.3)."""
     cdef sim_t *s = <sim_t *>sim
     cdef named_t *m = named_of(&s.machine)
     cdef uint64_t *picked = <uint64_t *>state        # a mask, all zero between calls

@@ -1,4 +1,4 @@
-"""Placement rules of a torus (MODEL 7) as the engine calls them (placement.pxd)."""
+"""Placement rules of a torus (model.md#torus-placement) as the engine calls them (placement.pxd)."""
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t

@@ -1,4 +1,4 @@
-"""Recovery (recovery.pxd): a job that was killed holds its nodes until they are up, and goes on (MODEL 9)."""
+"""Recovery (recovery.pxd): a job that was killed holds its nodes until they are up, and goes on (model.md#hold)."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t

@@ -1,4 +1,4 @@
-"""Conservative backfilling where any free nodes serve: every queued job has a reservation (MODEL 6).
+"""Conservative backfilling where any free nodes serve: every queued job has a reservation (model.md#conservative).
 
 The plan is a step function of free nodes: level[i] of them from at[i] until at[i + 1] (the last for ever), the running
 jobs held until their expected ends and every reservation counted; at[0] <= now.  A pass takes one job's reservation out
@@ -101,8 +101,8 @@ cdef double hole(const plan_t *p, const sim_t *s, int32_t job, double stop) noex
     """Earliest time from now on and before `stop` at which `job` fits for all of its expected duration; inf: none.
 
     What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
-    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (MODEL 3): such a hole is at
-    `now` and waits.
+    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (model.md#overrun): such a
+    hole is at `now` and waits.
     """
     cdef int64_t need = s.need[job]
     cdef double own = p.begin[job], t = s.now, end

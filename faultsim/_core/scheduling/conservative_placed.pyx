@@ -1,4 +1,5 @@
-"""Conservative backfilling where a job needs a place: each queued job has one reserved for a stretch of time (MODEL 6).
+"""Conservative backfilling where a job needs a place: each queued job has one reserved for a stretch of time
+(model.md#conservative).
 
 `mask` holds the reserved place (of queued jobs) or the place held (of running ones) as an occupancy, so that what is
 taken over a stretch of time is a few ORs.  A hole at `now` is in nodes that are really free; releases that are expected

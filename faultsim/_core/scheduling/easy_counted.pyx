@@ -1,4 +1,4 @@
-"""FCFS and EASY backfilling where any free nodes serve (MODEL 6)."""
+"""FCFS and EASY backfilling where any free nodes serve (model.md#easy)."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t

@@ -1,4 +1,6 @@
-"""FCFS and EASY backfilling where a job needs a place (MODEL 6), with migration between them (MODEL 8)."""
+"""FCFS and EASY backfilling where a job needs a place (model.md#easy), with migration between them
+(model.md#migration).
+"""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t

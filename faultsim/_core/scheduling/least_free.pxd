@@ -1,4 +1,5 @@
-# The least number of nodes that are free at any time from now on: what rescheduling may use of a plan (MODEL 12).
+# The least number of nodes that are free at any time from now on: what rescheduling may use of a plan
+# (model.md#spares).
 
 from libc.stdint cimport int32_t, int64_t
 

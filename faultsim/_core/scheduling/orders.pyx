@@ -1,4 +1,4 @@
-"""Queue orders that change with time (MODEL 6): WFP3 and UNICEF of Tang et al. 2009, and a user's own in Python.
+"""Queue orders that change with time (model.md#orders): WFP3 and UNICEF of [tang2009], and a user's own in Python.
 
 Each sorts the queue by (key at now, place of entry), smallest first.
 """

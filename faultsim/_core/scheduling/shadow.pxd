@@ -1,4 +1,4 @@
-# When the head of the queue can start on a placed machine, if the jobs that run end as expected (MODEL 6).
+# When the head of the queue can start on a placed machine, if the jobs that run end as expected (model.md#easy).
 
 from libc.stdint cimport int32_t, uint64_t
 

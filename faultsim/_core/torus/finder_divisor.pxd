@@ -1,4 +1,4 @@
-"""Oliner's finder (O, appendix 9): the shapes of a size follow from its divisors.  A row of finders.pxd.
+"""Oliner's finder ([oliner2004] appendix 9): the shapes of a size follow from its divisors.  A row of finders.pxd.
 
 Bases are taken in increasing order of x, y, z and the nodes of a box likewise; the first busy node ends the look at a
 base, and all further bases along z whose box would hold the same node are passed over ("no need to search in any of

@@ -1,4 +1,6 @@
-"""The exhaustive finder (K: O(M^9)): every box of every shape is looked at node by node.  A row of finders.pxd."""
+"""The exhaustive finder ([krevat2002] section 2, O(M^9)): every box of every shape is looked at node by node.  A row of
+finders.pxd.
+"""
 
 from libc.stdint cimport uint64_t
 

@@ -1,4 +1,4 @@
-"""Krevat's projection of partitions (K, appendix A: O(M^5)), the baseline of our measurements.  A row of finders.pxd.
+"""Krevat's projection of partitions ([krevat2002] appendix A: O(M^5)), the baseline of our measurements.
 
 Tables hold the runs of free nodes that begin at each node.  For a base (i, j, k), planes are taken in one after the
 other along z; least[x] is the shortest y-run at (i + x, j) over the planes so far, and the largest box on them is

@@ -1,6 +1,6 @@
 """The torus and its occupancy bitmap: the contract.
 
-A torus (or mesh, ``wrap`` false) has ``x * y * z`` nodes; node number = (ix*Y + iy)*Z + iz (MODEL.md 1).  A box is a
+A torus (or mesh, ``wrap`` false) has ``x * y * z`` nodes; node number = (ix*Y + iy)*Z + iz (model.md#time).  A box is a
 base and extents; it may run over the rim if ``wrap``.  A full extent has the one base 0, so every set of nodes has
 one name.
 
@@ -29,7 +29,7 @@ cdef struct boxes_t:                # a growing list of boxes
     long n, cap
 
 
-cdef enum box_order_t:              # MODEL.md 5; a reading of "first"
+cdef enum box_order_t:              # model.md#box-order; a reading of "first"
     EXTENTS_DESCENDING = 0          # (a, b, c) lexicographically descending, then (x, y, z) ascending
     EXTENTS_ASCENDING = 1           # (a, b, c) ascending, then (x, y, z) ascending
     BASES = 2                       # (x, y, z) ascending, then (a, b, c) ascending
