@@ -13,12 +13,17 @@ from pathlib import Path
 import pytest
 
 import faultsim
-from faultsim.simulation.core_engine import FACTORIES
+from faultsim.policies.registry import MACHINES, POLICIES, WRITTEN
 
 PACKAGE = Path(faultsim.__file__).parent
 #: Modules of the core that hold factories of policies and machines, as their table names them.
 FACTORY_MODULES = {
-    path.partition(":")[0] for row in FACTORIES.values() for path in ([row] if isinstance(row, str) else row.values())
+    path.partition(":")[0]
+    for path in (
+        *(row.compiled_on(machine) for row in (*POLICIES, *WRITTEN) for machine in row.machines),
+        *(path for row in MACHINES.values() for path in (row.counted, row.named)),
+    )
+    if path
 }
 
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
@@ -223,7 +228,7 @@ FRESH = """
 import json, sys
 before = set(sys.modules)
 import faultsim
-from faultsim.simulation.core_engine import FACTORIES
+from faultsim.simulation.core_engine import core_engine
 print(json.dumps(sorted({name.split(".")[0] for name in set(sys.modules) - before})))
 """
 

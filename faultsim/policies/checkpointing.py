@@ -1,7 +1,7 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -346,14 +346,6 @@ class PredictedWindows(Checkpointing):
     def lower(self) -> dict[str, Any]:
         """With the bucket in hours."""
         return super().lower() | {"bucket": self.bucket.hours}
-
-    @classmethod
-    def from_parts(cls, options: dict[str, Any], arrays: Any) -> Self:
-        """With the victims from their own lowered form."""
-        rest = dict(options)
-        victims = dict(rest.pop("victims"))
-        known = _VICTIMS[checks.choice("victims", victims.pop("name"), _VICTIMS)]
-        return cls(**rest, victims=known(**victims))
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,10 @@ class QueueOrder(Policy):
         """
         raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
 
+    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64] | None:
+        """The keys of all jobs, by their columns, if they never change; None if they do, or only arrival counts."""
+        return None
+
     def lower(self) -> dict[str, Any]:
         """``{"name": ...}`` for a built-in order, with the object itself for one written in Python."""
         if type(self) in _BUILT_IN:
@@ -125,6 +129,10 @@ class ShortestFirst(QueueOrder):
         """The estimate."""
         return queue.estimate
 
+    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The estimate."""
+        return estimate
+
 
 @dataclass(frozen=True)
 class LargestFirst(QueueOrder):
@@ -142,6 +150,10 @@ class LargestFirst(QueueOrder):
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """Minus the requested size."""
         return -np.asarray(queue.size, dtype=np.float64)
+
+    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Minus the requested size."""
+        return -size.astype(np.float64)
 
 
 @dataclass(frozen=True)

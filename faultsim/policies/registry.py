@@ -1,0 +1,312 @@
+"""The registry: one row per policy, kind of policy and machine, which everything else walks.
+
+A row says what a policy is called, where it is supported, what it requires of the run, and which compiled part and
+which part of the reference engine do it.  A new policy is a class in a module beside this one and a row here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies.base import Policy
+from faultsim.policies.checkpointing import (
+    AllJobs,
+    BeforeFailure,
+    BigJobs,
+    Checkpointing,
+    Daly,
+    LongJobs,
+    NoCheckpoint,
+    Periodic,
+    PredictedWindows,
+    RiskBased,
+    Victims,
+    Young,
+)
+from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
+from faultsim.policies.placement import (
+    Balancing,
+    FirstFit,
+    LeastFailuresFirst,
+    MaxFreePartition,
+    Placement,
+    SafestFirst,
+    TieBreaking,
+)
+from faultsim.policies.predictors import (
+    Accuracy,
+    Blind,
+    Buckets,
+    Confidence,
+    IntervalPredictor,
+    Perfect,
+    PredictionTrace,
+    Predictor,
+)
+from faultsim.policies.queueing import (
+    ArrivalOrder,
+    ConservativeBackfill,
+    EasyBackfill,
+    Fcfs,
+    LargestFirst,
+    QueueOrder,
+    Scheduler,
+    ShortestFirst,
+    Unicef,
+    Wfp3,
+)
+from faultsim.policies.recovery import Hold, Recovery, Requeue
+from faultsim.policies.rescheduling import (
+    FailureSlowdown,
+    Fars,
+    JobFailureRate,
+    NodeStealing,
+    Rescheduling,
+    ServiceUnitLoss,
+    Static,
+    Strategy,
+)
+from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
+
+__all__ = [
+    "KINDS",
+    "MACHINES",
+    "POLICIES",
+    "WRITTEN",
+    "KindRow",
+    "MachineRow",
+    "PolicyRow",
+    "find",
+    "from_lowered",
+    "known_policies",
+]
+
+
+@dataclass(frozen=True)
+class KindRow:
+    """A kind of policy: the base of its classes, and whether `faultsim.Run` takes one as an option."""
+
+    base: type[Policy]
+    option: bool = False
+
+
+#: Kind -> row.  A kind that is no option is a parameter of the same name of another policy, or of workflows.
+KINDS: dict[str, KindRow] = {
+    "scheduler": KindRow(Scheduler, option=True),
+    "order": KindRow(QueueOrder),
+    "placement": KindRow(Placement, option=True),
+    "migration": KindRow(Migration, option=True),
+    "recovery": KindRow(Recovery, option=True),
+    "predictor": KindRow(Predictor, option=True),
+    "checkpointing": KindRow(Checkpointing, option=True),
+    "victims": KindRow(Victims),
+    "rescheduling": KindRow(Rescheduling, option=True),
+    "strategy": KindRow(Strategy),
+    "spares": KindRow(Static),
+    "workflow_scheduler": KindRow(WorkflowScheduler),
+    "outputs": KindRow(Outputs),
+}
+
+
+@dataclass(frozen=True)
+class MachineRow:
+    """A machine: its default placement, and its compiled allocator when nodes are only counted, or known by number."""
+
+    placement: type[Placement]
+    counted: str
+    named: str
+
+
+#: Name -> row.
+MACHINES: dict[str, MachineRow] = {
+    "cluster": MachineRow(FirstFit, "cluster.counted:COUNTED", "cluster.named:NAMED"),
+    "torus": MachineRow(MaxFreePartition, "torus.machine:TORUS", "torus.machine:TORUS"),
+}
+
+
+@dataclass(frozen=True)
+class PolicyRow:
+    """One policy: what it decides, its names, its class, the machines that support it, and its source."""
+
+    kind: str
+    name: str
+    cls: type[Policy]
+    machines: tuple[str, ...]
+    source: str
+    aliases: tuple[str, ...] = ()
+    #: Text that `parse_policy` takes, for a policy whose parameters have no defaults.
+    example: str = ""
+    #: Module of `faultsim._core` and capsule that do it, for all machines or by machine; "" if there is nothing to do.
+    compiled: str | Mapping[str, str] = ""
+    #: What the compiled engine must follow for it: "progress" of jobs, "nodes" of each job too, or "" for neither.
+    follows: str = ""
+
+    @property
+    def summary(self) -> str:
+        """First line of the class's documentation."""
+        return (self.cls.__doc__ or "").strip().splitlines()[0]
+
+    def compiled_on(self, machine: str) -> str | None:
+        """Its compiled part on a machine: module:capsule, "" if there is nothing to do, None if it is not supported."""
+        if machine not in self.machines:
+            return None
+        return self.compiled if isinstance(self.compiled, str) else self.compiled[machine]
+
+
+_BOTH = ("cluster", "torus")
+_CLUSTER = ("cluster",)
+_TORUS = ("torus",)
+_WORKFLOWS = ("resources",)
+_STATIC = "scheduling.orders:STATIC"
+_PLANNED = "checkpointing.planned:PLANNED"
+
+#: Every policy of this version.
+POLICIES: tuple[PolicyRow, ...] = (
+    PolicyRow("scheduler", "fcfs", Fcfs, _BOTH, "[krevat2002] section 2",
+              compiled={"cluster": "scheduling.easy_counted:FCFS", "torus": "scheduling.easy_placed:FCFS"}),
+    PolicyRow("scheduler", "easy", EasyBackfill, _BOTH, "[mualem2001]; [krevat2002] section 2",
+              aliases=("easy_backfill",),
+              compiled={"cluster": "scheduling.easy_counted:EASY", "torus": "scheduling.easy_placed:EASY"}),
+    PolicyRow("scheduler", "conservative", ConservativeBackfill, _BOTH, "[mualem2001]",
+              aliases=("conservative_backfill",),
+              compiled={"cluster": "scheduling.conservative_counted:CONSERVATIVE",
+                        "torus": "scheduling.conservative_placed:CONSERVATIVE"}),
+    PolicyRow("order", "arrival", ArrivalOrder, _BOTH, "first come first served", compiled=_STATIC),
+    PolicyRow("order", "shortest", ShortestFirst, _BOTH, "shortest job first", aliases=("sjf",), compiled=_STATIC),
+    PolicyRow("order", "largest", LargestFirst, _BOTH, "largest job first", aliases=("ljf",), compiled=_STATIC),
+    PolicyRow("order", "wfp3", Wfp3, _BOTH, "[tang2009]", compiled="scheduling.orders:WFP3"),
+    PolicyRow("order", "unicef", Unicef, _BOTH, "[tang2009]", compiled="scheduling.orders:UNICEF"),
+    PolicyRow("placement", "first_fit", FirstFit, _BOTH, "model.md#first-fit", aliases=("ff",),
+              compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT"}),
+    PolicyRow("placement", "max_free_partition", MaxFreePartition, _TORUS, "[krevat2002] section 2", aliases=("mfp",),
+              compiled="placement.torus_rules:MAX_FREE_PARTITION"),
+    PolicyRow("placement", "balancing", Balancing, _TORUS, "[oliner2004] section 5.2.1",
+              compiled="placement.torus_rules:BALANCING"),
+    PolicyRow("placement", "tie_breaking", TieBreaking, _TORUS, "[oliner2004] section 5.2.2",
+              compiled="placement.torus_rules:TIE_BREAKING"),
+    PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _CLUSTER, "[zhang2004] section 5.2.3",
+              aliases=("lff",), compiled="placement.cluster_rules:LEAST_FAILURES_FIRST", follows="nodes"),
+    PolicyRow("placement", "safest_first", SafestFirst, _CLUSTER, "model.md#safest-first", aliases=("safest",),
+              compiled="placement.cluster_rules:SAFEST_FIRST", follows="nodes"),
+    PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
+              compiled="migration.defragment:DEFRAGMENT"),
+    PolicyRow("migration", "least_failures", LeastFailuresMigration, _CLUSTER, "[zhang2004] section 5.2.3",
+              aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes"),
+    PolicyRow("recovery", "requeue", Requeue, _BOTH, "[oliner2004] section 6; [zhang2004] section 3",
+              compiled="recovery.requeue:REQUEUE"),
+    PolicyRow("recovery", "hold", Hold, _BOTH, "[li2009] section 5.1", compiled="recovery.hold:HOLD"),
+    PolicyRow("predictor", "blind", Blind, _BOTH, "model.md#predictors", aliases=("none",)),
+    PolicyRow("predictor", "perfect", Perfect, _BOTH, "[zhang2004] section 5.2.1"),
+    PolicyRow("predictor", "confidence", Confidence, _BOTH, "[oliner2004] section 4.1", example="confidence:0.1"),
+    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, "[oliner2004] section 4.2", example="accuracy:0.1"),
+    PolicyRow("predictor", "interval", IntervalPredictor, _BOTH, "[li2009] section 5.1",
+              example="interval:precision=0.7,recall=0.7,interval=300"),
+    PolicyRow("predictor", "trace", PredictionTrace, _BOTH, "[yu2010]"),
+    PolicyRow("predictor", "buckets", Buckets, _BOTH, "[zhang2004] section 5.2.2", example="buckets:4"),
+    PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "model.md#checkpoints"),
+    PolicyRow("checkpointing", "periodic", Periodic, _BOTH, "[zhang2004] section 5.1", example="periodic:7200,300",
+              compiled=_PLANNED, follows="progress"),
+    PolicyRow("checkpointing", "young", Young, _BOTH, "[young1974]; [li2009]", example="young:cost=30,mtbf=4838400",
+              compiled=_PLANNED, follows="progress"),
+    PolicyRow("checkpointing", "daly", Daly, _BOTH, "[daly2006]", example="daly:cost=30,mtbf=4838400",
+              compiled=_PLANNED, follows="progress"),
+    PolicyRow("checkpointing", "before_failure", BeforeFailure, _BOTH, "[zhang2004] section 5.2.1",
+              example="before_failure:300", compiled="checkpointing.requests:BEFORE_FAILURE"),
+    PolicyRow("checkpointing", "predicted_windows", PredictedWindows, _BOTH, "[zhang2004] section 5.2.2",
+              aliases=("windows",), example="predicted_windows:bucket=4,victims=long",
+              compiled="checkpointing.requests:PREDICTED_WINDOWS"),
+    PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, "[oliner2006]", example="risk_based:3600,300",
+              compiled="checkpointing.risk:RISK_BASED", follows="nodes"),
+    PolicyRow("victims", "all", AllJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("victims", "long", LongJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("victims", "big", BigJobs, _BOTH, "[zhang2004] section 5.2.2"),
+    PolicyRow("rescheduling", "fars", Fars, _BOTH, "[li2009]", example="fars:interval=300,strategy=service_unit_loss",
+              compiled="fars.ticks:FARS"),
+    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, "[li2009] equation 2",
+              aliases=("sul", "sul_d")),
+    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, "[li2009] equation 3", aliases=("jfr", "jfr_d")),
+    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, "[li2009] equation 4", aliases=("fsd", "fsd_d")),
+    PolicyRow("strategy", "node_stealing", NodeStealing, _CLUSTER, "[du2024]"),
+    PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16"),
+    PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]"),
+    PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4"),
+    PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.D"),
+    PolicyRow("workflow_scheduler", "heft", Heft, _WORKFLOWS, "[topcuoglu2002]"),
+    PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "[robert2012]", example="shared:60"),
+)  # fmt: skip
+
+#: Policies that users write in Python, by subclassing the base of the kind.
+WRITTEN: tuple[PolicyRow, ...] = (
+    PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.orders:PYTHON"),
+    PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON"),
+)
+
+_BY_NAME = {(row.kind, row.name): row for row in (*POLICIES, *WRITTEN)}
+_PARTS = tuple(kind for kind, row in KINDS.items() if not row.option)
+
+
+def find(kind: str, name: str) -> PolicyRow | None:
+    """The row of a policy, built in or written in Python; None if there is none."""
+    return _BY_NAME.get((kind, name))
+
+
+@cache
+def known_policies(kind: str) -> Mapping[str, PolicyRow]:
+    """Rows of one kind by name.
+
+    Examples
+    --------
+    >>> list(known_policies("placement"))
+    ['first_fit', 'max_free_partition', 'balancing', 'tie_breaking', 'least_failures_first', 'safest_first']
+    """
+    return MappingProxyType({row.name: row for row in POLICIES if row.kind == kind})
+
+
+def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str, NDArray[Any]] | None = None) -> Any:
+    """The policy whose ``lower()`` gave this dict.
+
+    Parameters
+    ----------
+    kind : str
+        Kind of policy, as in `POLICIES`.
+    lowered : dict or None
+        The lowered form; None stays None.
+    arrays : mapping of str to array, optional
+        Its columns, for a policy that has some (`Policy.arrays`).
+
+    Raises
+    ------
+    OptionError
+        If the dict names no policy of this version, or one written in Python that did not travel with it.
+
+    Examples
+    --------
+    >>> from_lowered("migration", Defragment(cost=3).lower()) == Defragment(cost=3)
+    True
+    """
+    if lowered is None:
+        return None
+    rest = dict(lowered)
+    name = rest.pop("name", None)
+    if name == "python":
+        if isinstance(rest.get("object"), Policy):
+            return rest["object"]
+        raise OptionError(
+            f"this run used a {kind} written in Python ({rest.get('class', 'unknown')}), "
+            f"which does not travel; pass it again"
+        )
+    rows = known_policies(kind)
+    cls = rows[checks.choice(kind, name, rows)].cls
+    for part in _PARTS:
+        if isinstance(rest.get(part), dict):
+            rest[part] = from_lowered(part, rest[part])
+    try:
+        return cls.from_parts(rest, arrays)
+    except (TypeError, KeyError) as error:
+        raise OptionError(f"{kind} {name!r} cannot be made from {rest}: {error}") from None

@@ -1,0 +1,114 @@
+"""Policies as text, the way the command line and sweep files take them: ``easy``, ``young:cost=30,mtbf=4838400``."""
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.policies.base import Policy
+from faultsim.policies.registry import KINDS, POLICIES, PolicyRow, known_policies
+
+__all__ = ["parse_policy"]
+
+
+def parse_policy(kind: str, text: str) -> Any:
+    """A policy from text, as the command line takes it: ``name`` or ``name:option=value,option=value``.
+
+    Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Numbers without a name are the
+    first parameters: ``periodic:7200,300``; so are policies where a parameter is one: ``fars:300,sul,static:16``.
+
+    Raises
+    ------
+    OptionError
+        For an unknown name or option, with the known ones, or one that is missing.
+
+    Examples
+    --------
+    >>> parse_policy("placement", "mfp")
+    MaxFreePartition(box_order='extents-descending')
+    >>> parse_policy("scheduler", "easy:order=shortest,reservation=fixed").reservation
+    'fixed'
+    >>> parse_policy("checkpointing", "predicted_windows:bucket=4,victims=long:seconds=600").victims
+    LongJobs(seconds=600.0)
+    """
+    name, _, options = str(text).partition(":")
+    row = _rows(name).get(kind)
+    if row is None:
+        raise OptionError(_unknown(kind, name))
+    return _made(row, _options(row, options))
+
+
+def _rows(name: str) -> dict[str, PolicyRow]:
+    """The rows that a name, an alias or the name of a class means, by kind."""
+    return {row.kind: row for row in POLICIES if _fold(name) in map(_fold, (row.name, *row.aliases, row.cls.__name__))}
+
+
+def _unknown(kind: str, name: str) -> str:
+    """What is wrong with a name: the nearest one, those that are known, and where it belongs if elsewhere."""
+    rows = known_policies(kind).values()
+    words = [*(["dynamic"] if kind == "spares" else []), *(row.name for row in rows)]
+    near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
+    others = list(_rows(name))
+    where = f" (it is a {others[0]})" if others else near
+    return f"unknown {kind} {name!r}{where}; known: {', '.join(words)}"
+
+
+def _options(row: PolicyRow, text: str) -> dict[str, Any]:
+    """``option=value,option=value``, or values by their place that are numbers or policies."""
+    legal = [field.name for field in fields(row.cls) if field.name not in _COLUMNS]  # type: ignore[arg-type]
+    taken: dict[str, Any] = {}
+    for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
+        key, equals, given = item.partition("=")
+        if ":" in key:  # an option of a policy that is given by its place: long:seconds=600
+            equals = ""
+        key, value = key.strip().replace("-", "_"), _value(given.strip())
+        here = legal[place] if not equals and place < len(legal) else ""
+        if here in _POLICIES or (here and type(_value(item)) in (int, float)):
+            key, value = here, item if here in _POLICIES else _value(item)
+        elif not equals or key not in legal:
+            hint = checks.did_you_mean(key, legal)
+            raise OptionError(
+                f"unknown option {item!r} of {row.kind} {row.name!r}{hint}; known: "
+                f"{', '.join(legal) or 'none'} (write {row.name}:option=value)"
+            )
+        if key in taken:
+            raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
+        is_policy = key in _POLICIES and isinstance(value, str) and value != "dynamic"
+        taken[key] = parse_policy(key, value) if is_policy else value
+    return taken
+
+
+def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
+    """The policy with these parameters; `OptionError` says which are missing."""
+    missing = [
+        field.name
+        for field in fields(row.cls)  # type: ignore[arg-type]
+        if field.init and field.default is MISSING and field.default_factory is MISSING and field.name not in taken
+    ]
+    if not missing:
+        return row.cls(**taken)
+    if set(missing) & set(_COLUMNS):
+        raise OptionError(f"{row.kind} {row.name!r} needs columns: make a {row.cls.__name__} in Python")
+    raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
+
+
+#: Parameters that are policies, and so kinds; a scheduler takes the name of an order as it is.
+_POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "order"}
+#: Parameters that are columns, which text cannot give.
+_COLUMNS = ("time", "node", "index")
+
+
+def _fold(name: str) -> str:
+    return name.strip().lower().replace("-", "").replace("_", "")
+
+
+def _value(text: str) -> Any:
+    """An option's value: true, false, a whole number, a number, or the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            pass
+    return text
