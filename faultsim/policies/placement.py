@@ -16,6 +16,7 @@ __all__ = [
     "FirstFit",
     "LeastFailuresFirst",
     "MaxFreePartition",
+    "MostCubic",
     "Placement",
     "SafestFirst",
     "TieBreaking",
@@ -136,6 +137,33 @@ class MaxFreePartition(Placement):
 
 
 @dataclass(frozen=True)
+class MostCubic(Placement):
+    """The box with the least surface; ties go to the first in box order.  Torus only.
+
+    The surface of extents (a, b, c) is 2 (ab + bc + ca), also where a box wraps around an axis.
+
+    Parameters
+    ----------
+    box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
+        Order in which the boxes of a size are listed.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[10], size=[8])
+    >>> held = fs.simulate(log, fs.Torus(4, 4, 8), placement=fs.MostCubic(), record=True).allocations
+    >>> [int(held[extent][0]) for extent in "abc"]
+    [2, 2, 2]
+    """
+
+    name: ClassVar[str] = "most_cubic"
+    box_order: str = BOX_ORDERS[0]
+
+    def __post_init__(self) -> None:
+        checks.choice("box_order", self.box_order, BOX_ORDERS)
+
+
+@dataclass(frozen=True)
 class Balancing(Placement):
     """The box with the least expected loss: of the largest free partition, and of the job if it fails.  Torus only.
 
@@ -238,4 +266,4 @@ class SafestFirst(Placement):
     needs_predictor: ClassVar[bool] = True
 
 
-_BUILT_IN = (FirstFit, MaxFreePartition, Balancing, TieBreaking, LeastFailuresFirst, SafestFirst)
+_BUILT_IN = (FirstFit, MaxFreePartition, MostCubic, Balancing, TieBreaking, LeastFailuresFirst, SafestFirst)

@@ -35,6 +35,7 @@ from faultsim.policies.placement import (
     FirstFit,
     LeastFailuresFirst,
     MaxFreePartition,
+    MostCubic,
     Placement,
     SafestFirst,
     TieBreaking,
@@ -186,6 +187,8 @@ POLICIES: tuple[PolicyRow, ...] = (
               compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT"}),
     PolicyRow("placement", "max_free_partition", MaxFreePartition, _TORUS, "[krevat2002] section 2", aliases=("mfp",),
               compiled="placement.torus_rules:MAX_FREE_PARTITION"),
+    PolicyRow("placement", "most_cubic", MostCubic, _TORUS, "model.md#most-cubic", aliases=("cubic",),
+              compiled="placement.most_cubic:MOST_CUBIC"),
     PolicyRow("placement", "balancing", Balancing, _TORUS, "[oliner2004] section 5.2.1",
               compiled="placement.torus_rules:BALANCING"),
     PolicyRow("placement", "tie_breaking", TieBreaking, _TORUS, "[oliner2004] section 5.2.2",
@@ -262,8 +265,8 @@ def known_policies(kind: str) -> Mapping[str, PolicyRow]:
 
     Examples
     --------
-    >>> list(known_policies("placement"))
-    ['first_fit', 'max_free_partition', 'balancing', 'tie_breaking', 'least_failures_first', 'safest_first']
+    >>> list(known_policies("migration"))
+    ['defragment', 'least_failures']
     """
     return MappingProxyType({row.name: row for row in POLICIES if row.kind == kind})
 

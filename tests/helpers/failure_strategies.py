@@ -27,7 +27,7 @@ def multiples(*values: float) -> st.SearchStrategy[float]:
 def placements(draw: st.DrawFn, torus: bool) -> dict:
     names = ["first_fit", "least_failures_first", "safest_first"]
     if torus:
-        names = ["balancing", "tie_breaking", "balancing", "first_fit", "max_free_partition", "python"]
+        names = ["balancing", "tie_breaking", "balancing", "first_fit", "max_free_partition", "most_cubic", "python"]
     placement = {"name": draw(st.sampled_from(names)), "box_order": draw(st.sampled_from(BOX_ORDERS))}
     if placement["name"] == "balancing":
         placement["rule"] = draw(st.sampled_from(["prod", "max"]))

@@ -173,7 +173,7 @@ def runs(
     ]
     migration = None
     if torus:
-        boxes = [fs.FirstFit, fs.MaxFreePartition, *([fs.Balancing, fs.TieBreaking] if failing else [])]
+        boxes = [fs.FirstFit, fs.MaxFreePartition, fs.MostCubic, *([fs.Balancing, fs.TieBreaking] if failing else [])]
         chosen = draw(st.sampled_from(boxes))
         rule = {"rule": draw(st.sampled_from(["prod", "max"]))} if chosen is fs.Balancing else {}
         placement = chosen(box_order=draw(BOX_ORDERS), **rule)

@@ -86,7 +86,7 @@ def lowered_defragments() -> st.SearchStrategy[dict]:
 def lowered_placements(machine: dict) -> st.SearchStrategy[dict]:
     if machine["name"] == "cluster":
         return st.just({"name": "first_fit", "box_order": "extents-descending"})
-    names = st.sampled_from([{"name": "max_free_partition"}, {"name": "first_fit"}])
+    names = st.sampled_from([{"name": name} for name in ("max_free_partition", "first_fit", "most_cubic")])
     rules = st.one_of(names, names, st.just({"name": "python", "object": MiddleBox()}))
     return st.builds(lambda rule, order: {**rule, "box_order": order}, rules, st.sampled_from(BOX_ORDERS))
 

@@ -15,7 +15,7 @@ from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.machine cimport torus_machine_t
 from faultsim._core.torus.occupancy cimport box_t
 
-_BOX_ORDERS = {"extents-descending": 0, "extents-ascending": 1, "bases": 2}
+BOX_ORDERS = {"extents-descending": 0, "extents-ascending": 1, "bases": 2}
 
 cdef struct rule_t:
     finder_t *finder         # the machine's
@@ -102,7 +102,7 @@ cdef rule_t *open_rule(void *sim, dict options) except NULL:
     s.placement.state, s.placement.copy, s.placement.close = p, copy, close
     s.placement.stable = True
     p.finder = &(<torus_machine_t *>s.machine.state).finder
-    p.box_order = _BOX_ORDERS[options["box_order"]]
+    p.box_order = BOX_ORDERS[options["box_order"]]
     return p
 
 

@@ -24,7 +24,7 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                          box_t **buf, long *cap) noexcept nogil
 
-# -- for balance.pyx -------------------------------------------------------------------------------------------------
+# -- for other rules -------------------------------------------------------------------------------------------------
 
 cdef inline const shape_t *choose_shape(const torus_t *t, int size, int order, int k) noexcept nogil:
     """The k-th shape of a size; by bases: ascending."""
@@ -43,5 +43,7 @@ cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noe
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil
 # The candidates of one shape; False = none, map undefined.
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil
+# Remember that no shape of this size had a candidate.
+cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil
 # Make f.room the free boxes of this size.  Overwrites f.map.
 cdef void choose_level(finder_t *f, int size) noexcept nogil

@@ -117,7 +117,7 @@ cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t 
     return map_filter(f, map, f.set)
 
 
-cdef void _none(finder_t *f, int which, bint guarded, int size) noexcept nogil:
+cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil:
     if guarded:
         f.blocked[size] = f.blocked_stamp
     else:
@@ -151,7 +151,7 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
                 buf[0], cap[0] = list.at, list.cap
                 return -1
     if list.n == 0:
-        _none(f, which, guarded, size)
+        choose_none(f, which, guarded, size)
     elif order == BASES:
         boxes_sort(&list, order)
     buf[0], cap[0] = list.at, list.cap
@@ -179,7 +179,7 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
         if order != BASES:
             return True
     if not found:
-        _none(f, which, guarded, size)
+        choose_none(f, which, guarded, size)
     return found
 
 
@@ -238,7 +238,7 @@ cdef bint _max_free(finder_t *f, const uint64_t *occ, int size, int order, permi
     if found:
         return True
     if not some:
-        _none(f, which, guarded, size)
+        choose_none(f, which, guarded, size)
         return False
     f.after = level = finder_search(f, PLAIN, 0, t.nodes, f.mine, NULL)
     if level:

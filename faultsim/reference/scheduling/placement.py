@@ -8,13 +8,14 @@ import numpy as np
 from faultsim.errors import InputError
 from faultsim.reference.state import Job, State
 from faultsim.reference.torus.boxes import Box, BoxTable
+from faultsim.reference.torus.most_cubic import most_cubic
 
 __all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "unsuspected", "window_at"]
 
 #: By machine.
 PLACEMENTS = {
     "cluster": ("first_fit", "least_failures_first", "safest_first"),
-    "torus": ("first_fit", "max_free_partition", "balancing", "tie_breaking", "python"),
+    "torus": ("first_fit", "max_free_partition", "most_cubic", "balancing", "tie_breaking", "python"),
 }
 
 
@@ -66,6 +67,8 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
         return candidates[0]  # "the first free box of the size"
     if rule["name"] == "python":
         return ask_user(state, rule["object"], job, candidates, occupied)
+    if rule["name"] == "most_cubic":
+        return most_cubic(candidates)
     if len(candidates) == 1:
         return candidates[0]
     left = mfp_left(state.table, candidates, occupied)
