@@ -11,7 +11,7 @@ from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     ACC_DOWN, ACC_IDLE, ACC_IDLE_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, FROM_ARRIVALS,
-    JOB_RUNNING, source_next,
+    JOB_RUNNING, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 
@@ -57,13 +57,10 @@ cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil:
     return enqueue(s, job)
 
 
-cdef int fire_heap(sim_t *s, bint *wanted) noexcept nogil:
-    """The first event of the heap, which is not stale."""
-    cdef event_t e
-    cdef int32_t serial
+cdef inline int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
+    """An event of the heap, which is not stale; it makes no source due at this instant."""
+    cdef int32_t serial = <int32_t>e.serial
     cdef int code
-    heap_pop(&s.heap, &e)
-    serial = <int32_t>e.serial
     if e.kind == EV_FINISH:
         wanted[0] = True
         s.n_events += 1
@@ -79,19 +76,24 @@ cdef int fire_heap(sim_t *s, bint *wanted) noexcept nogil:
 
 cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
     """All events of the instant, always the first that is left: one may bring about another of an earlier kind."""
-    cdef int i, code
+    cdef source_t *end = &s.source[0] + s.n_sources
+    cdef source_t *source
+    cdef event_t e
+    cdef int code
     while True:
-        drop_stale(s)
-        i = 0
-        while i < s.n_sources and s.source[i].time != t:
-            i += 1
-        if s.heap.n > 0 and s.heap.items[0].time == t and (
-                i == s.n_sources or s.heap.items[0].kind < s.source[i].kind):
-            code = fire_heap(s, wanted)
-        elif i < s.n_sources:
-            code = s.source[i].fire(s, wanted)
-        else:
+        source = s.source
+        while source != end and source.time != t:
+            source += 1
+        while s.heap.n > 0 and s.heap.items[0].time == t and (source == end or s.heap.items[0].kind < source.kind):
+            heap_pop(&s.heap, &e)
+            if is_stale(s, &e):
+                continue
+            code = handle(s, &e, wanted)
+            if code < 0:
+                return code
+        if source == end:
             return OK
+        code = source.fire(s, wanted)
         if code < 0:
             return code
 

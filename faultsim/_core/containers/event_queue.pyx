@@ -71,6 +71,7 @@ cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
     cdef Py_ssize_t hole = 0, child, last, best, n
     cdef event_t *items = heap.items
     cdef event_t moved
+    cdef double time, low
     if heap.n == 0:
         return False
     event[0] = items[0]
@@ -83,10 +84,14 @@ cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
             break
         last = child + 4 if child + 4 < n else n
         best = child
+        low = items[best].time
         for child in range(child + 1, last):
-            if event_precedes(&items[child], &items[best]):
+            time = items[child].time
+            # Nearly all is settled by the time.
+            if time < low or (time == low and event_precedes(&items[child], &items[best])):
                 best = child
-        if not event_precedes(&items[best], &moved):
+                low = time
+        if low > moved.time or (low == moved.time and not event_precedes(&items[best], &moved)):
             break
         items[hole] = items[best]
         hole = best
