@@ -184,7 +184,7 @@ class Coming:
         has_alarms = state.settings["checkpointing"]["name"] in ("before_failure", "predicted_windows")
         self.alarms = [row for row in state.world.alarms if has_alarms and row[0] >= state.now]
         ticks = state.world.ticks if state.settings.get("rescheduling") else []
-        # "One before the first submit does nothing but say which nodes are suspicious."
+        # "A tick before the first submit only determines which nodes are suspicious."
         for time, nodes in ticks:
             if time < state.now:
                 state.suspicious = nodes
@@ -209,7 +209,7 @@ def happens_now(state: State, coming: Coming) -> bool:
     model.md#events: "Events are ordered by (time, kind, serial)."  Always the first of what is there: a job that has
     nothing left to do but rounding may finish at its checkpoint.
 
-    "After all events of an instant one scheduling pass runs, if among them was a finish, an arrival, a repair that
+    "After all events of an instant, one scheduling pass runs if they included a finish, an arrival, a repair that
     brought a node up, a failure with an effect [...], or a tick at which a job moved."
     """
     kinds = [finish, repairs, failures, request, tick, arrival]

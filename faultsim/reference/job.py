@@ -107,7 +107,7 @@ class Job:
 
 
 def planned(job: Job, left: float) -> int:
-    """n(L): "the number of k >= 1 with L - k W > C: a checkpoint is left out when what remains then is C or less"."""
+    """n(L): "the number of k >= 1 with L - k W > C: a checkpoint is skipped when what remains then is C or less"."""
     n = 0
     while job.interval > 0.0 and left - (n + 1) * job.interval > job.cost:
         n += 1
@@ -198,7 +198,7 @@ def close_stretch(job: Job, t: float) -> Where:
 
 def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
     """model.md#pause: "from the latest of now, its start and the end of that pause. Begin of work, finish and expected
-    end each move by `cost`".
+    end each shift by `cost`".
 
     Everything moves by `again` more when that much of a planned checkpoint is to be made anew.
     """
@@ -216,7 +216,7 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
 
 
 def unpause(job: Job, t: float) -> None:
-    """ "What a kill leaves of a pause is taken back from the account"."""
+    """ "The part of a pause that a kill cuts off is deducted from the account"."""
     if t < job.pause_until:
         job.migration -= job.pause_until - max(t, job.start)
     job.pause_until = NEVER

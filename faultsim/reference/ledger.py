@@ -1,4 +1,4 @@
-"""The capacity ledger (model.md#ledger): "Every node-second [...] is in one account"."""
+"""The capacity ledger (model.md#ledger): "Every node-second [...] is in exactly one account"."""
 
 from math import fsum
 
@@ -8,8 +8,8 @@ __all__ = ["advance", "balance", "ledger"]
 
 
 def advance(state: State, now: float) -> None:
-    """Let the time pass: idle despite demand is "min(free, nodes that the queue asks for), over time", down "nodes that
-    are down and of no held job, over time".
+    """Let the time pass: idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that
+    are down and not held by a job, over time".
     """
     gap = now - state.now
     wanted = min(state.free, sum(job.size for job in state.queue))

@@ -106,8 +106,8 @@ class State:
     def begin(self, job: Job, box: Box | None, nodes: list[int], backfilled: bool) -> None:
         """The decision to start a queued job; its nodes are held from now on.
 
-        model.md#lead-phase: "A job that was decided at t starts at `start` = t + start_delay. If it was killed before,
-        a lead phase of `restart_cost` seconds follows".
+        model.md#lead-phase: "A job decided at t starts at `start` = t + start_delay. If it was killed before, a *lead
+        phase* of `restart_cost` seconds follows".
         """
         self.queue.remove(job)
         self.running.append(job)
@@ -218,7 +218,7 @@ class State:
 
     @property
     def open_to_start(self) -> int:
-        """The free nodes that a pass sees: with `Static(m)` "m free nodes fewer than there are"."""
+        """The free nodes that a pass sees: with `Static(m)` "m fewer free nodes than there are"."""
         return self.free - self.left_alone
 
     @property
@@ -241,8 +241,8 @@ class State:
     def down_mask(self, after: float = -math.inf) -> int:
         """Torus: the nodes that are still expected to be down after some time.
 
-        "with `repairs="known"` they are known once the node is down, with `"unknown"` such nodes never come back in a
-        reservation" (model.md#releases).
+        "with `repairs="known"` they are known once the node is down, with `"unknown"` reservations
+        assume that such nodes never come back" (model.md#releases).
         """
         still = (node for node, up in self.up.items() if not self.repairs_known or up > after)
         return sum(1 << node for node in still)

@@ -31,7 +31,7 @@ def periodic(failures, **options):
 
 
 def test_periodic_checkpoints():
-    """ "a checkpoint is left out when what remains then is C or less": after 3 and 6 s of work, not after 9 (1 s
+    """ "a checkpoint is skipped when what remains then is C or less": after 3 and 6 s of work, not after 9 (1 s
     remains).
     """
     result = periodic([])
@@ -47,7 +47,7 @@ def test_periodic_checkpoints():
         (2, 14, 2, 2),
         (3, 15, 3, 2),  # it begins at 3
         (3.5, 15.5, 3, 2.5),
-        (4, 12, 0, 2),  # "a checkpoint that is complete, exactly when its node fails is done"
+        (4, 12, 0, 2),  # "a checkpoint that completes, exactly when its node fails is done"
         (6, 14, 2, 2),
         (7.75, 15.75, 3, 2.75),
         (8, 12, 0, 2),
@@ -135,7 +135,7 @@ def test_a_request_at_the_very_start():
 
 
 def test_a_broken_off_checkpoint():
-    """ "What was spent [...] stays in its own account": [6, 8) is broken off at 7; 6 s of work are lost."""
+    """ "Time already spent [...] stays in its own account": [6, 8) is broken off at 7; 6 s of work are lost."""
     rule = {"name": "before_failure", "cost": 2.0}
     result = failing(TEN, [(7, 1, 0)], cluster(2), alarms=[(6, 0)], checkpointing=rule)
     assert (result["finish"][0], result["lost_work"][0], result["checkpoint_time"][0]) == (17, 12, 1)
@@ -179,7 +179,7 @@ def risk(predictions, p, interval=3.0, **options):
 
 
 def test_risk_based():
-    """ "taken if, besides, (P i) W >= C": asked at 3, 6 and 9.
+    """ "granted only if also (P i) W >= C": asked at 3, 6 and 9.
 
     A prediction at 7 is not in (3, 7), but in (6, 10): 1*2*3 >= 1.  The next request is 3 s after the checkpoint, at
     10, when 1 s remains.
@@ -205,7 +205,7 @@ def test_risk_based_counts_nodes_and_intervals():
 
 
 def test_an_unforeseen_checkpoint_moves_the_expected_end():
-    """ "Requested checkpoints are not foreseen."
+    """ "The scheduler does not foresee *requested* checkpoints."
 
     Job 0 takes a checkpoint over [4, 6) and is expected at 12.  At 5 a job of 7 s fits before the head's T of 12.
     """

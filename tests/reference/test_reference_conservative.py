@@ -23,14 +23,14 @@ def test_a_job_starts_in_a_hole(machine):
 
 @pytest.mark.parametrize("machine", [cluster(4), torus(1, 1, 4)])
 def test_compress_in_queue_order(machine):
-    """ "A pass takes one job's reservation after another out, in queue order": at 4 both move up; job 2 was promised
+    """ "A pass removes one job's reservation after another, in queue order": at 4 both move up; job 2 was promised
     15.
     """
     assert starts(machine, CONSERVATIVE, [(0, 4, 4, 10), (0, 5, 4), (0, 5, 4)]) == [0, 4, 9]
 
 
 def test_compress_takes_one_reservation_out_at_a_time():
-    """ "and puts it at the earliest hole given all others".
+    """ "and puts it into the earliest hole given all others".
 
     At 0: job 1 is promised 10, jobs 2 and 3 (2 nodes, 10 s) 15.  Job 0 ends early, at 4: job 1 starts, jobs 2 and 3
     move to 9 together.
@@ -39,7 +39,7 @@ def test_compress_takes_one_reservation_out_at_a_time():
 
 
 def test_conservative_rebuilds_after_an_overrun():
-    """ "After a disturbance all reservations are dropped and given anew in queue order."
+    """ "After a disturbance all reservations are dropped and recomputed in queue order."
 
     Jobs 1 and 2 (whole machine) are promised 5 and 10.  Job 0 runs until 8; at 6 job 1 is promised "now", so job 3, for
     which a node is free, has to wait.
@@ -69,7 +69,7 @@ def test_an_overrun_that_has_ended_did_disturb():
 
 
 def test_reservations_of_no_length():
-    """ "A reservation of no length needs room at its instant": job 2 waits for the end of job 1's promise."""
+    """ "A reservation of zero length needs room at its instant": job 2 waits for the end of job 1's promise."""
     assert starts(cluster(4), CONSERVATIVE, [(0, 10, 3), (0, 5, 4), (0, 0, 2), (0, 10, 1)]) == [0, 10, 15, 0]
 
 

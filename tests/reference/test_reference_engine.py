@@ -96,7 +96,7 @@ def test_boxes_of_the_papers_torus():
 
 @pytest.mark.parametrize(("size", "rounded"), [(11, 12), (13, 14), (65, 72), (97, 112), (113, 128), (64, 64)])
 def test_sizes_round_up_at_arrival(size, rounded):
-    """ "A size without a box is rounded up at arrival to the next one that has"."""
+    """ "A size without a box is rounded up on arrival to the next size that has one"."""
     assert run(torus(4, 4, 8), FCFS, [(0, 1, size)])["allocated"].tolist() == [rounded]
 
 
@@ -109,7 +109,7 @@ def test_sizes_round_up_at_arrival(size, rounded):
     ],
 )
 def test_box_order_settles_ties(box_order, box):
-    """ "Boxes are listed by extents (a, b, c) descending, lexicographically, then by base ascending"."""
+    """ "Boxes are ordered by extents (a, b, c) descending, lexicographically, then by base ascending"."""
     result = run(torus(2, 2, 8), FCFS, [(0, 1, 4)], placement={"name": "first_fit", "box_order": box_order})
     assert places(result) == {0: [box]}
 
@@ -165,7 +165,7 @@ def test_backfilled_jobs_take_from_the_extra_nodes():
 
 
 def test_extra_nodes_count_every_release_at_the_shadow_time():
-    """ "those free at T (all releases at T counted) less the head's size"."""
+    """ "those free at T (counting all releases at T) less the head's size"."""
     assert starts(cluster(6), EASY, [(0, 10, 3), (0, 10, 2), (0, 10, 4), (0, 100, 1)]) == [0, 0, 10, 0]
 
 
@@ -176,13 +176,13 @@ def test_jobs_that_end_by_the_shadow_time_take_no_extra_node():
 
 
 def test_only_the_head_has_a_reservation():
-    """ "one reservation, for the head": job 2 is delayed by job 3."""
+    """ "the head gets a reservation": job 2 is delayed by job 3."""
     jobs = [(0, 10, 3), (0, 10, 3), (0, 10, 4), (0, 30, 1)]
     assert starts(cluster(4), EASY, jobs) == [0, 10, 30, 0]
 
 
 def test_one_scan_without_restart():
-    """ "one scan of the rest of the queue in order": job 2 fits only before job 3 has taken its nodes."""
+    """ "the rest of the queue is scanned once, in order": job 2 fits only before job 3 has taken its nodes."""
     assert starts(cluster(4), EASY, [(0, 10, 2), (0, 10, 4), (0, 4, 2), (0, 4, 1)]) == [0, 10, 0, 4]
 
 
@@ -214,7 +214,7 @@ def test_backfilled_jobs_that_end_later_are_held_for_the_head():
 
 @pytest.mark.parametrize(("growth", "start", "held"), [(1, 1, 4), (0, 10, 3)])
 def test_backfilled_jobs_grow_by_max_growth(growth, start, held):
-    """ "or up to s + `max_growth` when no permitted one of a smaller size exists"."""
+    """ "or up to s + `max_growth` if no permitted box of a smaller size exists"."""
     corner = wanted(j0=(0, 0, 0, 4, 2, 1), j1=(0, 2, 0, 2, 2, 1))
     jobs = [(0, 10, 8), (0, 10, 4), (1, 1, 16), (1, 3, 3)]
     result = run(torus(4, 4, 1), {**EASY, "max_growth": growth}, jobs, placement=corner)
@@ -223,7 +223,7 @@ def test_backfilled_jobs_grow_by_max_growth(growth, start, held):
 
 
 def test_the_head_grows_as_far_as_it_must():
-    """ "if there is none that is free, of the smallest larger size that has one".
+    """ "if there is none, of the smallest larger size that has one".
 
     A 2x2x2 corner is free: 5 nodes (a line) become 8, past the feasible 6.  "`max_growth`" binds later jobs only.
     """
@@ -276,7 +276,7 @@ class Nonsense:
 
 
 def test_an_order_in_python():
-    """ "or a function of yours"."""
+    """ "or your own function"."""
     order = {"name": "python", "object": OddFirst()}
     assert starts(cluster(1), {"name": "fcfs", "order": order}, [(0, 2, 1)] * 4) == [4, 0, 6, 2]
     with pytest.raises(InputError, match="none NaN"):
@@ -284,7 +284,7 @@ def test_an_order_in_python():
 
 
 def test_start_delay():
-    """ "`start_delay` seconds lie between the decision to start a job and its start; its nodes are held meanwhile"."""
+    """ "`start_delay` seconds pass between the decision to start a job and its start; it holds its nodes meanwhile"."""
     result = run(cluster(1), FCFS, [(0, 10, 1), (0, 10, 1)], start_delay=1.0)
     assert result["start"].tolist() == [1, 12]
     assert result["finish"].tolist() == [11, 22]
@@ -296,7 +296,7 @@ def test_start_delay():
 
 
 def test_a_cluster_takes_the_lowest_numbers():
-    """ "`FirstFit` takes the lowest free numbers"."""
+    """ "`FirstFit` takes the free nodes with the lowest numbers"."""
     table = run(cluster(5), FCFS, [(0, 2, 1), (0, 9, 2), (0, 9, 1), (2, 1, 2)])["allocations"]
     assert table["job"].tolist() == [0, 1, 2, 3]
     assert table["node_offsets"].tolist() == [0, 1, 3, 4, 6]

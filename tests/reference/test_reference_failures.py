@@ -41,7 +41,7 @@ def ledger(result):
 
 
 def test_a_failure_kills_and_the_job_starts_again_in_the_same_instant():
-    """ "It may start again in the same instant": 4 s on 2 nodes are lost."""
+    """ "It may start again at the same instant": 4 s on 2 nodes are lost."""
     result = failing(TEN, [(4, 1, 0)], cluster(2))
     assert rows(result) == [
         (0, ARRIVES, 0, -1), (0, START, 0, -1), (4, FAILURE, 0, 1), (4, START, 0, -1), (14, FINISH, 0, -1),
@@ -131,8 +131,8 @@ def test_failures_before_the_first_submit():
 
 @pytest.mark.parametrize(("recovery", "finish"), [(REQUEUE, [15, 25, 35]), (TAIL, [25, 15, 35])])
 def test_where_a_killed_job_waits(recovery, finish):
-    """ "With `place="arrival"` it has its old key [...]; with `"tail"` it is behind all that wait now"; the tail of 5
-    is before the arrival of 5.
+    """ "With `place="arrival"` it has its old key [...]; with `"tail"` it is behind all jobs that wait now"; the tail
+    of 5 is ahead of the arrival of 5.
     """
     result = failing([(0, 10, 1), (1, 10, 1), (5, 10, 1)], [(5, 0, 0)], cluster(1), recovery=recovery)
     assert result["finish"].tolist() == finish
@@ -158,7 +158,7 @@ def test_restart_cost():
 
 
 def test_a_failure_in_the_start_delay_kills():
-    """ "its nodes are held meanwhile, and a failure then kills": it begins anew at 2 and starts at 5."""
+    """ "it holds its nodes meanwhile, and a failure then kills it": it begins anew at 2 and starts at 5."""
     result = failing(TEN, [(2, 0, 0)], cluster(2), start_delay=3.0)
     assert (result["first_start"][0], result["start"][0], result["finish"][0]) == (5, 5, 15)
     assert (result["restarts"][0], result["lost_work"][0], result["failure_wait"][0]) == (1, 0, 3)
@@ -187,8 +187,8 @@ def test_hold():
 
 
 def test_failures_extend_a_hold():
-    """ "no kill; with d > 0 the node is down until the latest of its up time, t and t + d": node 0 is down over [4, 7),
-    node 1 over [5, 9) and, by the failure at 8, until 12; one without down time does nothing.
+    """ "no kill; with d > 0 the node is down until the latest of its up time, t, and t + d": node 0 is down over [4,
+    7), node 1 over [5, 9) and, by the failure at 8, until 12; one without down time does nothing.
     """
     result = failing(TEN, [(4, 0, 3), (5, 1, 4), (6, 0, 0), (8, 1, 4)], cluster(2), recovery=HOLD)
     assert (result["finish"][0], result["restarts"][0], result["failures_hit"]) == (22, 1, 1)
@@ -298,7 +298,7 @@ def test_a_repair_disturbs():
 
 
 def test_an_unknown_repair_never_comes_in_a_reservation():
-    """ "such nodes never come back in a reservation": job 2 may run for ever, since T is."""
+    """ "reservations assume that such nodes never come back": job 2 may run for ever, since T is."""
     result = failing(
         [(0, 10, 2), (3, 1, 3), (3, 1e9, 1)], [(2, 0, 2)], cluster(3), {**EASY, "repairs": "unknown"}, recovery=HOLD
     )

@@ -30,7 +30,8 @@ def scattered(*more, scheduler=FCFS, **options):
 
 
 def test_defragment():
-    """ "the running jobs are placed anew [...]. The arrangement is adopted if the MFP grows [...]; then Fcfs again"."""
+    """ "the placement rule places the running jobs again [...]. The arrangement is adopted if the MFP grows
+    [...]; then Fcfs runs again"."""
     result = scattered((0, 1, 4))
     assert result["start"][4] == 6
     assert result["moves"].tolist() == [0, 0, 1, 0, 0]
@@ -59,7 +60,7 @@ def test_conditions_are_inclusive(option, value, moves):
 
 
 def test_migration_costs_a_phase():
-    """ "Begin of work, finish and expected end each move by cost" (model.md#pause)."""
+    """ "Begin of work, finish and expected end each shift by `cost`" (model.md#pause)."""
     result = scattered((0, 1, 4), cost=3.0)
     assert result["finish"].tolist() == [100, 5, 103, 6, 7]
     assert result["ledger"]["migration"] == 6
@@ -82,7 +83,7 @@ def test_no_second_attempt_while_nothing_changes():
 
 
 def test_keep_promise():
-    """ "with `keep_promise=True` only if the head's T does not become later".
+    """ "with `keep_promise=True`, only if the head's T does not become later".
 
     The head wants 6 nodes; the move at 6 would have job 2 end at 103, not 100.
     """

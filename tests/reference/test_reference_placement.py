@@ -76,8 +76,8 @@ def test_balancing(rule, predictions, p, chosen):
 
 @pytest.mark.parametrize(("predictions", "chosen"), [([], 0), ([0], 2), ([0, 3], 0), ([3], 0)])
 def test_tie_breaking(predictions, chosen):
-    """ "among the boxes that leave the largest free box over all candidates, the first without a node that is predicted
-    to fail": never the one in the middle.
+    """ "among the candidates that leave the largest free box, the first without a node that is predicted to fail":
+    never the one in the middle.
     """
     assert base({"name": "tie_breaking"}, predictions) == chosen
 

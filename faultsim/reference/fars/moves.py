@@ -16,8 +16,8 @@ __all__ = ["Promise", "change_box", "change_nodes"]
 
 
 def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -> None:
-    """Cluster: "suspicious nodes ascending change for the lowest nodes that are free and not suspicious; the ones left
-    are free at once".
+    """Cluster: "suspicious nodes, ascending, are exchanged for the lowest nodes that are free and not suspicious; the
+    ones left are free at once".
     """
     state.swap(job, given, healthy[: len(given)])
     interrupt(state, job)
@@ -63,11 +63,11 @@ class Promise:
     def allows(self, state: State, job: Job, box: Box, end: float) -> bool:
         """Whether the job may be in this box until its expected end.
 
-        "With EasyBackfill, if somebody waits and the new expected end is later than T, the box must, held at T, leave a
+        "With EasyBackfill, if a job waits and the new expected end is later than T, the box must, held at T, leave a
         free box of the head's rounded size (jobs moved before in this tick are where they are now, and the job itself
         is not in its old box), or with `reservation="fixed"` keep clear of the reserved box, which is picked before the
-        first move; with ConservativeBackfill it must keep clear of all reservations that are not of no length and begin
-        before the new expected end."
+        first move; with ConservativeBackfill it must keep clear of all reservations of nonzero length that begin before
+        the new expected end."
         """
         assert state.table is not None
         for reservation in state.reservations.values():
@@ -93,9 +93,9 @@ def interrupt(state: State, job: Job) -> None:
         live(job, now, restart)
         skip_requests(state, job)
         return
-    # "Stop and restart is a lead phase, in the account of migrations, with t0 = (t + checkpoint_cost) + restart_cost;
-    # the progress, or that to which a broken-off phase leads, is safe from t + checkpoint_cost on, and a kill before
-    # that loses the work since the old safe point."
+    # "Stop and restart is a lead phase, in the account of migrations, with t0 = (t + `checkpoint_cost`) +
+    # `restart_cost`; the progress, or that to which an interrupted phase leads, is safe from t + `checkpoint_cost` on,
+    # and a kill before that loses the work since the old safe point."
     here = close_stretch(job, now)
     unpause(job, now)
     safe_at = now + float(rule["checkpoint_cost"])
@@ -103,13 +103,13 @@ def interrupt(state: State, job: Job) -> None:
 
 
 def live(job: Job, now: float, restart: float) -> None:
-    """ "With `live=True` the job pauses for `restart_cost` seconds, which is no safe point"."""
+    """ "With `live=True` the job pauses for `restart_cost` seconds, which is not a safe point"."""
     here = where(job, now)
     if here.phase == "work" or now < job.pause_until:
         # "a job that works, and any job in a pause, pauses as with `Defragment`"
         pause(job, now, restart)
     elif here.phase == "planned":
-        # "one in a planned checkpoint that began at b makes it anew after the pause: they move by (t - b) +
+        # "one in a planned checkpoint that began at b repeats it after the pause: they shift by (t - b) +
         # `restart_cost`"
         pause(job, now, restart, again=here.again)
     elif here.unsaved == 0.0:
@@ -117,7 +117,7 @@ def live(job: Job, now: float, restart: float) -> None:
         close_stretch(job, now)
         set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0)
     else:
-        # "one in another lead phase [...] with u > 0 seconds of work that are not safe goes on from its safe progress
+        # "one in another lead phase [...] with u > 0 seconds of work that are not safe continues from its safe progress
         # with t0 = (t + `restart_cost`) - u, as if it had worked since"
         close_stretch(job, now)
         t0 = (now + restart) - here.unsaved

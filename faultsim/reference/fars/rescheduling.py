@@ -33,7 +33,7 @@ class Suspect(NamedTuple):
 def act(state: State) -> int:
     """A tick, with `state.suspicious` those of its interval; how many jobs moved.
 
-    "If there is a suspicious job, that is an attempt"; "A tick at which a job moved is a success, disturbs".
+    "If there is a suspicious job, that is an attempt"; "A tick at which a job moved is a success and a disturbance".
     """
     suspects = suspicious_jobs(state)
     if not suspects:
@@ -45,7 +45,7 @@ def act(state: State) -> int:
     # "All victims are stopped, in the order found, before the first move."
     promise = None if state.table is None else Promise(state)
     moved = 0
-    for suspect in suspects:  # "Moves go by job index."
+    for suspect in suspects:  # "Jobs move in order of their index."
         nodes = moving.get(suspect.job.index)
         if nodes is None:
             continue
@@ -198,7 +198,8 @@ def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[i
 
 def steal(state: State, others: list[tuple[Suspect, float]], left: int) -> dict[int, list[int]]:
     """model.md#node-stealing: "for each suspicious job that was not chosen and has v > 0, by falling gain, ties to the
-    lower index: with r the spare nodes that are left, a job with k <= r takes them [...]. Else a victim is looked for".
+    lower index: with r the spare nodes that are left, a job with k <= r takes them [...]. Otherwise a *victim* is
+    sought".
     """
     moving: dict[int, list[int]] = {}
     stopped: list[Job] = []
@@ -240,8 +241,8 @@ def loss(state: State, job: Job) -> float:
 
 
 def stop(state: State, job: Job) -> None:
-    """ "It is stopped as by a kill (records show it with kind 4), and goes back to the queue in the manner of the
-    recovery, or of `Requeue()` with the same restart cost if that is `Hold`."
+    """ "It is stopped as by a kill (records show it with kind 4) and requeued as the recovery says, or as by
+    `Requeue()` with the same restart cost if that is `Hold`."
     """
     state.write(THEFT, job)
     roll_back(state, job)

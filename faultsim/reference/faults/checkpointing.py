@@ -32,7 +32,7 @@ def interval_of(rule: dict[str, Any] | None, size: int) -> float:
 
 
 def may_begin(state: State, job: Job, cost: float) -> bool:
-    """model.md#requested: "A request at t is taken if the job works (t >= t0, and not in a pause of `Defragment`), is
+    """model.md#requested: "A request at t is granted if the job works (t >= t0, and not in a pause of `Defragment`), is
     not held, has work that is not safe (t > t0) and runtime - progress > C".
     """
     if job.held or state.now < job.pause_until:
@@ -49,11 +49,11 @@ def take(state: State, job: Job, cost: float) -> None:
     state.checkpoints += 1
     here = close_stretch(job, state.now)
     set_out(job, "checkpoint", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
-    state.disturb()  # "are not foreseen"
+    state.disturb()  # "The scheduler does not foresee *requested* checkpoints."
 
 
 def alarms_come_first(state: State) -> bool:
-    """ "`BeforeFailure` with cost 0 [...]: its requests of an instant are handled right before the failures"."""
+    """ "`BeforeFailure` with cost 0 [...]: its requests at an instant are handled right before the failures"."""
     rule = state.settings["checkpointing"]
     return bool(rule["name"] == "before_failure" and rule["cost"] == 0)
 
@@ -95,8 +95,8 @@ def next_request(state: State, job: Job) -> float:
 
 
 def ask(state: State, job: Job) -> None:
-    """ "taken if, besides, (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its nodes
-    with a prediction in the window from t to t + (W + C)."
+    """ "granted only if also (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its
+    nodes with a prediction in the window from t to t + (W + C)."
     """
     rule = state.settings["checkpointing"]
     interval, cost = float(rule["interval"]), float(rule["cost"])

@@ -12,7 +12,7 @@ __all__ = ["before_the_first_submit", "end_holds", "fail", "repair", "requeue", 
 
 def before_the_first_submit(state: State) -> int:
     """model.md#early-failures: "they count for `LeastFailuresFirst`, and take their node down if it is not up again by
-    then [...]; they are in no record and no count."
+    then [...], but appear in no record and no count."
 
     Returns how many there are.
     """
@@ -74,8 +74,8 @@ def repair(state: State, node: int) -> None:
 
 
 def kill(state: State, job: Job) -> None:
-    """model.md#kill: "A kill at t loses the work that is not safe, by the clock [...]. What was spent of a start delay,
-    restart, checkpoint or migration that it breaks off stays in its own account."
+    """model.md#kill: "A kill at t loses the work that is not safe, by the clock [...]. Time already spent on a start
+    delay, restart, checkpoint or migration that it interrupts stays in its own account."
     """
     roll_back(state, job)
     recovery = state.settings.get("recovery")
@@ -98,12 +98,12 @@ def roll_back(state: State, job: Job) -> None:
 
 
 def requeue(state: State, job: Job, place: str) -> None:
-    """model.md#requeue: "the job leaves its nodes, those that are up being free at once, and goes back"."""
+    """model.md#requeue: "the job leaves its nodes (those that are up are free at once) and is requeued"."""
     state.leave(job)
     if job.waiting_since is None:
         job.waiting_since = state.now
     if place == "tail":
-        state.queue.append(job)  # "behind all that wait now and before all that come later"
+        state.queue.append(job)  # "behind all jobs that wait now and ahead of all that come later"
     else:
         insort(state.queue, job, key=lambda waiting: (waiting.submit, waiting.index))
 

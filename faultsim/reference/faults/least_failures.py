@@ -7,8 +7,8 @@ __all__ = ["migrate"]
 
 
 def migrate(state: State, finished: Job) -> None:
-    """ "at every finish, right after its nodes are free, the running jobs whose last start is later than that of the
-    job that finished (and not later than now), that are not held and do not finish now, are looked at in order of
+    """ "at every finish, right after its nodes become free, the running jobs whose last start is later than that of the
+    job that finished (and not later than now), that are not held and do not finish now, are examined in order of
     (start, index)"; "An attempt is a finish at which at least one such job runs, a success one at which a job moved."
     """
     rule = state.settings["migration"]
@@ -26,7 +26,7 @@ def migrate(state: State, finished: Job) -> None:
 
 def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     """ "While the worst of its nodes [...] and the best idle one [...] differ by more than `threshold` failures, the
-    job changes the one for the other; the one it leaves is idle at once."  Whether the job moved.
+    job exchanges the one for the other; the one it leaves is idle at once."  Whether the job moved.
     """
     count = state.failures_of
     have, idle = list(job.nodes), list(state.free_nodes)
@@ -40,7 +40,7 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     if not given:
         return False
     state.swap(job, list(given), list(taken))
-    # "The move breaks off a lead phase or a checkpoint, whose time so far stays in its account; work that was not safe
+    # "The move interrupts a lead phase or a checkpoint, whose time so far stays in its account; work that was not safe
     # stays unsafe until the end of the phase."
     here = close_stretch(job, state.now)
     unpause(job, state.now)

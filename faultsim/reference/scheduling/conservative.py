@@ -1,7 +1,7 @@
 """Conservative backfilling on clusters and tori (model.md#conservative).
 
-"Every queued job has a reservation [...], and keeps it. A pass takes one job's reservation after another out, in queue
-order (a new job has none), and puts it at the earliest hole given all others, never later than it was."
+"Every queued job has a reservation [...], and keeps it. A pass removes one job's reservation after another, in queue
+order (a new job has none), and puts it into the earliest hole given all others, never later than it was."
 """
 
 import math
@@ -44,7 +44,7 @@ def is_disturbed(state: State) -> bool:
 def sweep(state: State, order: list[Job], compressing: bool) -> None:
     """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`.
 
-    "A job that finds no hole at all [...] has no reservation until all are given anew."
+    "A job that finds no hole at all [...] has no reservation until all are recomputed."
     """
     still_waiting: list[Job] = []
     for job in order:
@@ -83,7 +83,7 @@ def holes_to_try(state: State) -> list[float]:
 def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool:
     """Whether the other half-open interval takes room from this one.
 
-    "A reservation of no length needs room at its instant and takes none from others."
+    "A reservation of zero length needs room at its instant and takes none from others."
     """
     if other_begin == other_end:
         return False
@@ -96,8 +96,8 @@ def meet(begin: float, end: float, other_begin: float, other_end: float) -> bool
 def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
     """The earliest hole of a cluster, and whether the job starts in it now.
 
-    "the size fits at now among what is expected to be free and not reserved, nodes that an overrun job should have
-    given back included, and is no more than what is really free." (model.md#holes)
+    "the size fits at now into the nodes expected to be free and not reserved, including those that an overrun job
+    should have released, and does not exceed the number actually free." (model.md#holes)
     """
     times, used = usage(state)
     for t in [state.now, *holes_to_try(state)]:
@@ -139,7 +139,7 @@ def usage(state: State) -> tuple[list[float], list[int]]:
 
 
 def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None, bool]:
-    """The earliest hole of a torus, and whether the job starts in it now: "The earliest time comes first, then the
+    """The earliest hole of a torus, and whether the job starts in it now: "The earliest time is preferred, then the
     smallest size".
     """
     assert state.table is not None
@@ -163,8 +163,8 @@ def box_at(
 ) -> Reservation | None:
     """A reservation at t, when running jobs hold these nodes, or they are down.
 
-    "On a torus a reservation is a box that is free for the whole stretch."; "Which box is the placement rule's choice,
-    judged on what is occupied at t."
+    "On a torus a reservation is a box that is free for the whole interval."; "The placement rule chooses the box, given
+    what is occupied at t."
     """
     assert state.table is not None
     end = reservation_end(state, job, t)

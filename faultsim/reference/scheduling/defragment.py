@@ -48,10 +48,10 @@ def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
 def rearranged(state: State) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
-    "the running jobs are placed anew on the torus that is empty but for down nodes and held jobs, largest allocated
-    size first, then earlier decision, then queue order, at their size by the placement rule. A job that fits nowhere
-    keeps its box, and the placing starts again with that box blocked from the beginning."  The window is "from now to
-    the job's expected end, now if that has passed".
+    "the placement rule places the running jobs again, at their size, on a torus that is empty except for down nodes and
+    held jobs: largest allocated size first, then earlier decision, then queue order. A job that fits nowhere keeps its
+    box, and the placing starts over with that box blocked from the beginning."  The window is "from now to the job's
+    expected end, now if that has passed".
     """
     assert state.table is not None
     kept = {job: job.box for job in state.running if job.held and job.box is not None}

@@ -40,10 +40,10 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
         return []
     rule, free = state.settings["placement"]["name"], state.free_nodes
     if rule == "least_failures_first":
-        # "those that failed least often so far, ties to the lower number"
+        # "those that have failed least often so far, ties to the lower number"
         free = sorted(free, key=lambda node: (state.failures_of[node], node))
     elif rule == "safest_first":
-        # "those that are not predicted to fail in the job's window, by number, then the others by number"
+        # "those that are not predicted to fail in the job's window, by number, then the others, by number"
         failing = state.world.failing(*window_at(state, job, state.now))
         free = sorted(free, key=lambda node: (node in failing, node))
     free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
@@ -54,7 +54,8 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
 
 
 def unsuspected(state: State, candidates: list[Box]) -> list[Box]:
-    """ "boxes without a suspicious node are candidates first; only if there is none (that is permitted), all are"."""
+    """ "boxes without a suspicious node are the candidates; only if there is none (that is permitted), all boxes
+    are"."""
     avoided = sum(1 << node for node in state.avoided)
     return [box for box in candidates if not box.mask & avoided] or candidates
 
@@ -78,8 +79,8 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
     k = [sum(box.mask >> node & 1 for node in failing) for box in candidates]
     if rule["name"] == "balancing":
         return balancing(state, rule.get("rule", "prod"), candidates, occupied, left, k)
-    # TieBreaking: "among the boxes that leave the largest free box over all candidates, the first without a node that
-    # is predicted to fail; if there is none, the first"
+    # TieBreaking: "among the candidates that leave the largest free box, the first without a node that is predicted to
+    # fail; if there is none, the first"
     best = [i for i in range(len(candidates)) if left[i] == max(left)]
     return candidates[next((i for i in best if k[i] == 0), best[0])]
 

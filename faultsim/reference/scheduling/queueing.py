@@ -49,7 +49,7 @@ def queue_order(state: State) -> list[Job]:
 
 
 def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
-    """ "or a function of yours" (model.md#orders)."""
+    """ "or your own function" (model.md#orders)."""
     columns = SimpleNamespace(
         index=np.array([job.index for job in queue], dtype=np.int32),
         submit=np.array([job.submit for job in queue], dtype=np.float64),
@@ -74,8 +74,8 @@ def fcfs(state: State, order: list[Job]) -> None:
 def start_as_head(state: State, job: Job) -> bool:
     """Start the head of the queue if it can start now.
 
-    "On a torus: a box of the (rounded) size; if there is none that is free, of the smallest larger size that has one;
-    which one is the placement rule's choice."
+    "On a torus a job gets a free box of its (rounded) size or, if there is none, of the smallest larger size that has
+    one; the placement rule chooses which."
     """
     if job.needs > state.open_to_start:
         return False
@@ -95,8 +95,8 @@ def start_as_head(state: State, job: Job) -> bool:
 
 
 def backfill(state: State, order: list[Job]) -> None:
-    """model.md#easy: "one reservation, for the head, computed once a pass, and one scan of the rest of the queue in
-    order." `order` has the head first.
+    """model.md#easy: "the head gets a reservation, computed once per pass, and the rest of the queue is scanned once,
+    in order." `order` has the head first.
     """
     head, T = order[0], shadow_time(state, order[0])
     check_promise(state, head, T)
@@ -109,7 +109,7 @@ def backfill(state: State, order: list[Job]) -> None:
 def shadow_time(state: State, head: Job) -> float:
     """T: the first release at which the head finds room, running jobs released in order of expected end.
 
-    "At equal times all count. T is infinite when no release is enough, and then nobody is refused on its account."
+    "At equal times all count. T is infinite if the releases never suffice, and then it excludes no job."
     Now, if there is room without a release (EASY never asks then).
     """
     if state.table is None:
@@ -141,8 +141,8 @@ def ends_by(state: State, job: Job, T: float) -> bool:
 
 
 def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> None:
-    """ "if it fits in the extra nodes, those free at T (all releases at T counted) less the head's size; it then uses
-    them up".
+    """ "if it fits in the extra nodes, which are those free at T (counting all releases at T) less the head's size; it
+    then uses them up".
     """
     free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
     extra = free_at_T - head.size
@@ -161,9 +161,9 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
 
     "any": "the job may start in a box if, with it and with the boxes of jobs backfilled earlier in this pass that end
     after T, such a box is still free at T".  "fixed": "the box of the smallest feasible size that the placement rule
-    picks on the occupancy at T is left alone by jobs that end after T".
-    "Permitted boxes are filtered first, then placed among. A backfilled job takes a box of its rounded size s, or up to
-    s + `max_growth` when no permitted one of a smaller size exists."
+    picks on the occupancy at T is left alone by jobs that end after T". "The placement rule chooses among the permitted
+    boxes only. A backfilled job takes a box of its rounded size s, or up to s + `max_growth` if no permitted box of a
+    smaller size exists."
     """
     assert state.table is not None
     scheduler = state.settings["scheduler"]

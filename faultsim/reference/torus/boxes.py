@@ -65,7 +65,7 @@ class BoxTable:
         self.sizes = sorted(self.of_size)
 
     def round_up(self, size: int) -> int:
-        """ "A size without a box is rounded up at arrival to the next one that has." (model.md#machines)"""
+        """ "A size without a box is rounded up on arrival to the next size that has one." (model.md#machines)"""
         return min(q for q in self.sizes if q >= size)
 
     def sizes_between(self, low: int, high: int) -> list[int]:
