@@ -36,7 +36,7 @@ from helpers.strategies import engine_cases, job_columns
 
 
 def test_all_ends_then_all_arrivals_then_one_pass():
-    """ "After all events of an instant one scheduling pass runs"."""
+    """ "After all events of an instant, one scheduling pass runs"."""
     result = run(cluster(2), FCFS, [(0, 10, 2), (0, 10, 1), (10, 5, 1), (20, 1, 2)])
     table = result["events_table"]
     assert list(zip(table["time"].tolist(), table["kind"].tolist(), table["job"].tolist(), strict=True)) == [

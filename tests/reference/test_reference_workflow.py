@@ -95,7 +95,7 @@ def test_without_the_rule_that_a_source_kills_its_transfers_the_example_is_anoth
 
 
 def test_without_predictions_flaw_is_rank_hybd_in_the_example():
-    """Questions included: "A scheduler that does not ask (`RankHybd`, `Fifo`) is counted as one that is always answered
+    """Questions included: "A scheduler that does not ask (`RankHybd`, `Fifo`) counts as one that is always answered
     no".
     """
     blind = plainly(EXAMPLE, world_of(EXAMPLE_FAILURES), scheduler="flaw")

@@ -129,10 +129,10 @@ def table(rows: list[Any], names: str, types: str) -> dict[str, NDArray[Any]]:
 
 
 def run(state: WorkflowState, sources_kill: bool) -> None:
-    """ "After all events of an instant one scheduling pass runs, if among them was a finish, a repair that brought a
-    node up, a failure with an effect, a wake-up, or an arrival. A job of no length that a pass puts on a node finishes
-    at the same instant: such finishes are handled next, then another pass runs. The run ends with the finish of the
-    last job".
+    """ "After all events of an instant, one scheduling pass runs if they included a finish, a repair that brought a
+    node up, a failure with an effect, a wake-up, or an arrival. A job of zero length that a pass puts on a node
+    finishes at the same instant: such finishes are handled next, then another pass runs. The run ends with the finish
+    of the last job".
     """
     coming = Coming(state)
     due = False
@@ -201,7 +201,8 @@ def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> b
 
     "A job that runs on q is killed. [...] With `outputs="node"`: a job that runs on another node is killed if it has an
     edge from a job whose output lies on q and the transfer over that edge ends later than t; such jobs are killed in
-    the order of jobs across workflows."  "It has an effect if it kills, takes a node down, or makes an up time later."
+    the order of jobs across workflows."  "A failure has an effect if it kills, takes a node down, or makes an up time
+    later."
     """
     state.write(FAILURE, node=q)
     killed = [job for job in state.running if job.node == q]
@@ -214,5 +215,5 @@ def fail(state: WorkflowState, q: int, downtime: float, sources_kill: bool) -> b
 
 
 def receives_from(state: WorkflowState, job: WorkflowJob, q: int) -> bool:
-    """ "A transfer that has ended, or ends at t, is not disturbed"."""
+    """ "A transfer that has ended, or ends at t, is not affected"."""
     return any(u.node == q and end > state.now for (u, _), end in zip(job.inputs, job.transfers, strict=True))

@@ -7,11 +7,11 @@ __all__ = ["follow"]
 
 
 def follow(state: WorkflowState) -> None:
-    """ "Every job keeps its node, and every node the order of its plan."
+    """ "Every job keeps its planned node, and every node keeps its planned order."
 
     "The events of an instant are handled in the order finishes, ends of transfers, repairs, failures, arrivals (each of
-    which plans its workflow). Then [...] transfers begin [...] jobs start [...]. What then is to happen at this very
-    instant (transfers and jobs of no length) is handled next, in the same way."
+    which plans its workflow). Then [...] transfers begin [...] jobs start [...]. Whatever then is due at this same
+    instant (transfers and jobs of zero length) is handled next, in the same way."
     """
     heft = Heft(state)
     while not heft.is_done():
@@ -68,7 +68,7 @@ class Heft:
                 self.state.end(job)
 
     def ends_of_transfers(self) -> None:
-        """The data are there, and "Inputs that are there stay there"."""
+        """The data are there, and "Inputs that have arrived stay"."""
         for edge, end in list(self.under_way.items()):
             if end == self.state.now:
                 del self.under_way[edge]
@@ -84,8 +84,8 @@ class Heft:
     def failures(self) -> None:
         """In the order of the trace.
 
-        "A failure of q at t kills the job on q, which loses the time since its start [...]. All transfers from and to q
-        that are under way are broken off, and begin anew as in 1. [...] q is down as above (3)."
+        "A failure of q at t kills the job on q, which loses the time since its start [...]. All transfers in progress
+        from and to q are aborted, and begin again as in 1. [...] q is down as above (3)."
         """
         while self.still_to_fail and self.still_to_fail[0][0] == self.state.now:
             _, q, downtime = self.still_to_fail.pop(0)
@@ -114,7 +114,8 @@ class Heft:
 
     def start_jobs(self) -> None:
         """ "jobs start, on each node, in order of node, that is up and free: the first job of its plan that is not
-        done, if all its inputs are there (an output of the same node is there at once). It finishes at now + D(j, p)."
+        done, if all its inputs have arrived (an output on the same node is available at once). It finishes at now +
+        D(j, p)."
         """
         for p in self.state.free_nodes():
             for job in [job for job in self.plans[p] if not job.done][:1]:

@@ -8,8 +8,8 @@ __all__ = ["plan"]
 
 
 def plan(state: WorkflowState, jobs: list[WorkflowJob], planned: list[list[WorkflowJob]]) -> None:
-    """ "Among the jobs whose predecessors are all planned, the one of the highest rank (as above) is next, ties to the
-    lower number. [...] The node of the earliest finish takes it, ties to the lower number."
+    """ "Among the jobs whose predecessors are all planned, the one with the highest rank (as above) is next, ties to
+    the lower number. [...] The node with the earliest finish takes it, ties to the lower number."
     """
     left = list(jobs)
     while left:

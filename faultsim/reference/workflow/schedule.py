@@ -7,8 +7,9 @@ __all__ = ["scheduling_pass"]
 
 
 def scheduling_pass(state: WorkflowState) -> None:
-    """ "The jobs of the pool, in this order; the pass ends when no node is free. All free nodes are up"."""
-    state.wake_up = None  # "Each pass drops the wake-up of the one before."
+    """ "The pass goes through the jobs of the pool in this order, and ends when no node is free. All free nodes are
+    up"."""
+    state.wake_up = None  # "Each pass cancels the wake-up of the one before."
     refusing: list[float] = []  # the ends of the predictions that made for a yes
     refused = False
     counted = False
@@ -23,15 +24,15 @@ def scheduling_pass(state: WorkflowState) -> None:
             counted = True
         refused |= not place(state, job, free, refusing)
     # "If at the end of a pass no job is on any node [...], and there was a job for which the predictor said yes about
-    # all free nodes, then it might wait for ever: so a wake-up is set, at the earliest end e of the predictions that
-    # made for a yes in this pass."
+    # all free nodes, that job might wait forever: so a wake-up is set, at the earliest end e of the predictions that
+    # caused a yes in this pass."
     if not state.running and refused:
         state.wake_up = min(refusing)
 
 
 def is_blocked(state: WorkflowState, job: WorkflowJob) -> bool:
     """ "With `outputs="node"` a job one of whose predecessors has its output on a node that is down is *blocked*: it
-    stays in the pool, and the next job follows. Every edge counts, one with x = 0 too; only nodes that are down now
+    stays in the pool, and the next job follows. Every edge counts, even one with x = 0; only nodes that are down now
     count."
     """
     return not state.shared and any(u.node in state.up for u, _ in job.inputs)
@@ -57,7 +58,7 @@ def place(state: WorkflowState, job: WorkflowJob, free: list[int], refusing: lis
 
 def count_per_pass(state: WorkflowState, job: WorkflowJob, free: list[int]) -> None:
     """ "in every pass, the first job that is not blocked (if there is one while a node is free) counts one question
-    about each node that is free at the beginning of the pass, with its own F(p), asked or not".
+    about each node that is free at the beginning of the pass, with its own F(p), whether asked or not".
     """
     for p in free:
         finish = state.finish_on(job, p)
@@ -72,7 +73,7 @@ def predicted(state: WorkflowState, p: int, finish: float) -> list[float]:
     """The ends of the predictions that make for a yes; none is a no.
 
     "The answer is yes if there is a prediction for node p, from b to e (b = e for a dated one), with b < F(p) and e >
-    now"; "A scheduler that does not ask (`RankHybd`, `Fifo`) is counted as one that is always answered no."
+    now"; "A scheduler that does not ask (`RankHybd`, `Fifo`) counts as one that is always answered no."
     """
     name = state.scheduler["name"]
     if name == "rank_hybd" or (name == "fifo" and not state.scheduler.get("aware", False)):
@@ -81,7 +82,7 @@ def predicted(state: WorkflowState, p: int, finish: float) -> list[float]:
 
 
 def fails(state: WorkflowState, p: int, finish: float) -> bool:
-    """ "the node has a failure at some time f with now < f < F(p) [...]; the failures of the trace are meant, whatever
-    their down time, those on a node that is then down included".
+    """ "the node has a failure at some time f with now < f < F(p) [...]; all failures of the trace count, whatever
+    their down time, even on a node that is then down".
     """
     return any(node == p and state.now < f < finish for f, node, _ in state.failures)

@@ -111,13 +111,13 @@ class WorkflowState:
     # -- nodes
 
     def free_nodes(self) -> list[int]:
-        """ "Each node works for one job at a time and is free, busy, or down"."""
+        """ "Each node serves one job at a time and is free, busy, or down"."""
         busy = {job.node for job in self.running}
         return [node for node in range(self.nodes) if node not in busy and node not in self.up]
 
     def take_down(self, q: int, downtime: float) -> bool:
-        """ "If q is down already, it stays so until the later of its up time and t + d. Else, if t + d > t, it is down
-        until t + d"; whether that takes it down or makes its up time later.
+        """ "If q is down already, it stays so until the later of its up time and t + d. Otherwise, if t + d > t, it is
+        down until t + d"; whether that takes it down or makes its up time later.
         """
         until = self.now + downtime
         later = until > self.up.get(q, self.now)
@@ -183,7 +183,7 @@ class WorkflowState:
 
     def kill(self, job: WorkflowJob) -> None:
         """ "A job that is killed at time t', after it was put on its node at t, loses t' - t seconds: all of its time
-        on the node, transfers included. It starts from scratch."; "A killed job enters the pool again at once".
+        on the node, including transfers. It starts over from scratch."; "A killed job re-enters the pool at once".
         """
         self.loss_time += self.now - job.put
         self.reschedulings += 1
@@ -200,7 +200,7 @@ def make_jobs(settings: dict[str, Any], tables: dict[str, Any]) -> list[Workflow
     `SharedOutputs(c)` "every job that has a successor copies its output to shared storage before it is done, in c
     seconds [...]: for such a job W(j, p) = D(j, p) + c, for all others W(j, p) = D(j, p)".
 
-    "Edges into a job are in order of (u, order given), edges out of it in order of (v, order given)."
+    "Edges into a job are ordered by (u, order given), edges out of it by (v, order given)."
     """
     given = {name: np.asarray(column).tolist() for name, column in tables.items()}
     firsts = given["first_job"]
