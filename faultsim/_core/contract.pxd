@@ -2,3 +2,5 @@
 
 cdef extern from "contract.h" nogil:
     void fs_require(bint condition)
+    const int FAULTSIM_DEBUG
+    const int FS_VERIFY_EVERY            # events between two checks of all invariants

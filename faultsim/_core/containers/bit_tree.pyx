@@ -3,8 +3,7 @@
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free as c_free
 
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
+from faultsim._core.containers.bits cimport fs_lowest
 
 
 cdef int bit_tree_init(bit_tree_t *tree, int32_t n) noexcept nogil:

@@ -4,8 +4,7 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
-cdef extern from "contract.h" nogil:
-    void fs_require(bint condition)
+from faultsim._core.contract cimport fs_require
 
 cdef Py_ssize_t MIN_CAPACITY = 16
 cdef Py_ssize_t MAX_CAPACITY = PY_SSIZE_T_MAX // (2 * <Py_ssize_t> sizeof(event_t))    # no byte count overflows

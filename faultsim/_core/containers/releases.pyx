@@ -5,8 +5,7 @@ from libc.math cimport INFINITY
 from libc.stdlib cimport free as c_free, malloc, realloc
 from libc.string cimport memcpy, memmove
 
-cdef extern from "contract.h" nogil:
-    void fs_require(bint condition)
+from faultsim._core.contract cimport fs_require
 
 
 cdef int releases_init(releases_t *r, int32_t capacity) noexcept nogil:

@@ -4,8 +4,7 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-cdef extern from "contract.h" nogil:
-    void fs_require(bint condition)
+from faultsim._core.contract cimport fs_require
 
 cdef enum:
     WORD = 64    # columns a word of decisions

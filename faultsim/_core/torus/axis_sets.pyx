@@ -3,9 +3,7 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
-    int fs_highest(uint64_t w)
+from faultsim._core.containers.bits cimport fs_highest, fs_lowest
 
 
 cdef int family_init(family_t *f, int n, bint wrap) noexcept nogil:

@@ -5,15 +5,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from faultsim._core.containers.bits cimport fs_lowest, fs_popcount
 from faultsim._core.torus.row_maps cimport lines_next
 from faultsim._core.torus.word_maps cimport (
     FS_HIGH, axis_t, small_base, small_get, small_lowest, small_t, small_turn, u128,
 )
 from faultsim._core.torus.occupancy cimport box_t, torus_t
-
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
-    int fs_popcount(uint64_t w)
 
 
 cdef void counts_free(counts_t *c) noexcept nogil:

@@ -3,9 +3,7 @@
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memset
 
-cdef extern from "bits.h" nogil:
-    int fs_popcount(uint64_t w)
-    int FS_LITTLE_ENDIAN
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount
 
 cdef extern from "small.h" nogil:
     int FS_SMALL_NODES

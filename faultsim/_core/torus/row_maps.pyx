@@ -4,10 +4,8 @@ from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.torus.occupancy cimport Torus, occ_count, occ_meets
-
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
 
 cdef extern from "lines_kernels.h" nogil:
     const fs_kernels *fs_best_kernels()

@@ -3,8 +3,7 @@
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
+from faultsim._core.containers.bits cimport fs_lowest
 
 
 cdef bint small_fits(const torus_t *torus) noexcept nogil:

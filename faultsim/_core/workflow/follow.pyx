@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free as c_free
 
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push, heap_top
 from faultsim._core.workflow.plan cimport plan_free, plan_init, plan_workflow
 from faultsim._core.workflow.run cimport end_job, kill_job, repair_node, take_down
@@ -11,9 +12,6 @@ from faultsim._core.workflow.state cimport (
     WF_ARRIVAL, WF_DONE, WF_FAILURE, WF_FINISH, WF_NO_MEMORY, WF_OK, WF_STUCK, duration, hold_node, moving,
     record_workflow_event,
 )
-
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
 
 cdef enum:
     NONE = 0

@@ -4,13 +4,11 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.bit_tree cimport bit_tree_next
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.workflow.state cimport (
     WF_NO_MEMORY, WF_OK, ahead, duration, leave_pool, moving, park, take_node, workflow_t,
 )
-
-cdef extern from "bits.h" nogil:
-    int fs_lowest(uint64_t w)
 
 # What moves to a job, gathered once a try, so that the input time on a node takes a step and not one an edge.
 cdef struct inputs_t:

@@ -6,10 +6,8 @@ from libc.string cimport memset
 
 from faultsim._core.containers.bit_tree cimport bit_tree_add, bit_tree_drop, bit_tree_free, bit_tree_init
 from faultsim._core.containers.event_queue cimport event_t, heap_free, heap_init, heap_is_ordered, heap_push
+from faultsim._core.contract cimport fs_require
 from faultsim._core.record cimport room_for
-
-cdef extern from "contract.h" nogil:
-    void fs_require(bint condition)
 
 
 # ---------------------------------------------------------------------------------------------- memory
