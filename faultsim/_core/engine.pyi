@@ -3,9 +3,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ACCOUNTS: tuple[str, ...]
 DEBUG: bool
-EVENT_KINDS: tuple[str, ...]
 
 def run_together(engines: list[Engine], budgets: list[int]) -> list[int]: ...
 

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.event_loop cimport fire_arrival, next_time, run_instant
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.faults.outages cimport fire_failure, outages_before
@@ -20,36 +21,16 @@ from faultsim._core.faults.progress cimport progress_close, progress_copy, progr
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.recorded cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, add_source, sim_alloc, sim_copy, sim_free, sim_t,
+    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, sim_alloc, sim_copy, sim_free, sim_t,
 )
 from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK
 from faultsim._core.verify cimport broken_invariant
 
-cdef extern from "contract.h" nogil:
-    const int FAULTSIM_DEBUG
-    const int FS_VERIFY_EVERY
-
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
 
-# Event kinds of `events_table`, by number (model.md#events; the last two are records of what passes did).
-EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
-
-# In the order of sim.pxd's `account`.
-ACCOUNTS = (
-    "useful", "lost", "checkpoint", "restart", "migration", "start_delay", "growth", "held_for_repair", "down",
-    "idle_no_demand", "idle_demand",
-)
-
 # In the order in which they are opened: a later one may ask what an earlier one has filled in.
 _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkpointing", "rescheduling")
-
-# Result columns and their types; the arrays are the caller's and the engine writes into them.
-_RESULTS = {
-    "first_start": np.float64, "start": np.float64, "finish": np.float64, "runtime": np.float64,
-    "allocated": np.int32, "restarts": np.int32, "lost_work": np.float64, "checkpoint_time": np.float64,
-    "restart_time": np.float64, "failure_wait": np.float64, "moves": np.int32, "backfilled": np.bool_,
-}
 
 cdef enum reason:
     R_DONE = 1
@@ -114,7 +95,7 @@ cdef class Engine:
             raise RuntimeError("an Engine is initialised once")
         self.settings, self.broken = settings, settings.get("error", RuntimeError)
         self.inputs = (submit, runtime, estimate, size)
-        self.columns = {name: np.zeros(len(submit), dtype) for name, dtype in _RESULTS.items()}
+        self.columns = {}
         self.point_to_columns()
         self.world = {**(world or {}), "kept": [], "n_jobs": s.n}
         s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
@@ -141,40 +122,33 @@ cdef class Engine:
     cdef int point_to_columns(self) except -1:
         cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
         cdef const int32_t[::1] size = self.inputs[3]
-        cdef double[::1] f
-        cdef int32_t[::1] i
-        cdef uint8_t[::1] b
         cdef sim_t *s = &self.s
         if submit.shape[0] < 1 or not (
                 submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
             raise ValueError("columns must have one length, at least 1")
         s.n = <int32_t>submit.shape[0]
         s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
-        f = self.columns["first_start"]
-        s.first_start = &f[0]
-        f = self.columns["start"]
-        s.start = &f[0]
-        f = self.columns["finish"]
-        s.finish = &f[0]
-        f = self.columns["runtime"]
-        s.run = &f[0]
-        f = self.columns["lost_work"]
-        s.lost_work = &f[0]
-        f = self.columns["checkpoint_time"]
-        s.checkpoint_time = &f[0]
-        f = self.columns["restart_time"]
-        s.restart_time = &f[0]
-        f = self.columns["failure_wait"]
-        s.failure_wait = &f[0]
-        i = self.columns["allocated"]
-        s.allocated = &i[0]
-        i = self.columns["restarts"]
-        s.restarts = &i[0]
-        i = self.columns["moves"]
-        s.moves = &i[0]
-        b = self.columns["backfilled"].view(np.uint8)
-        s.backfilled = &b[0]
+        s.first_start = <double *>self.column("first_start", np.float64)
+        s.start = <double *>self.column("start", np.float64)
+        s.finish = <double *>self.column("finish", np.float64)
+        s.run = <double *>self.column("runtime", np.float64)
+        s.allocated = <int32_t *>self.column("allocated", np.int32)
+        s.restarts = <int32_t *>self.column("restarts", np.int32)
+        s.lost_work = <double *>self.column("lost_work", np.float64)
+        s.checkpoint_time = <double *>self.column("checkpoint_time", np.float64)
+        s.restart_time = <double *>self.column("restart_time", np.float64)
+        s.failure_wait = <double *>self.column("failure_wait", np.float64)
+        s.moves = <int32_t *>self.column("moves", np.int32)
+        s.backfilled = <uint8_t *>self.column("backfilled", np.bool_)
         return 0
+
+    cdef void *column(self, str name, dtype) except NULL:
+        """Where the engine writes a result column; the array is made when first asked for."""
+        cdef uint8_t[::1] memory
+        if name not in self.columns:
+            self.columns[name] = np.zeros(self.s.n, dtype)
+        memory = self.columns[name].view(np.uint8)
+        return &memory[0]
 
     cdef int translate(self, int code) except -1:
         """The one place where status codes become exceptions."""
@@ -300,7 +274,6 @@ cdef class Engine:
     def output(self):
         """The finished simulation's columns, counts and ledger, as documented in faultsim.simulate."""
         cdef sim_t *s = &self.s
-        cdef int i
         if s.n_done != s.n:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.n} jobs have ended")
         out = dict(self.columns)
@@ -311,7 +284,7 @@ cdef class Engine:
         out["checkpoints"] = s.requests.n_checkpoints
         out["events"] = s.n_events
         out["passes"] = s.n_passes
-        out["ledger"] = {name: s.ledger[i] for i, name in enumerate(ACCOUNTS)}
+        out["ledger"] = dict(zip(self.settings["accounts"], [s.ledger[i] for i in range(<int>N_ACCOUNTS)]))
         out["makespan_begin"] = s.submit[0]
         out["makespan_end"] = s.clock
         if s.record.on:

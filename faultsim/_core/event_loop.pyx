@@ -10,7 +10,7 @@ from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE, ACC_IDLE_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, FROM_ARRIVALS,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, FROM_ARRIVALS,
     JOB_RUNNING, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
@@ -105,7 +105,7 @@ cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
     if dt > 0:
         wanted = s.demand if s.demand < s.free else s.free
         s.ledger[<int>ACC_IDLE_DEMAND] += dt * <double>wanted
-        s.ledger[<int>ACC_IDLE] += dt * <double>(s.free - wanted)
+        s.ledger[<int>ACC_IDLE_NO_DEMAND] += dt * <double>(s.free - wanted)
         s.ledger[<int>ACC_DOWN] += dt * <double>s.trace.n_down
         s.clock = t
 

@@ -23,6 +23,7 @@ from faultsim._core.tables.placement cimport placement_t
 from faultsim._core.tables.scheduler cimport scheduler_t
 
 # Kinds of events at one instant, in the order of their handling (model.md#events); the last two are records only.
+# faultsim/data/event_kinds.py has their names.
 cdef enum event_kind:
     EV_FINISH = 0
     EV_REPAIR = 1
@@ -47,7 +48,7 @@ cdef enum change:
     CHANGED_TAIL = 1         # only arrivals, all at the end of the queue
     CHANGED_ALL = 2
 
-# The capacity ledger (model.md#ledger): every node-second is in one of these.
+# The capacity ledger (model.md#ledger): every node-second is in one of these; faultsim/results/ledger.py names them.
 cdef enum account:
     ACC_USEFUL = 0
     ACC_LOST = 1
@@ -56,10 +57,10 @@ cdef enum account:
     ACC_MIGRATION = 4
     ACC_START_DELAY = 5
     ACC_GROWTH = 6
-    ACC_HELD = 7
+    ACC_HELD_FOR_REPAIR = 7
     ACC_DOWN = 8
-    ACC_IDLE = 9             # idle without demand
-    ACC_IDLE_DEMAND = 10     # idle despite demand
+    ACC_IDLE_NO_DEMAND = 9
+    ACC_IDLE_DEMAND = 10
     N_ACCOUNTS = 11
 
 # Waiting jobs in queue order: job[head..end).

@@ -178,7 +178,7 @@ CLUSTER_NODES: tuple[Column, ...] = (
 #: What `Result.events` holds, one row an event, in the order in which they happened.
 EVENTS: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
-    Column("kind", "i1", "1", None, "Kind of event, in the order of an instant.", "faultsim", 0.0),
+    Column("kind", "i1", "1", None, "Kind of event, see `EventKind`.", "faultsim", 0.0),
     Column("job", "i4", "1", -1.0, "Row of the job in the workload.", "faultsim", 0.0),
     Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
 )
@@ -207,9 +207,7 @@ DECISIONS: tuple[Column, ...] = (
 #: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.
 WORKFLOW_EVENTS: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
-    Column(
-        "kind", "i1", "1", None, "Kind of event, see `faultsim.results.workflow_result.EVENT_KINDS`.", "faultsim", 0.0
-    ),
+    Column("kind", "i1", "1", None, "Kind of event, see `WorkflowEventKind`.", "faultsim", 0.0),
     Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job is of.", "faultsim", 0.0),
     Column("job", "i4", "1", -1.0, "Number of the job in its workflow.", "faultsim", 0.0),
     Column("node", "i4", "1", -1.0, "Node of the job, or that failed or was repaired.", "faultsim", 0.0),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim.plot.base import GREY, axes, legend_below, tidy, time_unit
 from faultsim.plot.raster import Raster
+from faultsim.results.result import EventKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,7 @@ PIXELS = (640, 1280)
 BLOCK = 1 << 19  # nodes looked at at a time, so that a long list needs no copy of itself, nor a picture of many shapes
 PALE = 0.6  # opacity of stays that a failure ended
 DOWN, KILLS = "#BDC1C6", "#C5221F"
-FAILURE, STOLEN, KILLED = 2, 4, "requeue"  # kinds of events; recovery under which a kill ends a stay
+KILLED = "requeue"  # recovery under which a kill ends a stay
 
 
 def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
@@ -227,9 +228,9 @@ def _draw_bars(
 def _killed(result: "Result") -> NDArray[np.bool_]:
     """Which rows of the allocations a failure ended, or the theft of their nodes."""
     held, recovery, events = result.allocations, result.settings["recovery"], result.events
-    hit = (events["kind"] == STOLEN) & (events["job"] >= 0)
+    hit = (events["kind"] == EventKind.RESCHEDULE) & (events["job"] >= 0)
     if recovery is not None and recovery["name"] == KILLED:
-        hit |= (events["kind"] == FAILURE) & (events["job"] >= 0)
+        hit |= (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
     if not hit.any():
         return np.zeros(len(held["job"]), dtype=bool)
     kills = set(zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True))
@@ -257,7 +258,7 @@ def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray
         begin, end = scaled(trace.time[down]), scaled(trace.time[down] + trace.downtime[down])
         corners = _rectangles(begin, end, trace.node[down].astype(np.int64), np.ones(int(down.sum()), np.int64))
         _draw_bars(ax, corners, np.full(len(corners), DOWN), hatch=None, few=False)
-    failed = events["kind"] == FAILURE
+    failed = events["kind"] == EventKind.FAILURE
     marks: list[Any] = []
     for kills, colour, label in ((False, GREY, "failure"), (True, KILLS, "failure that kills a job")):
         rows = failed & ((events["job"] >= 0) == kills)

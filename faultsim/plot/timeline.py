@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from faultsim.errors import OptionError
 from faultsim.plot.base import GREY, PALETTE, axes, legend_below, tidy, time_unit
 from faultsim.plot.gantt import KILLS
+from faultsim.results.result import EventKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +30,6 @@ def _steps(up: NDArray[np.float64], down: NDArray[np.float64], weight: NDArray[n
 
 
 Spells = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]  # from, to, nodes
-#: Kinds of events: a failure, a job stopped for its nodes (`NodeStealing`), a start.
-FAILURE, STOLEN, START = 2, 4, 6
 
 
 def _held(result: "Result") -> Spells:
@@ -51,10 +50,10 @@ def _waiting(result: "Result") -> Spells:
         _refuse_kills(result)
         return jobs["submit"], _decisions(result), jobs["size"].astype(np.float64)
     events = result.events
-    started = np.flatnonzero(events["kind"] == START)
-    back = (events["kind"] == STOLEN) & (events["job"] >= 0)
+    started = np.flatnonzero(events["kind"] == EventKind.START)
+    back = (events["kind"] == EventKind.RESCHEDULE) & (events["job"] >= 0)
     if recovery is not None and recovery["name"] == "requeue":
-        back |= (events["kind"] == FAILURE) & (events["job"] >= 0)
+        back |= (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
     came_job = np.concatenate([np.arange(len(result)), events["job"][back]])
     came = np.concatenate([jobs["submit"], events["time"][back]])
     # The k-th start of a job ends its k-th wait.
@@ -111,7 +110,7 @@ def _mark_failures(ax: "Axes", result: "Result") -> None:
     _, seconds = time_unit(end - origin)
     if result.settings["record"]:
         events = result.events
-        failed = events["kind"] == FAILURE
+        failed = events["kind"] == EventKind.FAILURE
         time, kills = events["time"][failed], events["job"][failed] >= 0
     else:
         time = trace.time[(trace.time >= origin) & (trace.time <= end)]

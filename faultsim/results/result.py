@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.event_kinds import EVENT_KINDS, EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["EVENT_KINDS", "FROM_ENGINE", "JobColumns", "Metrics", "Result"]
+__all__ = ["COUNTERS", "EVENT_KINDS", "FROM_ENGINE", "EventKind", "JobColumns", "Metrics", "Result"]
 
-_COUNTERS = (
+#: What the engines count.
+COUNTERS = (
     "migrations_attempted",
     "migrations_successful",
     "failures",
@@ -33,24 +35,7 @@ _COUNTERS = (
     "events",
     "passes",
 )
-#: Columns of the jobs that an engine gives; the others are the log's, or follow.
-FROM_ENGINE = (
-    "first_start",
-    "start",
-    "finish",
-    "allocated",
-    "runtime",
-    "restarts",
-    "lost_work",
-    "checkpoint_time",
-    "restart_time",
-    "failure_wait",
-    "moves",
-    "backfilled",
-)
 _FROM_LOG = ("id", "submit", "size")
-#: Kinds of `Result.events`, by number, in the order in which an instant handles them (model.md#events).
-EVENT_KINDS = ("finish", "repair", "failure", "checkpoint", "reschedule", "arrival", "start", "move")
 
 
 class JobColumns(Mapping[str, NDArray[Any]]):
@@ -102,6 +87,8 @@ _DERIVED: dict[str, Callable[[JobColumns], NDArray[Any]]] = {
     "response": lambda jobs: jobs["finish"] - jobs["submit"],
     "bounded_slowdown": _bounded_slowdown,
 }
+#: Columns of the jobs that an engine gives; the others are the log's, or follow.
+FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM_LOG, *_DERIVED))
 
 
 class Metrics(Mapping[str, float]):
@@ -190,7 +177,7 @@ class Result:
         submit and the last finish, and those that killed a job; requested checkpoints begun; events; scheduling passes.
         """
         if self._counters is None:
-            self._counters = {name: int(self._output[name]) for name in _COUNTERS}
+            self._counters = {name: int(self._output[name]) for name in COUNTERS}
         return dict(self._counters)
 
     @property
@@ -200,7 +187,7 @@ class Result:
 
     @property
     def events(self) -> Mapping[str, NDArray[Any]]:
-        """Columns time (s), kind (see `EVENT_KINDS`), job (row) and node, in the order in which things happened.
+        """Columns time (s), kind (see `EventKind`), job (row) and node, in the order in which things happened.
 
         Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.  A job that
         `NodeStealing` stops has a row of kind reschedule.

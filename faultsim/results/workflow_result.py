@@ -20,10 +20,7 @@ from faultsim.version import __version__
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["EVENT_KINDS", "WorkflowResult"]
-
-#: Kinds of `WorkflowResult.events`, by number, in the order in which an instant handles them.
-EVENT_KINDS = ("finish", "repair", "failure", "kill", "wake-up", "arrival", "start")
+__all__ = ["WorkflowResult"]
 
 _TABLES = {"jobs": WORKFLOW_RESULTS, "decisions": DECISIONS, "events": WORKFLOW_EVENTS}
 _COUNTS = ("per_pass", "per_node")
@@ -101,7 +98,7 @@ class WorkflowResult:
 
     @property
     def events(self) -> Mapping[str, NDArray[Any]]:
-        """Columns time, kind (see `EVENT_KINDS`), workflow, job and node (-1: none), as things happened.
+        """Columns time, kind (see `faultsim.data.event_kinds`), workflow, job and node (-1: none), as things happened.
 
         Raises
         ------

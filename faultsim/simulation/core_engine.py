@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim._core.engine import Engine
 from faultsim.errors import EngineError
 from faultsim.policies.registry import MACHINES, find, from_lowered
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 __all__ = ["core_engine"]
 
@@ -69,6 +70,7 @@ def core_engine(
         "recovery": recovery,
         "factories": factories,
         "tracked": bool(matters or rows.get("predictions") or "progress" in follows),
+        "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
     }
     return Engine({**settings, **more}, submit, runtime, estimate, size, columns)

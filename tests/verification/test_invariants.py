@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim._core.engine import EVENT_KINDS
+from faultsim.data.event_kinds import EventKind
 
 #: Log -> nodes of a cluster.
 LOGS = {
@@ -59,8 +59,8 @@ def check(result, log):
 def check_records(result, log):
     events, stays, machine = result.events, result.allocations, result.machine
     assert (np.diff(events["time"]) >= 0).all()
-    for kind in ("arrival", "start", "finish"):  # everybody comes, starts and ends exactly once
-        of_kind = events["job"][events["kind"] == EVENT_KINDS.index(kind)]
+    for kind in (EventKind.ARRIVAL, EventKind.START, EventKind.FINISH):  # everybody comes, starts and ends exactly once
+        of_kind = events["job"][events["kind"] == kind]
         assert np.array_equal(np.sort(of_kind), np.arange(len(log)))
     if isinstance(machine, fs.Torus):
         node, stay = nodes_of_boxes(stays, machine)

@@ -8,8 +8,8 @@ from libc.string cimport memcpy
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.state cimport (
-    ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY, ACC_USEFUL,
-    EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_t, tracking_t,
+    ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
+    ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_t, tracking_t,
 )
 from faultsim._core.containers.memory cimport duplicate, fresh
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -414,7 +414,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
         stay -= p.lost + p.held + p.spent[<int>LEAD_RESTART] + p.spent[<int>LEAD_CHECKPOINT]
         stay -= p.spent[<int>LEAD_MIGRATION]
         s.ledger[<int>ACC_LOST] += size * p.lost
-        s.ledger[<int>ACC_HELD] += size * p.held
+        s.ledger[<int>ACC_HELD_FOR_REPAIR] += size * p.held
         s.ledger[<int>ACC_RESTART] += size * p.spent[<int>LEAD_RESTART]
         s.ledger[<int>ACC_CHECKPOINT] += size * p.spent[<int>LEAD_CHECKPOINT]
         s.ledger[<int>ACC_MIGRATION] += size * p.spent[<int>LEAD_MIGRATION]

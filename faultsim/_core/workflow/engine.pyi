@@ -3,8 +3,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-EVENT_KINDS: tuple[str, ...]
-
 class WorkflowEngine:
     def __init__(
         self, settings: dict[str, Any], tables: dict[str, Any], world: dict[str, Any] | None = None

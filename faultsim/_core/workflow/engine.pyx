@@ -9,19 +9,13 @@ from libc.string cimport memset
 
 import numpy as np
 
+from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.workflow.follow cimport follow_free, follow_init, follow_instant, follow_t
 from faultsim._core.workflow.run cimport workflow_instant, workflow_next
 from faultsim._core.workflow.state cimport (
     WF_BROKEN, WF_DONE, WF_NO_MEMORY, WF_OK, WF_STUCK, by_node_fill, workflow_alloc, workflow_broken, workflow_free,
     workflow_ranks, workflow_t,
 )
-
-cdef extern from "contract.h" nogil:
-    const int FAULTSIM_DEBUG
-    const int FS_VERIFY_EVERY
-
-# Kinds of `events_table`, by number.
-EVENT_KINDS = ("finish", "repair", "failure", "kill", "wake-up", "arrival", "start")
 
 _SCHEDULERS = ("rank_hybd", "flaw", "fifo", "heft")
 

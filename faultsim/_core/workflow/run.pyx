@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push, heap_top
 from faultsim._core.workflow.schedule cimport workflow_pass
 from faultsim._core.workflow.state cimport (
-    WF_ARRIVAL, WF_DONE, WF_FAILURE, WF_FINISH, WF_KILL, WF_NO_MEMORY, WF_OK, WF_REPAIR, WF_STUCK, WF_WAKE, enter_pool,
-    leave_node, moving, record_workflow_event, unpark, workflow_t,
+    WF_ARRIVAL, WF_DONE, WF_FAILURE, WF_FINISH, WF_KILL, WF_NO_MEMORY, WF_OK, WF_REPAIR, WF_STUCK, WF_WAKE_UP,
+    enter_pool, leave_node, moving, record_workflow_event, unpark, workflow_t,
 )
 
 
@@ -187,7 +187,7 @@ cdef int workflow_instant(workflow_t *s, double t) noexcept nogil:
     if s.wake <= t:
         effect = True
         s.n_events += 1
-        if record_workflow_event(s, WF_WAKE, -1, -1, -1) < 0:
+        if record_workflow_event(s, WF_WAKE_UP, -1, -1, -1) < 0:
             return WF_NO_MEMORY
     while s.next_arrival < s.workflows and s.arrival[s.arrivals[s.next_arrival]] <= t:
         effect = True

@@ -23,13 +23,13 @@ cdef enum workflow_status:
     WF_STUCK = -2
     WF_BROKEN = -3
 
-# Kinds of events, by number (the model page).
+# Kinds of events (workflow-model.md#workflow-events); faultsim/data/event_kinds.py has their names.
 cdef enum workflow_kind:
     WF_FINISH = 0
     WF_REPAIR = 1
     WF_FAILURE = 2
     WF_KILL = 3
-    WF_WAKE = 4
+    WF_WAKE_UP = 4
     WF_ARRIVAL = 5
     WF_START = 6
 

@@ -1,0 +1,61 @@
+"""The numbers of the core's enums and the names that Python has for them."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim import _core
+from faultsim.data.columns import JOBS, by_name
+from faultsim.data.event_kinds import EVENT_KINDS, WORKFLOW_EVENT_KINDS, EventKind, WorkflowEventKind
+from faultsim.plot.ledger import ACCOUNT_COLOURS
+from faultsim.reference import state as plain
+from faultsim.reference.workflow import state as plain_workflow
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.result import COUNTERS, FROM_ENGINE
+from faultsim.simulation.execution import Execution
+from faultsim.simulation.simulate import Run
+
+CORE = Path(_core.__file__).parent
+
+
+def enum(header: str, prefix: str) -> dict[str, int]:
+    """Name without prefix -> number, of the enumerators in a header."""
+    found = re.findall(rf"^ +{prefix}_(\w+) = (\d+)", (CORE / header).read_text(encoding="utf-8"), re.MULTILINE)
+    return {name: int(number) for name, number in found}
+
+
+def test_event_kinds_are_those_of_the_core_and_of_the_reference():
+    kinds = {kind.name: kind.value for kind in EventKind}
+    assert kinds == enum("state.pxd", "EV")
+    assert EVENT_KINDS[EventKind.RESCHEDULE] == "reschedule"
+    renamed = {"RESCHEDULE": "THEFT"}
+    assert {name: getattr(plain, renamed.get(name, name)) for name in kinds} == kinds
+
+
+def test_workflow_event_kinds_are_those_of_the_core_and_of_the_reference():
+    kinds = {kind.name: kind.value for kind in WorkflowEventKind}
+    of_core = enum("workflow/state.pxd", "WF")
+    assert kinds == {name: of_core[name] for name in kinds}
+    assert WORKFLOW_EVENT_KINDS[WorkflowEventKind.WAKE_UP] == "wake-up"
+    assert {name: getattr(plain_workflow, name) for name in kinds} == kinds
+
+
+def test_ledger_accounts_are_those_of_the_core():
+    of_core = enum("state.pxd", "ACC")
+    assert [name.lower() for name in sorted(of_core, key=of_core.__getitem__)] == list(LEDGER_ACCOUNTS)
+    assert list(ACCOUNT_COLOURS) == list(LEDGER_ACCOUNTS)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_engines_give_what_the_data_dictionary_says(engine):
+    run = Run(fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2]), fs.Cluster(2))
+    execution = Execution(run, engine)
+    execution.go_on()
+    output = execution.engine.output()
+    assert list(output["ledger"]) == list(LEDGER_ACCOUNTS)
+    assert set(output) == {*FROM_ENGINE, *COUNTERS, "ledger", "makespan_begin", "makespan_end"}
+    for name in FROM_ENGINE:
+        assert output[name].dtype == np.dtype(by_name(JOBS)[name].dtype), name
