@@ -6,6 +6,7 @@ N is the number of nodes, T the makespan, n the number of jobs.  ``result.metric
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,6 +78,10 @@ class Metric:
     function: Callable[[Measured], float]
     #: Whether ``print(result)`` leaves it out where it is 0.
     quiet: bool = False
+    #: Whether it is a sum or a mean over jobs, of which a sweep may leave out the first and the last.
+    per_job: bool = False
+    #: What it is 0 without: "failures" or "checkpoints".
+    zero_without: str = ""
 
 
 def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
@@ -303,18 +308,26 @@ _Z = "[zhang2004] section 3.3"
 _F = "[li2009] section 5.3"
 _KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 
+_quiet = partial(Metric, quiet=True)
+_of_failures = partial(_quiet, zero_without="failures")
+
 #: Every metric, in the order in which ``print(result)`` shows them.
 METRICS: dict[str, Metric] = {
     row.name: row
     for row in (
-        Metric("n_jobs", "n", "jobs", "", n_jobs),
+        Metric("n_jobs", "n", "jobs", "", n_jobs, per_job=True),
         Metric("makespan", "T = max(finish) - min(submit)", "s", _K, makespan),
-        Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait),
-        Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response),
+        Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait, per_job=True),
+        Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response, per_job=True),
         Metric(
-            "mean_bounded_slowdown", "mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, mean_bounded_slowdown
+            "mean_bounded_slowdown",
+            "mean(max(response, 10 s) / max(runtime, 10 s))",
+            "",
+            _K,
+            mean_bounded_slowdown,
+            per_job=True,
         ),
-        Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown),
+        Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown, per_job=True),
         Metric(
             "capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)", capacity_utilized
         ),
@@ -330,38 +343,40 @@ METRICS: dict[str, Metric] = {
         ),
         Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
         Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
-        Metric("failures", "failures from the first submit to the last finish", "", _Z, failures, True),
-        Metric("failures_hit", "failures that killed a job", "", _Z, failures_hit, True),
-        Metric("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss, True),
-        Metric("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, True),
-        Metric("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, True),
-        Metric(
+        _of_failures("failures", "failures from the first submit to the last finish", "", _Z, failures),
+        _of_failures("failures_hit", "failures that killed a job", "", _Z, failures_hit),
+        _of_failures("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss),
+        _of_failures("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, per_job=True),
+        _of_failures("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, per_job=True),
+        _of_failures(
             "failure_slowdown",
             "mean((lost_work / size + failure_wait + restart_time) / max(runtime, 10 s))",
             "",
             f"{_F}, FSD",
             failure_slowdown,
-            True,
+            per_job=True,
         ),
-        Metric("work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, True),
-        Metric(
+        _of_failures(
+            "work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, per_job=True
+        ),
+        _quiet(
             "checkpoint_overhead_ratio",
             "mean(checkpoint_time / runtime)",
             "fraction",
             "[zhang2004] section 5",
             checkpoint_overhead_ratio,
-            True,
+            per_job=True,
+            zero_without="checkpoints",
         ),
-        Metric("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted, True),
-        Metric(
+        _quiet("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted),
+        _quiet(
             "migrations_successful",
             "those after which the largest free box was larger, or a job had moved",
             "",
             _KZ,
             migrations_successful,
-            True,
         ),
-        Metric("moves", "sum(moves)", "", _KZ, moves, True),
-        Metric("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, True),
+        _quiet("moves", "sum(moves)", "", _KZ, moves, per_job=True),
+        _quiet("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, per_job=True),
     )
 }

@@ -9,47 +9,14 @@ from numpy.typing import NDArray
 from faultsim.errors import OptionError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
-from faultsim.results.result import Result
+from faultsim.results.result import COUNTERS, Result
 
-__all__ = ["COLUMNS", "COUNTERS", "PER_JOB", "numbers"]
+__all__ = ["COLUMNS", "numbers"]
 
 #: Counters of a result that are no metrics.
-COUNTERS = ("checkpoints", "events", "passes")
+_COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
-COLUMNS: tuple[str, ...] = (*METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *COUNTERS)
-#: Metrics that are sums or means over jobs, to which a cut-off applies; the others are of the whole run.
-PER_JOB = frozenset(
-    {
-        "n_jobs",
-        "mean_wait",
-        "mean_response",
-        "mean_bounded_slowdown",
-        "mean_slowdown",
-        "failed_jobs",
-        "job_failure_rate",
-        "failure_slowdown",
-        "work_loss_ratio",
-        "checkpoint_overhead_ratio",
-        "moves",
-        "backfilled",
-    }
-)
-
-
-_NEVER: frozenset[str] = frozenset()
-_OF_CHECKPOINTS = frozenset({"checkpoint_overhead_ratio"})
-#: Those that are 0 where nothing failed: a short run takes as long as its metrics.
-_OF_FAILURES = frozenset(
-    {
-        "failures",
-        "failures_hit",
-        "service_unit_loss",
-        "failed_jobs",
-        "job_failure_rate",
-        "failure_slowdown",
-        "work_loss_ratio",
-    }
-)
+COLUMNS: tuple[str, ...] = (*METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 
 
 def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:
@@ -59,7 +26,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     ----------
     result : Result
     cut : (float, float)
-        Shares of the jobs, in order of arrival, that the metrics of `PER_JOB` leave out at the begin and at the end.
+        Shares of the jobs, in order of arrival, that metrics over jobs leave out at the begin and at the end.
 
     Examples
     --------
@@ -74,20 +41,23 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
         part = _Part(result, *cut)
     ledger, counters = result.ledger, result.counters
     settings = result.record.settings
-    nothing: frozenset[str] = _NEVER
+    # What must be 0 is not computed: of a short run, metrics are the better half.
+    absent: tuple[str, ...] = ()
     if not counters["failures"] and settings["rescheduling"] is None:
-        nothing = _OF_FAILURES if settings["checkpointing"] else _OF_FAILURES | _OF_CHECKPOINTS
+        absent = ("failures",) if settings["checkpointing"] else ("failures", "checkpoints")
     row = [
-        0.0 if name in nothing else float(metric.function(part)) if name in PER_JOB else float(result.metrics[name])
-        for name, metric in METRICS.items()
+        0.0
+        if metric.zero_without in absent
+        else float(metric.function(part) if metric.per_job else result.metrics[metric.name])
+        for metric in METRICS.values()
     ]
     row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]
-    row += [float(counters[name]) for name in COUNTERS]
+    row += [float(counters[name]) for name in _COUNTERS]
     return row
 
 
 class _Part:
-    """The jobs of a result without those that arrive first and last; what the functions of `PER_JOB` look at."""
+    """The jobs of a result without those that arrive first and last; what metrics over jobs look at."""
 
     def __init__(self, result: Result, warmup: float, drain: float) -> None:
         n = len(result)
