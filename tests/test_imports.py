@@ -188,6 +188,17 @@ def test_arrows_lead_down_the_picture():
     assert not upward
 
 
+def test_arrows_of_the_core_lead_down_its_picture():
+    (picture,) = (text for text in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) if text.startswith("engine\n"))
+    level = {name: row for row, line in enumerate(picture.splitlines()) for name in line.split()}
+    core = PACKAGE / "_core"
+    parts = {path.parent.name for path in core.glob("*/__init__.py")} | {path.stem for path in core.glob("*.p[yx]*")}
+    assert set(level) == parts - {"__init__"}
+    inside = [[name.split(".")[2] for name in edge if name.startswith("faultsim._core.")] for edge in EDGES]
+    upward = [edge for edge in inside if len(set(edge)) == 2 and level[edge[1]] <= level[edge[0]]]
+    assert not upward
+
+
 @pytest.mark.parametrize("name", [str, folder], ids=["modules", "folders"])
 def test_nothing_imports_in_a_circle(name):
     found = circle(graph_of(name))
