@@ -13,7 +13,7 @@ import numpy as np
 from results import run_parts, table
 
 import faultsim as fs
-from faultsim.reproduce.li_inputs import DAY, NODES, Drawn, Parameters
+from faultsim.reproduce.li2009.inputs import DAY, NODES, Drawn, Parameters
 from faultsim.simulation.engine_inputs import predictions, ticks
 
 BASE = Parameters()

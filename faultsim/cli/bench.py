@@ -41,7 +41,7 @@ def _engine_log(args: argparse.Namespace) -> tuple[Any, str]:
     """The log to run: --log, else the SDSC log in --data or FAULTSIM_DATA, else the built-in look-alike."""
     if args.log:
         return fs.read_swf(args.log), str(args.log)
-    from faultsim.reproduce.krevat_inputs import find_log
+    from faultsim.reproduce.krevat2002.inputs import find_log
 
     folder = args.data or os.environ.get("FAULTSIM_DATA")
     path = find_log(folder, "sdsc") if folder else None

@@ -1,234 +1,190 @@
 """Run a paper's experiments again: its figures, their data, and a table that judges each of its claims.
 
-  faultsim reproduce krevat2002        Krevat, Castanos, Moreira: Job Scheduling for the BlueGene/L System (JSSPP 2002)
-  faultsim reproduce oliner2004        Oliner and others: Fault-aware Job Scheduling for BlueGene/L Systems (IPDPS 2004)
-  faultsim reproduce zhang2004         Zhang, Squillante, Sivasubramaniam, Sahoo: Performance Implications of Failures
-                                       in Large-Scale Cluster Scheduling (JSSPP 2004)
-  faultsim reproduce li2009            Li, Lan, Gujrati, Sun: Fault-Aware Runtime Strategies for High-Performance
-                                       Computing (IEEE TPDS, 2009)
-  faultsim reproduce yu2010            Yu, Wang, Shi: Failure-aware workflow scheduling in cluster environments
-                                       (Cluster Computing 2010)
-  faultsim reproduce bluegene          Oliner's schedulers on the failure record of a real Blue Gene/L
-  faultsim reproduce all               every paper, with one report
+{studies}
 
 The real logs are used when --data (or the environment variable FAULTSIM_DATA) names a folder that holds them (or its
-folders swf and failures do): NASA-iPSC-1993-3.1-cln.swf.gz and SDSC-SP2-1998-4.2-cln.swf.gz for krevat2002, oliner2004
-and bluegene, Best.all-fail.gz for bluegene, else built-in look-alikes; CTC-SP2-1996-3.1-cln.swf.gz for zhang2004,
-beside the paper's own kind of workload, and with LA-UR-05-7318-failure-data-1996-2005.csv.gz for li2009; that record
-for yu2010, else a synthetic one, and workflows in its folders dags/wfcommons and dags/dax.
+folders swf and failures do), else built-in stand-ins:
+
+{files}
 """
 
 import argparse
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import textwrap
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from faultsim.cli import reproduce_all
-from faultsim.cli.output import print_json
-from faultsim.cli.parser import Action, Parser, choose
-from faultsim.cli.reproduce_all import Load
+from faultsim.cli.output import print_json, table
+from faultsim.cli.parser import Parser, choose
 from faultsim.errors import OptionError
+from faultsim.reproduce.data_files import find_file
+from faultsim.reproduce.report import Report, folder
+from faultsim.reproduce.studies import STUDIES, papers
+from faultsim.reproduce.study import Study
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
 __all__ = ["main"]
 
+_ALL = """\
+Run the experiments of all papers again, and write one report: every claim, its value there and here, the figures.
 
-@dataclass(frozen=True)
-class Paper:
-    """A row of `PAPERS`.
-
-    Parameters
-    ----------
-    description : str
-        For --help.
-    quick : str
-        What --quick leaves out, and how long it takes then.
-    load : callable
-        Imports it: its ``reproduce``, and the names of its logs and traces (a folder that FAULTSIM_DATA names counts if
-        it has one of them).
-    options : mapping
-        Options of its own: flag -> keywords of `add_argument`; they go to ``reproduce`` by their names.
-    """
-
-    description: str
-    quick: str
-    load: Load
-    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+Each paper's files go to a folder of its own below --out, with the report beside them.
+"""
 
 
-def _krevat2002() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import krevat2002, krevat_inputs
-
-    return krevat2002.reproduce, tuple(krevat_inputs.FILES.values())
-
-
-def _oliner2004() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import oliner2004, oliner_inputs
-
-    return oliner2004.reproduce, [name for names in oliner_inputs.FILES.values() for name in names]
-
-
-def _bluegene() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import bluegene, bluegene_inputs
-
-    return bluegene.reproduce, tuple(bluegene_inputs.FILES.values())
-
-
-def _zhang2004() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import zhang2004, zhang_inputs
-
-    return zhang2004.reproduce, (zhang_inputs.FILE,)
-
-
-def _li2009() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import li2009, li_inputs
-
-    return li2009.reproduce, tuple(li_inputs.FILES.values())
-
-
-#: The baseline of [li2009], chosen by us but for MTBF and load: flag -> what it is, its unit, its default.
-_LI_NUMBERS = {
-    "--gap": ("mean time between arrivals", "S", "418.5"),
-    "--runtime": ("mean run time", "S", "15000"),
-    "--size": ("mean size", "NODES", "10"),
-    "--mtbf": ("mean time between failures of a node", "DAYS", "56"),
-    "--mttr": ("mean time to repair", "HOURS", "1"),
-    "--checkpoint-cost": ("time of a checkpoint", "S", "30"),
-    "--restart-cost": ("time of a restart", "S", "30"),
-    "--interval": ("time between two ticks of FARS", "S", "300"),
-    "--precision": ("of the predictor", "P", ".7"),
-    "--recall": ("of the predictor", "R", ".45"),
-}
-_LI_CHOICES = {
-    "--suspicious": ("nodes that are predicted to fail are used", ("last", "ignore")),
-    "--queue-cost": ("estimate of the wait of a killed job", ("last", "mean")),
-    "--residual": ("gain of the residual rule", ("printed", "difference")),
-    "--bathtub": ("sub-populations of the bathtub curve", ("per_node", "per_gap")),
-}
-_LI_OPTIONS: dict[str, Mapping[str, Any]] = {
-    "--jobs": {"type": int, "metavar": "N", "help": "jobs of a drawn workload (default 20000)"},
-    **{
-        flag: {"type": float, "metavar": unit, "help": f"{words} (default {default})"}
-        for flag, (words, unit, default) in _LI_NUMBERS.items()
-    },
-    **{
-        flag: {"choices": names, "help": f"{words} (default {names[0]})"}
-        for flag, (words, names) in _LI_CHOICES.items()
-    },
-    "--live": {"action": "store_true", "help": "live migration instead of stop and restart"},
-}
-
-
-def _yu2010() -> tuple[Callable[..., Any], Sequence[str]]:
-    from faultsim.reproduce import yu2010, yu_inputs
-
-    return yu2010.reproduce, (yu_inputs.FILE,)
-
-
-_REPLICATES = {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 10)"}}
-#: Module of `faultsim.reproduce` -> its row.
-PAPERS = {
-    "krevat2002": Paper(
-        "Run the experiments of Krevat, Castanos, Moreira (JSSPP 2002) and judge their claims.",
-        "half of the load coefficients: under ten seconds",
-        _krevat2002,
-    ),
-    "oliner2004": Paper(
-        "Run the experiments of Oliner and others (IPDPS 2004) and judge their claims.",
-        "three replicates, half of the confidences and failure counts: under twenty seconds",
-        _oliner2004,
-        _REPLICATES | {"--llnl": {"metavar": "FILE", "help": "the LLNL-T3D log (SWF, 256 nodes), which is not public"}},
-    ),
-    "zhang2004": Paper(
-        "Run the experiments of Zhang, Squillante, Sivasubramaniam, Sahoo (JSSPP 2004) and judge their claims.",
-        "three run-time factors, three replicates: under twenty seconds",
-        _zhang2004,
-    ),
-    "li2009": Paper(
-        "Run the experiments of Li, Lan, Gujrati, Sun (IEEE TPDS, 2009) and judge their claims.",
-        "two replicates, fewer loads, MTBFs, precisions and recalls, a shorter trace: under twenty seconds",
-        _li2009,
-        {"--replicates": {"type": int, "metavar": "N", "help": "replicates of a setting (default 20)"}} | _LI_OPTIONS,
-    ),
-    "yu2010": Paper(
-        "Run the experiments of Yu, Wang, Shi (Cluster Computing 2010) and judge their claims.",
-        "three windows, two prediction traces, two numbers of workflows: under twenty seconds",
-        _yu2010,
-    ),
-    "bluegene": Paper(
-        "Run Oliner's schedulers on the failure record of a real Blue Gene/L.",
-        "two replicates, two loads, fewer policies: under twenty seconds",
-        _bluegene,
-        _REPLICATES,
-    ),
-}
-
-
-def _ambient(files: Sequence[str]) -> str | None:
-    """The folder that FAULTSIM_DATA names, if it holds one of the logs; unlike --data it may be meant for others."""
-    from faultsim.reproduce.inputs import find_file
-
-    folder = os.environ.get("FAULTSIM_DATA")
-    return folder if folder and find_file(folder, files) else None
-
-
-def _reproduce(name: str, paper: Paper, parser: Parser, argv: Sequence[str]) -> int:
-    parser.description = paper.description
-    out = f"{name}-out"
-    parser.add_argument("--data", metavar="DIR", help="folder with the real logs (default: FAULTSIM_DATA, else none)")
-    parser.add_argument("--quick", action="store_true", help=paper.quick)
-    parser.add_argument(
-        "--out", default=out, metavar="DIR", help=f"folder for figures, data and claims (default {out})"
+def _arguments(parser: Parser, out: str, *, quick: str, data: str, report: str, page: str) -> None:
+    """What every action has; the texts are for --help."""
+    add = parser.add_argument
+    add("--data", metavar="DIR", help=f"folder with the real logs (default: FAULTSIM_DATA, else none){data}")
+    add("--quick", action="store_true", help=quick)
+    add("--out", default=out, metavar="DIR", help=f"folder for figures, data and claims (default {out})")
+    add("--workers", type=int, metavar="N", help="threads (default: one a processor)")
+    add(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="S",
+        help="seed of everything that is drawn, stand-ins included (default 0)",
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="threads (default: one a processor)")
-    parser.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="seed of all that is drawn, look-alikes too (default 0)"
-    )
-    parser.add_argument("--page", metavar="FILE", help="write the claims there instead of DIR/CLAIMS.md")
-    parser.add_argument("--report", metavar="FILE", help="write claims, tables and figures as one HTML file, too")
-    parser.add_argument("--strict", action="store_true", help="exit with 1 if a claim does not hold")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
-    for flag, keywords in paper.options.items():
-        parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
-    given = vars(parser.parse_args(argv))
-    strict, as_json, report_file = given.pop("strict"), given.pop("json"), given.pop("report")
-    if report_file and not Path(report_file).absolute().parent.is_dir():
-        raise OptionError(f"--report {report_file}: its folder does not exist")
-    workers = given["workers"] if given["workers"] is not None else os.cpu_count() or 1
+    add("--report", metavar="FILE", help=report)
+    add("--page", metavar="FILE", help=page)
+    add("--strict", action="store_true", help="exit with 1 if a claim does not hold")
+    add("--json", action="store_true", help="print one JSON document and nothing else")
+
+
+def _workers(given: int | None) -> int:
+    workers = given if given is not None else os.cpu_count() or 1
     if workers < 1:
         raise OptionError(f"--workers: got {workers}, at least 1 is needed")
-    reproduce, files = paper.load()
-    given |= {"workers": workers, "data": given["data"] or _ambient(files)}
-    with reporting(True, "runs") as report:
-        done = reproduce(**given, progress=report)
-    if report_file:
+    return workers
+
+
+def _must_have_folder(path: str | Path, flag: str = "") -> None:
+    if not Path(path).absolute().parent.is_dir():
+        raise OptionError(f"{flag}{path}: its folder does not exist")
+
+
+def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim reproduce NAME``."""
+    parser.description = study.description
+    _arguments(
+        parser,
+        f"{study.name}-out",
+        quick=study.quick,
+        data="",
+        report="write claims, tables and figures as one HTML file, too",
+        page="write the claims there instead of DIR/CLAIMS.md",
+    )
+    for flag, keywords in study.options.items():
+        parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
+    given = vars(parser.parse_args(argv))
+    strict, as_json, report = given.pop("strict"), given.pop("json"), given.pop("report")
+    if report:
+        _must_have_folder(report, "--report ")
+    given["workers"] = _workers(given["workers"])
+    if not given["data"]:  # unlike --data, FAULTSIM_DATA may be meant for other studies
+        ambient = os.environ.get("FAULTSIM_DATA")
+        given["data"] = ambient if ambient and find_file(ambient, study.files) else None
+    with reporting(True, "runs") as progress:
+        done = study.reproduce(**given, progress=progress)
+    if report:
         from faultsim.reproduce.html import page_of
 
-        page_of(done, command=shlex.join(["faultsim", "reproduce", name, *argv])).write(report_file)
+        page_of(done, command=shlex.join(["faultsim", "reproduce", study.name, *argv])).write(report)
     if as_json:
         print_json({"faultsim": __version__, **done.document()})
     else:
         print(done.text())
-        if report_file:
-            print(f"written  {report_file}")
+        if report:
+            print(f"written  {report}")
     return 1 if strict and done.failed else 0
 
 
-def _action(name: str, paper: Paper) -> Action:
-    return lambda parser, argv: _reproduce(name, paper, parser, argv)
+def _data(given: str | None) -> dict[str, str | None]:
+    """Name of the paper -> the folder, if one of its logs is there; --data must have one for some paper."""
+    data = given or os.environ.get("FAULTSIM_DATA")
+    found = {name: data if data and find_file(data, study.files) else None for name, study in papers().items()}
+    if given and not any(found.values()):
+        raise OptionError(f"--data {given}: none of the papers' logs are there (nor in its folders swf and failures)")
+    return found
 
 
 def _all(parser: Parser, argv: Sequence[str]) -> int:
-    return reproduce_all.main(parser, argv, {name: paper.load for name, paper in PAPERS.items()})
+    """``faultsim reproduce all``."""
+    from faultsim.plot import require_matplotlib
+
+    parser.description = _ALL
+    _arguments(
+        parser,
+        "reproduce-all-out",
+        quick="every paper's quick run: about two minutes",
+        data="; a paper none of whose logs are there runs on stand-ins",
+        report="where the HTML report goes (default DIR/report.html)",
+        page="where the claims go as Markdown (default DIR/CLAIMS.md)",
+    )
+    args = parser.parse_args(argv)
+    workers = _workers(args.workers)
+    require_matplotlib()
+    from faultsim.reproduce import everything
+    from faultsim.reproduce.html import page_of_all
+
+    out = folder(args.out)
+    data = _data(args.data)
+    report, page = Path(args.report or out / "report.html"), Path(args.page or out / "CLAIMS.md")
+    for path in (report, page):
+        _must_have_folder(path)
+    done: list[Report[Any]] = []
+    for name, study in papers().items():
+        with reporting(True, f"{name} runs") as progress:
+            done.append(
+                study.reproduce(
+                    data=data[name],
+                    quick=args.quick,
+                    out=out / name,
+                    workers=workers,
+                    seed=args.seed,
+                    progress=progress,
+                )
+            )
+    page_of_all(done, command=shlex.join(["faultsim", "reproduce", "all", *argv])).write(report)
+    documents = {one.command: one.document() for one in done}
+    relative = Path(os.path.relpath(out, page.absolute().parent))
+    links = {name: (relative / name / "CLAIMS.md").as_posix() for name in documents}
+    page.write_text(everything.page(documents, links=links), encoding="utf-8")
+    if args.json:
+        print_json({"faultsim": __version__, "papers": documents, "report": str(report), "page": str(page)})
+    else:
+        print(table([row[:-1] for row in everything.overview(documents)], everything.COLUMNS[:-1]))
+        for one in done:
+            if one.failed:
+                print(f"{one.command}: does not hold: {', '.join(one.failed)}")
+        print(everything.closing(documents))
+        print(f"written  {report}")
+        print(f"written  {page}")
+    return 1 if args.strict and any(one.failed for one in done) else 0
 
 
-ACTIONS: dict[str, Action] = {name: _action(name, paper) for name, paper in PAPERS.items()} | {"all": _all}
+def _listed(names: dict[str, str], indent: str) -> str:
+    return "\n".join(
+        textwrap.fill(
+            text, 118, initial_indent=f"{indent}{name:<12}", subsequent_indent=" " * (len(indent) + 12),
+            break_on_hyphens=False, break_long_words=False,
+        )
+        for name, text in names.items()
+    )  # fmt: skip
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim reproduce``."""
-    return choose(parser, argv, ACTIONS, "paper")
+    titles = {name: study.title for name, study in STUDIES.items()} | {"all": "every paper, with one report"}
+    files = {name: ", ".join(f"{file}.gz" for file in study.files) for name, study in STUDIES.items()}
+    parser.description = (__doc__ or "").format(
+        studies=_listed(titles, "  faultsim reproduce "), files=_listed(files, "  ")
+    )
+    return choose(
+        parser, argv, {name: partial(_one, study) for name, study in STUDIES.items()} | {"all": _all}, "paper"
+    )

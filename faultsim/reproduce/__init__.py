@@ -1,1 +1,1 @@
-"""One module a paper: its tables, figures and claims."""
+"""Studies: papers run again and their claims judged; a folder a study, a row in `studies.STUDIES` each."""

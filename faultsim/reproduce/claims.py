@@ -4,13 +4,29 @@ A claim names its rule in words, and the rule is applied as it stands: it is wri
 claim that does not hold is printed as such.
 """
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Claim", "Finding", "Row", "Verdict", "all_of", "combine", "document", "judge", "markdown", "text"]
+__all__ = [
+    "Claim",
+    "Finding",
+    "Row",
+    "Verdict",
+    "all_of",
+    "combine",
+    "counts",
+    "document",
+    "judge",
+    "judged",
+    "markdown",
+    "nearness",
+    "number",
+    "text",
+]
 
 Evidence = TypeVar("Evidence")
 
@@ -104,6 +120,40 @@ def all_of(verdicts: Iterable[Verdict]) -> Verdict:
     if found == {Verdict.HOLDS}:
         return Verdict.HOLDS
     return Verdict.FAILS if found == {Verdict.FAILS} else Verdict.PARTLY
+
+
+def nearness(value: float, target: float, tolerance: float) -> Verdict:
+    """Holds within `tolerance` of `target`, partly within twice that.
+
+    Examples
+    --------
+    >>> str(nearness(66.0, 63.0, 2.0))
+    'partly'
+    """
+    off = abs(value - target)
+    return Verdict.HOLDS if off <= tolerance else Verdict.PARTLY if off <= 2 * tolerance else Verdict.FAILS
+
+
+def judged(verdict: Verdict, *numbers: float) -> Verdict:
+    """`verdict`, or "not judged" if one of the numbers that it rests on is missing.
+
+    Examples
+    --------
+    >>> str(judged(Verdict.HOLDS, 1.0, float("nan")))
+    'not judged'
+    """
+    return Verdict.NOT_JUDGED if any(math.isnan(number) for number in numbers) else verdict
+
+
+def number(value: float) -> str:
+    """A number of any size in few characters.
+
+    Examples
+    --------
+    >>> number(12345.0), number(0.1234)
+    ('12,345', '0.123')
+    """
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def judge(claims: Sequence[Claim[Evidence]], evidence: Evidence) -> list[Row]:

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from faultsim.reproduce.claims import Verdict
+from faultsim.reproduce.studies import papers
 
-__all__ = ["COLUMNS", "PAPERS", "closing", "documents_in", "overview", "page"]
+__all__ = ["COLUMNS", "closing", "documents_in", "overview", "page"]
 
-#: The papers in the order of their years, by the names that ``faultsim reproduce`` knows.
-PAPERS = ("krevat2002", "oliner2004", "zhang2004", "li2009", "yu2010")
 COLUMNS = ("paper", "claims", *map(str, Verdict), "runs", "title")
 
 
@@ -51,9 +50,9 @@ def closing(documents: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def documents_in(folder: str | Path) -> dict[str, dict[str, Any]]:
-    """What reproductions wrote into ``folder/NAME/claims.json``, for those of `PAPERS` that are there."""
+    """What reproductions wrote into ``folder/NAME/claims.json``, for those papers that are there."""
     found = {}
-    for name in PAPERS:
+    for name in papers():
         path = Path(folder) / name / "claims.json"
         if path.is_file():
             found[name] = json.loads(path.read_text(encoding="utf-8"))

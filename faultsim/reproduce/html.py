@@ -1,16 +1,14 @@
 """The HTML report of one reproduction, or of all: claims, tables of numbers, figures, and how each claim is judged."""
 
-import io
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
-from faultsim.plot import require_matplotlib
 from faultsim.report import Page, Picture, Section, Table, Text
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.everything import COLUMNS, closing, overview
+from faultsim.reproduce.pictures import fewer_colours
 from faultsim.reproduce.report import Report
 
 __all__ = ["page_of", "page_of_all"]
@@ -107,16 +105,4 @@ def _picture(done: Report[Any], name: str) -> Picture | Text:
         title = f"Figure {found[1]}{found[2].replace('-', ', ')}"
         number = re.compile(rf"\bFigs?\. (?:[\d, ab]*\b)?{found[1]}(?!\d)")
         about = [f"{row.claim.id}: {row.claim.text}" for row in done.rows if number.search(row.claim.where)] or about
-    return Picture(_small(path), f"{title}. {'; '.join(about)}.", title)
-
-
-def _small(path: Path) -> bytes:
-    """The picture with few colours, which takes a third of the bytes."""
-    require_matplotlib()
-    from PIL import Image  # which matplotlib needs
-
-    out = io.BytesIO()
-    with Image.open(path) as picture:
-        few = picture.convert("RGB").quantize(_COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-        few.save(out, "PNG", optimize=True)
-    return out.getvalue()
+    return Picture(fewer_colours(path, _COLOURS), f"{title}. {'; '.join(about)}.", title)

@@ -11,7 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Estimate", "half_width", "jackknife", "student"]
+__all__ = [
+    "Estimate",
+    "above",
+    "below",
+    "correlation",
+    "difference",
+    "half_width",
+    "jackknife",
+    "reduction",
+    "significant",
+    "student",
+]
 
 Floats = NDArray[np.float64]
 
@@ -106,3 +117,59 @@ def jackknife(statistic: Callable[..., float], *arrays: Floats) -> Estimate:
     left = np.array([statistic(*(np.delete(a, i, axis=-1) for a in arrays)) for i in range(n)])
     variance = (n - 1) / n * float(((left - left.mean()) ** 2).sum())
     return Estimate(value, student(n - 1) * math.sqrt(variance))
+
+
+def correlation(x: Floats, y: Floats) -> float:
+    """Pearson's correlation; NaN where one of the two does not vary."""
+    if len(x) < 2 or not x.std() or not y.std():
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def reduction(base: Floats, better: Floats) -> Estimate:
+    """By which share the mean of `better` is below that of `base`; both one value a replicate.
+
+    Examples
+    --------
+    >>> reduction(np.array([10.0, 20.0]), np.array([5.0, 10.0]))
+    Estimate(value=0.5, half=0.0)
+    """
+    return jackknife(lambda a, b: float(1.0 - b.mean() / a.mean()) if a.mean() else math.nan, base, better)
+
+
+def difference(low: Floats, high: Floats) -> Estimate:
+    """The mean of ``high - low`` over the replicates.
+
+    Examples
+    --------
+    >>> difference(np.array([1.0, 2.0]), np.array([2.0, 3.0]))
+    Estimate(value=1.0, half=0.0)
+    """
+    return Estimate(float((high - low).mean()), float(half_width(high - low)))
+
+
+def significant(estimate: Estimate) -> bool:
+    """Whether the whole interval lies above 0.
+
+    Examples
+    --------
+    >>> significant(Estimate(0.3, 0.2)), significant(Estimate(0.3, 0.4)), significant(Estimate(0.3, math.nan))
+    (True, False, False)
+    """
+    return bool(estimate.low > 0)
+
+
+def above(estimate: Estimate, bound: float = 0.0) -> bool:
+    """Whether the value, and its interval if there is one, is above `bound`.
+
+    Examples
+    --------
+    >>> above(Estimate(0.2, 0.1)), above(Estimate(0.2, 0.3))
+    (True, False)
+    """
+    return estimate.value > bound and not estimate.low <= bound
+
+
+def below(estimate: Estimate, bound: float = 0.0) -> bool:
+    """Whether the value, and its interval if there is one, is below `bound`."""
+    return estimate.value < bound and not estimate.high >= bound

@@ -6,13 +6,14 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 
-__all__ = ["Grid", "Input", "Report", "folder", "write_csv"]
+__all__ = ["Grid", "Input", "Report", "folder", "job_logs", "write_csv"]
 
 Evidence = TypeVar("Evidence")
 
@@ -31,6 +32,26 @@ class Input:
     def document(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {"name": self.name, "real": self.real, "source": self.text, self.what: self.count}
+
+
+class JobLog(Protocol):
+    """What `job_logs` asks of a study's sources."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def label(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def real(self) -> bool: ...
+    @property
+    def log(self) -> Workload: ...
+
+
+def job_logs(sources: Iterable[JobLog]) -> list[Input]:
+    """Job logs as inputs."""
+    return [Input(s.name, s.label, s.text, s.real, len(s.log)) for s in sources]
 
 
 @dataclass(frozen=True)

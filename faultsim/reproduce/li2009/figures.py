@@ -1,0 +1,220 @@
+"""Figures 4 to 10 of [li2009] in the paper's arrangement, and one that no paper has: FARS with what it may go with.
+
+Bars and curves are means over the replicates, whiskers and bands their 95 % confidence intervals (from five on).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.plot import PALETTE, plot_curves, plot_kiviat
+from faultsim.plot.base import new_figure, tidy
+from faultsim.reproduce.li2009.claims import DISTRIBUTIONS, label
+from faultsim.reproduce.li2009.inputs import HOUR
+from faultsim.reproduce.li2009.measures import composites, grid, means, relative
+from faultsim.reproduce.li2009.runs import COMBINED, COMBINED_LOADS, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
+from faultsim.reproduce.li2009.tables import ROWS
+from faultsim.reproduce.replicates import Estimate, half_width
+from faultsim.reproduce.study import Rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["FIGURES"]
+
+Floats = NDArray[np.float64]
+#: Replicates from which on intervals are drawn.
+_LEAST = 5
+#: Metric -> title of its panel, and what it is multiplied by.
+_PANELS = {
+    "mean_response": ("response time (s)", 1.0),
+    "utilization": ("utilization (%)", 100.0),
+    "throughput": ("throughput (jobs/h)", HOUR),
+    "service_unit_loss": ("service unit loss (1000 CPU-h)", 1e-3 / HOUR),
+    "job_failure_rate": ("job failure rate (%)", 100.0),
+    "failure_slowdown": ("failure slowdown", 1.0),
+}
+_CURVES = {
+    "mean_response": "Resp",
+    "utilization": "Util",
+    "throughput": "Thru",
+    "service_unit_loss": "SUL",
+    "job_failure_rate": "JFR",
+    "failure_slowdown": "FSD",
+}
+
+
+def _title(figure: "Figure", text: str, e: Evidence) -> None:
+    replicates = f"{e.what.replicates} replicate{'s' if e.what.replicates > 1 else ''}"
+    figure.suptitle(f"{text}  [{'quick run, ' if e.quick else ''}{replicates}]", fontsize=12)
+
+
+def _bars(ax: "Axes", e: Evidence, place: Place, metric: str) -> None:
+    title, scale = _PANELS[metric]
+    found = [scale * e.at(place, name)[metric] for name in METHODS]
+    middle = [v.mean() for v in found]
+    half = [half_width(v) for v in found] if e.what.replicates >= _LEAST else None
+    ax.bar(range(len(METHODS)), middle, yerr=half, color=PALETTE[: len(METHODS)], error_kw={"elinewidth": 0.8})
+    if metric == "job_failure_rate":  # "the data label indicates the actual number of failed jobs"
+        for x, (name, y) in enumerate(zip(METHODS, middle, strict=True)):
+            count = e.at(place, name)["failed_jobs"].mean()
+            ax.annotate(f"{count:.0f}", (x, 0.5 * y), ha="center", fontsize=8, color="white")
+    ax.set_xticks(range(len(METHODS)), ["EASY", *STRATEGIES], fontsize=8)
+    ax.set_title(title, fontsize=10)
+    tidy(ax)
+    ax.tick_params(axis="x", labelsize=8)
+
+
+def _baseline(figure: Any, e: Evidence, place: Place, title: str) -> None:
+    """Six panels and the Kiviat graph beside them, on a figure or a part of one."""
+    left, right = figure.subfigures(1, 2, width_ratios=(2.1, 1))
+    panels: Any = left.subplots(2, 3)
+    for ax, metric in zip(panels.flat, _PANELS, strict=True):
+        _bars(ax, e, place, metric)
+    kiviat = {name: means(e.at(place, name)) for name in METHODS}
+    plot_kiviat(kiviat, baseline=EASY, ax=right.subplots(), title=title)
+
+
+def _one(number: int, source: str) -> Callable[[Evidence], "Figure"]:
+    def draw_it(e: Evidence) -> "Figure":
+        figure = new_figure(13.0, 5.4)
+        _baseline(figure, e, Place(source), "composite gain over EASY")
+        _title(figure, f"Fig. {number}. {e.sources[source].label.capitalize()}", e)
+        return figure
+
+    return draw_it
+
+
+def _fig9(e: Evidence) -> "Figure":
+    figure = new_figure(13.0, 10.4)
+    parts: Any = figure.subfigures(len(e.what.trace_loads), 1, squeeze=False)
+    for part, load in zip(parts.flat, e.what.trace_loads, strict=True):
+        _baseline(part, e, Place("trace", load), f"failure-free load {load:g}")
+    _title(figure, f"Fig. 9. System trace{'' if e.sources['trace'].real else ' (stand-in)'}", e)
+    return figure
+
+
+def _band(ax: "Axes", x: Sequence[float], found: Sequence[Estimate], which: int, shown: bool) -> None:
+    middle, half = (np.array([getattr(estimate, name) for estimate in found]) for name in ("value", "half"))
+    if shown and np.isfinite(half).all():
+        ax.fill_between(x, 100 * (middle - half), 100 * (middle + half), color=PALETTE[which], alpha=0.15, linewidth=0)
+
+
+def _gains(
+    ax: "Axes", e: Evidence, x: Sequence[float], curves: Mapping[str, list[Estimate]], words: str, title: str
+) -> None:
+    lines = {name: (x, [100 * gain.value for gain in found]) for name, found in curves.items()}
+    plot_curves(lines, ax=ax, x=words, y="gain over EASY (%)", title=title)
+    for which, found in enumerate(curves.values()):
+        _band(ax, x, found, which, e.what.replicates >= _LEAST)
+    ax.axhline(0, color="#5F6368", linewidth=0.8)
+    ax.legend(frameon=False, fontsize=8, ncols=2)
+
+
+def _sensitivity(
+    number: int, text: str, words: str, places: Callable[[Evidence, str], tuple[list[float], list[Place]]]
+) -> Callable[[Evidence], "Figure"]:
+    def draw_it(e: Evidence) -> "Figure":
+        figure = new_figure(11.0, 8.4)
+        axes = figure.subplots(2, 2)
+        for column, source in enumerate(DRAWN):
+            x, where = places(e, source)
+            single = {name: [relative(e, p, "SUL-D", m) for p in where] for m, name in _CURVES.items()}
+            found = [composites(e, place) for place in where]
+            whole = {name: [gains[name] for gains in found] for name in STRATEGIES}
+            name = DISTRIBUTIONS[source]
+            _gains(axes[0, column], e, x, single, words, f"({'ab'[column]}) {name}: each metric, SUL-D")
+            _gains(axes[1, column], e, x, whole, words, f"({'cd'[column]}) {name}: composite")
+            if number == 7:
+                for ax in axes[:, column]:
+                    ax.set_xscale("log", base=2)
+                    ax.set_xticks(x, [f"{value:g}" for value in x])
+                    ax.minorticks_off()
+        for ax in axes[0]:
+            low = min(0.0, *(min(line.get_ydata()) for line in ax.lines))
+            ax.set_ylim(bottom=max(1.1 * low, -60))
+        _title(figure, f"Fig. {number}. {text}", e)
+        return figure
+
+    return draw_it
+
+
+def _loads(e: Evidence, source: str) -> tuple[list[float], list[Place]]:
+    return list(e.what.loads), [Place(source, load) for load in e.what.loads]
+
+
+def _mtbfs(e: Evidence, source: str) -> tuple[list[float], list[Place]]:
+    days = [e.parameters.mtbf * ratio for ratio in e.what.ratios]
+    return days, [Place(source, mtbf=value) for value in days]
+
+
+def _heat(ax: "Axes", values: Sequence[float], table: Floats, title: str, limit: float) -> Any:
+    """Gains over precision (across) and recall (up), each cell with its number."""
+    image = ax.imshow(100 * table.T, origin="lower", cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto")
+    for (i, j), value in np.ndenumerate(table):
+        colour = "white" if abs(100 * value) > 0.65 * limit else "black"
+        ax.text(i, j, f"{100 * value:.0f}", ha="center", va="center", fontsize=8, color=colour)
+    ticks = [f"{value:g}" for value in values]
+    ax.set_xticks(range(len(values)), ticks, fontsize=8)
+    ax.set_yticks(range(len(values)), ticks, fontsize=8)
+    ax.set_xlabel("precision", fontsize=10)
+    ax.set_ylabel("recall", fontsize=10)
+    ax.set_title(title, fontsize=11)
+    return image
+
+
+def _heats(
+    e: Evidence, tables: Mapping[str, Floats], values: Sequence[float], text: str, columns: int, width: float = 5.6
+) -> "Figure":
+    rows = -(-len(tables) // columns)
+    figure = new_figure(width * columns + 0.8, 0.84 * width * rows)
+    axes = np.atleast_1d(figure.subplots(rows, columns)).ravel()
+    limit = max(60.0, *(100 * float(np.abs(table).max()) for table in tables.values()))
+    for ax, (title, table) in zip(axes, tables.items(), strict=True):
+        image = _heat(ax, values, table, title, min(limit, 100.0))
+    figure.colorbar(image, ax=axes.tolist(), label="composite gain over EASY (%)", shrink=0.8)
+    _title(figure, text, e)
+    return figure
+
+
+def _fig8(e: Evidence) -> "Figure":
+    tables = {e.sources[source].label: grid(e, Place(source)) for source in DRAWN}
+    return _heats(e, tables, e.what.grid, "Fig. 8. Gain of SUL-D over precision and recall", 2)
+
+
+def _fig10(e: Evidence) -> "Figure":
+    tables = {label(Place("trace", load)): grid(e, Place("trace", load)) for load in e.what.trace_loads}
+    stand_in = "" if e.sources["trace"].real else " (stand-in)"
+    text = f"Fig. 10. Gain of SUL-D over precision and recall, system trace{stand_in}"
+    return _heats(e, tables, e.what.grid, text, 2)
+
+
+def _combined(e: Evidence) -> "Figure":
+    titles = {
+        "FARS": "FARS (SUL-D)",
+        "placement": "placement (SafestFirst)",
+        "both": "both",
+        "both + checkpoints": "both, sqrt(2 C M / (1 - recall))",
+    }
+    tables = {
+        f"load {load:g}: {titles[name]}": grid(e, Place("exp", load), method, e.what.combined)
+        for load in COMBINED_LOADS
+        for name, method in COMBINED.items()
+    }
+    text = "FARS, fault-aware placement, both, and both with checkpoints set by the prediction"
+    return _heats(e, tables, e.what.combined, text, len(COMBINED), width=3.9)
+
+
+FIGURES: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], Rows]]] = {
+    "fig4": (_one(4, "exp"), ROWS["fig4"]),
+    "fig5": (_one(5, "weibull"), ROWS["fig5"]),
+    "fig6": (_sensitivity(6, "Sensitivity to system load", "failure-free load", _loads), ROWS["fig6"]),
+    "fig7": (_sensitivity(7, "Sensitivity to the node MTBF", "node MTBF (days)", _mtbfs), ROWS["fig7"]),
+    "fig8": (_fig8, ROWS["fig8"]),
+    "fig9": (_fig9, ROWS["fig9"]),
+    "fig10": (_fig10, ROWS["fig10"]),
+    "combined": (_combined, ROWS["combined"]),
+}
