@@ -5,8 +5,8 @@ from typing import Any
 
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster
 from faultsim.policies import parse_policy
+from faultsim.policies.registry import MACHINES
 
 __all__ = ["estimates", "placement", "policy", "scheduler"]
 
@@ -49,7 +49,7 @@ def placement(text: str | None, *, box_order: str | None = None, on: Any = None)
     if text is None:
         if box_order is None:
             return None
-        text = "first_fit" if isinstance(on, Cluster) else "max_free_partition"
+        text = MACHINES[on.name].placement.name
     return _with(parse_policy("placement", text), box_order=box_order)
 
 

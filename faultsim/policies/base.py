@@ -21,6 +21,11 @@ class Policy:
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
 
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether the class was written by a user, in Python."""
+        return False
+
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
         lowered: dict[str, Any] = {"name": self.name}

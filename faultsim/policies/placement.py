@@ -51,8 +51,6 @@ class Placement(Policy):
     kind: ClassVar[str] = "placement"
     name: ClassVar[str] = "python"
     box_order: str = BOX_ORDERS[0]
-    #: Whether it asks a predictor.
-    needs_predictor: ClassVar[bool] = False
 
     def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
         """Index of the candidate that the job takes.
@@ -74,9 +72,14 @@ class Placement(Policy):
         """
         raise OptionError(f"{type(self).__name__} must define choose(self, job, candidates, state)")
 
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the built-in rules."""
+        return cls not in _BUILT_IN
+
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., "box_order": ...}``, with the object itself for a rule written in Python."""
-        if type(self) in _BUILT_IN:
+        if not self.is_written():
             return super().lower()
         box_order = checks.choice("box_order", self.box_order, BOX_ORDERS)
         return {"name": "python", "box_order": box_order, "object": self}
@@ -190,7 +193,6 @@ class Balancing(Placement):
     """
 
     name: ClassVar[str] = "balancing"
-    needs_predictor: ClassVar[bool] = True
     rule: str = "prod"
     box_order: str = BOX_ORDERS[0]
 
@@ -222,7 +224,6 @@ class TieBreaking(Placement):
     """
 
     name: ClassVar[str] = "tie_breaking"
-    needs_predictor: ClassVar[bool] = True
     box_order: str = BOX_ORDERS[0]
 
     def __post_init__(self) -> None:
@@ -263,7 +264,6 @@ class SafestFirst(Placement):
     """
 
     name: ClassVar[str] = "safest_first"
-    needs_predictor: ClassVar[bool] = True
 
 
 _BUILT_IN = (FirstFit, MaxFreePartition, MostCubic, Balancing, TieBreaking, LeastFailuresFirst, SafestFirst)

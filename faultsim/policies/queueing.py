@@ -87,11 +87,14 @@ class QueueOrder(Policy):
         """The keys of all jobs, by their columns, if they never change; None if they do, or only arrival counts."""
         return None
 
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the built-in orders."""
+        return cls not in _BUILT_IN
+
     def lower(self) -> dict[str, Any]:
         """``{"name": ...}`` for a built-in order, with the object itself for one written in Python."""
-        if type(self) in _BUILT_IN:
-            return super().lower()
-        return {"name": "python", "object": self}
+        return {"name": "python", "object": self} if self.is_written() else super().lower()
 
 
 @dataclass(frozen=True)

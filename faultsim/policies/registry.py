@@ -5,7 +5,7 @@ which part of the reference engine do it.  A new policy is a class in a module b
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any
@@ -86,6 +86,8 @@ __all__ = [
     "find",
     "from_lowered",
     "known_policies",
+    "parts_of",
+    "row_of",
 ]
 
 
@@ -147,6 +149,10 @@ class PolicyRow:
     compiled: str | Mapping[str, str] = ""
     #: What the compiled engine must follow for it: "progress" of jobs, "nodes" of each job too, or "" for neither.
     follows: str = ""
+    #: What it needs of the run (`faultsim.simulation.compatibility.NEEDS`), and what is usually given then.
+    needs: Mapping[str, str] = field(default_factory=dict)
+    #: Why other machines refuse it, and what to use there.
+    elsewhere: str = ""
 
     @property
     def summary(self) -> str:
@@ -166,6 +172,15 @@ _TORUS = ("torus",)
 _WORKFLOWS = ("resources",)
 _STATIC = "scheduling.orders:STATIC"
 _PLANNED = "checkpointing.planned:PLANNED"
+_FAILURES = {"failures": ""}
+_WHERE = {"where": "IntervalPredictor"}
+_PREDICTOR = {"predictor": "Confidence(0.1)", **_WHERE}
+_FOR_TICKS = {"predictor": "IntervalPredictor(precision=0.7, recall=0.7, interval={policy.interval:g})", **_WHERE}
+_BOXES = "{name} places boxes, and {run.machine} has none: use placement=FirstFit(), or take a Torus"
+_NODES = (
+    "{name} chooses single nodes, and on {run.machine} jobs take boxes: use placement=Balancing(), TieBreaking() or "
+    "another for boxes, or take a Cluster"
+)
 
 #: Every policy of this version.
 POLICIES: tuple[PolicyRow, ...] = (
@@ -186,32 +201,40 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("placement", "first_fit", FirstFit, _BOTH, "model.md#first-fit", aliases=("ff",),
               compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT"}),
     PolicyRow("placement", "max_free_partition", MaxFreePartition, _TORUS, "[krevat2002] section 2", aliases=("mfp",),
-              compiled="placement.torus_rules:MAX_FREE_PARTITION"),
+              compiled="placement.torus_rules:MAX_FREE_PARTITION", elsewhere=_BOXES),
     PolicyRow("placement", "most_cubic", MostCubic, _TORUS, "model.md#most-cubic", aliases=("cubic",),
-              compiled="placement.most_cubic:MOST_CUBIC"),
+              compiled="placement.most_cubic:MOST_CUBIC", elsewhere=_BOXES),
     PolicyRow("placement", "balancing", Balancing, _TORUS, "[oliner2004] section 5.2.1",
-              compiled="placement.torus_rules:BALANCING"),
+              compiled="placement.torus_rules:BALANCING", needs=_PREDICTOR, elsewhere=_BOXES),
     PolicyRow("placement", "tie_breaking", TieBreaking, _TORUS, "[oliner2004] section 5.2.2",
-              compiled="placement.torus_rules:TIE_BREAKING"),
+              compiled="placement.torus_rules:TIE_BREAKING", needs=_PREDICTOR, elsewhere=_BOXES),
     PolicyRow("placement", "least_failures_first", LeastFailuresFirst, _CLUSTER, "[zhang2004] section 5.2.3",
-              aliases=("lff",), compiled="placement.cluster_rules:LEAST_FAILURES_FIRST", follows="nodes"),
+              aliases=("lff",), compiled="placement.cluster_rules:LEAST_FAILURES_FIRST", follows="nodes",
+              elsewhere=_NODES),
     PolicyRow("placement", "safest_first", SafestFirst, _CLUSTER, "model.md#safest-first", aliases=("safest",),
-              compiled="placement.cluster_rules:SAFEST_FIRST", follows="nodes"),
+              compiled="placement.cluster_rules:SAFEST_FIRST", follows="nodes", needs=_PREDICTOR, elsewhere=_NODES),
     PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
-              compiled="migration.defragment:DEFRAGMENT"),
+              compiled="migration.defragment:DEFRAGMENT",
+              elsewhere="{name} is not supported on {run.machine}, where free nodes need not be together: use "
+                        "migration=None, or take a Torus"),
     PolicyRow("migration", "least_failures", LeastFailuresMigration, _CLUSTER, "[zhang2004] section 5.2.3",
-              aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes"),
+              aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes",
+              elsewhere="{name} moves single nodes, and on {run.machine} jobs keep boxes: use migration=Defragment() "
+                        "or None, or take a Cluster"),
     PolicyRow("recovery", "requeue", Requeue, _BOTH, "[oliner2004] section 6; [zhang2004] section 3",
               compiled="recovery.requeue:REQUEUE"),
     PolicyRow("recovery", "hold", Hold, _BOTH, "[li2009] section 5.1", compiled="recovery.hold:HOLD"),
     PolicyRow("predictor", "blind", Blind, _BOTH, "model.md#predictors", aliases=("none",)),
-    PolicyRow("predictor", "perfect", Perfect, _BOTH, "[zhang2004] section 5.2.1"),
-    PolicyRow("predictor", "confidence", Confidence, _BOTH, "[oliner2004] section 4.1", example="confidence:0.1"),
-    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, "[oliner2004] section 4.2", example="accuracy:0.1"),
+    PolicyRow("predictor", "perfect", Perfect, _BOTH, "[zhang2004] section 5.2.1", needs=_FAILURES),
+    PolicyRow("predictor", "confidence", Confidence, _BOTH, "[oliner2004] section 4.1", example="confidence:0.1",
+              needs=_FAILURES),
+    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, "[oliner2004] section 4.2", example="accuracy:0.1",
+              needs=_FAILURES),
     PolicyRow("predictor", "interval", IntervalPredictor, _BOTH, "[li2009] section 5.1",
-              example="interval:precision=0.7,recall=0.7,interval=300"),
+              example="interval:precision=0.7,recall=0.7,interval=300", needs=_FAILURES),
     PolicyRow("predictor", "trace", PredictionTrace, _BOTH, "[yu2010]"),
-    PolicyRow("predictor", "buckets", Buckets, _BOTH, "[zhang2004] section 5.2.2", example="buckets:4"),
+    PolicyRow("predictor", "buckets", Buckets, _BOTH, "[zhang2004] section 5.2.2", example="buckets:4",
+              needs=_FAILURES),
     PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "model.md#checkpoints"),
     PolicyRow("checkpointing", "periodic", Periodic, _BOTH, "[zhang2004] section 5.1", example="periodic:7200,300",
               compiled=_PLANNED, follows="progress"),
@@ -220,23 +243,28 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("checkpointing", "daly", Daly, _BOTH, "[daly2006]", example="daly:cost=30,mtbf=4838400",
               compiled=_PLANNED, follows="progress"),
     PolicyRow("checkpointing", "before_failure", BeforeFailure, _BOTH, "[zhang2004] section 5.2.1",
-              example="before_failure:300", compiled="checkpointing.requests:BEFORE_FAILURE"),
+              example="before_failure:300", compiled="checkpointing.requests:BEFORE_FAILURE", needs=_WHERE),
     PolicyRow("checkpointing", "predicted_windows", PredictedWindows, _BOTH, "[zhang2004] section 5.2.2",
               aliases=("windows",), example="predicted_windows:bucket=4,victims=long",
-              compiled="checkpointing.requests:PREDICTED_WINDOWS"),
+              compiled="checkpointing.requests:PREDICTED_WINDOWS", needs={"buckets": ""}),
     PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, "[oliner2006]", example="risk_based:3600,300",
-              compiled="checkpointing.risk:RISK_BASED", follows="nodes"),
+              compiled="checkpointing.risk:RISK_BASED", follows="nodes", needs=_PREDICTOR),
     PolicyRow("victims", "all", AllJobs, _BOTH, "[zhang2004] section 5.2.2"),
     PolicyRow("victims", "long", LongJobs, _BOTH, "[zhang2004] section 5.2.2"),
     PolicyRow("victims", "big", BigJobs, _BOTH, "[zhang2004] section 5.2.2"),
     PolicyRow("rescheduling", "fars", Fars, _BOTH, "[li2009]", example="fars:interval=300,strategy=service_unit_loss",
-              compiled="fars.ticks:FARS"),
+              compiled="fars.ticks:FARS", needs=_FOR_TICKS),
     PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, "[li2009] equation 2",
               aliases=("sul", "sul_d")),
     PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, "[li2009] equation 3", aliases=("jfr", "jfr_d")),
     PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, "[li2009] equation 4", aliases=("fsd", "fsd_d")),
-    PolicyRow("strategy", "node_stealing", NodeStealing, _CLUSTER, "[du2024]"),
-    PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16"),
+    PolicyRow("strategy", "node_stealing", NodeStealing, _CLUSTER, "[du2024]",
+              needs={"checkpoints": "Young(cost, mtbf)", "recovery": "Requeue()"},
+              elsewhere="{name} takes single nodes of a job, and on {run.machine} jobs keep boxes: use "
+                        "strategy=ServiceUnitLoss(), or take a Cluster"),
+    PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16", needs={"room": ""},
+              elsewhere="{policy!r} keeps single nodes, and on {run.machine} jobs take boxes: use spares='dynamic', or "
+                        "take a Cluster"),
     PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]"),
     PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4"),
     PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.D"),
@@ -247,7 +275,7 @@ POLICIES: tuple[PolicyRow, ...] = (
 #: Policies that users write in Python, by subclassing the base of the kind.
 WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.orders:PYTHON"),
-    PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON"),
+    PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON", elsewhere=_BOXES),
 )
 
 _BY_NAME = {(row.kind, row.name): row for row in (*POLICIES, *WRITTEN)}
@@ -257,6 +285,16 @@ _PARTS = tuple(kind for kind, row in KINDS.items() if not row.option)
 def find(kind: str, name: str) -> PolicyRow | None:
     """The row of a policy, built in or written in Python; None if there is none."""
     return _BY_NAME.get((kind, name))
+
+
+def row_of(cls: type[Policy]) -> PolicyRow | None:
+    """The row of a class of policies; None if it is not known."""
+    return find(cls.kind, "python" if cls.is_written() else cls.name)
+
+
+def parts_of(cls: type[Policy]) -> tuple[str, ...]:
+    """Names of the parameters that are policies, such as the strategy of `Fars`."""
+    return tuple(field.name for field in fields(cls) if field.name in _PARTS) if is_dataclass(cls) else ()
 
 
 @cache

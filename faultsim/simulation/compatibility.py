@@ -1,157 +1,134 @@
-"""What has no meaning together: each such combination is refused by name before anything runs."""
+"""Which options go together: every combination that is not supported is refused by name before anything runs.
+
+What is supported is in the rows of `faultsim.policies.registry`: the machines of a policy, and what it needs of the
+run.  The tables here say when a need is met, and which parameters only a torus has.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Torus
-from faultsim.policies import (
-    BOX_ORDERS,
-    BeforeFailure,
-    Buckets,
-    Defragment,
-    Fars,
-    LeastFailuresMigration,
-    NoCheckpoint,
-    NodeStealing,
-    Placement,
-    Policy,
-    PredictedWindows,
-    RiskBased,
-    Static,
-    known_policies,
-)
+from faultsim.policies import BOX_ORDERS, Buckets, NoCheckpoint, Placement, Policy, Static
+from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
-__all__ = ["check_combination", "spare_nodes"]
+__all__ = ["NEEDS", "ON_TORUS", "check_combination", "refusable", "spare_nodes"]
 
 
-def check_combination(run: RunOptions) -> None:
-    """Refuse, by name, what has no meaning together."""
-    placement = run.placement
+@dataclass(frozen=True)
+class Need:
+    """What a policy may need of a run: when the run has it, and the message if it has not.
+
+    The message is formatted with the `policy`, its `name`, what is `usual` by its row, and the `run`.
+    """
+
+    is_met: Callable[[Any], bool]
+    message: str
+
+
+#: By the names that rows use.
+NEEDS: dict[str, Need] = {
+    "predictor": Need(
+        lambda run: run.predictor is not None,
+        "{name} requires a predictor: give predictor={usual}, or Blind() for none",
+    ),
+    "where": Need(
+        lambda run: run.predictor is None or run.predictor.says_where,
+        "{name} must know which node will fail, and {run.predictor!r} says only when: use {usual} or another "
+        "predictor, or checkpointing=PredictedWindows({run.predictor.hours:g})",
+    ),
+    "failures": Need(
+        lambda run: run.failures is not None or not run.predictor.needs_failures,
+        "{policy!r} predicts the failures of the run, and there are none: give failures=, or leave the predictor out "
+        "(Blind() where one is required)",
+    ),
+    "buckets": Need(
+        lambda run: not isinstance(run.predictor, Buckets) or run.predictor == run.checkpointing.bucket,
+        "{name} has buckets of its own, {policy.bucket!r}, and predictor={run.predictor!r} differs: give the same, or "
+        "no predictor",
+    ),
+    "checkpoints": Need(
+        lambda run: not isinstance(run.checkpointing, NoCheckpoint | None),
+        "{name} requires checkpoints, or the job that it stops would lose everything: give checkpointing={usual} or "
+        "another, or use strategy=ServiceUnitLoss()",
+    ),
+    "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
+    "room": Need(
+        lambda run: spare_nodes(run) < run.machine.nodes,
+        "{policy!r} leaves no node of {run.machine} to the jobs: fewer than {run.machine.nodes:,} can be spare",
+    ),
+}
+
+#: Parameters of policies that only a torus has: the values that other machines support, and the end of the message.
+ON_TORUS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
+    ("placement", "box_order", BOX_ORDERS[0].__eq__, "which has no boxes: leave it out"),
+    ("scheduler", "reservation", "any".__eq__, "which has no boxes: use reservation='any'"),
+    ("scheduler", "max_growth", (1).__ge__, "where every size fits as it is: leave it out"),
+)
+
+#: The policies among the options of a run.
+_policies = attrgetter(*(kind for kind, row in KINDS.items() if row.option))
+
+
+def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]]) -> None:
+    """Refuse, by name, options that do not go together; `policies` are those that are `refusable`."""
+    placement, machine = run.placement, run.machine.name
     assert placement is not None  # __post_init__ put the machine's default
-    if type(placement).choose is Placement.choose and placement.name == "python":
+    if placement.is_written() and type(placement).choose is Placement.choose:
         raise OptionError(f"{type(placement).__name__} must define choose(self, job, candidates, state)")
-    if isinstance(run.machine, Torus):
-        _check_torus(run, placement)
-    else:
-        _check_cluster(run, placement)
-    _check_predictor(run, placement)
-    _check_rescheduling(run)
+    for policy, row in policies:
+        if machine not in row.machines:
+            raise OptionError(row.elsewhere.format(policy=policy, name=type(policy).__name__, run=run))
+    for kind, name, is_supported, hint in () if machine == "torus" else ON_TORUS:
+        value = getattr(getattr(run, kind), name, None)
+        if value is not None and not is_supported(value):
+            raise OptionError(f"{name}={value!r} is not supported on {run.machine}, {hint}, or take a Torus")
+    for policy, row in policies:
+        for what, usual in row.needs.items():
+            if not NEEDS[what].is_met(run):
+                words = {"policy": policy, "name": type(policy).__name__, "run": run}
+                raise OptionError(NEEDS[what].message.format(usual=usual.format(**words), **words))
     _check_nodes(run)
 
 
-def _check_torus(run: RunOptions, placement: Placement) -> None:
-    known = known_policies("placement")
-    if placement.name in known and "torus" not in known[placement.name].machines:
-        raise OptionError(
-            f"{type(placement).__name__} chooses single nodes, and on {run.machine} jobs take boxes: use "
-            f"placement=Balancing(), TieBreaking() or another for boxes, or take a Cluster"
-        )
-    if isinstance(run.migration, LeastFailuresMigration):
-        raise OptionError(
-            f"LeastFailuresMigration moves single nodes, and on {run.machine} jobs keep boxes: use "
-            f"migration=Defragment() or None, or take a Cluster"
-        )
+def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
+    """The policies of a run that may not go with its machine or its other options, with their rows."""
+    given = _policies(run)
+    found = []
+    for place, row, parts in _doubtful(run.machine.name, *map(type, given)):
+        found.append((given[place], row))
+        for name in parts:
+            part = getattr(given[place], name)
+            if isinstance(part, Policy) and (part_row := row_of(type(part))) is not None:
+                found.append((part, part_row))
+    return found
 
 
-def _check_cluster(run: RunOptions, placement: Placement) -> None:
-    known = known_policies("placement")
-    if placement.name not in known or "cluster" not in known[placement.name].machines:
-        raise OptionError(
-            f"{type(placement).__name__} places boxes, and {run.machine} has none: use "
-            f"placement=FirstFit(), or take a Torus"
-        )
-    if placement.box_order != BOX_ORDERS[0]:
-        raise OptionError(
-            f"box_order={placement.box_order!r} has no meaning on {run.machine}, which has no boxes: "
-            f"leave it out, or take a Torus"
-        )
-    if isinstance(run.migration, Defragment):
-        raise OptionError(
-            f"Defragment has no meaning on {run.machine}, where free nodes need not be together: "
-            f"use migration=None, or take a Torus"
-        )
-    if getattr(run.scheduler, "reservation", "any") != "any":
-        raise OptionError(
-            f"reservation={run.scheduler.reservation!r} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-            f"which has no boxes: use reservation='any', or take a Torus"
-        )
-    if getattr(run.scheduler, "max_growth", 1) > 1:
-        raise OptionError(
-            f"max_growth={run.scheduler.max_growth} has no meaning on {run.machine}, "  # type: ignore[attr-defined]
-            f"where every size fits as it is: leave it out, or take a Torus"
-        )
+@cache
+def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[str]]]:
+    """Which of these may be refused, as (place, row, parameters that may): asked once, as most runs are short."""
 
+    def fits(row: PolicyRow) -> bool:
+        return machine in row.machines and not row.needs
 
-def _check_predictor(run: RunOptions, placement: Placement) -> None:
-    """Who asks a predictor has one that can answer, and it has something to predict."""
-    predictor = run.predictor
-    asking: list[Policy] = [placement] if placement.needs_predictor else []
-    asking += [run.checkpointing] if isinstance(run.checkpointing, RiskBased) else []
-    asking += [run.rescheduling] if isinstance(run.rescheduling, Fars) else []
-    for policy in asking:
-        if predictor is None:
-            usual = "Confidence(0.1)"
-            if isinstance(policy, Fars):
-                usual = f"IntervalPredictor(precision=0.7, recall=0.7, interval={policy.interval:g})"
-            raise OptionError(
-                f"{type(policy).__name__} asks a predictor, and there is none: "
-                f"give predictor={usual}, or Blind() for none"
-            )
-    if isinstance(run.checkpointing, BeforeFailure):
-        asking.append(run.checkpointing)
-    if predictor is None:
-        return
-    for policy in asking:
-        if not predictor.says_where:
-            instead = "IntervalPredictor" if isinstance(policy, Fars) else ""
-            raise OptionError(
-                f"{type(policy).__name__} must know which node will fail, and {predictor!r} says only when: use "
-                + (instead or f"another predictor, or checkpointing=PredictedWindows({predictor.hours:g})")  # type: ignore[attr-defined]
-            )
-    if isinstance(run.checkpointing, PredictedWindows) and isinstance(predictor, Buckets):
-        own = run.checkpointing.bucket
-        if own != predictor:
-            raise OptionError(
-                f"PredictedWindows has buckets of its own, {own!r}, and predictor={predictor!r} differs: "
-                f"give the same, or no predictor"
-            )
-    if predictor.needs_failures and run.failures is None:
-        raise OptionError(
-            f"{predictor!r} predicts the failures of the run, and there are none: give failures=, "
-            f"or leave the predictor out (Blind() where one is asked)"
-        )
-
-
-def _check_rescheduling(run: RunOptions) -> None:
-    policy, machine = run.rescheduling, run.machine
-    if not isinstance(policy, Fars):
-        return
-    stealing, pool = isinstance(policy.strategy, NodeStealing), policy.spares
-    if isinstance(machine, Torus) and stealing:
-        raise OptionError(
-            f"NodeStealing takes single nodes of a job, and on {machine} jobs keep boxes: use "
-            f"strategy=ServiceUnitLoss(), or take a Cluster"
-        )
-    if isinstance(machine, Torus) and isinstance(pool, Static):
-        raise OptionError(
-            f"{pool!r} keeps single nodes, and on {machine} jobs take boxes: use spares='dynamic', or take a Cluster"
-        )
-    if isinstance(pool, Static) and pool.k >= machine.nodes:
-        raise OptionError(
-            f"{pool!r} leaves no node of {machine} to the jobs: at most {machine.nodes - 1:,} can be spare"
-        )
-    if stealing and (run.checkpointing is None or isinstance(run.checkpointing, NoCheckpoint)):
-        raise OptionError(
-            "NodeStealing needs checkpoints, or the job that it stops would lose everything: give "
-            "checkpointing=Young(cost, mtbf) or another, or use strategy=ServiceUnitLoss()"
-        )
+    found = []
+    for place, cls in enumerate(classes):
+        if issubclass(cls, Policy) and (row := row_of(cls)) is not None:
+            parts = [kind for kind in parts_of(cls) if not all(map(fits, known_policies(kind).values()))]
+            if parts or not fits(row):
+                found.append((place, row, parts))
+    return found
 
 
 def spare_nodes(run: RunOptions) -> int:
     """Nodes that `Static` keeps from the jobs."""
-    policy = run.rescheduling
-    return policy.spares.k if isinstance(policy, Fars) and isinstance(policy.spares, Static) else 0
+    spares = getattr(run.rescheduling, "spares", None)
+    return spares.k if isinstance(spares, Static) else 0
 
 
 def _check_nodes(run: RunOptions) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim._core.engine import Engine
 from faultsim.errors import EngineError
+from faultsim.policies.queueing import QueueOrder
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
@@ -36,6 +37,12 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
     return _factory(path), row.follows
 
 
+@cache
+def _has_static_keys(order: str) -> bool:
+    row = find("order", order)
+    return row is not None and row.cls.static_keys is not QueueOrder.static_keys  # type: ignore[attr-defined]
+
+
 def core_engine(
     settings: dict[str, Any],
     submit: NDArray[np.float64],
@@ -56,7 +63,7 @@ def core_engine(
     factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
     follows = {follow for _, follow in parts.values()}
     columns: dict[str, Any] = {**(world or {}), "queue_key": None}
-    if "object" not in order:  # which is asked at each pass
+    if _has_static_keys(order["name"]):
         columns["queue_key"] = from_lowered("order", order).static_keys(estimate, size)
     if checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
-from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Rescheduling, Scheduler
+from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Recovery, Rescheduling, Scheduler
 
 __all__ = ["RunOptions"]
 
@@ -26,6 +26,8 @@ class RunOptions(Protocol):
     def migration(self) -> Migration | None: ...
     @property
     def failures(self) -> FailureTrace | None: ...
+    @property
+    def recovery(self) -> Recovery | None: ...
     @property
     def predictor(self) -> Predictor | None: ...
     @property

@@ -16,9 +16,7 @@ from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
     Fars,
-    FirstFit,
     IntervalPredictor,
-    MaxFreePartition,
     Migration,
     NodeStealing,
     Placement,
@@ -33,8 +31,9 @@ from faultsim.policies import (
     known_policies,
     parse_policy,
 )
+from faultsim.policies.registry import KINDS, MACHINES
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import check_combination, spare_nodes
+from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
 from faultsim.simulation.engine_inputs import MOST
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.progress import Progress, reporting
@@ -92,18 +91,18 @@ class Run:
         if not isinstance(self.log, Workload):
             raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {self.log!r:.60}")
         put(self, "machine", _machine(self.machine))
-        put(self, "scheduler", _policy("scheduler", Scheduler, self.scheduler))
+        _check_policy("scheduler", self.scheduler)
         if self.placement is None:
-            put(self, "placement", _FIRST_FIT if isinstance(self.machine, Cluster) else _MAX_FREE_PARTITION)
+            put(self, "placement", _DEFAULT_PLACEMENT[self.machine.name])
         else:
-            put(self, "placement", _policy("placement", Placement, self.placement))
+            _check_policy("placement", self.placement)
         if self.failures is not None and not isinstance(self.failures, FailureTrace):
             raise InputError(f"failures must be a FailureTrace, got {self.failures!r:.60}")
-        for kind, base in _OPTIONAL.items():
+        for kind in _OPTIONAL:
             if getattr(self, kind) is not None:
-                put(self, kind, _policy(kind, base, getattr(self, kind)))
-        stops = isinstance(self.rescheduling, Fars) and isinstance(self.rescheduling.strategy, NodeStealing)
-        if (self.failures is not None or stops) and self.recovery is None:
+                _check_policy(kind, getattr(self, kind))
+        policies = refusable(self)
+        if self.recovery is None and (self.failures is not None or any("recovery" in row.needs for _, row in policies)):
             put(self, "recovery", Requeue())
         if not isinstance(self.estimates, str) or self.estimates not in _ESTIMATES:
             if isinstance(self.estimates, str):
@@ -118,7 +117,7 @@ class Run:
         put(self, "seed", checks.whole("seed", self.seed, low=0))
         put(self, "record", checks.flag("record", self.record))
         checks.choice("oversized", self.oversized, ("error", "drop"))
-        check_combination(self)
+        check_combination(self, policies)
 
     def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
         """Run it to the end.
@@ -151,7 +150,7 @@ class Run:
     @property
     def has_python(self) -> bool:
         """Whether a policy written in Python takes part."""
-        return self.scheduler.order.name == "python" or _placement(self).name == "python"
+        return self.scheduler.order.is_written() or _placement(self).is_written()
 
     def lower(self) -> dict[str, Any]:
         """All options in their plain form, as provenance keeps them."""
@@ -282,17 +281,9 @@ def _last_prediction(predictor: Predictor | None) -> float:
     return 0.0
 
 
-#: Keyword -> base of its policies, for those that may be left out.
-_OPTIONAL: dict[str, type[Policy]] = {
-    "migration": Migration,
-    "recovery": Recovery,
-    "predictor": Predictor,
-    "checkpointing": Checkpointing,
-    "rescheduling": Rescheduling,
-}
-
-_FIRST_FIT = FirstFit()
-_MAX_FREE_PARTITION = MaxFreePartition()
+#: Kinds of policies that may be left out.
+_OPTIONAL = tuple(kind for kind, row in KINDS.items() if row.option and kind not in ("scheduler", "placement"))
+_DEFAULT_PLACEMENT = {name: row.placement() for name, row in MACHINES.items()}
 
 
 def _placement(run: Run) -> Placement:
@@ -308,10 +299,10 @@ def _machine(value: Any) -> Cluster | Torus:
     raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
 
 
-def _policy(kind: str, base: type[Policy], value: Any) -> Any:
-    rows = known_policies(kind)
-    if isinstance(value, base) and (value.name in rows or kind in ("scheduler", "placement")):
-        return value
+def _check_policy(kind: str, value: Any) -> None:
+    rows, base = known_policies(kind), KINDS[kind].base
+    if isinstance(value, base) and (value.name in rows or value.is_written()):
+        return
     if isinstance(value, str):
         row = rows.get(value.strip().lower().replace("-", "_"))
         text = row.example if row is not None and row.example else value

@@ -270,7 +270,7 @@ def _check_combination(
     transfers: str,
     outputs: Any,
 ) -> None:
-    """Refuse, by name, what has no meaning together."""
+    """Refuse, by name, options that do not go together."""
     name = type(scheduler).__name__
     if failures is not None and not isinstance(failures, FailureTrace):
         raise OptionError(f"failures must be a FailureTrace, got {failures!r:.60}")
@@ -284,13 +284,12 @@ def _check_combination(
         }
         for option in (option for option, given in refused.items() if given):
             raise OptionError(
-                f"{name} plans with transfers that start at once, in parallel, and asks nobody, so {option} has no "
-                f"meaning with it: leave it out, or use RankHybd(), Flaw() or Fifo()"
+                f"{name} plans with transfers that start at once, in parallel, and without predictions, so {option} is "
+                f"not supported with it: leave it out, or use RankHybd(), Flaw() or Fifo()"
             )
     if scheduler.asks and predictor is None:
         raise OptionError(
-            f"{name} asks a predictor, and there is none: give predictor=PredictionTrace(...) or another, "
-            f"or Blind() for none"
+            f"{name} requires a predictor: give predictor=PredictionTrace(...) or another, or Blind() for none"
         )
     if predictor is None:
         return

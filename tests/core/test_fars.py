@@ -112,7 +112,7 @@ def test_bad_text(kind, text, said):
         (
             FLAT,
             {"predictor": None},
-            r"Fars asks a predictor, and there is none: give predictor=IntervalPredictor\(prec",
+            r"Fars requires a predictor: give predictor=IntervalPredictor\(prec",
         ),
         (
             FLAT,
@@ -123,7 +123,7 @@ def test_bad_text(kind, text, said):
         (
             FLAT,
             {"rescheduling": fs.Fars(300, SUL, fs.Static(8))},
-            r"Static\(k=8\) leaves no node of cluster:8 .* most 7",
+            r"Static\(k=8\) leaves no node of cluster:8 .* fewer than 8",
         ),
         (FLAT, {"rescheduling": fs.Fars(300, SUL, fs.Static(900))}, r"Static\(k=900\) leaves no node of cluster:8"),
         (
@@ -136,11 +136,11 @@ def test_bad_text(kind, text, said):
             {"rescheduling": fs.Fars(300, STEALING)},
             "NodeStealing takes single nodes of a job, and on torus:2x2x2",
         ),
-        (FLAT, {"rescheduling": fs.Fars(300, STEALING)}, r"NodeStealing needs checkpoints, .*=Young\(cost, mtbf\)"),
+        (FLAT, {"rescheduling": fs.Fars(300, STEALING)}, r"NodeStealing requires checkpoints, .*=Young\(cost, mtbf\)"),
         (
             FLAT,
             {"rescheduling": fs.Fars(300, STEALING), "checkpointing": fs.NoCheckpoint()},
-            "NodeStealing needs checkpoints, or the job that it stops would lose everything",
+            "NodeStealing requires checkpoints, or the job that it stops would lose everything",
         ),
         (
             FLAT,

@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim.policies.registry import row_of
 
 ORDERS = st.sampled_from(["arrival", "shortest", "largest", "wfp3", "unicef"])
 BOX_ORDERS = st.sampled_from(["extents-descending", "extents-ascending", "bases"])
@@ -191,7 +192,8 @@ def runs(
         )
         if failing and draw(st.booleans()):
             migration = fs.LeastFailuresMigration(draw(st.sampled_from([0, 1])), draw(SHORT))
-    more = draw(failing_options(machine.nodes, torus, placement.needs_predictor, failing)) if failing else {}
+    asks = "predictor" in row_of(type(placement)).needs
+    more = draw(failing_options(machine.nodes, torus, asks, failing)) if failing else {}
     if not moving:
         more.pop("rescheduling", None)
     spares = more["rescheduling"].spares if "rescheduling" in more else None

@@ -38,14 +38,14 @@ def test_defaults():
             r"MaxFreePartition places boxes, and cluster:4 has none: use placement=F",
         ),
         ({"placement": LastBox()}, "LastBox places boxes, and cluster:4 has none"),
-        ({"placement": fs.FirstFit(box_order="bases")}, "box_order='bases' has no meaning on cluster:4"),
-        ({"migration": fs.Defragment()}, "Defragment has no meaning on cluster:4, .* use migration=None"),
-        ({"scheduler": fs.EasyBackfill(reservation="fixed")}, "reservation='fixed' has no meaning on cluster:4"),
-        ({"scheduler": fs.EasyBackfill(max_growth=2)}, "max_growth=2 has no meaning on cluster:4"),
-        ({"scheduler": fs.ConservativeBackfill(max_growth=3)}, "max_growth=3 has no meaning on cluster:4"),
+        ({"placement": fs.FirstFit(box_order="bases")}, "box_order='bases' is not supported on cluster:4"),
+        ({"migration": fs.Defragment()}, "Defragment is not supported on cluster:4, .* use migration=None"),
+        ({"scheduler": fs.EasyBackfill(reservation="fixed")}, "reservation='fixed' is not supported on cluster:4"),
+        ({"scheduler": fs.EasyBackfill(max_growth=2)}, "max_growth=2 is not supported on cluster:4"),
+        ({"scheduler": fs.ConservativeBackfill(max_growth=3)}, "max_growth=3 is not supported on cluster:4"),
     ],
 )
-def test_what_has_no_meaning_on_a_cluster(options, said):
+def test_what_is_not_supported_on_a_cluster(options, said):
     with pytest.raises(OptionError, match=said):
         fs.Run(LOG, FLAT, **options)
     fs.Run(LOG, TORUS, **options)
@@ -97,8 +97,8 @@ FAILURES = fs.FailureTrace([5, 15, 25], [0, 3, 0], [0, 10, 0], span=100)
 
 
 @pytest.mark.parametrize("options", [{}, {"failures": FAILURES}])
-def test_what_asks_a_predictor(options):
-    said = r"asks a predictor, and there is none: give predictor=Confidence\(0.1\), or Blind\(\) for none"
+def test_what_requires_a_predictor(options):
+    said = r"requires a predictor: give predictor=Confidence\(0.1\), or Blind\(\) for none"
     for machine, more in (
         (TORUS, {"placement": fs.Balancing()}),
         (TORUS, {"placement": fs.TieBreaking()}),
@@ -167,7 +167,7 @@ def test_recovery_is_requeue_where_something_fails():
         ),
     ],
 )
-def test_what_has_no_meaning_on_a_torus(options, said):
+def test_what_is_not_supported_on_a_torus(options, said):
     with pytest.raises(OptionError, match=said):
         fs.Run(LOG, TORUS, **options)
     fs.Run(LOG, FLAT, **options)

@@ -175,8 +175,8 @@ def test_heft_follows_its_plan_through_failures(engine, failure, start, loss):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scheduler": fs.Flaw()}, r"Flaw asks a predictor, and there is none: .* or Blind\(\) for none"),
-        ({"scheduler": fs.Fifo(aware=True)}, "Fifo asks a predictor, and there is none"),
+        ({"scheduler": fs.Flaw()}, r"Flaw requires a predictor: .* or Blind\(\) for none"),
+        ({"scheduler": fs.Fifo(aware=True)}, "Fifo requires a predictor"),
         ({"scheduler": fs.Flaw}, r"must be an instance: write scheduler=Flaw\(\)"),
         ({"scheduler": fs.EasyBackfill()}, "must be one of RankHybd, Flaw, Fifo, Heft, got EasyBackfill"),
         ({"scheduler": "flaw"}, "must be one of RankHybd, Flaw, Fifo, Heft, got 'flaw'"),
@@ -192,9 +192,9 @@ def test_heft_follows_its_plan_through_failures(engine, failure, start, loss):
         ({"record": 1}, "record must be True or False"),
         (
             {"scheduler": fs.Heft(), "predictor": FORESEEN},
-            "Heft plans .* and asks nobody, so predictor= has no meaning",
+            "Heft plans .* and without predictions, so predictor= is not supported with it",
         ),
-        ({"scheduler": fs.Heft(), "failures": None, "transfers": "in_turn"}, "transfers='in_turn' has no meaning"),
+        ({"scheduler": fs.Heft(), "failures": None, "transfers": "in_turn"}, "transfers='in_turn' is not supported"),
         ({"scheduler": fs.Heft(), "failures": None, "outputs": fs.SharedOutputs(1)}, r"outputs=SharedOutputs\(cost"),
     ],
 )

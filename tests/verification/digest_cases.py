@@ -19,6 +19,7 @@ TORI = (
     (4, 4, 8), (4, 4, 8), (2, 2, 2), (3, 3, 3), (2, 3, 4), (1, 1, 9), (4, 4, 4), (5, 3, 4), (6, 5, 4), (8, 4, 4),
     (8, 8, 8), (6, 5, 7), (5, 4, 12), (9, 4, 5), (3, 3, 40), (2, 2, 70),
 )  # fmt: skip
+PREDICTING = (fs.Balancing, fs.TieBreaking, fs.SafestFirst)
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
 ORDERS = ("arrival", "arrival", "shortest", "largest", "wfp3", "unicef", "python")
 
@@ -125,7 +126,7 @@ def drawn(*key: int, about: str = "random") -> Case:
     plain = not failing and not wild and draw.chance(1, 2)
     if plain and not on_torus:
         policies |= {"placement": draw.one(None, fs.FirstFit()), "migration": None}
-    asked = not plain or getattr(policies["placement"], "needs_predictor", False)
+    asked = not plain or isinstance(policies["placement"], PREDICTING)
     chosen = predictor(draw, policies, machine, unit * longest, failures, horizon * unit, wild) if asked else None
     if about == "rescheduling" and draw.chance(2, 3):
         chosen = crowded(draw, machine.nodes, unit * longest, failures, horizon * unit)
@@ -298,7 +299,7 @@ def predictor(
 ) -> Any:
     """One that can answer what is asked, unless `wild`."""
     checkpointing = policies["checkpointing"]
-    asked = getattr(policies["placement"], "needs_predictor", False) or "rescheduling" in policies
+    asked = isinstance(policies["placement"], PREDICTING) or "rescheduling" in policies
     asked = asked or isinstance(checkpointing, fs.RiskBased)
     known = ["blind", "trace", "trace", "pairs", "pairs"]
     if failures is not None or wild:

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim.policies.registry import row_of
 from faultsim.results.metrics import ledger_error
 from helpers.runs import SHORT, checkpointings, failure_traces, runs
 
@@ -81,7 +82,7 @@ def test_an_interval_longer_than_every_job_is_no_checkpoint(engine, run, cost, b
 @given(run=failing_runs)
 def test_a_free_checkpoint_before_each_failure_loses_nothing(engine, run):
     """All failures strike while the job works, or in a restart, which has nothing to lose: nobody moves or pauses."""
-    predictor = run.predictor if run.placement.needs_predictor else None
+    predictor = run.predictor if "predictor" in row_of(type(run.placement)).needs else None
     assume(predictor is None or predictor == fs.Perfect())
     result = simulated(run.with_options(checkpointing=fs.BeforeFailure(0), predictor=predictor, migration=None), engine)
     assert not result.jobs["lost_work"].any()
@@ -94,7 +95,7 @@ def test_a_free_checkpoint_before_each_failure_loses_nothing(engine, run):
 @given(run=failing_runs)
 def test_what_a_moved_job_loses_before_a_failure_that_was_foreseen(engine, run):
     """With migrations, only work that was not safe yet when the move began: none is lost where no job moves."""
-    predictor = run.predictor if run.placement.needs_predictor else None
+    predictor = run.predictor if "predictor" in row_of(type(run.placement)).needs else None
     assume(predictor is None or predictor == fs.Perfect())
     result = simulated(run.with_options(checkpointing=fs.BeforeFailure(0), predictor=predictor), engine)
     assert (result.jobs["moves"] > 0)[result.jobs["lost_work"] > 0].all()
