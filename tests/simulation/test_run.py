@@ -59,7 +59,7 @@ def test_what_is_not_supported_on_a_cluster(options, said):
         ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
         ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
         ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
-        ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, Balancing, .*, got 3"),
+        ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, .*, got 3"),
         ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
         ({"recovery": "requeue"}, r"write recovery=Requeue\(place='arrival', restart_cost=0.0\)"),
         ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
