@@ -9,6 +9,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import MISSING
 from pathlib import Path
 from types import ModuleType
 
@@ -113,6 +114,13 @@ def policies_page() -> list[str]:
         ]  # fmt: skip
         heading = kind.capitalize().replace("_", " ")
         lines += [f"## {heading}", "", *table(("name", "class", "what", "machines", "source"), rows)]
+        parameters = [
+            (f"`{row.cls.__name__}`", f"`{p.name}`", p.type.replace("``", "`"), p.unit,
+             "required" if p.default is MISSING else f"`{p.default!r}`", p.meaning.replace("``", "`"))
+            for row in faultsim.POLICIES if row.kind == kind for p in row.parameters
+        ]  # fmt: skip
+        if parameters:
+            lines += table(("class", "parameter", "type", "unit", "default", "meaning"), parameters)
     return lines
 
 

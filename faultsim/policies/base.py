@@ -4,12 +4,20 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Policy", "content"]
+__all__ = ["FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share", "content"]
+
+# Types of parameters, with their unit; `faultsim.policies.registry` reads it.
+Seconds = Annotated[float, "s"]
+Hours = Annotated[float, "h"]
+Share = Annotated[float, "1"]
+NodeCount = Annotated[int, "nodes"]
+JobCount = Annotated[int, "jobs"]
+FailureCount = Annotated[float, "failures"]
 
 
 class Policy:

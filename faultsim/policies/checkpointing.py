@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Policy
+from faultsim.policies.base import JobCount, Policy, Seconds
 from faultsim.policies.predictors import Buckets
 
 __all__ = [
@@ -99,8 +99,8 @@ class Periodic(Checkpointing):
     """
 
     name: ClassVar[str] = "periodic"
-    interval: float
-    cost: float
+    interval: Seconds
+    cost: Seconds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interval", _interval(self.interval))
@@ -120,8 +120,8 @@ class Periodic(Checkpointing):
 class _ByRate(Checkpointing):
     """Planned checkpoints whose interval follows from the failure rate of a job's nodes."""
 
-    cost: float
-    mtbf: float
+    cost: Seconds
+    mtbf: Seconds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", _cost(self.cost, above=True))
@@ -223,7 +223,7 @@ class BeforeFailure(Checkpointing):
     """
 
     name: ClassVar[str] = "before_failure"
-    cost: float
+    cost: Seconds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", _cost(self.cost))
@@ -260,7 +260,7 @@ class LongJobs(Victims):
     """
 
     name: ClassVar[str] = "long"
-    seconds: float = 300.0
+    seconds: Seconds = 300.0
 
     def __post_init__(self) -> None:
         seconds = checks.number("least time of a long job", self.seconds, low=0.0, unit="seconds")
@@ -284,7 +284,7 @@ class BigJobs(Victims):
     """
 
     name: ClassVar[str] = "big"
-    k: int = 1
+    k: JobCount = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", checks.whole("k, the number of big jobs,", self.k, low=1))
@@ -333,8 +333,8 @@ class PredictedWindows(Checkpointing):
     name: ClassVar[str] = "predicted_windows"
     bucket: Buckets
     victims: Victims = AllJobs()
-    interval: float = 7200.0
-    cost: float = 300.0
+    interval: Seconds = 7200.0
+    cost: Seconds = 300.0
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -374,8 +374,8 @@ class RiskBased(Checkpointing):
     """
 
     name: ClassVar[str] = "risk_based"
-    interval: float
-    cost: float
+    interval: Seconds
+    cost: Seconds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interval", _interval(self.interval))

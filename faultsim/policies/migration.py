@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Policy
+from faultsim.policies.base import FailureCount, Policy, Seconds, Share
 
 __all__ = ["Defragment", "LeastFailuresMigration", "Migration"]
 
@@ -47,9 +47,9 @@ class Defragment(Migration):
     """
 
     name: ClassVar[str] = "defragment"
-    min_free: float = 0.1
-    max_concentration: float = 0.7
-    cost: float = 0.0
+    min_free: Share = 0.1
+    max_concentration: Share = 0.7
+    cost: Seconds = 0.0
     when: str = "waiting"
     keep_promise: bool = False
 
@@ -88,8 +88,8 @@ class LeastFailuresMigration(Migration):
     """
 
     name: ClassVar[str] = "least_failures"
-    threshold: float = 1.0
-    cost: float = 300.0
+    threshold: FailureCount = 1.0
+    cost: Seconds = 300.0
 
     def __post_init__(self) -> None:
         threshold = checks.number("threshold", self.threshold, low=0.0, unit="failures")

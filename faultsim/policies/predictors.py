@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.columns import Column, as_column, read_only
 from faultsim.errors import InputError, OptionError
-from faultsim.policies.base import Policy, content
+from faultsim.policies.base import Hours, Policy, Seconds, Share, content
 
 __all__ = [
     "Accuracy",
@@ -93,7 +93,7 @@ class Confidence(Predictor):
     """
 
     name: ClassVar[str] = "confidence"
-    a: float
+    a: Share
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", _probability("a, the confidence,", self.a))
@@ -123,7 +123,7 @@ class Accuracy(Predictor):
     """
 
     name: ClassVar[str] = "accuracy"
-    a: float
+    a: Share
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "a", _probability("a, the accuracy,", self.a))
@@ -152,7 +152,7 @@ class Buckets(Predictor):
 
     name: ClassVar[str] = "buckets"
     says_where: ClassVar[bool] = False
-    hours: float
+    hours: Hours
 
     def __post_init__(self) -> None:
         hours = checks.number("length of a bucket", self.hours, above=0.0, high=24.0, unit="hours")
@@ -231,9 +231,9 @@ class IntervalPredictor(_Columns):
     """
 
     name: ClassVar[str] = "interval"
-    precision: float
-    recall: float | None
-    interval: float
+    precision: Share
+    recall: Share | None
+    interval: Seconds
     index: NDArray[np.int64] | None = None
     node: NDArray[np.int32] | None = None
 

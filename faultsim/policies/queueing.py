@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Policy
+from faultsim.policies.base import NodeCount, Policy
 
 __all__ = [
     "ORDERS",
@@ -264,7 +264,7 @@ class Fcfs(Scheduler):
     """
 
     name: ClassVar[str] = "fcfs"
-    order: QueueOrder = None  # type: ignore[assignment]  # __post_init__ puts an order here
+    order: QueueOrder = ArrivalOrder()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "order", _order(self.order))
@@ -298,9 +298,9 @@ class EasyBackfill(Scheduler):
     """
 
     name: ClassVar[str] = "easy"
-    order: QueueOrder = None  # type: ignore[assignment]
+    order: QueueOrder = ArrivalOrder()
     reservation: str = "any"
-    max_growth: int = 1
+    max_growth: NodeCount = 1
     repairs: str = "known"
 
     def __post_init__(self) -> None:
@@ -335,8 +335,8 @@ class ConservativeBackfill(Scheduler):
     """
 
     name: ClassVar[str] = "conservative"
-    order: QueueOrder = None  # type: ignore[assignment]
-    max_growth: int = 1
+    order: QueueOrder = ArrivalOrder()
+    max_growth: NodeCount = 1
     repairs: str = "known"
 
     def __post_init__(self) -> None:

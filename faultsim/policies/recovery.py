@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Policy
+from faultsim.policies.base import Policy, Seconds
 
 __all__ = ["Hold", "Recovery", "Requeue"]
 
@@ -13,7 +13,7 @@ class Recovery(Policy):
     """Base of recovery policies."""
 
     kind: ClassVar[str] = "recovery"
-    restart_cost: float
+    restart_cost: Seconds
 
 
 def _restart_cost(value: Any) -> float:
@@ -47,7 +47,7 @@ class Requeue(Recovery):
 
     name: ClassVar[str] = "requeue"
     place: str = "arrival"
-    restart_cost: float = 0.0
+    restart_cost: Seconds = 0.0
 
     def __post_init__(self) -> None:
         checks.choice("place of a requeued job", self.place, ("arrival", "tail"))
@@ -77,7 +77,7 @@ class Hold(Recovery):
     """
 
     name: ClassVar[str] = "hold"
-    restart_cost: float = 0.0
+    restart_cost: Seconds = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "restart_cost", _restart_cost(self.restart_cost))

@@ -30,6 +30,7 @@ from faultsim.policies.checkpointing import (
     Young,
 )
 from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
+from faultsim.policies.parameters import Parameter, parameters_of
 from faultsim.policies.placement import (
     Balancing,
     FirstFit,
@@ -158,6 +159,11 @@ class PolicyRow:
     def summary(self) -> str:
         """First line of the class's documentation."""
         return (self.cls.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters, in order, without columns such as the times of `PredictionTrace`."""
+        return parameters_of(self.cls)
 
     def compiled_on(self, machine: str) -> str | None:
         """Its compiled part on a machine: module:capsule, "" if there is nothing to do, None if it is not supported."""

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Policy
+from faultsim.policies.base import NodeCount, Policy, Seconds
 
 __all__ = [
     "FailureSlowdown",
@@ -131,7 +131,7 @@ class Static(Policy):
 
     kind: ClassVar[str] = "spares"
     name: ClassVar[str] = "static"
-    k: int
+    k: NodeCount
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", checks.whole("k of Static", self.k, low=0))
@@ -189,11 +189,11 @@ class Fars(Rescheduling):
     """
 
     name: ClassVar[str] = "fars"
-    interval: float
+    interval: Seconds
     strategy: Strategy
     spares: str | Static = "dynamic"
-    checkpoint_cost: float = 30.0
-    restart_cost: float = 30.0
+    checkpoint_cost: Seconds = 30.0
+    restart_cost: Seconds = 30.0
     live: bool = False
     suspicious: str = "last"
     queue_cost: str = "last"

@@ -6,6 +6,7 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
+from faultsim.policies.parameters import COLUMNS
 from faultsim.policies.registry import KINDS, POLICIES, PolicyRow, known_policies
 
 __all__ = ["parse_policy"]
@@ -55,7 +56,7 @@ def _unknown(kind: str, name: str) -> str:
 
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:
     """``option=value,option=value``, or values by their place that are numbers or policies."""
-    legal = [field.name for field in fields(row.cls) if field.name not in _COLUMNS]  # type: ignore[arg-type]
+    legal = [field.name for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
         key, equals, given = item.partition("=")
@@ -87,15 +88,13 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     ]
     if not missing:
         return row.cls(**taken)
-    if set(missing) & set(_COLUMNS):
+    if set(missing) & set(COLUMNS):
         raise OptionError(f"{row.kind} {row.name!r} needs columns: make a {row.cls.__name__} in Python")
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 
 #: Parameters that are policies, and so kinds; a scheduler takes the name of an order as it is.
 _POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "order"}
-#: Parameters that are columns, which text cannot give.
-_COLUMNS = ("time", "node", "index")
 
 
 def _fold(name: str) -> str:

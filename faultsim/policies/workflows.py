@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Policy
+from faultsim.policies.base import Policy, Seconds
 
 __all__ = ["Fifo", "Flaw", "Heft", "Outputs", "RankHybd", "SharedOutputs", "WorkflowScheduler"]
 
@@ -179,7 +179,7 @@ class SharedOutputs(Outputs):
     """
 
     name: ClassVar[str] = "shared"
-    cost: float
+    cost: Seconds
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checks.number("cost of a copy", self.cost, low=0.0, unit="seconds"))

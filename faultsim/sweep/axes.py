@@ -6,7 +6,7 @@ from typing import Any
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies import Policy, parse_policy
+from faultsim.policies import Policy, parse_policy, registry
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
 __all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "check_bundle", "with_parameters"]
@@ -74,7 +74,7 @@ CHANGES: dict[str, Change] = {
 #: Options of a run that an axis may set.  `record` is none: a sweep keeps numbers, not events.
 OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(Run) if field.name not in ("_", "record"))
 #: Kinds of policies among them.
-KINDS = ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling")
+KINDS = tuple(kind for kind, row in registry.KINDS.items() if row.option)
 #: Axes on which the inputs hang: all runs that share their values share log and failures.
 INPUT_AXES = frozenset({"log", "machine", "failures", "seed", *CHANGES})
 

@@ -1,0 +1,76 @@
+"""The registry is complete: every row has what those who walk it ask for."""
+
+import importlib
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import faultsim as fs
+from faultsim.policies.registry import KINDS, MACHINES, POLICIES, WRITTEN, parts_of
+from faultsim.simulation.compatibility import NEEDS, ON_TORUS
+
+ROOT = Path(fs.__file__).parent.parent
+UNITS = {"s", "h", "1", "nodes", "jobs", "failures"}
+#: Kinds of which the compiled engine of job logs has a part each, and the policies of them that do nothing.
+COMPILED = {"scheduler", "order", "placement", "migration", "recovery", "checkpointing", "rescheduling"}
+IDLE = {("checkpointing", "none")}
+
+
+def every(rows=(*POLICIES, *WRITTEN)):
+    return pytest.mark.parametrize("row", rows, ids=lambda row: f"{row.kind}-{row.name}")
+
+
+@every()
+def test_compiled_parts_are_there(row):
+    for machine in row.machines:
+        path = row.compiled_on(machine)
+        assert bool(path) == (row.kind in COMPILED and (row.kind, row.name) not in IDLE)
+        if path:
+            module, _, capsule = path.partition(":")
+            assert hasattr(importlib.import_module(f"faultsim._core.{module}"), capsule)
+    assert row.compiled_on("pod") is None
+    assert row.follows in ("", "progress", "nodes")
+
+
+@pytest.mark.parametrize("row", MACHINES.values(), ids=MACHINES)
+def test_allocators_are_there(row):
+    for path in (row.counted, row.named):
+        module, _, capsule = path.partition(":")
+        assert hasattr(importlib.import_module(f"faultsim._core.{module}"), capsule)
+    assert issubclass(row.placement, fs.Placement)
+
+
+@every()
+def test_kinds_and_refusals_are_there(row):
+    assert issubclass(row.cls, KINDS[row.kind].base)
+    assert set(row.needs) <= set(NEEDS)
+    everywhere = set(row.machines) >= set(MACHINES)
+    assert bool(row.elsewhere) == (not everywhere and row.machines != ("resources",))
+
+
+@every(POLICIES)
+def test_parameters_have_units_and_meanings(row):
+    for parameter in row.parameters:
+        number = parameter.type in ("int", "float")
+        assert (parameter.unit in UNITS) if number else parameter.unit == "", parameter
+        assert parameter.type
+        assert parameter.meaning.endswith("."), parameter
+
+
+def test_options_of_a_run_are_kinds():
+    options = {kind for kind, row in KINDS.items() if row.option}
+    assert options <= set(fs.Run.__dataclass_fields__)
+    assert parts_of(fs.Fars) == ("strategy", "spares")
+    assert {kind for kind, *_ in ON_TORUS} <= options
+
+
+def test_the_page_of_policies_lists_every_row():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    lines = generate.policies_page()
+    for row in POLICIES:
+        assert any(f"`{row.name}`" in line and f"`{row.cls.__name__}`" in line for line in lines)
+        for parameter in row.parameters:
+            assert any(f"`{row.cls.__name__}` | `{parameter.name}`" in line for line in lines)
