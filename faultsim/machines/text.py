@@ -9,7 +9,7 @@ from faultsim.machines.torus import Torus
 
 __all__ = ["machine_from_lowered", "parse_machine"]
 
-_FORMS = "'cluster:128', 'torus:4x4x8' or 'mesh:4x4x8'"
+_FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8' or 'mesh:4x4x8'"
 _PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l_nodes, "tpu-v4": Torus.tpu_v4}
 
 
@@ -19,8 +19,8 @@ def parse_machine(text: str) -> "Cluster | Torus":
     Parameters
     ----------
     text : str
-        ``"cluster:N"``, ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset: ``"bluegene-l"``, ``"bluegene-l-nodes"``,
-        ``"tpu-v4"``.  ``str(machine)`` gives the first three back.
+        ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
+        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``.  ``str(machine)`` gives the first four back.
 
     Raises
     ------
@@ -33,6 +33,8 @@ def parse_machine(text: str) -> "Cluster | Torus":
     Torus(x=4, y=4, z=8, wrap=True)
     >>> parse_machine("cluster:128")
     Cluster(nodes=128)
+    >>> parse_machine("cluster:4x4x8")
+    Cluster(128, shape=(4, 4, 8))
     """
     kind, colon, rest = str(text).strip().partition(":")
     kind = kind.lower()
@@ -46,11 +48,13 @@ def parse_machine(text: str) -> "Cluster | Torus":
         extents = [int(p) for p in parts]
     except ValueError:
         raise OptionError(f"machine {text!r} needs whole numbers after the colon: {_FORMS}") from None
-    if len(extents) != (1 if kind == "cluster" else 3):
-        raise OptionError(f"machine {text!r} needs {'one number' if kind == 'cluster' else 'three extents'}: {_FORMS}")
-    if kind == "cluster":
+    if len(extents) != 3 and (kind != "cluster" or len(extents) != 1):
+        needed = "one number, or three extents" if kind == "cluster" else "three extents"
+        raise OptionError(f"machine {text!r} needs {needed}: {_FORMS}")
+    if len(extents) == 1:
         return Cluster(extents[0])
-    return Torus(extents[0], extents[1], extents[2], wrap=kind == "torus")
+    x, y, z = extents
+    return Cluster(x * y * z, shape=(x, y, z)) if kind == "cluster" else Torus(x, y, z, wrap=kind == "torus")
 
 
 def machine_from_lowered(lowered: dict[str, Any]) -> "Cluster | Torus":

@@ -75,9 +75,10 @@ def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
 
 def _boxes(result: "Result") -> tuple[Mapping[str, NDArray[Any]], tuple[int, int, int]]:
     machine: Any = result.machine
-    if not hasattr(machine, "shape"):
-        raise OptionError(f"the nodes of {machine} lie nowhere in space; draw a run on a Torus, or use plot_gantt")
-    return result.allocations, machine.shape
+    held = result.allocations
+    if "x" not in held:
+        raise OptionError(f"jobs on {machine} have no boxes; draw a run on a Torus, or use plot_gantt")
+    return held, machine.shape
 
 
 def busiest(result: "Result") -> float:

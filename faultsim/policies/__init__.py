@@ -22,6 +22,7 @@ from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migr
 from faultsim.policies.placement import (
     BOX_ORDERS,
     Balancing,
+    CurveBestFit,
     FirstFit,
     LeastFailuresFirst,
     MaxFreePartition,
@@ -84,6 +85,7 @@ __all__ = [
     "Checkpointing",
     "Confidence",
     "ConservativeBackfill",
+    "CurveBestFit",
     "Daly",
     "Defragment",
     "EasyBackfill",

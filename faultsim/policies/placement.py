@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
+from faultsim.policies.curves import CURVES
 
 __all__ = [
     "BOX_ORDERS",
     "Balancing",
+    "CurveBestFit",
     "FirstFit",
     "LeastFailuresFirst",
     "MaxFreePartition",
@@ -266,4 +268,45 @@ class SafestFirst(Placement):
     name: ClassVar[str] = "safest_first"
 
 
-_BUILT_IN = (FirstFit, MaxFreePartition, MostCubic, Balancing, TieBreaking, LeastFailuresFirst, SafestFirst)
+@dataclass(frozen=True)
+class CurveBestFit(Placement):
+    """The smallest sufficient free interval of a curve through the nodes, else few intervals.  Cluster only.
+
+    The nodes need coordinates: ``Cluster(nodes, shape=(x, y, z))``.  Jobs need not be contiguous, so that no node stays
+    idle for want of a box, yet mostly get nodes that are near each other.
+
+    Parameters
+    ----------
+    curve : {"snake", "hilbert"}, default "snake"
+        Row by row, every other one backwards, or the Hilbert curve of the smallest cube that holds the machine.
+
+    References
+    ----------
+    [leung2002], whose best fit the allocators of SST use.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[3, 4])
+    >>> machine = fs.Cluster(8, shape=(2, 2, 2))
+    >>> fs.simulate(log, machine, placement=fs.CurveBestFit(), record=True).allocations["nodes"]
+    array([0, 1, 3, 2, 5, 6, 7], dtype=int32)
+    """
+
+    name: ClassVar[str] = "curve_best_fit"
+    curve: str = "snake"
+
+    def __post_init__(self) -> None:
+        checks.choice("curve", self.curve, CURVES)
+
+
+_BUILT_IN = (
+    FirstFit,
+    MaxFreePartition,
+    MostCubic,
+    Balancing,
+    TieBreaking,
+    LeastFailuresFirst,
+    SafestFirst,
+    CurveBestFit,
+)

@@ -33,6 +33,7 @@ from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migr
 from faultsim.policies.parameters import Parameter, parameters_of
 from faultsim.policies.placement import (
     Balancing,
+    CurveBestFit,
     FirstFit,
     LeastFailuresFirst,
     MaxFreePartition,
@@ -219,6 +220,9 @@ POLICIES: tuple[PolicyRow, ...] = (
               elsewhere=_NODES),
     PolicyRow("placement", "safest_first", SafestFirst, _CLUSTER, "model.md#safest-first", aliases=("safest",),
               compiled="placement.cluster_rules:SAFEST_FIRST", follows="nodes", needs=_PREDICTOR, elsewhere=_NODES),
+    PolicyRow("placement", "curve_best_fit", CurveBestFit, _CLUSTER, "[leung2002]", aliases=("curve",),
+              compiled="placement.curve_best_fit:CURVE_BEST_FIT", follows="nodes",
+              needs={"coordinates": "Cluster({run.machine.nodes}, shape=(x, y, z))"}, elsewhere=_NODES),
     PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
               compiled="migration.defragment:DEFRAGMENT",
               elsewhere="{name} is not supported on {run.machine}, where free nodes need not be together: use "

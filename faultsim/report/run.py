@@ -162,7 +162,7 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
     failing = ": crosses are failures, red where they killed a job" if result.failures is not None else ""
     jobs = f"{len(result):,} jobs"
     yield draw(plot_gantt(result), f"Which node which of {jobs} held, over time", f"Nodes over time{failing}")
-    if not hasattr(result.machine, "shape"):
+    if "x" not in result.allocations:
         return
     ax = plot_occupancy(result, busiest(result))
     yield draw(

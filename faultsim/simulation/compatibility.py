@@ -57,6 +57,10 @@ NEEDS: dict[str, Need] = {
         "{name} requires checkpoints, or the job that it stops would lose everything: give checkpointing={usual} or "
         "another, or use strategy=ServiceUnitLoss()",
     ),
+    "coordinates": Need(
+        lambda run: run.machine.shape is not None,
+        "{name} requires nodes with coordinates, and {run.machine} has none: take {usual}, or placement=FirstFit()",
+    ),
     "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
     "room": Need(
         lambda run: spare_nodes(run) < run.machine.nodes,

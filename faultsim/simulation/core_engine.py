@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim._core.engine import Engine
 from faultsim.errors import EngineError
+from faultsim.policies.curves import nodes_along
 from faultsim.policies.queueing import QueueOrder
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -65,6 +66,8 @@ def core_engine(
     columns: dict[str, Any] = {**(world or {}), "queue_key": None}
     if _has_static_keys(order["name"]):
         columns["queue_key"] = from_lowered("order", order).static_keys(estimate, size)
+    if "curve" in settings["placement"]:
+        columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
     if checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}

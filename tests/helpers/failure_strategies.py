@@ -24,11 +24,15 @@ def multiples(*values: float) -> st.SearchStrategy[float]:
 
 
 @st.composite
-def placements(draw: st.DrawFn, torus: bool) -> dict:
+def placements(draw: st.DrawFn, machine: dict) -> dict:
     names = ["first_fit", "least_failures_first", "safest_first"]
-    if torus:
+    if "shape" in machine:
+        names += ["curve_best_fit", "curve_best_fit"]
+    if machine["name"] == "torus":
         names = ["balancing", "tie_breaking", "balancing", "first_fit", "max_free_partition", "most_cubic", "python"]
     placement = {"name": draw(st.sampled_from(names)), "box_order": draw(st.sampled_from(BOX_ORDERS))}
+    if placement["name"] == "curve_best_fit":
+        placement["curve"] = draw(st.sampled_from(["snake", "hilbert"]))
     if placement["name"] == "balancing":
         placement["rule"] = draw(st.sampled_from(["prod", "max"]))
     if placement["name"] == "python":
@@ -140,7 +144,7 @@ def failure_cases(
     settings = {
         "machine": machine,
         "scheduler": scheduler,
-        "placement": draw(placements(torus)),
+        "placement": draw(placements(machine)),
         "migration": draw(st.none() | migrations(torus, unit)),
         "recovery": draw(recoveries(unit)),
         "checkpointing": rule,

@@ -1,5 +1,6 @@
 """Hypothesis strategies for whole runs: small machines, every policy, every option, with failures and without."""
 
+import math
 from typing import Any
 
 from hypothesis import strategies as st
@@ -33,7 +34,8 @@ def logs(draw: st.DrawFn, nodes: int, max_jobs: int = 12, whole: bool = True) ->
 @st.composite
 def machines(draw: st.DrawFn, torus: bool | None = None) -> fs.Cluster | fs.Torus:
     if not (draw(st.booleans()) if torus is None else torus):
-        return fs.Cluster(draw(st.integers(1, 24)))
+        shape = draw(st.none() | st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4)))
+        return fs.Cluster(draw(st.integers(1, 24)) if shape is None else math.prod(shape), shape=shape)
     extent = st.integers(1, 4)
     return fs.Torus(draw(extent), draw(extent), draw(extent), wrap=draw(st.booleans()))
 
@@ -187,9 +189,10 @@ def runs(
                 keep_promise=draw(st.booleans()),
             )
     else:
-        placement = draw(
-            st.sampled_from([fs.FirstFit(), *([fs.LeastFailuresFirst(), fs.SafestFirst()] if failing else [])])
-        )
+        rules = [fs.FirstFit(), *([fs.LeastFailuresFirst(), fs.SafestFirst()] if failing else [])]
+        if machine.shape is not None:
+            rules += [fs.CurveBestFit("snake"), fs.CurveBestFit("hilbert")]
+        placement = draw(st.sampled_from(rules))
         if failing and draw(st.booleans()):
             migration = fs.LeastFailuresMigration(draw(st.sampled_from([0, 1])), draw(SHORT))
     asks = "predictor" in row_of(type(placement)).needs

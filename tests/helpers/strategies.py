@@ -1,5 +1,7 @@
 """Hypothesis strategies that several test modules share."""
 
+import math
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -28,6 +30,8 @@ def workloads(draw: st.DrawFn, max_jobs: int = 20) -> fs.Workload:
 # -- cases for the two engines: lowered settings and columns, in the form that `faultsim.simulate` hands to an engine
 
 TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 1), (4, 4, 2), (4, 4, 8)]
+#: Of clusters whose nodes have coordinates.
+SHAPES = [(1, 1, 9), (4, 1, 5), (2, 2, 4), (2, 3, 3), (3, 2, 2)]
 BOX_ORDERS = ["extents-descending", "extents-ascending", "bases"]
 
 
@@ -54,7 +58,10 @@ def lowered_orders() -> st.SearchStrategy[dict]:
 @st.composite
 def lowered_machines(draw: st.DrawFn, kinds: tuple[str, ...] = ("cluster", "torus")) -> dict:
     if draw(st.sampled_from(kinds)) == "cluster":
-        return {"name": "cluster", "nodes": draw(st.integers(1, 20))}
+        if draw(st.booleans()):
+            return {"name": "cluster", "nodes": draw(st.integers(1, 20))}
+        shape = draw(st.sampled_from(SHAPES))
+        return {"name": "cluster", "nodes": math.prod(shape), "shape": list(shape)}
     x, y, z = draw(st.sampled_from(TORI))
     return {"name": "torus", "x": x, "y": y, "z": z, "wrap": draw(st.booleans())}
 
@@ -85,7 +92,10 @@ def lowered_defragments() -> st.SearchStrategy[dict]:
 
 def lowered_placements(machine: dict) -> st.SearchStrategy[dict]:
     if machine["name"] == "cluster":
-        return st.just({"name": "first_fit", "box_order": "extents-descending"})
+        rules = [{"name": "first_fit", "box_order": "extents-descending"}]
+        if "shape" in machine:
+            rules += [{"name": "curve_best_fit", "curve": curve} for curve in ("snake", "hilbert")]
+        return st.sampled_from(rules)
     names = st.sampled_from([{"name": name} for name in ("max_free_partition", "first_fit", "most_cubic")])
     rules = st.one_of(names, names, st.just({"name": "python", "object": MiddleBox()}))
     return st.builds(lambda rule, order: {**rule, "box_order": order}, rules, st.sampled_from(BOX_ORDERS))

@@ -95,6 +95,30 @@ def test_bad_text(text, said):
         parse_machine(text)
 
 
+def test_clusters_with_coordinates():
+    cluster = fs.Cluster(24, shape=[np.int64(2), 3, 4])
+    assert cluster == parse_machine("cluster:2x3x4")
+    assert cluster.shape == (2, 3, 4)
+    assert cluster.lower() == {"name": "cluster", "nodes": 24, "shape": [2, 3, 4]}
+    assert fs.Cluster(24).lower() == {"name": "cluster", "nodes": 24}  # as it was before there were shapes
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ((2, 3), "must be three extents"),
+        ("4x4x8", "must be three extents"),
+        (8, "must be three extents"),
+        ((2, 2, 2.5), "must be a whole number"),
+        ((2, 2, 0), "must be at least 1"),
+        ((2, 2, 3), "the shape 2x2x3 of a cluster has 12 nodes, not 8"),
+    ],
+)
+def test_shapes_that_are_none(shape, said):
+    with pytest.raises(OptionError, match=said):
+        fs.Cluster(8, shape=shape)
+
+
 def test_bad_lowered_form():
     with pytest.raises(OptionError, match="unknown machine 'ring'"):
         machine_from_lowered({"name": "ring"})

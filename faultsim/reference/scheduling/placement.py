@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from faultsim.errors import InputError
+from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.state import Job, State
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.torus.most_cubic import most_cubic
@@ -14,7 +15,7 @@ __all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "unsuspected", "wi
 
 #: By machine.
 PLACEMENTS = {
-    "cluster": ("first_fit", "least_failures_first", "safest_first"),
+    "cluster": ("first_fit", "least_failures_first", "safest_first", "curve_best_fit"),
     "torus": ("first_fit", "max_free_partition", "most_cubic", "balancing", "tie_breaking", "python"),
 }
 
@@ -38,6 +39,8 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
     """Cluster: the nodes that a job takes now; none when nodes have no names in this run."""
     if not state.tracking:
         return []
+    if state.settings["placement"]["name"] == "curve_best_fit":
+        return nodes_on_curve(state, job)
     rule, free = state.settings["placement"]["name"], state.free_nodes
     if rule == "least_failures_first":
         # "those that have failed least often so far, ties to the lower number"
@@ -48,6 +51,14 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
         free = sorted(free, key=lambda node: (node in failing, node))
     free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
     return sorted(free[: job.size])
+
+
+def nodes_on_curve(state: State, job: Job) -> list[int]:
+    """CurveBestFit: of the nodes that are not to be avoided as many as there are, then of the others."""
+    order = nodes_along(state.settings["placement"]["curve"], tuple(state.settings["machine"]["shape"]))
+    sound = set(state.free_nodes) - state.avoided
+    first = curve_best_fit(order, sound, min(job.size, len(sound)))
+    return sorted(first + curve_best_fit(order, set(state.free_nodes) - sound, job.size - len(first)))
 
 
 # -- torus

@@ -1,0 +1,122 @@
+"""CurveBestFit (model.md#curve-best-fit): the smallest sufficient free interval of an order of the nodes, or few."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free as c_free, qsort
+
+import numpy as np
+
+from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_word
+from faultsim._core.containers.memory cimport fresh
+from faultsim._core.contract cimport fs_require
+from faultsim._core.inputs cimport check_nodes, column
+from faultsim._core.state cimport sim_t
+from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.factory cimport factory
+
+cdef struct interval_t:
+    int32_t begin, length
+
+cdef struct rule_t:
+    const int32_t *curve     # the nodes in their order
+    uint64_t *picked         # a mask, all zero between calls
+    interval_t *free         # scratch: the free intervals
+
+
+cdef int largest_first(const void *a, const void *b) noexcept nogil:
+    cdef const interval_t *p = <const interval_t *>a
+    cdef const interval_t *q = <const interval_t *>b
+    if p.length != q.length:
+        return q.length - p.length
+    return p.begin - q.begin
+
+
+cdef int32_t find_free(const rule_t *rule, const named_t *m) noexcept nogil:
+    """The free intervals, along the curve; how many."""
+    cdef int32_t i, count = 0
+    cdef bint inside = False
+    for i in range(m.nodes):
+        if is_busy(m, rule.curve[i]):
+            inside = False
+            continue
+        if not inside:
+            rule.free[count].begin, rule.free[count].length = i, 0
+            count += 1
+            inside = True
+        rule.free[count - 1].length += 1
+    return count
+
+
+cdef int32_t best_fit(const rule_t *rule, int32_t first, int32_t count, int32_t size) noexcept nogil:
+    """The first of the smallest intervals in [first, count) of at least `size` nodes; -1: none has as many."""
+    cdef int32_t i, best = -1
+    for i in range(first, count):
+        if rule.free[i].length >= size and (best < 0 or rule.free[i].length < rule.free[best].length):
+            best = i
+    return best
+
+
+cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    cdef const rule_t *rule = <const rule_t *>state
+    cdef named_t *m = named_of(&(<sim_t *>sim).machine)
+    cdef int32_t intervals = find_free(rule, m), next_ = 0, best, taken, node, i, low = m.words, high = -1
+    while count > 0:
+        best = best_fit(rule, next_, intervals, count)
+        if best < 0:
+            fs_require(next_ < intervals)
+            if next_ == 0:
+                qsort(rule.free, <size_t>intervals, sizeof(interval_t), largest_first)
+            best = next_
+            next_ += 1
+        taken = min(count, rule.free[best].length)
+        for i in range(rule.free[best].begin, rule.free[best].begin + taken):
+            node = rule.curve[i]
+            rule.picked[node >> 6] |= (<uint64_t>1) << (node & 63)
+            low, high = min(low, node >> 6), max(high, node >> 6)
+        count -= taken
+    for i in range(low, high + 1):
+        if rule.picked[i]:
+            if take_word(m, job, i, rule.picked[i]) < 0:
+                return NO_MEMORY
+            rule.picked[i] = 0
+    return OK
+
+
+cdef void close(void *state) noexcept nogil:
+    if state != NULL:
+        c_free((<rule_t *>state).picked)
+        c_free((<rule_t *>state).free)
+        c_free(state)
+
+
+cdef rule_t *make(const sim_t *s) noexcept nogil:
+    cdef rule_t *rule = <rule_t *>fresh(1, sizeof(rule_t))
+    if rule == NULL:
+        return NULL
+    rule.picked = <uint64_t *>fresh(s.machine.words, sizeof(uint64_t))
+    rule.free = <interval_t *>fresh(s.nodes // 2 + 1, sizeof(interval_t))
+    if rule.picked == NULL or rule.free == NULL:
+        close(rule)
+        return NULL
+    return rule
+
+
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef rule_t *rule = make(<const sim_t *>sim)
+    if rule != NULL:
+        rule.curve = (<const rule_t *>state).curve
+    return rule
+
+
+cdef int open_curve_best_fit(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef const int32_t[::1] curve = column(columns, columns, "curve", np.int32, s.nodes)
+    cdef rule_t *rule = make(s)
+    if rule == NULL:
+        raise MemoryError("no memory for the placement rule")
+    s.placement.state, s.placement.take, s.placement.copy, s.placement.close = rule, take, copy, close
+    check_nodes(s, np.asarray(curve), 0)
+    rule.curve = &curve[0]
+    return 0
+
+
+CURVE_BEST_FIT = factory(open_curve_best_fit)

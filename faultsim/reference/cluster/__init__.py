@@ -1,0 +1,1 @@
+"""Reference implementations of `faultsim._core.cluster`, and of placement on it."""
