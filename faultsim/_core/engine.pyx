@@ -309,8 +309,9 @@ cdef class Engine:
             index = np.sort(np.array(jobs, np.int32))
         else:
             index = np.array(sorted(jobs, key=[self.s.queue.entry[i] for i in range(self.s.n)].__getitem__), np.int32)
+        # The order may write to what it is given.
         queue = SimpleNamespace(
-            index=index, submit=submit[index], estimate=estimate[index], size=size[index])
+            index=index.copy(), submit=submit[index], estimate=estimate[index], size=size[index])
         return index[np.argsort(order.keys(queue, now), kind="stable")]
 
     def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):

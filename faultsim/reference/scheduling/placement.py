@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from faultsim.errors import InputError
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.state import Job, State
 from faultsim.reference.torus.boxes import Box, BoxTable
@@ -126,7 +125,4 @@ def ask_user(state: State, rule: Any, job: Job, candidates: list[Box], occupied:
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)
     busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
     asked = SimpleNamespace(index=job.index, submit=job.submit, estimate=job.estimate, size=job.size)
-    index = int(rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy)))
-    if not 0 <= index < len(candidates):
-        raise InputError(f"placement: choose() gave {index!r} for {len(candidates)} candidates")
-    return candidates[index]
+    return candidates[rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy))]

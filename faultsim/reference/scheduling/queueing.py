@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim.errors import EngineError, InputError, NotAvailableError
+from faultsim.errors import EngineError, NotAvailableError
 from faultsim.reference.job import expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.state import Job, State
@@ -56,10 +56,7 @@ def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
         estimate=np.array([job.estimate for job in queue], dtype=np.float64),
         size=np.array([job.size for job in queue], dtype=np.int32),
     )
-    keys = np.asarray(order.keys(columns, state.now), dtype=np.float64)
-    if keys.shape != (len(queue),) or np.isnan(keys).any():
-        raise InputError(f"queue order: keys() must give {len(queue)} numbers, none NaN; got shape {keys.shape}")
-    return [queue[i] for i in np.argsort(keys, kind="stable")]
+    return [queue[i] for i in np.argsort(order.keys(columns, state.now), kind="stable")]
 
 
 # -- FCFS
