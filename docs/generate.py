@@ -1,7 +1,7 @@
 """Writes the reference pages from the package itself, so that they cannot drift from it.
 
-The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies and columns are
-the package's own tables.
+The groups of names are the comments of ``faultsim/__init__.py`` above its imports; metrics, policies, columns and
+readers are the package's own tables.
 """
 
 import ast
@@ -142,7 +142,22 @@ def columns_page() -> list[str]:
     return lines
 
 
-PAGES = {"names": api_page, "metrics": metrics_page, "policies": policies_page, "columns": columns_page}
+def readers_page() -> list[str]:
+    rows = [
+        (f"`{row.name}`", row.summary, row.extension, f"`{row.read.__name__}`", f"`{row.gives.__name__}`",
+         ", ".join(f"`{name}`" for name in row.options))
+        for row in faultsim.READERS
+    ]  # fmt: skip
+    return [
+        "# Readers", "", "The table `faultsim.READERS`: the files that faultsim reads, plain, gzip, xz or bzip2.", "",
+        *table(("name", "files", "extension", "function", "gives", "options"), rows),
+    ]  # fmt: skip
+
+
+PAGES = {
+    "names": api_page, "metrics": metrics_page, "policies": policies_page, "columns": columns_page,
+    "readers": readers_page,
+}  # fmt: skip
 
 
 def claims_page(folder: Path) -> list[str]:

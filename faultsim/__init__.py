@@ -12,6 +12,7 @@ from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
+from faultsim.readers.table import READERS
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
@@ -114,6 +115,7 @@ from faultsim.version import __version__  # noqa: F401
 __all__ = [
     "METRICS",
     "POLICIES",
+    "READERS",
     "Accuracy",
     "AllJobs",
     "ArrivalOrder",

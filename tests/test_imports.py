@@ -13,17 +13,21 @@ from pathlib import Path
 import pytest
 
 import faultsim
+from faultsim.cli.app import COMMANDS
 from faultsim.policies.registry import MACHINES, POLICIES, WRITTEN
 
 PACKAGE = Path(faultsim.__file__).parent
-#: Modules of the core that hold factories of policies and machines, as their table names them.
-FACTORY_MODULES = {
-    path.partition(":")[0]
-    for path in (
-        *(row.compiled_on(machine) for row in (*POLICIES, *WRITTEN) for machine in row.machines),
-        *(path for row in MACHINES.values() for path in (row.counted, row.named)),
-    )
-    if path
+#: Folder of modules that are imported by the name that a table has for them -> those names.
+NAMED_IN = {
+    "faultsim._core.": {
+        path.partition(":")[0]
+        for path in (
+            *(row.compiled_on(machine) for row in (*POLICIES, *WRITTEN) for machine in row.machines),
+            *(path for row in MACHINES.values() for path in (row.counted, row.named)),
+        )
+        if path
+    },
+    "faultsim.cli.": COMMANDS,
 }
 
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
@@ -91,9 +95,9 @@ def python_imports(path: Path) -> set[str]:
             first = node.args[0] if node.args else None
             if path.name == "checks.py" and isinstance(first, ast.Name):
                 continue  # what it is called with is read where it is called
-            if isinstance(first, ast.JoinedStr):  # the compiled modules that a table names: it can only be of these
-                assert ast.unparse(first) == "f'faultsim._core.{module}'", f"{path}:{node.lineno}"
-                found |= {f"faultsim._core.{module}" for module in FACTORY_MODULES}
+            if isinstance(first, ast.JoinedStr):  # modules that a table names: it can only be one of these
+                folder, _, _ = ast.unparse(first)[2:].partition("{")
+                found |= {folder + name for name in NAMED_IN[folder]}
                 continue
             assert isinstance(first, ast.Constant), f"{path}:{node.lineno}: an import whose name cannot be read"
             found.add(first.value)

@@ -6,85 +6,32 @@ Exit status: 0 done; 1 a claim of a reproduction failed under ``--strict`` (or f
 
 import argparse
 import contextlib
+import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from faultsim.cli.parser import Action, Parser, hint, one_line
+from faultsim.cli.parser import Parser, hint, one_line
 from faultsim.errors import EngineError, FaultsimError
 
 __all__ = ["main"]
 
 
-class _Command(NamedTuple):
-    summary: str
-    load: Callable[[], Action]
-
-
-# A command's module is imported when the command is used, so that --help and wrong use answer at once.
-def _run() -> Action:
-    from faultsim.cli import run
-
-    return run.main
-
-
-def _log() -> Action:
-    from faultsim.cli import log
-
-    return log.main
-
-
-def _failures() -> Action:
-    from faultsim.cli import failures
-
-    return failures.main
-
-
-def _reproduce() -> Action:
-    from faultsim.cli import reproduce
-
-    return reproduce.main
-
-
-def _bench() -> Action:
-    from faultsim.cli import bench
-
-    return bench.main
-
-
-def _sweep() -> Action:
-    from faultsim.cli import sweep
-
-    return sweep.main
-
-
-def _status() -> Action:
-    from faultsim.cli import status
-
-    return status.main
-
-
-def _merge() -> Action:
-    from faultsim.cli import merge
-
-    return merge.main
-
-
+#: Command -> what it does.  Its module is imported when it is used, so that --help and wrong use answer at once.
 COMMANDS = {
-    "run": _Command("simulate a job log on a machine", _run),
-    "log": _Command("summary, head, convert, generate: work with job logs", _log),
-    "failures": _Command("summary, convert, generate: work with failure traces", _failures),
-    "reproduce": _Command("run a paper's experiments again and judge its claims", _reproduce),
-    "bench": _Command("partitions, engine, queue, knapsack: measure on this machine", _bench),
-    "sweep": _Command("grids of runs from a file, kept in a store that resumes", _sweep),
-    "status": _Command("how far the sweeps in a store are, and their tables", _status),
-    "merge": _Command("bring the stores of sweeps together", _merge),
+    "run": "simulate a job log on a machine",
+    "log": "summary, head, convert, generate: work with job logs",
+    "failures": "summary, convert, generate: work with failure traces",
+    "reproduce": "run a paper's experiments again and judge its claims",
+    "bench": "partitions, engine, queue, knapsack: measure on this machine",
+    "sweep": "grids of runs from a file, kept in a store that resumes",
+    "status": "how far the sweeps in a store are, and their tables",
+    "merge": "bring the stores of sweeps together",
 }
 
 
 def _top_parser() -> Parser:
-    lines = [f"  {name:<11}{command.summary}" for name, command in COMMANDS.items()]
+    lines = [f"  {name:<11}{summary}" for name, summary in COMMANDS.items()]
     parser = Parser(
         prog="faultsim",
         usage="faultsim [--version] COMMAND ...",
@@ -109,16 +56,15 @@ def _dispatch(argv: Sequence[str]) -> int:
     if args.command is None:
         top.print_help(sys.stdout)
         return 0
-    command = COMMANDS.get(args.command)
-    if command is None:
+    if args.command not in COMMANDS:
         known = ", ".join(COMMANDS)
         top.error(
             " ".join(filter(None, [f"unknown command {args.command!r};", hint(args.command, COMMANDS)]))
             + f" known: {known}"
         )
-    action = command.load()
-    description = sys.modules[action.__module__].__doc__
-    return action(Parser(prog=f"faultsim {args.command}", description=description), args.rest)
+    module = importlib.import_module(f"faultsim.cli.{args.command}")
+    status: int = module.main(Parser(prog=f"faultsim {args.command}", description=module.__doc__), args.rest)
+    return status
 
 
 def main(argv: Sequence[str] | None = None) -> int:

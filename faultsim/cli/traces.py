@@ -1,12 +1,13 @@
 """The failure trace a command works on: a file of any format that faultsim reads, or a made-up one."""
 
 import argparse
-import re
 from typing import Any, NamedTuple
 
 import faultsim as fs
 from faultsim.cli.parser import hint
-from faultsim.errors import InputError, OptionError
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import OptionError
+from faultsim.readers.table import detect, readers_of
 
 __all__ = [
     "FORMATS",
@@ -19,32 +20,16 @@ __all__ = [
     "refuse_reading",
 ]
 
-FORMATS = {
-    "csv": "time,node[,downtime[,coin]], as faultsim writes it",
-    "lanl": "LA-UR-05-7318, the failure records of LANL",
-    "fta": "event_trace.tab of the Failure Trace Archive",
-    "ras": "messages of a Blue Gene/L",
-}
+FORMATS = readers_of(FailureTrace)
 KINDS = {
     "weibull": "gaps of the machine are Weibull, places Zipf, nodes fail alone or in bursts (Zhang 2004)",
     "exponential": "a constant rate on every node",
     "renewal": "every node fails, is repaired, and fails again",
 }
-# Option of the reader (as argparse names it) -> the formats that take it.
-_READER_OPTIONS = {
-    "system": ("lanl",),
-    "level": ("ras",),
-    "gap": ("ras",),
-    "kinds": ("ras",),
-    "strict": ("ras",),
-    "downtime": ("ras",),
-    "prefix": ("fta",),
-    "min_downtime": ("fta",),
-    "begin": ("lanl", "fta", "ras"),
-    "end": ("lanl", "fta", "ras"),
-    "under_way": ("lanl", "fta"),
-}
-_READERS = {"csv": fs.read_failures, "lanl": fs.read_lanl, "fta": fs.read_fta, "ras": fs.read_bluegene_ras}
+# Options of readers that are options of the command line, as argparse names them.
+_READING = (
+    "system", "level", "gap", "kinds", "strict", "downtime", "prefix", "min_downtime", "begin", "end", "under_way",
+)  # fmt: skip
 # Option of a made-up trace (as argparse names it) -> default, kinds that take it.
 _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "shape": (0.85, ("weibull",)),
@@ -60,13 +45,12 @@ _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "uptimes": ("exponential", ("renewal",)),
     "repairs": ("exponential", ("renewal",)),
 }
-_RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
 
 
 class TraceSource(NamedTuple):
     """A trace and one line that says where it comes from."""
 
-    trace: Any
+    trace: FailureTrace
     text: str
     built_in: bool
 
@@ -74,7 +58,7 @@ class TraceSource(NamedTuple):
 def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments that say how to read a file."""
     group = parser.add_argument_group("reading")
-    formats = "; ".join(f"{name}: {text}" for name, text in FORMATS.items())
+    formats = "; ".join(f"{name}: {row.summary}" for name, row in FORMATS.items())
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
     group.add_argument("--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (not csv)")
     group.add_argument("--end", metavar="DATE", help="before this moment (not csv)")
@@ -89,23 +73,24 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
 
 
-def read_trace(path: str, args: argparse.Namespace) -> Any:
+def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
     """The trace in a file, read as `args` (see `add_format_arguments`) say."""
-    kind = args.format or _told(path)
+    reader = FORMATS[args.format] if args.format else detect(path, FailureTrace)
     options = {}
-    for name, formats in _READER_OPTIONS.items():
+    for name in _READING:
         value = getattr(args, name)
         if value is None:
             continue
-        if kind not in formats:
-            raise OptionError(f"--{name.replace('_', '-')} is for {' and '.join(formats)}; {path} is read as {kind}")
+        if name not in reader.options:
+            takers = " and ".join(row.name for row in FORMATS.values() if name in row.options)
+            raise OptionError(f"--{name.replace('_', '-')} is for {takers}; {path} is read as {reader.name}")
         options[name] = _moment(value) if name in ("begin", "end") else value
-    return _READERS[kind](path, **options)
+    return reader.read(path, **options)
 
 
 def refuse_reading(args: argparse.Namespace) -> None:
     """Refuse options of reading where there is no file to read."""
-    for name in ("format", *_READER_OPTIONS):
+    for name in ("format", *_READING):
         if getattr(args, name) is not None:
             raise OptionError(f"--{name.replace('_', '-')} is for reading a TRACE, and none is given")
 
@@ -115,31 +100,6 @@ def _moment(text: str) -> str | float:
         return float(text)
     except ValueError:
         return text
-
-
-def _told(path: str) -> str:
-    """The format of a file by its first line that is no comment."""
-    from faultsim.readers.input_lines import Lines
-
-    if path == "-":
-        raise OptionError(f"--format is needed for standard input: {', '.join(FORMATS)}")
-    first = b""
-    for block in Lines(path):
-        if block.startswith(b"# event_id"):
-            return "fta"
-        lines = (line.strip() for line in block.split(b"\n"))
-        first = next((line for line in lines if line and not line.startswith(b"#")), b"")
-        if first:
-            break
-    if _RAS_LINE.match(first):
-        return "ras"
-    if first.startswith((b"System,", b"\xef\xbb\xbfSystem,")):
-        return "lanl"
-    if len(first.split(b"\t")) >= 8:
-        return "fta"
-    if b"," in first or not first:
-        return "csv"
-    raise InputError(f"{path}: not a failure trace by its first line; give --format {'|'.join(FORMATS)}")
 
 
 def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
@@ -164,7 +124,7 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
 
 
-def made_up(kind: str, args: argparse.Namespace, argument: str) -> Any:
+def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
     """The synthetic trace named `kind`, which came from `argument`; `args` has nodes, days, seed and its options."""
     word = kind.strip().lower()
     if word not in KINDS:

@@ -11,14 +11,11 @@ from faultsim import checks, synthetic
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.readers.bluegene_ras import read_bluegene_ras
-from faultsim.readers.failures_csv import read_failures
-from faultsim.readers.fta import read_fta
 from faultsim.readers.krevat import krevat_span
-from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
+from faultsim.readers.table import readers_of
 
-__all__ = ["FAILURES", "FORMATS", "LOGS", "failures_source", "log_source"]
+__all__ = ["FAILURES", "LOGS", "failures_source", "log_source"]
 
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
@@ -27,12 +24,6 @@ FAILURES: dict[str, Callable[..., FailureTrace]] = {
     "weibull": synthetic.weibull_failures,
     "exponential": synthetic.exponential_failures,
     "renewal": synthetic.renewal_failures,
-}
-FORMATS: dict[str, Callable[..., FailureTrace]] = {
-    "csv": read_failures,
-    "lanl": read_lanl,
-    "fta": read_fta,
-    "ras": read_bluegene_ras,
 }
 #: Parameters of failures that follow from machine, log and replicate.
 _GIVEN = ("nodes", "rng")
@@ -126,11 +117,12 @@ def failures_source(given: Any, folder: Path) -> Any:
 
 def _from_file(table: dict[str, Any], folder: Path) -> Any:
     path = folder / table.pop("file")
-    reader = FORMATS[checks.choice("format", table.pop("format", "csv"), FORMATS)]
+    formats = readers_of(FailureTrace)
+    reader = formats[checks.choice("format", table.pop("format", "csv"), formats)]
     mapping = table.pop("map", None)
-    known = list(inspect.signature(reader).parameters)[1:]
+    known = list(reader.options)
     _refuse_rest(table, ("file", "format", "map", *known), known)
-    trace = reader(path, **table)
+    trace = reader.read(path, **table)
     if mapping is None:
         return trace
     how = checks.choice("way to map nodes", mapping, ("modulo", "permute", "drop"))

@@ -1,0 +1,145 @@
+"""`READERS`: every format that faultsim reads.  Command line, sweep files and documentation walk it."""
+
+import inspect
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
+from faultsim.data.workload import Workload
+from faultsim.errors import InputError, OptionError
+from faultsim.readers.bluegene_ras import read_bluegene_ras
+from faultsim.readers.dax import read_dax
+from faultsim.readers.failures_csv import read_failures
+from faultsim.readers.fta import read_fta
+from faultsim.readers.input_lines import Lines
+from faultsim.readers.lanl import read_lanl
+from faultsim.readers.stg import read_stg
+from faultsim.readers.swf import read_swf
+from faultsim.readers.wfcommons import read_wfcommons
+
+__all__ = ["READERS", "Reader", "detect", "readers_of"]
+
+_WORDS = {Workload: "job log", FailureTrace: "failure trace", Workflow: "workflow"}
+_RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
+
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True)
+class Reader(Generic[Data]):
+    """One format.
+
+    Parameters
+    ----------
+    gives : type
+        What a file of it holds: a `Workload`, a `FailureTrace` or a `Workflow`.
+    name : str
+        What the command line and the files of sweeps call it.
+    read : callable
+        The function that reads it, from a path and options.
+    extension : str
+        How the names of its files usually end, but for .gz, .xz and .bz2.
+    summary : str
+        Where such files come from, or what is in them.
+    begins : callable
+        Whether a file is of it, by its first line that is no comment.
+
+    Examples
+    --------
+        >>> readers_of(FailureTrace)["fta"].options
+    ('prefix', 'begin', 'end', 'min_downtime', 'under_way')
+    """
+
+    gives: type[Data]
+    name: str
+    read: Callable[..., Data]
+    extension: str
+    summary: str
+    begins: Callable[[bytes], bool] = lambda line: False
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of its options."""
+        return tuple(inspect.signature(self.read).parameters)[1:]
+
+
+#: Every format; of those that a first line fits, the last is meant.
+READERS: tuple[Reader[Any], ...] = (
+    Reader(Workload, "swf", read_swf, ".swf", "Standard Workload Format"),
+    Reader(
+        FailureTrace,
+        "csv",
+        read_failures,
+        ".csv",
+        "time,node[,downtime[,coin]], as faultsim writes it",
+        lambda line: b"," in line or not line,
+    ),
+    Reader(
+        FailureTrace,
+        "lanl",
+        read_lanl,
+        ".csv",
+        "LA-UR-05-7318, the failure records of LANL",
+        lambda line: line.startswith((b"System,", b"\xef\xbb\xbfSystem,")),
+    ),
+    Reader(
+        FailureTrace,
+        "fta",
+        read_fta,
+        ".tab",
+        "event_trace.tab of the Failure Trace Archive",
+        lambda line: line.startswith(b"# event_id") or line.count(b"\t") >= 7,
+    ),
+    Reader(
+        FailureTrace,
+        "ras",
+        read_bluegene_ras,
+        ".log",
+        "messages of a Blue Gene/L",
+        lambda line: _RAS_LINE.match(line) is not None,
+    ),
+    Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.5)"),
+    Reader(Workflow, "dax", read_dax, ".dax", "Pegasus (DAX)"),
+    Reader(Workflow, "stg", read_stg, ".stg", "Standard Task Graph Set"),
+)
+
+
+def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
+    """The readers of one kind of input, by name.
+
+    Examples
+    --------
+    >>> list(readers_of(FailureTrace))
+    ['csv', 'lanl', 'fta', 'ras']
+    """
+    return {row.name: row for row in READERS if row.gives is gives}
+
+
+def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
+    """The reader of a file by its first line that is no comment.
+
+    Raises
+    ------
+    OptionError
+        For standard input, which can be read only once.
+    InputError
+        If no reader knows the line.
+    """
+    known = readers_of(gives)
+    if path == "-":
+        raise OptionError(f"--format is needed for standard input: {', '.join(known)}")
+    first = b""
+    for block in Lines(path):
+        lines = (line.strip() for line in block.split(b"\n"))
+        first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
+        if first:
+            break
+    for row in reversed(known.values()):
+        if row.begins(first):
+            return row
+    raise InputError(f"{path}: not a {_WORDS[gives]} by its first line; give --format {'|'.join(known)}")

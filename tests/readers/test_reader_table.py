@@ -1,0 +1,16 @@
+"""The table of readers."""
+
+import faultsim as fs
+from faultsim.cli.traces import _READING
+from faultsim.readers.table import READERS, readers_of
+
+
+def test_every_reader_is_in_the_table_once():
+    functions = [getattr(fs, name) for name in fs.__all__ if name.startswith("read_") and name != "read_sweep"]
+    assert {row.read for row in READERS} == set(functions)
+    assert len({(row.gives, row.name) for row in READERS}) == len(READERS) == len(functions)
+
+
+def test_the_command_line_has_the_options_of_the_readers_of_failures():
+    options = {name for row in readers_of(fs.FailureTrace).values() for name in row.options}
+    assert options - {"merge"} == set(_READING)  # merging is a change of its own there: --merge-overlaps
