@@ -1,9 +1,10 @@
 """Placement: which of the free nodes or boxes (model.md#placement)."""
 
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.state import Job, State
@@ -119,7 +120,13 @@ def balancing(state: State, rule: str, candidates: list[Box], occupied: int, lef
     return best
 
 
-def ask_user(state: State, rule: Any, job: Job, candidates: list[Box], occupied: int) -> Box:
+class Chooser(Protocol):
+    """A rule written in Python."""
+
+    def choose(self, job: object, candidates: NDArray[np.int32], state: object) -> int: ...
+
+
+def ask_user(state: State, rule: Chooser, job: Job, candidates: list[Box], occupied: int) -> Box:
     """A rule written in Python: ``choose(job, candidates, state) -> index``."""
     assert state.table is not None
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)

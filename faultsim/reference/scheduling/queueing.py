@@ -3,9 +3,10 @@
 import math
 from collections.abc import Callable
 from types import SimpleNamespace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim.errors import EngineError, NotAvailableError
 from faultsim.reference.job import expected_if_started
@@ -48,7 +49,13 @@ def queue_order(state: State) -> list[Job]:
     return sorted(queue, key=lambda job: key(job, state.now))
 
 
-def sorted_by_user(state: State, queue: list[Job], order: Any) -> list[Job]:
+class Sorter(Protocol):
+    """An order written in Python."""
+
+    def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
+
+
+def sorted_by_user(state: State, queue: list[Job], order: Sorter) -> list[Job]:
     """ "or your own function" (model.md#orders)."""
     columns = SimpleNamespace(
         index=np.array([job.index for job in queue], dtype=np.int32),
