@@ -12,6 +12,7 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.event_queue cimport heap_t
+from faultsim._core.containers.memory cimport blocks_t
 from faultsim._core.containers.releases cimport releases_t
 from faultsim._core.tables.checkpointing cimport checkpointing_t
 from faultsim._core.tables.recovery cimport recovery_t
@@ -188,6 +189,7 @@ cdef struct source_t:
     int (*fire)(void *sim, bint *wanted) noexcept nogil
 
 cdef struct sim_t:
+    blocks_t blocks          # what it owns, but for the parts, and what grows
     # inputs
     int32_t n
     const double *submit
@@ -260,7 +262,7 @@ cdef struct sim_t:
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.
 cdef int sim_alloc(sim_t *s) noexcept nogil
 cdef void sim_free(sim_t *s) noexcept nogil
-# Fork: `to` becomes independent, but for `track` (progress_copy) and the result columns, the caller's arrays.
+# Fork: `to` becomes independent, but for `track.at` (progress_copy) and the result columns, the caller's arrays.
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
 # Add a source of events, before the simulation begins.
 cdef void add_source(sim_t *s, int rank, int kind, double time,

@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free as c_free, qsort
+from libc.stdlib cimport qsort
 
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
@@ -12,7 +12,7 @@ from faultsim._core.state cimport (
     EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT, add_source,
     disturb, progress_t, requests_t, source_next,
 )
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum victims:
@@ -26,12 +26,12 @@ cdef struct victim_t:
     int32_t job
     int32_t size
 
-# Followed by room for a victim_t a node.
 cdef struct asking_t:
     int source               # rank of the source of requests
     int victims
     double seconds           # VICTIMS_LONG: have run for so long
     int32_t k                # VICTIMS_BIG: so many
+    victim_t *victim         # scratch, one a node
 
 
 # ---------------------------------------------------------------------------------------------- saving
@@ -71,7 +71,7 @@ cdef int by_job(const void *a, const void *b) noexcept nogil:
 
 cdef int ask_victims(sim_t *s, asking_t *p) noexcept nogil:
     """Of all running jobs, those that run for long enough, or the k largest, who can; in order of index."""
-    cdef victim_t *victim = <victim_t *>(p + 1)
+    cdef victim_t *victim = p.victim
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
         job = s.releases.items[i].job
@@ -110,21 +110,10 @@ cdef int fire_request(void *sim, bint *wanted) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- factories
 
-cdef inline size_t bytes_of(const sim_t *s) noexcept nogil:
-    return sizeof(asking_t) + <size_t>s.nodes * sizeof(victim_t)
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef int bad = 0
-    return duplicate(state, bytes_of(<const sim_t *>sim), &bad)
-
-
 cdef asking_t *open_asking(sim_t *s, dict options, int source, int kind) except NULL:
     cdef requests_t *r = &s.requests
-    cdef asking_t *p = <asking_t *>fresh(1, bytes_of(s))
-    if p == NULL:
-        raise MemoryError("no memory for requests")
-    s.checkpointing.state, s.checkpointing.copy, s.checkpointing.close = p, copy, c_free
+    cdef asking_t *p = <asking_t *>open_state(&s.checkpointing, sizeof(asking_t))
+    own_block(p, &p.victim, s.nodes, sizeof(victim_t))
     p.source = source
     s.track.cost = options["cost"]
     s.checkpointing.asked = asked

@@ -3,14 +3,13 @@
 """
 
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free as c_free
 
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_of_job
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.state cimport EV_CHECKPOINT, progress_t, sim_t
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
 # A row a job; the state is these rows.
@@ -54,21 +53,13 @@ cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
     return plan(state, sim, job, False)
 
 
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef int bad = 0
-    return duplicate(state, <size_t>(<const sim_t *>sim).n * sizeof(risk_t), &bad)
-
-
 cdef int open_risk(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef double interval = options["interval"]
-    cdef risk_t *p = <risk_t *>fresh(s.n, sizeof(risk_t))
+    cdef risk_t *p = <risk_t *>open_state(&s.checkpointing, <size_t>s.n * sizeof(risk_t))
     cdef int32_t i
-    if p == NULL:
-        raise MemoryError("no memory for requests")
     for i in range(s.n):
         p[i].interval = interval
-    s.checkpointing.state, s.checkpointing.copy, s.checkpointing.close = p, copy, c_free
     s.checkpointing.plan, s.checkpointing.is_due, s.checkpointing.due = plan, is_due, due
     s.track.cost = options["cost"]
     return 0

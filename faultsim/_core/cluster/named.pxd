@@ -6,8 +6,8 @@ from faultsim._core.cluster.node_sets cimport nodes_t
 from faultsim._core.tables.machine cimport machine_t
 
 cdef struct named_t:
-    int32_t nodes, words, jobs
     uint64_t *occ
+    int32_t nodes, words, jobs
     nodes_t **held           # per job: its nodes; NULL: it has none
     nodes_t *spare           # sets of jobs that left, to use again
 

@@ -1,8 +1,6 @@
 """A cluster whose nodes are known by number; the contracts are in named.pxd and ../machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free as c_free
-from libc.string cimport memcpy
 
 from faultsim._core.cluster.node_sets cimport (
     nodes_add, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_swap, nodes_t,
@@ -10,7 +8,7 @@ from faultsim._core.cluster.node_sets cimport (
 from faultsim._core.containers.bits cimport fs_popcount
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.status cimport NO_MEMORY
 
 
@@ -150,52 +148,39 @@ cdef void close(void *state) noexcept nogil:
         set_ = m.spare
         m.spare = set_.next
         nodes_free(set_)
-    c_free(m.held)
-    c_free(m.occ)
-    c_free(m)
+    close_state(m)
 
 
-cdef named_t *build(int32_t nodes, int32_t jobs) noexcept nogil:
-    cdef named_t *m = <named_t *>fresh(1, sizeof(named_t))
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef named_t *m = <named_t *>copy_state(state, sim)
+    cdef bint bad = False
+    cdef int32_t i
     if m == NULL:
         return NULL
-    m.nodes, m.words, m.jobs = nodes, (nodes + 63) // 64, jobs
-    m.occ = <uint64_t *>fresh(m.words, sizeof(uint64_t))
-    m.held = <nodes_t **>fresh(jobs, sizeof(nodes_t *))
-    if m.occ == NULL or m.held == NULL:
+    m.spare = NULL
+    for i in range(m.jobs):
+        if m.held[i] != NULL:
+            m.held[i] = NULL if bad else nodes_copy(m.held[i])
+            bad |= m.held[i] == NULL
+    if bad:
         close(m)
         return NULL
     return m
 
 
-cdef void *copy(const void *state, machine_t *to) noexcept nogil:
-    cdef const named_t *source = <const named_t *>state
-    cdef named_t *m = build(source.nodes, source.jobs)
-    cdef int32_t i
-    if m == NULL:
-        return NULL
-    memcpy(m.occ, source.occ, <size_t>m.words * sizeof(uint64_t))
-    for i in range(m.jobs):
-        if source.held[i] != NULL:
-            m.held[i] = nodes_copy(source.held[i])
-            if m.held[i] == NULL:
-                close(m)
-                return NULL
-    to.occ = m.occ
-    return m
-
-
 cdef int open_named(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
-    cdef named_t *m = build(options["nodes"], columns["n_jobs"])
-    if m == NULL:
-        raise MemoryError("no memory for the nodes of the cluster")
-    machine.state, machine.nodes, machine.words, machine.occ = m, m.nodes, m.words, m.occ
+    cdef named_t *m = <named_t *>open_state(machine, sizeof(named_t))
+    machine.copy, machine.close = copy, close
+    m.nodes, m.jobs = options["nodes"], columns["n_jobs"]
+    m.words = (m.nodes + 63) // 64
+    own_block(m, &m.occ, m.words, sizeof(uint64_t))
+    own_block(m, &m.held, m.jobs, sizeof(nodes_t *))
+    machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.named = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
     machine.give, machine.add_job, machine.list_nodes = give, add_job, list_nodes
-    machine.copy, machine.close = copy, close
     return 0
 
 

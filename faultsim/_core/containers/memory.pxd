@@ -1,6 +1,37 @@
-# Blocks of memory.
+# Blocks of memory, and who owns them.
 
 # `count` items of `each` bytes, all zero; NULL: no memory.
 cdef void *fresh(size_t count, size_t each) noexcept nogil
 # A copy of a block (NULL stays NULL); `bad` is set, and never cleared, when memory is out.
 cdef void *duplicate(const void *source, size_t bytes, int *bad) noexcept nogil
+
+# The blocks that a struct owns.  They are listed once, when they are allocated; copies and the end go by the list.
+cdef struct block_t:
+    size_t field             # where in the owner the pointer to it is
+    size_t bytes
+
+cdef struct blocks_t:
+    block_t block[32]
+    int n
+    bint failed              # memory was out for one, whose field is NULL
+
+# A block of zeros for a field of the owner (its address).
+cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil
+# After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).
+cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil
+cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil
+
+# How the table of a policy or machine begins (tables/*.pxd): with its state, how that is copied for another simulation
+# (NULL: no memory) and how it ends; all NULL where there is none.
+cdef struct part_t:
+    void *state
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
+
+# A state of zeros, with a list of its blocks in front, for a table that gets the copy and the end below.
+cdef void *open_state(void *table, size_t bytes) except NULL
+cdef int own_block(void *state, void *field, size_t count, size_t each) except -1
+# Another size for a block; OK or NO_MEMORY.
+cdef int resize_block(void *state, void *field, size_t bytes) noexcept nogil
+cdef void *copy_state(const void *state, const void *sim) noexcept nogil
+cdef void close_state(void *state) noexcept nogil

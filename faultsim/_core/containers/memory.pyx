@@ -1,7 +1,10 @@
 """Blocks of memory; the contract is in memory.pxd."""
 
-from libc.stdlib cimport calloc, malloc
+from libc.stdlib cimport calloc, free as c_free, malloc, realloc
 from libc.string cimport memcpy
+
+from faultsim._core.contract cimport fs_require
+from faultsim._core.status cimport NO_MEMORY, OK
 
 
 cdef void *fresh(size_t count, size_t each) noexcept nogil:
@@ -18,3 +21,93 @@ cdef void *duplicate(const void *source, size_t bytes, int *bad) noexcept nogil:
     else:
         memcpy(to, source, bytes)
     return to
+
+
+cdef inline void **field_at(const blocks_t *list_, void *owner, int i) noexcept nogil:
+    return <void **>(<char *>owner + list_.block[i].field)
+
+
+cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil:
+    fs_require(list_.n < 32)
+    (<void **>field)[0] = fresh(count, each)
+    list_.failed |= (<void **>field)[0] == NULL
+    list_.block[list_.n].field = <size_t>(<char *>field - <char *>owner)
+    list_.block[list_.n].bytes = count * each
+    list_.n += 1
+
+
+cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil:
+    cdef int i, bad = 0
+    cdef void **at
+    for i in range(list_.n):
+        at = field_at(list_, owner, i)
+        at[0] = duplicate(at[0], list_.block[i].bytes, &bad)
+    return NO_MEMORY if bad else OK
+
+
+cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil:
+    cdef int i
+    for i in range(list_.n):
+        c_free(field_at(list_, owner, i)[0])
+    list_.n = 0
+
+
+# ---------------------------------------------------------------------------------------------- states
+
+# In front of a state; a multiple of 16 bytes long, so that the state is aligned as malloc aligns.
+cdef struct header_t:
+    blocks_t blocks
+    size_t bytes             # of the state
+
+
+cdef inline header_t *header_of(const void *state) noexcept nogil:
+    return <header_t *>state - 1
+
+
+cdef void *open_state(void *table, size_t bytes) except NULL:
+    cdef part_t *part = <part_t *>table
+    cdef header_t *header = <header_t *>calloc(1, sizeof(header_t) + bytes)
+    if header == NULL:
+        raise MemoryError("no memory for the state of a policy")
+    header.bytes = bytes
+    part.state, part.copy, part.close = header + 1, copy_state, close_state
+    return part.state
+
+
+cdef int own_block(void *state, void *field, size_t count, size_t each) except -1:
+    cdef blocks_t *blocks = &header_of(state).blocks
+    blocks_add(blocks, state, field, count, each)
+    if blocks.failed:
+        raise MemoryError("no memory for the state of a policy")
+    return 0
+
+
+cdef int resize_block(void *state, void *field, size_t bytes) noexcept nogil:
+    cdef blocks_t *blocks = &header_of(state).blocks
+    cdef void *moved = realloc((<void **>field)[0], bytes)
+    cdef int i = 0
+    if moved == NULL:
+        return NO_MEMORY
+    (<void **>field)[0] = moved
+    while field_at(blocks, state, i) != <void **>field:
+        i += 1
+    blocks.block[i].bytes = bytes
+    return OK
+
+
+cdef void *copy_state(const void *state, const void *sim) noexcept nogil:
+    cdef int bad = 0
+    cdef header_t *header = <header_t *>duplicate(
+        header_of(state), sizeof(header_t) + header_of(state).bytes, &bad)
+    if header == NULL:
+        return NULL
+    if blocks_copy(&header.blocks, header + 1) < 0:
+        close_state(header + 1)
+        return NULL
+    return header + 1
+
+
+cdef void close_state(void *state) noexcept nogil:
+    if state != NULL:
+        blocks_free(&header_of(state).blocks, state)
+        c_free(header_of(state))

@@ -1,9 +1,8 @@
 """Fars: its ticks, its memory and its factory; the contract is in fars.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free as c_free
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from faultsim._core.inputs cimport check_ascending, check_nodes, column
 from faultsim._core.record cimport open_stay, record_event
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport EV_MOVE, EV_RESCHEDULE, FROM_TICKS, add_source, disturb, sim_t, source_next
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 _GAINS = {
@@ -117,48 +116,15 @@ cdef void note_wait(void *state, void *sim, int32_t job, double waited) noexcept
 # ---------------------------------------------------------------------------------------------- memory
 
 cdef void close_fars(void *state) noexcept nogil:
-    cdef fars_t *f = <fars_t *>state
-    if f == NULL:
-        return
-    c_free(f.suspicious)
-    c_free(f.without)
-    c_free(f.forbidden)
-    c_free(f.suspect)
-    c_free(f.gain)
-    c_free(f.weight)
-    c_free(f.taken)
-    knapsack_free(&f.sack)
-    c_free(f)
-
-
-cdef fars_t *make_room(const sim_t *s, const fars_t *settings) noexcept nogil:
-    """The settings with memory of their own: no node is suspicious; NULL: no memory."""
-    cdef size_t words = s.machine.words, nodes = s.nodes
-    cdef fars_t *f = <fars_t *>fresh(1, sizeof(fars_t))
-    if f == NULL:
-        return NULL
-    f[0] = settings[0]
-    knapsack_init(&f.sack)
-    f.suspicious = <uint64_t *>fresh(words, sizeof(uint64_t))
-    f.without = <uint64_t *>fresh(words, sizeof(uint64_t))
-    f.forbidden = <uint64_t *>fresh(words, sizeof(uint64_t))
-    f.suspect = <suspect_t *>fresh(nodes, sizeof(suspect_t))
-    f.gain = <double *>fresh(nodes, sizeof(double))
-    f.weight = <int64_t *>fresh(nodes, sizeof(int64_t))
-    f.taken = <uint8_t *>fresh(nodes, 1)
-    if (f.suspicious != NULL and f.without != NULL and f.forbidden != NULL and f.suspect != NULL
-            and f.gain != NULL and f.weight != NULL and f.taken != NULL):
-        return f
-    close_fars(f)
-    return NULL
+    if state != NULL:
+        knapsack_free(&(<fars_t *>state).sack)
+        close_state(state)
 
 
 cdef void *copy_fars(const void *state, const void *sim) noexcept nogil:
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef const fars_t *source = <const fars_t *>state
-    cdef fars_t *f = make_room(s, source)
+    cdef fars_t *f = <fars_t *>copy_state(state, sim)
     if f != NULL:
-        memcpy(f.suspicious, source.suspicious, <size_t>s.machine.words * sizeof(uint64_t))
+        knapsack_init(&f.sack)
     return f
 
 
@@ -199,16 +165,20 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
     time, first, node = times, firsts, nodes
     settings.time, settings.first, settings.node = &time[0], &first[0], &node[0]
 
-    f = make_room(s, &settings)
-    if f == NULL:
-        raise MemoryError("no memory for rescheduling")
-    s.rescheduling.state = f
-    s.rescheduling.started = note_wait
-    s.rescheduling.copy = copy_fars
-    s.rescheduling.close = close_fars
+    f = <fars_t *>open_state(&s.rescheduling, sizeof(fars_t))
+    f[0] = settings
+    knapsack_init(&f.sack)
+    s.rescheduling.copy, s.rescheduling.close, s.rescheduling.started = copy_fars, close_fars, note_wait
+    own_block(f, &f.suspicious, s.machine.words, sizeof(uint64_t))
+    own_block(f, &f.without, s.machine.words, sizeof(uint64_t))
+    own_block(f, &f.forbidden, s.machine.words, sizeof(uint64_t))
+    own_block(f, &f.suspect, s.nodes, sizeof(suspect_t))
+    own_block(f, &f.gain, s.nodes, sizeof(double))
+    own_block(f, &f.weight, s.nodes, sizeof(int64_t))
+    own_block(f, &f.taken, s.nodes, 1)
     if f.last:
-        s.hidden = <uint64_t *>fresh(<size_t>s.machine.words, sizeof(uint64_t))
-        if s.hidden == NULL:
+        blocks_add(&s.blocks, s, &s.hidden, s.machine.words, sizeof(uint64_t))
+        if s.blocks.failed:
             raise MemoryError("no memory for rescheduling")
     # Ticks before the simulation begins only say which nodes are suspicious.
     while f.next < f.n and f.time[f.next] < s.now:

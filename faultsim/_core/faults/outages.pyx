@@ -9,7 +9,7 @@ from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_RUNNING, disturb, source_next, trace_t
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -18,8 +18,8 @@ from faultsim._core.status cimport NO_MEMORY, OK
 cdef int rank_open(sim_t *s) noexcept nogil:
     cdef int32_t i
     if s.trace.rank == NULL:
-        s.trace.rank = <int32_t *>fresh(s.nodes, sizeof(int32_t))
-        if s.trace.rank == NULL:
+        blocks_add(&s.blocks, s, &s.trace.rank, s.nodes, sizeof(int32_t))
+        if s.blocks.failed:
             return NO_MEMORY
         for i in range(s.nodes):
             s.trace.rank[i] = i

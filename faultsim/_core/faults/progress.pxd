@@ -24,7 +24,7 @@ cdef struct move_t:
     bint live
     double checkpoint_cost, restart_cost
 
-# After the policies, whose costs and intervals are in sim_t.track; the end; and a copy, which `to` owns.
+# After the policies, whose costs and intervals are in sim_t.track; the end; and `to`'s own, after sim_copy.
 cdef int progress_open(sim_t *s) noexcept nogil
 cdef void progress_close(sim_t *s) noexcept nogil
 cdef int progress_copy(sim_t *to, const sim_t *source) noexcept nogil

@@ -1,7 +1,7 @@
 """A job on its way; the contract is in progress.pxd."""
 
 from libc.math cimport INFINITY, ceil, floor
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport free as c_free, malloc
 from libc.string cimport memcpy
 
@@ -11,7 +11,7 @@ from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
     ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_t, tracking_t,
 )
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport blocks_add, duplicate, fresh
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -22,14 +22,12 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     cdef size_t n = s.n
     cdef int32_t i
     track.at = <progress_t **>fresh(n, sizeof(progress_t *))
-    track.saved = <double *>fresh(n, sizeof(double))
-    track.killed_at = <double *>fresh(n, sizeof(double))
-    track.started = <uint8_t *>fresh(n, 1)
-    track.remaining = <double *>fresh(n, sizeof(double))
-    track.owed = <double *>fresh(n, sizeof(double))
-    if track.at == NULL or track.saved == NULL or track.killed_at == NULL or track.started == NULL:
-        return NO_MEMORY
-    if track.remaining == NULL or track.owed == NULL:
+    blocks_add(&s.blocks, s, &track.saved, n, sizeof(double))
+    blocks_add(&s.blocks, s, &track.killed_at, n, sizeof(double))
+    blocks_add(&s.blocks, s, &track.started, n, 1)
+    blocks_add(&s.blocks, s, &track.remaining, n, sizeof(double))
+    blocks_add(&s.blocks, s, &track.owed, n, sizeof(double))
+    if s.blocks.failed or track.at == NULL:
         return NO_MEMORY
     memcpy(track.remaining, s.estimate, n * sizeof(double))
     if track.interval != NULL:
@@ -50,30 +48,19 @@ cdef void progress_close(sim_t *s) noexcept nogil:
         p = s.track.spare
         s.track.spare = p.next
         c_free(p)
-    c_free(s.track.saved)
-    c_free(s.track.killed_at)
-    c_free(s.track.started)
-    c_free(s.track.remaining)
-    c_free(s.track.owed)
 
 
 cdef int progress_copy(sim_t *to, const sim_t *source) noexcept nogil:
-    cdef const tracking_t *track = &source.track
-    cdef size_t n = source.n
     cdef int bad = 0
     cdef int32_t i
-    to.track.at = <progress_t **>duplicate(track.at, n * sizeof(progress_t *), &bad)
-    to.track.spare = NULL
-    if to.track.at != NULL:
-        for i in range(source.n):
-            to.track.at[i] = <progress_t *>duplicate(track.at[i], sizeof(progress_t), &bad)
-    to.track.saved = <double *>duplicate(track.saved, n * sizeof(double), &bad)
-    to.track.killed_at = <double *>duplicate(track.killed_at, n * sizeof(double), &bad)
-    to.track.started = <uint8_t *>duplicate(track.started, n, &bad)
-    to.track.remaining = <double *>duplicate(track.remaining, n * sizeof(double), &bad)
-    to.track.owed = <double *>duplicate(track.owed, n * sizeof(double), &bad)
-    if to.track.remaining != NULL:
-        to.remaining = to.track.remaining
+    if source.track.at == NULL:
+        return OK
+    to.remaining = to.track.remaining
+    to.track.at = <progress_t **>fresh(source.n, sizeof(progress_t *))
+    if to.track.at == NULL:
+        return NO_MEMORY
+    for i in range(source.n):
+        to.track.at[i] = <progress_t *>duplicate(source.track.at[i], sizeof(progress_t), &bad)
     return NO_MEMORY if bad else OK
 
 

@@ -1,7 +1,7 @@
 """Migration that packs the running jobs of a placed machine again ([krevat2002] section 2, model.md#defragment)."""
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport calloc, free as c_free, qsort
+from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.containers.bits cimport mask_equal
@@ -11,7 +11,7 @@ from faultsim._core.jobs cimport move_job
 from faultsim._core.tables.machine cimport machine_t, place_t, same_place
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport JOB_RUNNING, sim_t
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport OK
 
 # A running job on its way to another place.
@@ -186,59 +186,19 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
     return OK
 
 
-# ---------------------------------------------------------------------------------------------- memory
-
-cdef void close(void *state) noexcept nogil:
-    cdef defragment_t *p = <defragment_t *>state
-    if p == NULL:
-        return
-    c_free(p.last_attempt)
-    c_free(p.trial)
-    c_free(p.blocked)
-    c_free(p.there)
-    c_free(p.moving)
-    c_free(p.items)
-    c_free(p)
-
-
-cdef bint get_memory(defragment_t *p, const sim_t *s) noexcept nogil:
-    cdef size_t words = s.machine.words, nodes = s.nodes
-    p.last_attempt = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.trial = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.blocked = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.there = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.moving = <mover_t *>fresh(nodes, sizeof(mover_t))
-    p.items = <release_t *>fresh(nodes, sizeof(release_t))
-    return (p.last_attempt != NULL and p.trial != NULL and p.blocked != NULL and p.there != NULL and p.moving != NULL
-            and p.items != NULL)
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const defragment_t *source = <const defragment_t *>state
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef int bad = 0
-    cdef defragment_t *p = <defragment_t *>duplicate(source, sizeof(defragment_t), &bad)
-    if p == NULL:
-        return NULL
-    if not get_memory(p, s):
-        close(p)
-        return NULL
-    memcpy(p.last_attempt, source.last_attempt, <size_t>s.machine.words * sizeof(uint64_t))
-    return p
-
-
 cdef int open_defragment(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef defragment_t *p = <defragment_t *>calloc(1, sizeof(defragment_t))
-    if p == NULL:
-        raise MemoryError("no memory for the migration")
-    s.migration.state, s.migration.copy, s.migration.close = p, copy, close
+    cdef defragment_t *p = <defragment_t *>open_state(&s.migration, sizeof(defragment_t))
     s.migration.rearrange = rearrange
     p.min_free, p.max_concentration = options["min_free"], options["max_concentration"]
     p.cost = s.migration.cost = options["cost"]
     p.always, p.keep_promise = options["when"] == "always", options["keep_promise"]
-    if not get_memory(p, s):
-        raise MemoryError("no memory for the migration")
+    own_block(p, &p.last_attempt, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.trial, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.blocked, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.there, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.moving, s.nodes, sizeof(mover_t))
+    own_block(p, &p.items, s.nodes, sizeof(release_t))
     return 0
 
 

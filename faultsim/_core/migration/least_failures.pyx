@@ -5,7 +5,7 @@ When a job has finished and its nodes are free, jobs that started after it move 
 """
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free as c_free, qsort
+from libc.stdlib cimport qsort
 
 from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
@@ -15,7 +15,7 @@ from faultsim._core.faults.outages cimport rank_open
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef struct later_t:
@@ -158,47 +158,16 @@ cdef void failed(void *state, void *sim, int32_t job, int32_t node) noexcept nog
         p.worst[job] = count
 
 
-cdef void close(void *state) noexcept nogil:
-    cdef least_failures_t *p = <least_failures_t *>state
-    if p != NULL:
-        c_free(p.worst)
-        c_free(p.later)
-        c_free(p.mine)
-        c_free(p)
-
-
-cdef bint has_scratch(least_failures_t *p, int32_t nodes) noexcept nogil:
-    p.later = <later_t *>fresh(nodes, sizeof(later_t))
-    p.mine = <int32_t *>fresh(nodes, sizeof(int32_t))
-    return p.later != NULL and p.mine != NULL
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef const least_failures_t *source = <const least_failures_t *>state
-    cdef least_failures_t *p = <least_failures_t *>fresh(1, sizeof(least_failures_t))
-    cdef int bad = 0
-    if p == NULL:
-        return NULL
-    p.threshold, p.cost = source.threshold, source.cost
-    p.worst = <int32_t *>duplicate(source.worst, <size_t>s.n * sizeof(int32_t), &bad)
-    if bad or not has_scratch(p, s.nodes):
-        close(p)
-        return NULL
-    return p
-
-
 cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef least_failures_t *p
     if s.machine.placed or not s.machine.named:
         raise ValueError("migration to the nodes that failed least needs a cluster whose nodes have numbers")
-    p = <least_failures_t *>fresh(1, sizeof(least_failures_t))
-    if p == NULL:
-        raise MemoryError("no memory for migration")
-    s.migration.state, s.migration.copy, s.migration.close = p, copy, close
-    p.worst = <int32_t *>fresh(s.n, sizeof(int32_t))
-    if p.worst == NULL or not has_scratch(p, s.nodes) or rank_open(s) < 0:
+    p = <least_failures_t *>open_state(&s.migration, sizeof(least_failures_t))
+    own_block(p, &p.worst, s.n, sizeof(int32_t))
+    own_block(p, &p.later, s.nodes, sizeof(later_t))
+    own_block(p, &p.mine, s.nodes, sizeof(int32_t))
+    if rank_open(s) < 0:
         raise MemoryError("no memory for migration")
     p.threshold, p.cost = options["threshold"], options["cost"]
     s.migration.finished, s.migration.started, s.migration.failed = finished, started, failed

@@ -1,7 +1,6 @@
 """Placement rules of a cluster (placement.pxd): which free nodes a job gets (model.md#cluster-placement)."""
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free as c_free
 
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
 from faultsim._core.contract cimport fs_require
@@ -9,7 +8,7 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.state cimport sim_t
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -58,10 +57,6 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     return OK
 
 
-cdef void *copy_picked(const void *state, const void *sim) noexcept nogil:
-    return fresh((<const sim_t *>sim).machine.words, sizeof(uint64_t))
-
-
 cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
     (<sim_t *>sim).placement.take = take_first_fit
     return 0
@@ -74,9 +69,9 @@ cdef int open_safest(void *sim, dict options, dict columns) except -1:
 
 cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    s.placement.take, s.placement.copy, s.placement.close = take_least_failures, copy_picked, c_free
-    s.placement.state = copy_picked(NULL, s)
-    if s.placement.state == NULL or rank_open(s) < 0:
+    open_state(&s.placement, <size_t>s.machine.words * sizeof(uint64_t))
+    s.placement.take = take_least_failures
+    if rank_open(s) < 0:
         raise MemoryError("no memory for the placement rule")
     return 0
 

@@ -1,8 +1,8 @@
 """MostCubic (model.md#most-cubic): the box with the least surface."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free as c_free, malloc
 
+from faultsim._core.containers.memory cimport open_state
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.state cimport sim_t
@@ -70,22 +70,11 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
     return NO_MEMORY if f.out_of_memory else found
 
 
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef rule_t *p = <rule_t *>malloc(sizeof(rule_t))
-    if p != NULL:
-        p[0] = (<const rule_t *>state)[0]
-    return p
-
-
 cdef int open_most_cubic(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t rule
-    rule.box_order = BOX_ORDERS[options["box_order"]]
-    s.placement.state = copy(&rule, s)
-    if s.placement.state == NULL:
-        raise MemoryError("no memory for the placement")
-    s.placement.choose, s.placement.copy, s.placement.close = choose, copy, c_free
-    s.placement.stable = True
+    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    p.box_order = BOX_ORDERS[options["box_order"]]
+    s.placement.choose, s.placement.stable = choose, True
     return 0
 
 

@@ -2,8 +2,9 @@
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport calloc, free as c_free
+from libc.stdlib cimport free as c_free
 
+from faultsim._core.containers.memory cimport close_state, copy_state, open_state
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.tables.machine cimport permit_t, place_t
@@ -82,13 +83,12 @@ cdef int choose_in_python(void *state, void *sim, int32_t job, const uint64_t *o
 cdef void close(void *state) noexcept nogil:
     if state != NULL:
         c_free((<rule_t *>state).list_)
-        c_free(state)
+        close_state(state)
 
 
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef rule_t *p = <rule_t *>calloc(1, sizeof(rule_t))
+    cdef rule_t *p = <rule_t *>copy_state(state, sim)
     if p != NULL:
-        p[0] = (<const rule_t *>state)[0]
         p.finder = &(<torus_machine_t *>(<const sim_t *>sim).machine.state).finder
         p.list_, p.capacity = NULL, 0
     return p
@@ -96,11 +96,8 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
 
 cdef rule_t *open_rule(void *sim, dict options) except NULL:
     cdef sim_t *s = <sim_t *>sim
-    cdef rule_t *p = <rule_t *>calloc(1, sizeof(rule_t))
-    if p == NULL:
-        raise MemoryError("no memory for the placement")
-    s.placement.state, s.placement.copy, s.placement.close = p, copy, close
-    s.placement.stable = True
+    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    s.placement.copy, s.placement.close, s.placement.stable = copy, close, True
     p.finder = &(<torus_machine_t *>s.machine.state).finder
     p.box_order = BOX_ORDERS[options["box_order"]]
     return p

@@ -2,7 +2,6 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free as c_free
 
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
@@ -10,7 +9,7 @@ from faultsim._core.faults.progress cimport progress_resume, set_expected
 from faultsim._core.state cimport (
     EV_FAILURE, EV_REPAIR, FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART, add_source, sim_t, source_next,
 )
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
 # A row a job; the state is these rows.
@@ -105,17 +104,9 @@ cdef const char *check(void *state, void *sim) noexcept nogil:
     return NULL
 
 
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef int bad = 0
-    return duplicate(state, <size_t>(<const sim_t *>sim).n * sizeof(hold_t), &bad)
-
-
 cdef int open_hold(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    s.recovery.state = fresh(s.n, sizeof(hold_t))
-    if s.recovery.state == NULL:
-        raise MemoryError("no memory for held jobs")
-    s.recovery.copy, s.recovery.close = copy, c_free
+    open_state(&s.recovery, <size_t>s.n * sizeof(hold_t))
     s.track.restart_cost = options["restart_cost"]
     s.recovery.keeps_nodes = True
     s.recovery.killed, s.recovery.node_down, s.recovery.node_up = killed, node_down, node_up

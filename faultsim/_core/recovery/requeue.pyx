@@ -7,7 +7,7 @@ from faultsim._core.faults.progress cimport progress_book
 from faultsim._core.jobs cimport leave_nodes
 from faultsim._core.queue cimport enqueue
 from faultsim._core.state cimport sim_t
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport blocks_add
 
 
 cdef int killed(void *state, void *sim, int32_t job) noexcept nogil:
@@ -23,8 +23,8 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     s.track.restart_cost = options["restart_cost"]
     s.recovery.killed = killed
     if options["place"] == "tail":
-        s.queue.entry = <int64_t *>fresh(s.n, sizeof(int64_t))
-        if s.queue.entry == NULL:
+        blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
+        if s.blocks.failed:
             raise MemoryError("no memory for the queue")
         for i in range(s.n):
             s.queue.entry[i] = i

@@ -9,15 +9,14 @@ since the last sweep in which nothing could move.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free as c_free, malloc, realloc
 from libc.string cimport memmove
 
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.scheduling.least_free cimport change_t, changes_size, least_free
+from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
-from faultsim._core.containers.memory cimport duplicate
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef struct plan_t:
@@ -47,20 +46,13 @@ cdef inline int32_t step_at(const plan_t *p, double t) noexcept nogil:
 cdef int32_t cut(plan_t *p, double t) noexcept nogil:
     """Make `t` a step of its own; its index, or -1 without memory."""
     cdef int32_t i = step_at(p, t), capacity
-    cdef void *a
-    cdef void *b
     if p.at[i] == t:
         return i
     if p.n == p.capacity:
         capacity = 2 * p.capacity
-        a = realloc(p.at, <size_t>capacity * sizeof(double))
-        if a == NULL:
+        if (resize_block(p, &p.at, <size_t>capacity * sizeof(double)) < 0
+                or resize_block(p, &p.level, <size_t>capacity * sizeof(int64_t)) < 0):
             return -1
-        p.at = <double *>a
-        b = realloc(p.level, <size_t>capacity * sizeof(int64_t))
-        if b == NULL:
-            return -1
-        p.level = <int64_t *>b
         p.capacity = capacity
     i += 1
     memmove(&p.at[i + 1], &p.at[i], <size_t>(p.n - i) * sizeof(double))
@@ -252,56 +244,18 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return least if least < sound else sound
 
 
-# ---------------------------------------------------------------------------------------------- memory
-
-cdef void close(void *state) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    if p == NULL:
-        return
-    c_free(p.begin)
-    c_free(p.end)
-    c_free(p.at)
-    c_free(p.level)
-    c_free(p.changes)
-    c_free(p)
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const plan_t *source = <const plan_t *>state
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef size_t n = s.n
-    cdef int bad = 0
-    cdef plan_t *p = <plan_t *>duplicate(source, sizeof(plan_t), &bad)
-    if p == NULL:
-        return NULL
-    p.begin = <double *>duplicate(source.begin, n * sizeof(double), &bad)
-    p.end = <double *>duplicate(source.end, n * sizeof(double), &bad)
-    p.at = <double *>duplicate(source.at, <size_t>source.capacity * sizeof(double), &bad)
-    p.level = <int64_t *>duplicate(source.level, <size_t>source.capacity * sizeof(int64_t), &bad)
-    p.changes = <change_t *>malloc(changes_size(s))
-    if bad or p.changes == NULL:
-        close(p)
-        return NULL
-    return p
-
-
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef plan_t *p = <plan_t *>calloc(1, sizeof(plan_t))
+    cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
-    if p == NULL:
-        raise MemoryError("no memory for the plan")
-    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
     p.capacity = 256
-    p.begin = <double *>malloc(<size_t>s.n * sizeof(double))
-    p.end = <double *>calloc(<size_t>s.n, sizeof(double))
-    p.at = <double *>malloc(<size_t>p.capacity * sizeof(double))
-    p.level = <int64_t *>malloc(<size_t>p.capacity * sizeof(int64_t))
-    p.changes = <change_t *>malloc(changes_size(s))
-    if p.begin == NULL or p.end == NULL or p.at == NULL or p.level == NULL or p.changes == NULL:
-        raise MemoryError("no memory for the plan")
+    own_block(p, &p.begin, s.n, sizeof(double))
+    own_block(p, &p.end, s.n, sizeof(double))
+    own_block(p, &p.at, p.capacity, sizeof(double))
+    own_block(p, &p.level, p.capacity, sizeof(int64_t))
+    own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY
     p.rebuild = True

@@ -8,7 +8,7 @@ taken over a stretch of time is a few ORs.  A hole at `now` is in nodes that are
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free as c_free, malloc, qsort
+from libc.stdlib cimport free as c_free, malloc, qsort
 from libc.string cimport memcpy, memset
 
 from faultsim._core.avoidance cimport choose_now
@@ -16,10 +16,10 @@ from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
-from faultsim._core.scheduling.least_free cimport change_t, changes_size, least_free
+from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, set_window, sim_t
-from faultsim._core.containers.memory cimport duplicate
+from faultsim._core.containers.memory cimport close_state, copy_state, duplicate, open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef struct plan_t:
@@ -341,48 +341,19 @@ cdef void close(void *state) noexcept nogil:
         mask = p.spare
         p.spare = (<uint64_t **>mask)[0]
         c_free(mask)
-    c_free(p.mask)
-    c_free(p.begin)
-    c_free(p.end)
-    c_free(p.nodes)
-    c_free(p.place)
-    c_free(p.window)
-    c_free(p.instant)
-    c_free(p.times)
-    c_free(p.changes)
-    c_free(p)
-
-
-cdef bint get_scratch(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef size_t words = s.machine.words
-    p.window = <uint64_t *>calloc(words, sizeof(uint64_t))
-    p.instant = <uint64_t *>calloc(words, sizeof(uint64_t))
-    # Ends of reservations, of running jobs and of outages (at most one a node).
-    p.times = <double *>malloc((<size_t>s.n + <size_t>s.nodes + 1) * sizeof(double))
-    p.changes = <change_t *>malloc(changes_size(s))
-    return p.window != NULL and p.instant != NULL and p.times != NULL and p.changes != NULL
+    close_state(p)
 
 
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const plan_t *source = <const plan_t *>state
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef size_t n = s.n, bytes = <size_t>s.machine.words * sizeof(uint64_t)
+    cdef plan_t *p = <plan_t *>copy_state(state, sim)
+    cdef size_t bytes = <size_t>(<const sim_t *>sim).machine.words * sizeof(uint64_t)
     cdef int bad = 0
     cdef int32_t i
-    cdef plan_t *p = <plan_t *>duplicate(source, sizeof(plan_t), &bad)
     if p == NULL:
         return NULL
     p.spare = NULL
-    p.begin = <double *>duplicate(source.begin, n * sizeof(double), &bad)
-    p.end = <double *>duplicate(source.end, n * sizeof(double), &bad)
-    p.nodes = <int32_t *>duplicate(source.nodes, n * sizeof(int32_t), &bad)
-    p.place = <place_t *>duplicate(source.place, n * sizeof(place_t), &bad)
-    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
-    if not get_scratch(p, s) or bad or p.mask == NULL:
-        close(p)
-        return NULL
-    for i in range(s.n):
-        p.mask[i] = <uint64_t *>duplicate(source.mask[i], bytes, &bad)
+    for i in range(p.jobs):
+        p.mask[i] = <uint64_t *>duplicate(p.mask[i], bytes, &bad)
     if bad:
         close(p)
         return NULL
@@ -392,25 +363,24 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n
-    cdef plan_t *p = <plan_t *>calloc(1, sizeof(plan_t))
+    cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
-    if p == NULL:
-        raise MemoryError("no memory for the plan")
-    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
+    s.scheduler.copy, s.scheduler.close = copy, close
     s.scheduler.schedule, s.scheduler.released = schedule, released
     s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
     s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     p.jobs = s.n
-    p.begin = <double *>malloc(n * sizeof(double))
-    p.end = <double *>calloc(n, sizeof(double))
-    p.nodes = <int32_t *>calloc(n, sizeof(int32_t))
-    p.place = <place_t *>calloc(n, sizeof(place_t))
-    p.mask = <uint64_t **>calloc(n, sizeof(uint64_t *))
-    if not get_scratch(p, s) or p.begin == NULL or p.end == NULL or p.nodes == NULL:
-        raise MemoryError("no memory for the plan")
-    if p.place == NULL or p.mask == NULL:
-        raise MemoryError("no memory for the plan")
+    own_block(p, &p.begin, n, sizeof(double))
+    own_block(p, &p.end, n, sizeof(double))
+    own_block(p, &p.nodes, n, sizeof(int32_t))
+    own_block(p, &p.place, n, sizeof(place_t))
+    own_block(p, &p.mask, n, sizeof(uint64_t *))
+    own_block(p, &p.window, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.instant, s.machine.words, sizeof(uint64_t))
+    # Ends of reservations, of running jobs and of outages (at most one a node).
+    own_block(p, &p.times, n + <size_t>s.nodes + 1, sizeof(double))
+    own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY
     p.last_pass = -INFINITY

@@ -2,9 +2,9 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free as c_free, malloc
-from libc.string cimport memcpy, memmove
+from libc.string cimport memmove
 
+from faultsim._core.containers.memory cimport blocks_add, open_state
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
@@ -156,19 +156,9 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return extra if extra < sound else sound
 
 
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef void *to = malloc(sizeof(easy_t))
-    if to != NULL:
-        memcpy(to, state, sizeof(easy_t))
-    return to
-
-
 cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p = <easy_t *>calloc(1, sizeof(easy_t))
-    if p == NULL:
-        raise MemoryError("no memory for the scheduler")
-    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, c_free
+    open_state(&s.scheduler, sizeof(easy_t))
     s.scheduler.schedule = schedule
     return 0
 
@@ -178,9 +168,9 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     open_fcfs(sim, options, columns)
     (<easy_t *>s.scheduler.state).backfills = True
     s.scheduler.spare = spare
-    s.queue.need = <int32_t *>malloc(<size_t>s.n * sizeof(int32_t))
-    s.queue.least = <float *>malloc(<size_t>s.n * sizeof(float))
-    if s.queue.need == NULL or s.queue.least == NULL:
+    blocks_add(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
+    blocks_add(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
+    if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0
 

@@ -4,7 +4,6 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free as c_free
 from libc.string cimport memcpy, memset
 
 from faultsim._core.avoidance cimport choose_now
@@ -16,7 +15,7 @@ from faultsim._core.queue cimport close_gap
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
-from faultsim._core.containers.memory cimport duplicate, fresh
+from faultsim._core.containers.memory cimport copy_state, open_state, own_block
 from faultsim._core.status cimport OK
 
 cdef struct easy_t:
@@ -289,56 +288,23 @@ cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noex
 
 # ---------------------------------------------------------------------------------------------- memory
 
-cdef void close(void *state) noexcept nogil:
-    cdef easy_t *p = <easy_t *>state
-    if p == NULL:
-        return
-    c_free(p.occ)
-    c_free(p.reserved)
-    c_free(p.none_free)
-    c_free(p.none_permitted)
-    c_free(p.later)
-    c_free(p.promised)
-    c_free(p)
-
-
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const easy_t *source = <const easy_t *>state
-    cdef const sim_t *s = <const sim_t *>sim
-    cdef size_t mask = <size_t>s.machine.words * sizeof(uint64_t), sizes = (<size_t>s.nodes + 1) * sizeof(int32_t)
-    cdef int bad = 0
-    cdef easy_t *p = <easy_t *>duplicate(source, sizeof(easy_t), &bad)
-    if p == NULL:
-        return NULL
-    p.occ = <uint64_t *>duplicate(source.occ, mask, &bad)
-    p.reserved = <uint64_t *>duplicate(source.reserved, mask, &bad)
-    p.none_free = <int32_t *>duplicate(source.none_free, sizes, &bad)
-    p.none_permitted = <int32_t *>duplicate(source.none_permitted, sizes, &bad)
-    p.later = <uint64_t *>duplicate(source.later, mask, &bad)
-    p.promised = <uint64_t *>duplicate(source.promised, mask, &bad)
-    if p.permit.later != NULL:
-        p.permit.later = p.occ
-    if p.permit.forbidden != NULL:
-        p.permit.forbidden = p.reserved
-    if bad:
-        close(p)
-        return NULL
+    cdef easy_t *p = <easy_t *>copy_state(state, sim)
+    if p != NULL:
+        p.permit.later = p.occ if p.permit.later != NULL else NULL
+        p.permit.forbidden = p.reserved if p.permit.forbidden != NULL else NULL
     return p
 
 
 cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef easy_t *p = <easy_t *>calloc(1, sizeof(easy_t))
-    if p == NULL:
-        raise MemoryError("no memory for the scheduler")
-    s.scheduler.state, s.scheduler.copy, s.scheduler.close = p, copy, close
-    s.scheduler.schedule = schedule
+    open_state(&s.scheduler, sizeof(easy_t))
+    s.scheduler.copy, s.scheduler.schedule = copy, schedule
     return 0
 
 
 cdef int open_easy(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    cdef size_t words = s.machine.words
     cdef easy_t *p
     open_fcfs(sim, options, columns)
     p = <easy_t *>s.scheduler.state
@@ -346,15 +312,12 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
-    p.occ = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.reserved = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.later = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.promised = <uint64_t *>fresh(words, sizeof(uint64_t))
-    p.none_free = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
-    p.none_permitted = <int32_t *>fresh(s.nodes + 1, sizeof(int32_t))
-    if (p.occ == NULL or p.reserved == NULL or p.later == NULL or p.promised == NULL or p.none_free == NULL
-            or p.none_permitted == NULL):
-        raise MemoryError("no memory for the scheduler")
+    own_block(p, &p.occ, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.reserved, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
+    own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
     return 0
 
 

@@ -14,6 +14,6 @@ cdef int64_t least_free(const sim_t *s, const double *begin, const double *end, 
                         change_t *changes) noexcept nogil
 
 
-# Bytes of the scratch: releases (at most one a node), begins and ends of reservations.
-cdef inline size_t changes_size(const sim_t *s) noexcept nogil:
-    return (<size_t>s.nodes + 2 * <size_t>s.n + 1) * sizeof(change_t)
+# The length of the scratch: releases (at most one a node), begins and ends of reservations.
+cdef inline size_t most_changes(const sim_t *s) noexcept nogil:
+    return <size_t>s.nodes + 2 * <size_t>s.n + 1

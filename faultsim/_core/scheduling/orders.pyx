@@ -6,8 +6,9 @@ Each sorts the queue by (key at now, place of entry), smallest first.
 from cpython.ref cimport PyObject
 from libc.math cimport log2, pow
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free as c_free, malloc, qsort
+from libc.stdlib cimport qsort
 
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.state cimport queue_t, sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
@@ -80,37 +81,11 @@ cdef int sort_in_python(void *state, void *sim) noexcept nogil:
     return OK
 
 
-cdef void close(void *state) noexcept nogil:
-    if state != NULL:
-        c_free((<order_state_t *>state).items)
-        c_free(state)
-
-
-cdef order_state_t *make(int32_t jobs) noexcept nogil:
-    cdef order_state_t *p = <order_state_t *>calloc(1, sizeof(order_state_t))
-    if p != NULL:
-        p.items = <keyed_t *>malloc(<size_t>jobs * sizeof(keyed_t))
-        if p.items == NULL:
-            c_free(p)
-            return NULL
-    return p
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef const order_state_t *source = <const order_state_t *>state
-    cdef order_state_t *p = make((<const sim_t *>sim).n)
-    if p != NULL:
-        p.key_of, p.object = source.key_of, source.object
-    return p
-
-
 cdef order_state_t *open_order(void *sim) except NULL:
     cdef sim_t *s = <sim_t *>sim
-    cdef order_state_t *p = make(s.n)
-    if p == NULL:
-        raise MemoryError("no memory for the queue order")
-    s.order.state, s.order.copy, s.order.close = p, copy, close
+    cdef order_state_t *p = <order_state_t *>open_state(&s.order, sizeof(order_state_t))
     s.order.sort = sort
+    own_block(p, &p.items, s.n, sizeof(keyed_t))
     return p
 
 

@@ -24,12 +24,14 @@ cdef struct permit_t:
     int need                        # a free place of at least `need` nodes remains in (later | B); < 1 asks nothing
 
 cdef struct machine_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     int32_t nodes
     int32_t words                   # of a mask; 0 unless named
     bint named
     bint placed
-    uint64_t *occ                   # [named]
+    uint64_t *occ                   # [named] the first field of the state, too
     # The smallest size >= `size` that a job can hold; 0: none.
     int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
 
@@ -66,10 +68,6 @@ cdef struct machine_t:
     bint (*has_free)(void *state, const uint64_t *mask, int32_t need) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil
-
-    # Memory: an independent copy of the state (NULL: no memory; `to` gets its `occ`), and the end of it.
-    void *(*copy)(const void *state, machine_t *to) noexcept nogil
-    void (*close)(void *state) noexcept nogil
 
 
 cdef inline bint same_place(const place_t *p, const place_t *q) noexcept nogil:

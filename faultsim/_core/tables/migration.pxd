@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t
 
 cdef struct migration_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     double cost              # seconds that a move costs a job, unless its progress is tracked
     # [placed] Within a pass, after its first part: moves jobs; `adopted` says whether it did.
     int (*rearrange)(void *state, void *sim, bint *adopted) noexcept nogil
@@ -11,5 +13,3 @@ cdef struct migration_t:
     void (*started)(void *state, void *sim, int32_t job) noexcept nogil
     int (*finished)(void *state, void *sim, int32_t job) noexcept nogil
     void (*failed)(void *state, void *sim, int32_t job, int32_t node) noexcept nogil
-    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
-    void (*close)(void *state) noexcept nogil

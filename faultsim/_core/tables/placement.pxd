@@ -10,10 +10,10 @@ from libc.stdint cimport int32_t, uint64_t
 from faultsim._core.tables.machine cimport permit_t, place_t
 
 cdef struct placement_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     int (*choose)(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                   place_t *out) noexcept nogil
     int (*take)(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
     bint stable              # the same question has the same answer: no Python, no clock
-    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
-    void (*close)(void *state) noexcept nogil

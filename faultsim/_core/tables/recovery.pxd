@@ -3,7 +3,9 @@
 from libc.stdint cimport int32_t
 
 cdef struct recovery_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     bint keeps_nodes         # a job that was killed holds its nodes until they are up
     # A running job lost its work (progress.pxd); it goes back to the queue, or is held.
     int (*killed)(void *state, void *sim, int32_t job) noexcept nogil
@@ -11,5 +13,3 @@ cdef struct recovery_t:
     int (*node_down)(void *state, void *sim, int32_t job, int32_t node, double until) noexcept nogil
     int (*node_up)(void *state, void *sim, int32_t job) noexcept nogil
     const char *(*check)(void *state, void *sim) noexcept nogil          # NULL, or the invariant that is broken
-    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
-    void (*close)(void *state) noexcept nogil

@@ -3,8 +3,8 @@
 from libc.stdint cimport int32_t
 
 cdef struct rescheduling_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     # A job starts after it has waited for so long.
     void (*started)(void *state, void *sim, int32_t job, double waited) noexcept nogil
-    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
-    void (*close)(void *state) noexcept nogil

@@ -14,7 +14,9 @@ cdef struct promise_t:
     int32_t need             # nodes that it asks for
 
 cdef struct scheduler_t:
-    void *state
+    void *state              # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
     # One scheduling pass: starts jobs (jobs.pxd) and takes them out of the queue.
     int (*schedule)(void *state, void *sim) noexcept nogil
 
@@ -30,6 +32,3 @@ cdef struct scheduler_t:
     # whose `forbidden` is a mask that the caller owns.  Afterwards: `place` is where it went, NULL if it stayed.
     int (*guard)(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil
     int (*settled)(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil
-
-    void *(*copy)(const void *state, const void *sim) noexcept nogil     # NULL: no memory
-    void (*close)(void *state) noexcept nogil

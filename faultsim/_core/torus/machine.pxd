@@ -6,9 +6,8 @@ from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 cdef struct torus_machine_t:
+    uint64_t *occ
     torus_t torus
     finder_t finder
-    int32_t jobs
-    uint64_t *occ
     box_t *box               # per job: where it is
     int32_t largest          # size of the largest free box of `occ`; -1: not known

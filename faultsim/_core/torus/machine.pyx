@@ -1,9 +1,9 @@
 """The torus as a machine of the engine; the contract is in ../machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free as c_free
 from libc.string cimport memcpy
 
+from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, place_t
@@ -154,50 +154,38 @@ cdef void close(void *state) noexcept nogil:
         return
     finder_free(&m.finder)
     torus_free(&m.torus)
-    c_free(m.occ)
-    c_free(m.box)
-    c_free(m)
+    close_state(m)
 
 
-cdef torus_machine_t *build(int x, int y, int z, bint wrap, int32_t jobs) noexcept nogil:
-    cdef torus_machine_t *m = <torus_machine_t *>calloc(1, sizeof(torus_machine_t))
-    if m == NULL:
-        return NULL
-    m.jobs = jobs
-    m.largest = -1
+cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap) noexcept nogil:
+    """The geometry, and a finder for it: 0, or -1: no memory, and both are empty."""
     if torus_init(&m.torus, x, y, z, wrap) < 0:
-        c_free(m)
-        return NULL
+        return -1
     if finder_init(&m.finder, &m.torus) < 0:
         torus_free(&m.torus)
-        c_free(m)
-        return NULL
-    m.occ = <uint64_t *>calloc(m.torus.words, sizeof(uint64_t))
-    m.box = <box_t *>calloc(jobs if jobs > 0 else 1, sizeof(box_t))
-    if m.occ == NULL or m.box == NULL:
-        close(m)
-        return NULL
-    return m
+        return -1
+    return 0
 
 
-cdef void *copy(const void *state, machine_t *to) noexcept nogil:
-    cdef const torus_machine_t *source = <const torus_machine_t *>state
-    cdef const torus_t *t = &source.torus
-    cdef torus_machine_t *m = build(t.x, t.y, t.z, t.wrap, source.jobs)
-    if m != NULL:
-        memcpy(m.occ, source.occ, <size_t>t.words * sizeof(uint64_t))
-        memcpy(m.box, source.box, <size_t>source.jobs * sizeof(box_t))
-        m.largest = source.largest
-        to.occ = m.occ
+cdef void *copy(const void *state, const void *sim) noexcept nogil:
+    cdef const torus_t *t = &(<const torus_machine_t *>state).torus
+    cdef torus_machine_t *m = <torus_machine_t *>copy_state(state, sim)
+    if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap) < 0:
+        close_state(m)
+        return NULL
     return m
 
 
 cdef int open_torus(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
-    cdef torus_machine_t *m = build(options["x"], options["y"], options["z"], options["wrap"], columns["n_jobs"])
-    if m == NULL:
+    cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, sizeof(torus_machine_t))
+    if set_up(m, options["x"], options["y"], options["z"], options["wrap"]) < 0:
         raise MemoryError("no memory for the torus")
-    machine.state, machine.nodes, machine.words, machine.occ = m, m.torus.nodes, m.torus.words, m.occ
+    machine.copy, machine.close = copy, close
+    m.largest = -1
+    own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
+    own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
+    machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
     machine.named = machine.placed = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
@@ -206,7 +194,6 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
     machine.release, machine.has_free = release, has_free_box
     machine.largest, machine.largest_now = largest_box, largest_now
-    machine.copy, machine.close = copy, close
     return 0
 
 
