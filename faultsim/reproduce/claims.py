@@ -23,6 +23,7 @@ __all__ = [
     "judge",
     "judged",
     "markdown",
+    "markdown_table",
     "nearness",
     "number",
     "text",
@@ -192,18 +193,29 @@ def text(rows: Sequence[Row], width: int = 100) -> str:
     return "\n".join(lines)
 
 
-def _cell(value: str) -> str:
-    return value.replace("|", "\\|").replace("\n", " ")
+def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> list[str]:
+    """The lines of a table in Markdown.
+
+    Examples
+    --------
+    >>> markdown_table(["a", "b"], [[1, "x|y"]])
+    ['| a | b |', '|---|---|', '| 1 | x\\\\|y |']
+    """
+
+    def line(cells: Sequence[object]) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return [line(head), "|" + "---|" * len(head), *map(line, rows)]
 
 
 def markdown(rows: Sequence[Row]) -> str:
     """The table as Markdown, one row a claim, followed by the rules in words."""
-    lines = ["| id | claim | where | paper | ours | verdict | settings |", "|---|---|---|---|---|---|---|"]
+    table = []
     for row in rows:
         claim, finding = row.claim, row.finding
         ours = finding.ours + (f" *({finding.note})*" if finding.note else "")
-        cells = (claim.id, claim.text, claim.where, claim.paper, ours, f"**{finding.verdict}**", claim.settings)
-        lines.append("| " + " | ".join(map(_cell, cells)) + " |")
+        table.append((claim.id, claim.text, claim.where, claim.paper, ours, f"**{finding.verdict}**", claim.settings))
+    lines = markdown_table(("id", "claim", "where", "paper", "ours", "verdict", "settings"), table)
     lines += ["", "## How each claim is judged", ""]
     lines += [f'- <a id="{row.claim.id}"></a>**{row.claim.id}** ({row.claim.kind}): {row.claim.rule}' for row in rows]
     return "\n".join(lines)

@@ -1,11 +1,15 @@
-"""Finding the real logs and traces in a folder of the user's."""
+"""The real logs and traces in a folder of the user's, and the job logs that stand in for them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from faultsim.errors import OptionError
+from faultsim.data.workload import Workload
+from faultsim.errors import InputError, OptionError
 
-__all__ = ["find_file", "find_files"]
+__all__ = ["JobLog", "find_file", "find_files", "headed"]
+
+LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "sdsc-all": "SDSC, all of the log"}
 
 _FOLDERS = ("", "swf", "failures")
 _ENDS = (".gz", "", ".xz", ".bz2")
@@ -52,3 +56,34 @@ def find_files(folder: str | Path | None, wanted: Mapping[str, str | Sequence[st
         held = f"holds none of {', '.join(files)}" if len(files) > 1 else f"does not hold {files[0]}"
         raise OptionError(f"--data {folder}: {held} (nor do its folders swf and failures)")
     return found
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """A job log, and where it comes from."""
+
+    name: str
+    log: Workload
+    real: bool
+    text: str
+
+    @property
+    def label(self) -> str:
+        """``"NASA"`` and so on, with ``"-like"`` for a stand-in."""
+        head, comma, tail = LABELS[self.name].partition(",")
+        return head + ("" if self.real else "-like") + comma + tail
+
+    @property
+    def span(self) -> float:
+        """Seconds from the first arrival to the last."""
+        return float(self.log.submit[-1] - self.log.submit[0])
+
+
+def headed(log: Workload, text: str, *, jobs: int | None, nodes: int) -> tuple[Workload, str]:
+    """The first `jobs` jobs of a log (all when None), which `text` then says; all have to fit the machine."""
+    if jobs is not None and jobs < len(log):
+        log = log.head(jobs)
+        text += f", first {jobs:,} jobs"
+    if int(log.size.max()) > nodes:
+        raise InputError(f"{text}: a job of {int(log.size.max())} nodes does not fit {nodes}")
+    return log, text

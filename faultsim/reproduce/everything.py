@@ -4,11 +4,11 @@ It works on what a reproduction writes as ``claims.json``, so that the documenta
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from faultsim.reproduce.claims import Verdict
+from faultsim.reproduce.claims import Verdict, markdown_table
 from faultsim.reproduce.studies import papers
 
 __all__ = ["COLUMNS", "closing", "documents_in", "overview", "page"]
@@ -74,7 +74,7 @@ def page(documents: Mapping[str, Mapping[str, Any]], *, links: Mapping[str, str]
     rows = []
     for first, *rest in overview(documents):
         rows.append([f"[{first}]({links[str(first)]})" if first in links else first, *rest])
-    lines += [*_table(COLUMNS, rows), ""]
+    lines += [*markdown_table(COLUMNS, rows), ""]
     for name, document in documents.items():
         about = [f"`{name}`" + (", a quick run" if document["quick"] else "")]
         about += [f"{source['name']}: {source['source']}" for source in document["logs"]]
@@ -83,12 +83,5 @@ def page(documents: Mapping[str, Mapping[str, Any]], *, links: Mapping[str, str]
             [claim["id"], claim["claim"], claim["where"], claim["paper"], claim["ours"], f"**{claim['verdict']}**"]
             for claim in document["claims"]
         ]
-        lines += [*_table(["id", "claim", "where", "paper", "ours", "verdict"], cells), ""]
+        lines += [*markdown_table(["id", "claim", "where", "paper", "ours", "verdict"], cells), ""]
     return "\n".join(lines)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    def line(cells: Sequence[object]) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-
-    return [line(head), "|" + "---|" * len(head), *map(line, rows)]

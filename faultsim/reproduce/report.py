@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
-from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
+from faultsim.reproduce.data_files import JobLog
 
 __all__ = ["Grid", "Input", "Report", "folder", "job_logs", "write_csv"]
 
@@ -32,21 +32,6 @@ class Input:
     def document(self) -> dict[str, Any]:
         """As plain data for JSON."""
         return {"name": self.name, "real": self.real, "source": self.text, self.what: self.count}
-
-
-class JobLog(Protocol):
-    """What `job_logs` asks of a study's sources."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def label(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def real(self) -> bool: ...
-    @property
-    def log(self) -> Workload: ...
 
 
 def job_logs(sources: Iterable[JobLog]) -> list[Input]:
@@ -80,8 +65,7 @@ class Grid:
 
     def markdown(self) -> str:
         """As a Markdown table."""
-        head, *rows = ["| " + " | ".join(row) + " |" for row in self.rows]
-        return "\n".join([f"**{self.title}**", "", head, "|" + "---|" * len(self.rows[0]), *rows])
+        return "\n".join([f"**{self.title}**", "", *table.markdown_table(self.rows[0], self.rows[1:])])
 
 
 @dataclass(frozen=True, kw_only=True)

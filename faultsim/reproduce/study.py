@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
 from faultsim.plot import require_matplotlib, save
 from faultsim.reproduce.claims import Claim, Row, judge
 from faultsim.reproduce.pictures import fewer_colours
@@ -17,7 +21,7 @@ from faultsim.simulation.simulate_many import simulate_many
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "Rows", "Study", "counted", "drawings", "replicates", "simulated"]
+__all__ = ["Drawing", "Rows", "Study", "by_column", "counted", "drawings", "replicates", "simulated"]
 
 Evidence = TypeVar("Evidence")
 Task = TypeVar("Task")
@@ -137,7 +141,8 @@ class Study(Generic[Evidence]):
         begin = time.perf_counter()
         require_matplotlib()
         place = folder(f"{self.name}-out" if out is None else out)
-        own = {"replicates": options.pop("replicates")} if "replicates" in options else {}
+        count = options.pop("replicates", None)
+        own = {} if count is None else {"replicates": checks.whole("replicates", count, low=1)}
         chosen = self.plan(quick, **own) if what is None else what
         evidence = self.run(chosen, data=data, quick=quick, seed=seed, workers=workers, progress=progress, **options)
         rows = self.judge(self.claims, evidence)
@@ -186,11 +191,24 @@ def replicates(default: int) -> dict[str, Mapping[str, Any]]:
     return {"--replicates": {"type": int, "metavar": "N", "help": f"replicates of a setting (default {default})"}}
 
 
+def by_column(names: Iterable[str], rows: Iterable[Sequence[float]]) -> dict[str, NDArray[np.float64]]:
+    """Rows of numbers as columns.
+
+    Examples
+    --------
+    >>> by_column(["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
+    {'a': array([1., 3.]), 'b': array([2., 4.])}
+    """
+    return dict(zip(names, np.array(list(rows)).T, strict=True))
+
+
 def drawings(
-    table: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], Rows | None]]],
+    table: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], Rows] | None]],
 ) -> Callable[[Evidence], Iterator[Drawing]]:
     """For `Study.figures`, from a table: name -> (the figure, its numbers)."""
-    return lambda evidence: ((name, figure(evidence), rows(evidence)) for name, (figure, rows) in table.items())
+    return lambda evidence: (
+        (name, figure(evidence), rows and rows(evidence)) for name, (figure, rows) in table.items()
+    )
 
 
 def counted(progress: Progress | None, total: int) -> Callable[[int], None]:

@@ -310,8 +310,6 @@ def test_plans_hold_what_the_claims_look_at():
     assert set(quick.grid) < set(full.grid)
     with pytest.raises(ValueError, match="claims name"):
         Plan(replicates=1, loads=(0.7,))
-    with pytest.raises(OptionError):
-        plan(False, 0)
 
 
 def test_runs_are_what_the_settings_say():

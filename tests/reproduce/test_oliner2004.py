@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 from faultsim.reproduce import oliner2004
 from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.oliner2004.checks import figure_2
@@ -199,8 +199,6 @@ def test_plans_hold_what_the_claims_look_at():
     assert sum(k.log == "nasa" for k in keys) == 2 * (11 + 10) + 2
     with pytest.raises(ValueError, match="confidences"):
         Plan(grid=(0.0, 1.0))
-    with pytest.raises(OptionError):
-        plan(False, 0)
 
 
 def test_without_prediction_or_failures_settings_are_shared():
@@ -224,13 +222,6 @@ def test_both_schedulers_without_prediction_are_krevats(stand_ins):
 @pytest.fixture(scope="module")
 def stand_ins():
     return load(None, llnl=None, jobs=None, seed=0)
-
-
-def few(stand_ins, jobs):
-    """The first jobs of each stand-in, as `load` gives them."""
-    return lambda data, llnl, jobs=jobs, seed=0: {
-        name: replace(source, log=source.log.head(jobs)) for name, source in stand_ins.items()
-    }
 
 
 @pytest.fixture(scope="module")

@@ -108,15 +108,11 @@ def _versus_load(column: str, label: str, scale: float) -> Callable[[Evidence], 
     return draw
 
 
-def _no_rows(e: Evidence) -> None:
-    """runs.csv has the numbers of all figures."""
-
-
-#: Name -> (the figure, no numbers of its own).
-FIGURES: dict[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], None]]] = {
-    "record": (_record_figure, _no_rows),
-    "slowdown": (_versus_load("slowdown", "average bounded slowdown", 1.0), _no_rows),
-    "lost_work": (_versus_load("lost_work", "work lost (% of the jobs' work)", 100.0), _no_rows),
+#: Name -> (the figure, no numbers of its own: runs.csv has those of all).
+FIGURES: dict[str, tuple[Callable[[Evidence], "Figure"], None]] = {
+    "record": (_record_figure, None),
+    "slowdown": (_versus_load("slowdown", "average bounded slowdown", 1.0), None),
+    "lost_work": (_versus_load("lost_work", "work lost (% of the jobs' work)", 100.0), None),
 }
 
 

@@ -21,7 +21,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.data_files import find_files
+from faultsim.reproduce.data_files import JobLog, find_files
 from faultsim.reproduce.krevat2002 import inputs as krevat
 from faultsim.reproduce.oliner2004.inputs import NODES, nasa_like_cleaned
 from faultsim.synthetic import sdsc_like, weibull_failures
@@ -29,7 +29,6 @@ from faultsim.synthetic import sdsc_like, weibull_failures
 __all__ = ["FILES", "GAP", "MAPS", "Jobs", "Record", "aligned", "load", "mapped"]
 
 FILES = {"ras": "Best.all-fail", **krevat.FILES}
-LABELS = {"sdsc": "SDSC", "nasa": "NASA"}
 MAPS = ("natural", "permuted")
 #: Messages of one midplane closer than this are one failure (seconds).
 GAP = 600.0
@@ -51,25 +50,13 @@ class Record:
         return f"failures, {self.name}"
 
 
-@dataclass(frozen=True)
-class Jobs:
-    """A job log, and where it comes from."""
-
-    name: str
-    log: Workload
-    real: bool
-    text: str
-
-    @property
-    def label(self) -> str:
-        """``"SDSC"`` or ``"NASA"``, with ``"-like"`` for a look-alike."""
-        return LABELS[self.name] + ("" if self.real else "-like")
+class Jobs(JobLog):
+    """A job log that begins again where it ends."""
 
     @property
     def period(self) -> float:
         """After how many seconds the log begins again: its span and one mean gap."""
-        span = float(self.log.submit[-1] - self.log.submit[0])
-        return span * len(self.log) / max(len(self.log) - 1, 1)
+        return self.span * len(self.log) / max(len(self.log) - 1, 1)
 
     @property
     def load(self) -> float:

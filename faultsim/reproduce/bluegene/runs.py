@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim.data.workload import Workload
 from faultsim.reproduce.bluegene.inputs import MAPS, Jobs, Record, aligned, mapped
 from faultsim.reproduce.oliner2004.runs import run
-from faultsim.reproduce.study import counted, simulated
+from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
@@ -79,8 +78,6 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: two replicates, two loads, confidences .1 and 1."""
-    if replicates is not None:
-        checks.whole("replicates", replicates, low=1)
     if quick:
         few = [name for name in POLICIES if not name.endswith("0.5")]
         return Plan(replicates=replicates or 2, loads=(0.5, 0.8), policies=few)
@@ -136,5 +133,4 @@ def collect(
     step = counted(progress, len(tasks))
     for (k, r), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
         rows[k][r] = [float(column(result)) for column in COLUMNS.values()]
-    tables = {k: np.array(values) for k, values in rows.items()}
-    return {k: {name: table[:, i] for i, name in enumerate(COLUMNS)} for k, table in tables.items()}
+    return {k: by_column(COLUMNS, values) for k, values in rows.items()}

@@ -61,14 +61,14 @@ def pop_example() -> list[int]:
 def seconds(task: Callable[[], object], budget: float = 0.06) -> float:
     """CPU seconds of one `task`, the least of several."""
     best, spent, rounds = np.inf, 0.0, 0
-    while rounds < 2 or (spent < budget and rounds < 200):
+    while rounds < 2 or not spent or (spent < budget and rounds < 200):  # a clock may tick coarsely
         begin = time.thread_time()
         task()
         took = time.thread_time() - begin
         best, spent, rounds = min(best, took), spent + took, rounds + 1
         if took > budget:
             break
-    return float(best)
+    return float(best) or spent / rounds
 
 
 def _exponent(sizes: list[int], seconds: list[float]) -> float:

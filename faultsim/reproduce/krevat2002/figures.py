@@ -27,6 +27,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "Flat FCFS": HOLLOW,
     "Flat Backfill": HOLLOW | {"marker": "s"},
 }
+#: The full migration policy.
+CROSSES = {"marker": "x", "linestyle": ":", "markersize": 5, "markeredgewidth": 1.2}
 UTILIZATION = "system utilization (%)"
 
 
@@ -43,20 +45,23 @@ def _title(figure: "Figure", text: str, evidence: Evidence) -> None:
 
 
 def _versus_utilization(
-    evidence: Evidence, title: str, column: str, scale: float, label: str, names: Sequence[str]
-) -> "Figure":
+    title: str, column: str, label: str, names: Sequence[str] = SCHEDULERS, scale: float = 1.0
+) -> Callable[[Evidence], "Figure"]:
     """Two panels, NASA and SDSC: a metric against utilization, one curve a scheduler."""
-    figure = new_figure(9.6, 4.4)
-    panels = figure.subplots(1, 2)
-    for ax, log, letter in zip(panels, LOGS, "ab", strict=True):
-        curves = {}
-        for name in names:
-            curve = plotted(evidence, log, name)
-            curves[name] = (_percent(curve), curve[column] * scale)
-        plot_curves(curves, ax=ax, x=UTILIZATION, y=label, log=True, styles=STYLES, title=_panel(evidence, log, letter))
-    legend_below(figure, panels[0], len(names))
-    _title(figure, title, evidence)
-    return figure
+
+    def draw(evidence: Evidence) -> "Figure":
+        figure = new_figure(9.6, 4.4)
+        panels = figure.subplots(1, 2)
+        for ax, log, letter in zip(panels, LOGS, "ab", strict=True):
+            shown = {name: plotted(evidence, log, name) for name in names}
+            curves = {name: (_percent(curve), curve[column] * scale) for name, curve in shown.items()}
+            panel = _panel(evidence, log, letter)
+            plot_curves(curves, ax=ax, x=UTILIZATION, y=label, log=True, styles=STYLES, title=panel)
+        legend_below(figure, panels[0], len(names))
+        _title(figure, title, evidence)
+        return figure
+
+    return draw
 
 
 def _fig2(evidence: Evidence) -> "Figure":
@@ -70,39 +75,6 @@ def _fig2(evidence: Evidence) -> "Figure":
             )
     _title(figure, "Fig. 2. Job sizes and total workload", evidence)
     return figure
-
-
-def _fig3(evidence: Evidence) -> "Figure":
-    return _versus_utilization(
-        evidence,
-        "Fig. 3. Mean job wait time against utilization",
-        "mean_wait",
-        1 / 3600.0,
-        "mean wait (hours)",
-        SCHEDULERS,
-    )
-
-
-def _fig4(evidence: Evidence) -> "Figure":
-    return _versus_utilization(
-        evidence,
-        "Fig. 4. Mean bounded slowdown against utilization",
-        "mean_bounded_slowdown",
-        1.0,
-        "mean bounded slowdown",
-        SCHEDULERS,
-    )
-
-
-def _fig5(evidence: Evidence) -> "Figure":
-    return _versus_utilization(
-        evidence,
-        "Fig. 5. Mean bounded slowdown against utilization: torus and flat machine",
-        "mean_bounded_slowdown",
-        1.0,
-        "mean bounded slowdown",
-        (*SCHEDULERS, "Flat FCFS", "Flat Backfill"),
-    )
 
 
 def _minutes(curve: Curve, column: str) -> Any:
@@ -119,32 +91,12 @@ def _fig6(evidence: Evidence) -> "Figure":
             standard = evidence.curve(log, name + ", always").upto(1.4)
             full = evidence.curve(log, name + ", full").upto(1.4)
             base = {"color": _COLOURS[name]}
+            edge = {"markeredgecolor": _COLOURS[name]}
+            hollow = edge | {"markerfacecolor": "white", "markeredgewidth": 1.0}
             kinds: list[tuple[str, Curve, str, dict[str, Any]]] = [
                 ("total", standard, "attempted", {"marker": _MARKERS[name], "linestyle": "-"}),
-                (
-                    "successful",
-                    standard,
-                    "successful",
-                    {
-                        "marker": _MARKERS[name],
-                        "linestyle": "--",
-                        "markerfacecolor": "white",
-                        "markeredgewidth": 1.0,
-                        "markeredgecolor": _COLOURS[name],
-                    },
-                ),
-                (
-                    "max successful",
-                    full,
-                    "successful",
-                    {
-                        "marker": "x",
-                        "linestyle": ":",
-                        "markersize": 5,
-                        "markeredgewidth": 1.2,
-                        "markeredgecolor": _COLOURS[name],
-                    },
-                ),
+                ("successful", standard, "successful", {"marker": _MARKERS[name], "linestyle": "--"} | hollow),
+                ("max successful", full, "successful", CROSSES | edge),
             ]
             for label, curve, count, style in kinds:
                 key = f"{name}: {label}"
@@ -184,22 +136,9 @@ def _fig7(evidence: Evidence) -> "Figure":
                 curves[key] = (_percent(curve), curve["mean_wait"] / 3600.0)
                 styles[key] = {"color": _COLOURS[name], "marker": _MARKERS[name]}
                 if which == ", full":
-                    styles[key] |= {
-                        "linestyle": ":",
-                        "marker": "x",
-                        "markeredgecolor": _COLOURS[name],
-                        "markeredgewidth": 1.2,
-                        "markersize": 5,
-                    }
-        plot_curves(
-            curves,
-            ax=ax,
-            x=UTILIZATION,
-            y="mean wait (hours)",
-            log=True,
-            styles=styles,
-            title=_panel(evidence, log, letter),
-        )
+                    styles[key] |= CROSSES | {"markeredgecolor": _COLOURS[name]}
+        panel = _panel(evidence, log, letter)
+        plot_curves(curves, ax=ax, x=UTILIZATION, y="mean wait (hours)", log=True, styles=styles, title=panel)
     legend_below(figure, panels[0], 4)
     _title(figure, "Fig. 7. Mean job wait time: standard and full migration policy", evidence)
     return figure
@@ -252,12 +191,27 @@ def _fig8_rows(evidence: Evidence) -> Rows:
 
 _MIGRATIONS = tuple(f"{name}{which}" for name in ("Migration", "B+M") for which in (", always", ", full", ""))
 _COUNTS = ("utilization", "attempted", "successful", "passes", "makespan")
+_SLOWDOWN = ("mean_bounded_slowdown", "mean bounded slowdown")
+_WITH_FLAT = (*SCHEDULERS, "Flat FCFS", "Flat Backfill")
 #: Name -> (the figure, its numbers).
 FIGURES: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], Rows]]] = {
     "fig2": (_fig2, _size_rows),
-    "fig3": (_fig3, _curve_rows(SCHEDULERS, ("utilization", "mean_wait"))),
-    "fig4": (_fig4, _curve_rows(SCHEDULERS, ("utilization", "mean_bounded_slowdown"))),
-    "fig5": (_fig5, _curve_rows((*SCHEDULERS, "Flat FCFS", "Flat Backfill"), ("utilization", "mean_bounded_slowdown"))),
+    "fig3": (
+        _versus_utilization(
+            "Fig. 3. Mean job wait time against utilization", "mean_wait", "mean wait (hours)", scale=1 / 3600.0
+        ),
+        _curve_rows(SCHEDULERS, ("utilization", "mean_wait")),
+    ),
+    "fig4": (
+        _versus_utilization("Fig. 4. Mean bounded slowdown against utilization", *_SLOWDOWN),
+        _curve_rows(SCHEDULERS, ("utilization", "mean_bounded_slowdown")),
+    ),
+    "fig5": (
+        _versus_utilization(
+            "Fig. 5. Mean bounded slowdown against utilization: torus and flat machine", *_SLOWDOWN, _WITH_FLAT
+        ),
+        _curve_rows(_WITH_FLAT, ("utilization", "mean_bounded_slowdown")),
+    ),
     "fig6": (_fig6, _curve_rows(_MIGRATIONS, _COUNTS)),
     "fig7": (_fig7, _curve_rows(_MIGRATIONS, ("utilization", "mean_wait"))),
     "fig8": (_fig8, _fig8_rows),

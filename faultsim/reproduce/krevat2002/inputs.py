@@ -1,37 +1,18 @@
 """The two logs of [krevat2002]: the real 10,000-job spans where the user has them, else built-in look-alikes."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from faultsim.data.workload import Workload
-from faultsim.errors import InputError
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.data_files import find_file, find_files
+from faultsim.reproduce.data_files import JobLog, find_file, find_files, headed
 from faultsim.synthetic import nasa_like, sdsc_like
 
-__all__ = ["FILES", "Source", "find_log", "load"]
+__all__ = ["FILES", "find_log", "load"]
 
 FILES = {"nasa": "NASA-iPSC-1993-3.1-cln.swf", "sdsc": "SDSC-SP2-1998-4.2-cln.swf"}
-LABELS = {"nasa": "NASA", "sdsc": "SDSC"}
 NODES = 128
-
-
-@dataclass(frozen=True)
-class Source:
-    """One of the two logs, and where it comes from."""
-
-    name: str
-    log: Workload
-    real: bool
-    text: str
-
-    @property
-    def label(self) -> str:
-        """``"NASA"`` or ``"SDSC"``, with ``"-like"`` for a look-alike."""
-        return LABELS[self.name] + ("" if self.real else "-like")
 
 
 def find_log(folder: str | Path, name: str) -> Path | None:
@@ -45,13 +26,13 @@ def find_log(folder: str | Path, name: str) -> Path | None:
     return find_file(folder, FILES[name])
 
 
-def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, Source]:
+def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, JobLog]:
     """Both logs, `jobs` jobs of each (all 10,000 when None).
 
     Parameters
     ----------
     data : path or None
-        Folder with the real logs. A log that is not there is replaced by its look-alike, which its `Source` says.
+        Folder with the real logs. A log that is not there is replaced by its look-alike, which its `JobLog` says.
     jobs : int or None
         Keep the first so many.
     seed : int
@@ -63,7 +44,7 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, S
         `data` is not a folder, or holds none of the logs.
     """
     found = find_files(data, FILES)
-    sources: dict[str, Source] = {}
+    sources: dict[str, JobLog] = {}
     for name, make in (("nasa", nasa_like), ("sdsc", sdsc_like)):
         if name in found:
             log = krevat_span(read_swf(found[name]), name)
@@ -71,10 +52,6 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, S
         else:
             log = make(10_000, np.random.default_rng([seed, len(sources)]))
             text = f"built-in look-alike {name}_like (seed {seed})"
-        if jobs is not None and jobs < len(log):
-            log = log.head(jobs)
-            text += f", first {jobs:,} jobs"
-        if int(log.size.max()) > NODES:
-            raise InputError(f"{text}: a job of {int(log.size.max())} nodes does not fit {NODES}")
-        sources[name] = Source(name, log, name in found, text)
+        log, text = headed(log, text, jobs=jobs, nodes=NODES)
+        sources[name] = JobLog(name, log, name in found, text)
     return sources

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
-from faultsim.reproduce.krevat2002.inputs import NODES, Source
-from faultsim.reproduce.study import counted, simulated
+from faultsim.reproduce.data_files import JobLog
+from faultsim.reproduce.krevat2002.inputs import NODES
+from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
@@ -154,7 +155,7 @@ def plan(quick: bool) -> Plan:
 class Evidence:
     """All that the claims look at."""
 
-    sources: Mapping[str, Source]
+    sources: Mapping[str, JobLog]
     curves: Mapping[tuple[str, str], Curve]
     checks: Mapping[str, Any] = field(default_factory=dict)
     quick: bool = False
@@ -165,7 +166,7 @@ class Evidence:
 
 
 def collect(
-    sources: Mapping[str, Source], what: Plan, *, workers: int, progress: Progress | None = None
+    sources: Mapping[str, JobLog], what: Plan, *, workers: int, progress: Progress | None = None
 ) -> dict[tuple[str, str], Curve]:
     """Run the plan on `workers` threads and gather the curves.
 
@@ -192,5 +193,4 @@ def collect(
 
 def _curve(points: list[tuple[float, list[float]]]) -> Curve:
     points.sort()
-    table = np.array([values for _, values in points])
-    return Curve(np.array([c for c, _ in points]), {name: table[:, i] for i, name in enumerate(COLUMNS)})
+    return Curve(np.array([c for c, _ in points]), by_column(COLUMNS, [values for _, values in points]))

@@ -13,7 +13,7 @@ from faultsim.reproduce.claims import Claim
 from faultsim.reproduce.li2009 import claims, sensitivity_claims
 from faultsim.reproduce.li2009.checks import run_checks
 from faultsim.reproduce.li2009.figures import FIGURES
-from faultsim.reproduce.li2009.inputs import FILES, Parameters, load
+from faultsim.reproduce.li2009.inputs import CHOICES, FILES, Parameters, load
 from faultsim.reproduce.li2009.runs import Evidence, Plan, collect, plan
 from faultsim.reproduce.li2009.tables import point_rows, tables
 from faultsim.reproduce.li2009.variants import VARIANTS, variants
@@ -24,34 +24,34 @@ from faultsim.simulation.progress import Progress
 __all__ = ["CLAIMS", "STUDY", "reproduce"]
 
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *sensitivity_claims.CLAIMS, *claims.UNIT_CLAIMS]
-#: The baseline of [li2009], chosen by us but for MTBF and load: flag -> what it is, its unit, its default.
-_NUMBERS = {
-    "--gap": ("mean time between arrivals", "S", "418.5"),
-    "--runtime": ("mean run time", "S", "15000"),
-    "--size": ("mean size", "NODES", "10"),
-    "--mtbf": ("mean time between failures of a node", "DAYS", "56"),
-    "--mttr": ("mean time to repair", "HOURS", "1"),
-    "--checkpoint-cost": ("time of a checkpoint", "S", "30"),
-    "--restart-cost": ("time of a restart", "S", "30"),
-    "--interval": ("time between two ticks of FARS", "S", "300"),
-    "--precision": ("of the predictor", "P", ".7"),
-    "--recall": ("of the predictor", "R", ".45"),
+#: Parameter of the baseline -> what it is, and the unit of a number.
+_PARAMETERS = {
+    "jobs": ("jobs of a drawn workload", "N"),
+    "gap": ("mean time between arrivals", "S"),
+    "runtime": ("mean run time", "S"),
+    "size": ("mean size", "NODES"),
+    "mtbf": ("mean time between failures of a node", "DAYS"),
+    "mttr": ("mean time to repair", "HOURS"),
+    "checkpoint_cost": ("time of a checkpoint", "S"),
+    "restart_cost": ("time of a restart", "S"),
+    "interval": ("time between two ticks of FARS", "S"),
+    "precision": ("of the predictor", "P"),
+    "recall": ("of the predictor", "R"),
+    "suspicious": ("nodes that are predicted to fail are used", ""),
+    "queue_cost": ("estimate of the wait of a killed job", ""),
+    "residual": ("gain of the residual rule", ""),
+    "bathtub": ("sub-populations of the bathtub curve", ""),
 }
-_CHOICES = {
-    "--suspicious": ("nodes that are predicted to fail are used", ("last", "ignore")),
-    "--queue-cost": ("estimate of the wait of a killed job", ("last", "mean")),
-    "--residual": ("gain of the residual rule", ("printed", "difference")),
-    "--bathtub": ("sub-populations of the bathtub curve", ("per_node", "per_gap")),
-}
-OPTIONS: dict[str, Mapping[str, Any]] = {
-    "--jobs": {"type": int, "metavar": "N", "help": "jobs of a drawn workload (default 20000)"},
-    **{
-        flag: {"type": float, "metavar": unit, "help": f"{words} (default {default})"}
-        for flag, (words, unit, default) in _NUMBERS.items()
-    },
-    **{flag: {"choices": names, "help": f"{words} (default {names[0]})"} for flag, (words, names) in _CHOICES.items()},
-    "--live": {"action": "store_true", "help": "live migration instead of stop and restart"},
-}
+
+
+def _options() -> dict[str, Mapping[str, Any]]:
+    found: dict[str, Mapping[str, Any]] = {}
+    for name, (words, unit) in _PARAMETERS.items():
+        default = getattr(Parameters, name)
+        kind = {"type": type(default), "metavar": unit} if unit else {"choices": CHOICES[name]}
+        shown = f"{default:g}" if isinstance(default, float) else default
+        found["--" + name.replace("_", "-")] = kind | {"help": f"{words} (default {shown})"}
+    return found | {"--live": {"action": "store_true", "help": "live migration instead of stop and restart"}}
 
 
 def _run(
@@ -114,7 +114,7 @@ STUDY = Study(
     description="Run the experiments of Li, Lan, Gujrati, Sun (IEEE TPDS, 2009) and judge their claims.",
     quick="two replicates, fewer loads, MTBFs, precisions and recalls, a shorter trace: under twenty seconds",
     files=tuple(FILES.values()),
-    options=replicates(20) | OPTIONS,
+    options=replicates(20) | _options(),
     plan=plan,
     run=_run,
     claims=CLAIMS,

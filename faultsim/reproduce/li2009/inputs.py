@@ -13,7 +13,7 @@ Failures
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +25,18 @@ from faultsim.readers.swf import read_swf
 from faultsim.reproduce.data_files import find_files
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
 
-__all__ = ["BATHTUB", "DAY", "FILES", "HOUR", "NODES", "TRACE_LOADS", "Drawn", "Parameters", "Real", "Source", "load"]
+__all__ = ["CHOICES", "DAY", "FILES", "HOUR", "NODES", "TRACE_LOADS", "Drawn", "Parameters", "Real", "Source", "load"]
 
 NODES = 512
 HOUR, DAY = 3600.0, 86_400.0
 FILES = {"jobs": "CTC-SP2-1996-3.1-cln.swf", "failures": "LA-UR-05-7318-failure-data-1996-2005.csv"}
-#: Failures of section 5.2.1: how the paper calls them -> name of the distribution of the up times.
-BATHTUB = ("per_node", "per_gap")
+#: Parameter -> its values, the default first.
+CHOICES = {
+    "suspicious": ("last", "ignore"),
+    "queue_cost": ("last", "mean"),
+    "residual": ("printed", "difference"),
+    "bathtub": ("per_node", "per_gap"),
+}
 #: Of the NCSA's cluster (section 5.2.2): MTBF of a node in days, MTTR in hours.
 TRACE_MTBF, TRACE_MTTR = 14.16, 1.73
 #: Failure-free loads of the trace: as the paper states it, and 3,171 s * 14 nodes * .0044 / s / 512.
@@ -92,10 +97,8 @@ class Parameters:
         checks.number("restart_cost", self.restart_cost, low=0.0)
         for what in ("precision", "recall"):
             checks.number(what, getattr(self, what), above=0.0, high=1.0)
-        checks.choice("value of suspicious", self.suspicious, ("last", "ignore"))
-        checks.choice("value of queue_cost", self.queue_cost, ("last", "mean"))
-        checks.choice("value of residual", self.residual, ("printed", "difference"))
-        checks.choice("value of bathtub", self.bathtub, BATHTUB)
+        for what, choices in CHOICES.items():
+            checks.choice(f"value of {what}", getattr(self, what), choices)
 
     @property
     def load(self) -> float:
@@ -115,36 +118,6 @@ class Parameters:
     def text(self) -> str:
         """All of it in a line."""
         return ", ".join(f"{field.name} {getattr(self, field.name)}" for field in fields(self))
-
-
-class Source(Protocol):
-    """Where the jobs and failures of a replicate come from."""
-
-    @property
-    def label(self) -> str:
-        """How figures call it."""
-
-    @property
-    def text(self) -> str:
-        """Where it comes from."""
-
-    @property
-    def real(self) -> bool:
-        """Whether both are records of real machines."""
-
-    @property
-    def count(self) -> int:
-        """Number of jobs."""
-
-    @property
-    def estimates(self) -> str:
-        """What the scheduler takes for the run times."""
-
-    def log(self, replicate: int, load: float) -> Workload:
-        """The jobs at a failure-free load."""
-
-    def failures(self, replicate: int, mtbf: float) -> FailureTrace:
-        """The failures at an MTBF of a node, in days."""
 
 
 @dataclass(frozen=True)
@@ -236,6 +209,10 @@ class Real:
         begin = moment * once.span
         laps = FailureTrace(laps.time, laps.node, laps.downtime, coin=coins, span=laps.span, name=laps.name)
         return laps.window(begin, begin + span, under_way=True).map_nodes(NODES, shuffled)
+
+
+#: Where the jobs and failures of a replicate come from.
+Source = Drawn | Real
 
 
 def resized(log: Workload, nodes: int) -> Workload:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
@@ -26,7 +25,7 @@ from faultsim.policies import (
     Young,
 )
 from faultsim.reproduce.li2009.inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Parameters, Source
-from faultsim.reproduce.study import counted, simulated
+from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
@@ -211,8 +210,6 @@ def key(source: str, load: float, mtbf: float, method: str, precision: float = 0
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: two replicates, half of the loads and MTBFs, a coarse grid, a shorter trace."""
-    if replicates is not None:
-        checks.whole("replicates", replicates, low=1)
     if not quick:
         return Plan(replicates=replicates or 20)
     return Plan(
@@ -276,7 +273,7 @@ def collect(
         made = _of_replicate(sources, parameters, replicate, 1000 * seed + replicate)
         for k, result in simulated(keys, made, batch=_BATCH * workers, workers=workers, step=step):
             rows[k].append([float(result.metrics[name]) for name in COLUMNS])
-    return {k: dict(zip(COLUMNS, np.array(values).T, strict=True)) for k, values in rows.items()}
+    return {k: by_column(COLUMNS, values) for k, values in rows.items()}
 
 
 def _of_replicate(

@@ -25,14 +25,14 @@ import numpy as np
 
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import OptionError
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
-from faultsim.reproduce.data_files import find_files
+from faultsim.reproduce.data_files import JobLog, find_files, headed
 from faultsim.reproduce.krevat2002 import inputs as krevat
 from faultsim.synthetic import llnl_like, nasa_like, sdsc_like, weibull_failures
 
-__all__ = ["FILES", "NODES", "Bursts", "Source", "failures", "halved", "load", "nasa_like_cleaned"]
+__all__ = ["FILES", "NODES", "Bursts", "failures", "halved", "load", "nasa_like_cleaned"]
 
 NODES = 128
 FILES: dict[str, tuple[str, ...]] = {
@@ -40,32 +40,10 @@ FILES: dict[str, tuple[str, ...]] = {
     "nasa": (krevat.FILES["nasa"],),
     "llnl": ("LLNL-T3D-1996-2.swf", "LLNL-T3D-1996-2-cln.swf"),
 }
-LABELS = {"sdsc": "SDSC", "nasa": "NASA", "llnl": "LLNL", "sdsc-all": "SDSC, all of the log"}
 _DAY = 86_400.0
 #: Jobs of the stand-ins, so many as the logs have.
 _SDSC_ALL, _NASA_ALL, _LLNL_ALL = 54_044, 18_239, 22_779
 _NASA_LOAD = 0.47
-
-
-@dataclass(frozen=True)
-class Source:
-    """A job log on 128 nodes, and where it comes from."""
-
-    name: str
-    log: Workload
-    real: bool
-    text: str
-
-    @property
-    def label(self) -> str:
-        """``"NASA"`` and so on, with ``"-like"`` for a stand-in."""
-        head, comma, tail = LABELS[self.name].partition(",")
-        return head + ("" if self.real else "-like") + comma + tail
-
-    @property
-    def span(self) -> float:
-        """Seconds from the first arrival to the last."""
-        return float(self.log.submit[-1] - self.log.submit[0])
 
 
 @dataclass(frozen=True)
@@ -118,13 +96,13 @@ _STAND_INS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
 }
 
 
-def load(data: str | Path | None, *, llnl: str | Path | None, jobs: int | None, seed: int) -> dict[str, Source]:
+def load(data: str | Path | None, *, llnl: str | Path | None, jobs: int | None, seed: int) -> dict[str, JobLog]:
     """The four logs, `jobs` jobs of each (all when None).
 
     Parameters
     ----------
     data : path or None
-        Folder with the real logs.  A log that is not there is replaced by its stand-in, which its `Source` says.
+        Folder with the real logs.  A log that is not there is replaced by its stand-in, which its `JobLog` says.
     llnl : path or None
         The user's LLNL-T3D log (SWF); by default the one in `data`, if there is one.
     jobs : int or None
@@ -145,7 +123,7 @@ def load(data: str | Path | None, *, llnl: str | Path | None, jobs: int | None, 
             raise OptionError(f"--llnl {llnl}: no such file")
         found["llnl"] = Path(llnl)
     read = {name: read_swf(path) for name, path in found.items()}
-    sources: dict[str, Source] = {}
+    sources: dict[str, JobLog] = {}
     for number, name in enumerate(("sdsc", "nasa", "llnl", "sdsc-all")):
         place = name.removesuffix("-all")
         if place in found:
@@ -153,13 +131,9 @@ def load(data: str | Path | None, *, llnl: str | Path | None, jobs: int | None, 
         else:
             words, make = _STAND_INS[name]
             log, text = make(np.random.default_rng([seed, number])), f"built-in stand-in {words} (seed {seed})"
-        if jobs is not None and jobs < len(log):
-            log = log.head(jobs)
-            text += f", first {jobs:,} jobs"
-        if int(log.size.max()) > NODES:
-            raise InputError(f"{text}: a job of {int(log.size.max())} nodes does not fit {NODES}")
+        log, text = headed(log, text, jobs=jobs, nodes=NODES)
         text += f": {len(log):,} jobs in {(log.submit[-1] - log.submit[0]) / _DAY:.1f} days"
-        sources[name] = Source(name, log, place in found, text)
+        sources[name] = JobLog(name, log, place in found, text)
     return sources
 
 
@@ -171,7 +145,7 @@ def _real(name: str, log: Workload, file: str) -> tuple[Workload, str]:
     return log, f"{file}, all of it"
 
 
-def failures(source: Source, replicate: int, *, seed: int) -> FailureTrace:
+def failures(source: JobLog, replicate: int, *, seed: int) -> FailureTrace:
     """The failures of one replicate: all of them, from the log's first arrival to its last.
 
     What is drawn hangs on log, replicate and seed only, so every policy meets the same failures.

@@ -1,13 +1,12 @@
 """The runs behind the figures of [oliner2004]: which schedulers, loads and failures, and their metrics by replicate."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Torus
@@ -21,8 +20,9 @@ from faultsim.policies import (
     Requeue,
     TieBreaking,
 )
-from faultsim.reproduce.oliner2004.inputs import TRACES, Source, failures
-from faultsim.reproduce.study import counted, simulated
+from faultsim.reproduce.data_files import JobLog
+from faultsim.reproduce.oliner2004.inputs import TRACES, failures
+from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.results.metrics import mean_bounded_slowdown
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
@@ -138,8 +138,6 @@ class Plan:
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
     """The full plan, or the quick one: three replicates, half of the confidences, five failure counts."""
-    if replicates is not None:
-        checks.whole("replicates", replicates, low=1)
     if quick:
         return Plan(replicates=replicates or 3, grid=(0.0, 0.1, 0.2, 0.9, 1.0), counts=(0, 500, 1000, 2000, 4000))
     return Plan(replicates=replicates or 10)
@@ -149,7 +147,7 @@ def plan(quick: bool, replicates: int | None = None) -> Plan:
 class Evidence:
     """All that the claims look at: `runs` maps a setting to its columns, each an array over the replicates."""
 
-    sources: Mapping[str, Source]
+    sources: Mapping[str, JobLog]
     runs: Mapping[Key, Mapping[str, Floats]]
     what: Plan
     checks: Mapping[str, Any] = field(default_factory=dict)
@@ -173,7 +171,7 @@ class Evidence:
 
 
 def collect(
-    sources: Mapping[str, Source], what: Plan, *, seed: int, workers: int, progress: Progress | None = None
+    sources: Mapping[str, JobLog], what: Plan, *, seed: int, workers: int, progress: Progress | None = None
 ) -> dict[Key, dict[str, Floats]]:
     """Run the plan on `workers` threads; a setting without failures is run once and stands for all replicates."""
     keys = what.settings()
@@ -193,18 +191,13 @@ def collect(
         values = [float(column(result)) for column in COLUMNS.values()]
         for replicate in [r] if k.failures else range(what.replicates):
             rows[k][replicate] = values
-    return {k: _columns(values) for k, values in rows.items()}
-
-
-def _columns(values: Iterable[Sequence[float]]) -> dict[str, Floats]:
-    table = np.array(list(values))
-    return {name: table[:, i] for i, name in enumerate(COLUMNS)}
+    return {k: by_column(COLUMNS, values) for k, values in rows.items()}
 
 
 class _Traces:
     """The traces of the runs, thinned; the last few full ones are kept."""
 
-    def __init__(self, sources: Mapping[str, Source], seed: int) -> None:
+    def __init__(self, sources: Mapping[str, JobLog], seed: int) -> None:
         self._sources, self._seed = sources, seed
         self._full: dict[tuple[str, int], FailureTrace] = {}
 
