@@ -8,10 +8,13 @@ from types import SimpleNamespace
 import pytest
 
 from faultsim.cli import main
+from faultsim.errors import OptionError
+from faultsim.plot import plot_curves
 from faultsim.reproduce import everything
 from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.html import page_of, page_of_all
 from faultsim.reproduce.studies import STUDIES, papers
+from faultsim.reproduce.study import Study
 from helpers.html_pages import checked
 from helpers.reproduction_reports import BOTH, report
 
@@ -185,3 +188,36 @@ def test_help_lists_every_study_with_its_logs(capsys):
         assert f"faultsim reproduce {name}" in out
         assert all(file in out for file in study.files)
     assert max(map(len, out.splitlines())) <= 120
+
+
+def test_the_least_study_there_can_be(tmp_path):
+    from PIL import Image
+
+    study = Study(
+        name="least",
+        title="The least study",
+        description="",
+        quick="",
+        files=(),
+        plan=lambda quick, replicates=1: replicates,
+        run=lambda what, **given: given | {"what": what},
+        claims=[],
+        inputs=lambda evidence: (),
+        settings=lambda evidence: {},
+        remarks=lambda evidence: (),
+        count=lambda evidence: evidence["what"],
+        quick_note=lambda what: "less",
+        figures=lambda evidence: [("fig1", plot_curves({"a": ([1, 2], [3, 4])}), [("x", "y"), (1, 3)])],
+        tables={"runs.csv": lambda evidence: [("seed",), (evidence["seed"],)]},
+        colours=8,
+    )
+    for quick in (True, False):
+        out = tmp_path / str(quick)
+        done = study.reproduce(quick=quick, out=out, seed=5, replicates=2)
+        assert done.runs == 2
+        assert (out / "runs.csv").read_text().split() == ["seed", "5"]
+        assert [path.name for path in done.files] == ["fig1.png", "fig1.csv", "runs.csv", "CLAIMS.md", "claims.json"]
+        with Image.open(out / "fig1.png") as picture:
+            assert (len(picture.convert("RGB").getcolors(100_000)) <= 8) is not quick, "of a full run there are few"
+    with pytest.raises(OptionError, match="replicates must be at least 1"):
+        study.reproduce(out=tmp_path, replicates=0)
