@@ -101,7 +101,7 @@ from faultsim.errors import (
     WorkerError,
 )
 
-# Kernels on their own
+# Standalone kernels
 from faultsim.kernels import partition
 from faultsim.machines.box import Box
 from faultsim.kernels.event_queue import EventQueue

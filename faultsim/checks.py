@@ -1,4 +1,5 @@
-"""One check for each kind of option value; each raises `OptionError` with what, got and what would be right.
+"""One check for each kind of option value; each raises `OptionError` that says what was wrong, what was given and what
+would be right.
 
 The dataclasses of `faultsim.machines` and `faultsim.policies` call these once, in ``__post_init__``.
 """
@@ -97,7 +98,7 @@ def flag(what: str, value: Any) -> bool:
 
 
 def choice(what: str, value: Any, known: Iterable[str]) -> str:
-    """One of the known names, exactly; an unknown one is answered with the nearest and the whole list."""
+    """One of the known names, exactly; for an unknown one the error suggests the nearest and lists them all."""
     names = tuple(known)
     if isinstance(value, str) and value in names:
         return value

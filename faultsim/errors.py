@@ -1,4 +1,4 @@
-"""The errors that faultsim raises, all children of `FaultsimError`.
+"""The errors that faultsim raises, all subclasses of `FaultsimError`.
 
 An error says what was wrong, where (file and line, row, field) and what would be right, in one line.
 """
@@ -20,28 +20,28 @@ class FaultsimError(Exception):
 
 
 class InputError(FaultsimError, ValueError):
-    """A log, a trace or a column holds something that it must not hold."""
+    """A log, a trace or a column contains invalid data."""
 
 
 class OptionError(FaultsimError, ValueError):
-    """An option has a value, or a combination of values, that has no meaning."""
+    """An option has an invalid value, or options are combined in an unsupported way."""
 
 
 class MissingExtraError(FaultsimError, ImportError):
-    """An optional package is needed and not installed; the message names the extra."""
+    """A required optional package is not installed; the message names the extra."""
 
 
 class StoreError(FaultsimError, OSError):
-    """A store of sweeps cannot be opened, read or written; what was written before is safe."""
+    """A sweep store cannot be opened, read or written; what was written before is safe."""
 
 
 class WorkerError(FaultsimError, RuntimeError):
-    """Workers of a sweep died again and again; what was done before is in the store."""
+    """Workers of a sweep died repeatedly; finished runs are in the store."""
 
 
 class NotAvailableError(FaultsimError, NotImplementedError):
-    """A part that is not there, such as stepping through the reference engine; it is named, never pretended."""
+    """A feature that is not implemented, such as stepping through the reference engine; the message names it."""
 
 
 class EngineError(FaultsimError, RuntimeError):
-    """The engine found its own state broken: a bug in faultsim, please report it."""
+    """The engine found its own state inconsistent: a bug in faultsim, please report it."""

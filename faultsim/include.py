@@ -1,4 +1,4 @@
-"""Where the headers for `cimport faultsim` are."""
+"""Location of the headers for `cimport faultsim`."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""Columns of jobs, failures and workflows: checked once, never changed."""
+"""Columns of jobs, failures and workflows: checked once, then immutable."""

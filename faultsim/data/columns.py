@@ -1,7 +1,7 @@
 """The data dictionary: every column of every table, and the one place where values are checked.
 
 A table is a tuple of `Column`, in the order in which files and frames show it.  Documentation, file headers and tests
-walk these tables; a fact about a column is written here and nowhere else.
+read these tables; facts about a column are written only here.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Column:
     unit : str
         Unit of the values; "1" for counts and numbers.
     missing : float or None
-        The value that stands for "not known", or None where a value is always there.
+        The value that means "unknown", or None if a value is always present.
     meaning : str
         One sentence.
     source : str
         Where the definition comes from: a field of the Standard Workload Format, or a section of a paper.
     minimum : float or None
-        Least legal value besides `missing`.
+        Smallest valid value besides `missing`.
 
     Examples
     --------
@@ -79,46 +79,46 @@ class Column:
 
 _SWF = "Standard Workload Format 2.2, field"
 
-#: What a `Workload` holds, one row a job, sorted by `submit`.
+#: What a `Workload` holds, one row per job, sorted by `submit`.
 WORKLOAD: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log it comes from.", f"{_SWF} 1"),
     Column("submit", "f8", "s", None, "Time at which the job enters the queue; never decreases.", f"{_SWF} 2", 0.0),
-    Column("runtime", "f8", "s", None, "Time the job needs on its nodes, undisturbed.", f"{_SWF} 4", 0.0),
+    Column("runtime", "f8", "s", None, "Time the job needs on its nodes, without failures.", f"{_SWF} 4", 0.0),
     Column("estimate", "f8", "s", -1.0, "Run time that the user asked for.", f"{_SWF} 9", 0.0),
-    Column("size", "i4", "nodes", None, "Number of nodes that the job asks for.", f"{_SWF} 5, else 8", 1.0),
+    Column("size", "i4", "nodes", None, "Number of nodes that the job requests.", f"{_SWF} 5, else 8", 1.0),
     Column("user", "i8", "1", -1.0, "Number of the user.", f"{_SWF} 12", 0.0),
 )
 
-#: What a `FailureTrace` holds, one row a failure, sorted by `time`.
+#: What a `FailureTrace` holds, one row per failure, sorted by `time`.
 FAILURES: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When the node fails; never decreases.", "[zhang2004] section 3", 0.0),
     Column("node", "i4", "1", None, "Number of the node, from 0.", "[zhang2004] section 3", 0.0),
     Column("downtime", "f8", "s", None, "How long the node is down; 0: not at all.", "[zhang2004] section 3", 0.0),
-    Column("coin", "f8", "1", None, "Uniform in [0, 1); a predictor compares.", "[oliner2004] section 4.2", 0.0),
+    Column("coin", "f8", "1", None, "Uniform in [0, 1); predictors compare it.", "[oliner2004] section 4.2", 0.0),
 )
 
-#: What a `Workflow` holds of its jobs, one row a job; `cost` may have one column a node.
+#: What a `Workflow` holds of its jobs, one row per job; `cost` may have one column per node.
 WORKFLOW_JOBS: tuple[Column, ...] = (
     Column(
         "cost", "f8", "s", None, "Time the job needs on a node, or on a node of speed 1.", "[yu2010] section 1", 0.0
     ),
 )
 
-#: What a `Workflow` holds of its dependences, one row an edge, sorted by the two jobs.
+#: What a `Workflow` holds of its dependencies, one row per edge, sorted by the two jobs.
 WORKFLOW_EDGES: tuple[Column, ...] = (
     Column("edge_from", "i4", "1", None, "Job whose output the edge carries.", "[yu2010] section 1", 0.0),
     Column("edge_to", "i4", "1", None, "Job that needs it.", "[yu2010] section 1", 0.0),
     Column("transfer", "f8", "s", None, "Time to copy it to another node; or bytes.", "[yu2010] section 1", 0.0),
 )
 
-#: What `Result.jobs` holds, one row a job, in workload order.
+#: What `Result.jobs` holds, one row per job, in workload order.
 JOBS: tuple[Column, ...] = (
     Column("id", "i8", "1", None, "Job number in the log.", "workload"),
     Column("submit", "f8", "s", None, "Time at which the job entered the queue.", "workload", 0.0),
-    Column("first_start", "f8", "s", None, "First start, the start delay included.", "[krevat2002] section 3.2", 0.0),
-    Column("start", "f8", "s", None, "Last start, the start delay included.", "[oliner2004] section 6.1", 0.0),
+    Column("first_start", "f8", "s", None, "First start, including the start delay.", "[krevat2002] section 3.2", 0.0),
+    Column("start", "f8", "s", None, "Last start, including the start delay.", "[oliner2004] section 6.1", 0.0),
     Column("finish", "f8", "s", None, "End of the job.", "[krevat2002] section 3.2", 0.0),
-    Column("size", "i4", "nodes", None, "Nodes asked for.", "workload", 1.0),
+    Column("size", "i4", "nodes", None, "Nodes requested.", "workload", 1.0),
     Column("allocated", "i4", "nodes", None, "Nodes held, with rounding and growth.", "[krevat2002] section 2", 1.0),
     Column("runtime", "f8", "s", None, "Run time as executed; the estimate for a job killed at it.", "workload", 0.0),
     Column("wait", "f8", "s", None, "start - submit.", "[krevat2002] section 3.2; [oliner2004] section 6.1", 0.0),
@@ -147,17 +147,17 @@ JOBS: tuple[Column, ...] = (
         "[li2009] section 5.3",
         0.0,
     ),
-    Column("moves", "i4", "1", None, "Number of times the job changed its place while running.", "[krevat2002]", 0.0),
-    Column("backfilled", "?", "1", None, "Started ahead of a job before it in the queue.", "[krevat2002] section 2"),
+    Column("moves", "i4", "1", None, "Number of times the job moved while running.", "[krevat2002]", 0.0),
+    Column("backfilled", "?", "1", None, "Started ahead of an earlier job in the queue.", "[krevat2002] section 2"),
 )
 
 _HELD = (
     Column("job", "i4", "1", None, "Row of the job in the workload.", "faultsim", 0.0),
     Column("begin", "f8", "s", None, "Time of the decision; nodes are held from here.", "faultsim", 0.0),
-    Column("end", "f8", "s", None, "Time at which the nodes are given back.", "faultsim", 0.0),
+    Column("end", "f8", "s", None, "Time at which the nodes are released.", "faultsim", 0.0),
 )
 
-#: What `Result.allocations` holds on a torus, one row a job and place.
+#: What `Result.allocations` holds on a torus, one row per job and place.
 ALLOCATIONS: tuple[Column, ...] = (
     *_HELD,
     Column("x", "i4", "nodes", None, "Base of the box along x.", "[krevat2002] section 2", 0.0),
@@ -175,7 +175,7 @@ CLUSTER_NODES: tuple[Column, ...] = (
     Column("nodes", "i4", "1", None, "Node numbers of all rows, one list after the other.", "faultsim", 0.0),
 )
 
-#: What `Result.events` holds, one row an event, in the order in which they happened.
+#: What `Result.events` holds, one row per event, in the order in which they happened.
 EVENTS: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
     Column("kind", "i1", "1", None, "Kind of event, see `EventKind`.", "faultsim", 0.0),
@@ -183,12 +183,12 @@ EVENTS: tuple[Column, ...] = (
     Column("node", "i4", "1", -1.0, "Node that failed or was repaired.", "faultsim", 0.0),
 )
 
-#: What `WorkflowResult.jobs` holds, one row a job, workflow by workflow.
+#: What `WorkflowResult.jobs` holds, one row per job, workflow by workflow.
 WORKFLOW_RESULTS: tuple[Column, ...] = (
     Column("workflow", "i4", "1", None, "Number of the workflow, from 0.", "faultsim", 0.0),
     Column("job", "i4", "1", None, "Number of the job in its workflow.", "faultsim", 0.0),
-    Column("node", "i4", "1", None, "Node that did it in the end.", "[yu2010] section 4.B", 0.0),
-    Column("start", "f8", "s", None, "When it was last put there, transfers ahead of it.", "[yu2010] section 4.B", 0.0),
+    Column("node", "i4", "1", None, "Node that completed it.", "[yu2010] section 4.B", 0.0),
+    Column("start", "f8", "s", None, "When it was last put there, before its transfers.", "[yu2010] section 4.B", 0.0),
     Column("finish", "f8", "s", None, "When it was done.", "[yu2010] section 4.B", 0.0),
     Column("kills", "i4", "1", None, "Number of times that a failure killed it.", "[yu2010] section 5.C", 0.0),
 )
@@ -199,16 +199,16 @@ DECISIONS: tuple[Column, ...] = (
     Column("workflow", "i4", "1", None, "Number of the workflow.", "[yu2010] Figures 7 and 8", 0.0),
     Column("job", "i4", "1", None, "Number of the job in its workflow.", "[yu2010] Figures 7 and 8", 0.0),
     Column("node", "i4", "1", None, "Node that it is put on.", "[yu2010] Figures 7 and 8", 0.0),
-    Column("asked", "i4", "1", None, "Nodes asked about, this one included.", "[yu2010] Figures 7 and 8", 0.0),
-    Column("begin", "f8", "s", None, "When its inputs are there.", "[yu2010] section 4.B", 0.0),
+    Column("asked", "i4", "1", None, "Nodes asked about, including this one.", "[yu2010] Figures 7 and 8", 0.0),
+    Column("begin", "f8", "s", None, "When its inputs have arrived.", "[yu2010] section 4.B", 0.0),
     Column("finish", "f8", "s", None, "When it will be done if nothing fails.", "[yu2010] section 4.B", 0.0),
 )
 
-#: What `WorkflowResult.events` holds, one row an event, in the order in which they happened.
+#: What `WorkflowResult.events` holds, one row per event, in the order in which they happened.
 WORKFLOW_EVENTS: tuple[Column, ...] = (
     Column("time", "f8", "s", None, "When it happened.", "faultsim", 0.0),
     Column("kind", "i1", "1", None, "Kind of event, see `WorkflowEventKind`.", "faultsim", 0.0),
-    Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job is of.", "faultsim", 0.0),
+    Column("workflow", "i4", "1", -1.0, "Workflow that arrived, or that the job belongs to.", "faultsim", 0.0),
     Column("job", "i4", "1", -1.0, "Number of the job in its workflow.", "faultsim", 0.0),
     Column("node", "i4", "1", -1.0, "Node of the job, or that failed or was repaired.", "faultsim", 0.0),
 )
@@ -242,7 +242,7 @@ def by_name(table: tuple[Column, ...]) -> dict[str, Column]:
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """Mark an array that nobody else holds as read-only, and return it.
+    """Mark an array that has no other owner as read-only, and return it.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _plain(values: Any, column: Column) -> NDArray[Any]:
-    """One dimension of plain numbers, as NumPy reads them; anything else is an `InputError`."""
+    """One dimension of plain numbers as NumPy reads them; anything else is an `InputError`."""
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -275,7 +275,7 @@ def _plain(values: Any, column: Column) -> NDArray[Any]:
 
 
 def as_column(values: Any, column: Column, *, length: int | None = None) -> NDArray[Any]:
-    """Check values against their column and return a contiguous, read-only copy of the column's type.
+    """Check values against their column and return a contiguous, read-only copy with the column's type.
 
     Parameters
     ----------
@@ -289,13 +289,13 @@ def as_column(values: Any, column: Column, *, length: int | None = None) -> NDAr
     Returns
     -------
     numpy.ndarray
-        A copy of type `column.dtype`; the caller's array may change afterwards.
+        A copy of type `column.dtype`, independent of the caller's array.
 
     Raises
     ------
     InputError
-        Wrong length, NaN or infinite, not a whole number where one is due, below the least legal value, or too large
-        for the type.  The message names column, row and value.
+        Wrong length, NaN or infinite, not a whole number where one is required, below the smallest valid value, or too
+        large for the type.  The message names column, row and value.
 
     Examples
     --------
@@ -349,7 +349,7 @@ def _show(value: Any) -> str:
 
 
 def check_order(values: NDArray[Any], column: Column) -> None:
-    """Raise `InputError` where a column goes down.
+    """Raise `InputError` if a column decreases.
 
     Examples
     --------
@@ -370,7 +370,7 @@ def check_order(values: NDArray[Any], column: Column) -> None:
 
 
 def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]) -> dict[str, NDArray[Any]]:
-    """Check a whole table: every column there, of one length, each as its `Column` says.
+    """Check a whole table: every column is present, has the same length, and is as its `Column` says.
 
     Parameters
     ----------

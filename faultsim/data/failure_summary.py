@@ -1,4 +1,4 @@
-"""What `FailureTrace.summary` returns, and how outages that overlap become one."""
+"""What `FailureTrace.summary` returns, and how overlapping outages are merged."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _DAY = 86_400.0
 # key -> (unit, meaning); the order is the order in which a summary prints.
 ROWS: dict[str, tuple[str, str]] = {
     "n_failures": ("", "failures"),
-    "n_dropped": ("", "records left out"),
+    "n_dropped": ("", "records omitted"),
     "nodes": ("nodes", "machine that the rows below are for"),
     "n_failing_nodes": ("nodes", "nodes that fail at least once"),
     "span": ("s", "time that the trace covers, from 0"),
     "first": ("s", "first failure"),
     "last": ("s", "last failure"),
-    "per_day": ("/day", "failures a day"),
+    "per_day": ("/day", "failures per day"),
     "node_mtbf": ("s", "nodes * span / failures: time between failures of a node"),
     "gap_mean": ("s", "time between failures of the machine, mean"),
     "gap_cv": ("", "standard deviation over mean of it; 1 if exponential"),
@@ -33,8 +33,8 @@ ROWS: dict[str, tuple[str, str]] = {
     "n_transient": ("", "failures with a down time of 0"),
     "worst_node": ("", "node with the most failures"),
     "worst_node_share": ("", "its share of the failures"),
-    "worst_tenth_share": ("", "share of the failures on the tenth of the nodes that fail most"),
-    "n_bursts": ("", "bursts: failures that come together, single ones included"),
+    "worst_tenth_share": ("", "share of the failures on the 10 % of nodes that fail most"),
+    "n_bursts": ("", "bursts: failures that come together, including single ones"),
     "burst_nodes_mean": ("nodes", "distinct nodes of a burst, mean"),
     "burst_nodes_max": ("nodes", "distinct nodes of a burst, most"),
     "n_single": ("", "bursts of one failure"),
@@ -45,7 +45,7 @@ ROWS: dict[str, tuple[str, str]] = {
 class FailureSummary(SummaryTable):
     """Statistics of a failure trace: a read-only mapping from name to number, readable when printed.
 
-    Numbers that a trace is too short for are NaN: the gaps of fewer than two failures, the rates of a span of 0.
+    Numbers for which a trace is too short are NaN: the gaps of fewer than two failures, the rates of a span of 0.
     The standard deviation in `gap_cv` divides by the number of gaps.
 
     Examples
@@ -68,14 +68,14 @@ class FailureSummary(SummaryTable):
 def merged_outages(
     columns: Mapping[str, NDArray[Any]], *, touching: bool = False
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The outages of all nodes with those of one node that overlap, or begin in one instant, as one.
+    """The outages of all nodes, merging those of one node that overlap or begin at the same instant.
 
     Parameters
     ----------
     columns : mapping of str to array
         time (ascending), node and downtime.
     touching : bool
-        Whether an outage that begins when the one before ends belongs to it.
+        Whether an outage that begins when the previous one ends is merged with it.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def merged_outages(
     by_node = np.argsort(columns["node"], kind="stable")  # and in it by time
     node, time = columns["node"][by_node], columns["time"][by_node]
     end = time + columns["downtime"][by_node]
-    # The latest end so far of each node: ranks of the ends, lifted by node, in one running maximum of whole numbers.
+    # The latest end so far of each node: ranks of the ends, offset by node, in one running maximum of whole numbers.
     values, rank = np.unique(end, return_inverse=True)
     other = np.concatenate([[True], node[1:] != node[:-1]]) if n else np.zeros(0, dtype=bool)
     lifted = np.maximum.accumulate((np.cumsum(other) - 1) * n + rank)
@@ -107,7 +107,7 @@ def merged_outages(
     begins = np.flatnonzero(new)
     ends = latest[np.append(begins[1:], n) - 1] if n else end
     first = by_node[begins]
-    # Not end - time where nothing was added: it need not be the down time to the bit.
+    # Not end - time if nothing was added: it need not equal the down time to the bit.
     downtime = np.where(ends == end[begins], columns["downtime"][first], ends - time[begins])
     order = np.argsort(first, kind="stable")
     return first[order], downtime[order]

@@ -1,4 +1,4 @@
-"""`FailureTable`: the columns of a failure trace, checked once and never changed; and the coins of its failures."""
+"""`FailureTable`: the columns of a failure trace, checked once, then immutable; and the coins of its failures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from faultsim.errors import InputError
 __all__ = ["FailureTable", "default_coins", "priorities"]
 
 _COLUMNS = by_name(FAILURES)
-# The stream of the coins that nobody gave: any fixed number will do, and changing it changes every prediction.
+# The stream of default coins: any fixed number will do, and changing it changes every prediction.
 _COIN_STREAM = 20_041_204
 
 
 def default_coins(n: int) -> NDArray[np.float64]:
-    """The coins of a trace of `n` failures that was given none: always the same for the same `n`.
+    """Default coins for a trace of `n` failures: always the same for the same `n`.
 
     Examples
     --------
@@ -35,17 +35,17 @@ def default_coins(n: int) -> NDArray[np.float64]:
 
 
 def priorities(coin: NDArray[np.float64], key: int) -> NDArray[np.uint64]:
-    """A number for each failure that is as good as random, hangs on its coin, and says nothing about it.
+    """A pseudorandom number for each failure that depends on its coin, but reveals nothing about it.
 
-    The same failure has the same number whatever else is in the trace, so picking failures by these numbers gives
-    nested choices.  Failures that share one coin are told apart by how many of them came before.
+    A failure has the same number whatever else is in the trace, so picking failures by these numbers gives nested
+    choices. Failures that share a coin are distinguished by how many of them came before.
 
     Parameters
     ----------
     coin : numpy.ndarray of float64
         Coins.
     key : int
-        Another key gives other numbers.
+        A different key gives different numbers.
 
     Examples
     --------
@@ -76,9 +76,9 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class FailureTable:
-    """Read-only NumPy columns, one row a failure, sorted by time: what `faultsim.FailureTrace` stands on.
+    """Read-only NumPy columns, one row per failure, sorted by time: what `faultsim.FailureTrace` stands on.
 
-    The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds what is done with a trace.
+    The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds the methods.
     """
 
     __slots__ = ("_columns", "_dropped", "_name", "_span")
@@ -101,7 +101,7 @@ class FailureTable:
     ) -> None:
         times = as_column(time, _COLUMNS["time"])
         n = len(times)
-        if np.ndim(downtime) == 0:  # one for all, checked even where there is none
+        if np.ndim(downtime) == 0:  # one for all, checked even without failures
             downtime = as_column(np.full(max(n, 1), downtime), _COLUMNS["downtime"])[:n]
         columns = {
             "time": times,
@@ -136,7 +136,7 @@ class FailureTable:
         dropped: Mapping[str, int] | None = None,
         name: str | None = None,
     ) -> Self:
-        """A trace of rows that are right and sorted already; what is not given is this one's."""
+        """A trace of rows that are already valid and sorted; the rest is taken from this one."""
         new = object.__new__(type(self))
         new._fill(
             {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS},
@@ -151,7 +151,7 @@ class FailureTable:
         return self._made({key: values[rows].copy() for key, values in self._columns.items()}, dropped=dropped)
 
     def _sorted(self, columns: Mapping[str, NDArray[Any]], **facts: Any) -> Self:
-        """The same from rows in any order; equal times keep theirs."""
+        """The same from rows in any order; equal times keep their order."""
         order = np.argsort(columns["time"], kind="stable")
         return self._made({key: values[order] for key, values in columns.items()}, **facts)
 
@@ -177,7 +177,7 @@ class FailureTable:
 
     @property
     def downtime(self) -> NDArray[np.float64]:
-        """How long the node is down, in seconds; 0 where it comes back at once."""
+        """How long the node is down, in seconds; 0 if it comes back at once."""
         return self._columns["downtime"]
 
     @property
@@ -187,12 +187,12 @@ class FailureTable:
 
     @property
     def span(self) -> float:
-        """Until when the trace tells of failures, in seconds from 0; there are none after it."""
+        """The time that the trace covers, in seconds from 0; there are no failures after it."""
         return self._span
 
     @property
     def min_nodes(self) -> int:
-        """Nodes that a machine needs for this trace: the highest node number and one more; 0 without failures."""
+        """Nodes that a machine needs for this trace: the highest node number plus one; 0 without failures."""
         return int(self.node.max()) + 1 if len(self) else 0
 
     @property
@@ -202,7 +202,7 @@ class FailureTable:
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Its name."""
         return self._name
 
     def __len__(self) -> int:

@@ -28,10 +28,10 @@ _OUTSIDE = "node outside the machine"
 
 
 class FailureTrace(FailureTable):
-    """Node failures: read-only NumPy columns, one row a failure, sorted by time.  It may be empty.
+    """Node failures: read-only NumPy columns, one row per failure, sorted by time.  It may be empty.
 
     Every method that changes something returns a new trace.  Two traces are equal when their columns and spans are;
-    names and the counts of dropped records do not matter.
+    names and counts of dropped records are ignored.
 
     Parameters
     ----------
@@ -41,18 +41,18 @@ class FailureTrace(FailureTable):
     node : array_like of int, shape (n,)
         Number of the node, from 0; on a torus ``(x * Y + y) * Z + z``.
     downtime : float or array_like of float, shape (n,)
-        How long the node is down, in seconds.  At 0 it comes back at once: a transient failure, which kills what runs
-        there.
+        How long the node is down, in seconds. With 0 it comes back at once: a transient failure, which kills the job on
+        the node.
     coin : array_like of float, shape (n,), optional
-        A uniform number in [0, 1) for each failure, with which predictors compare their probability, so that what a
-        better predictor sees includes all that a worse one does.  It stays with its failure through every method.
-        When not given, coins come from a fixed stream that depends on `n` only.
+        A uniform number in [0, 1) for each failure, which predictors compare with their probability, so that a better
+        predictor sees everything that a worse one does. It stays with its failure through every method. By default,
+        coins come from a fixed stream that depends only on `n`.
     span : float, optional
-        Until when the trace tells of failures, in seconds; the last failure by default.
+        The time that the trace covers, in seconds; by default up to the last failure.
     name : str
-        What to call it in print and in figures.
+        Name for output and figures.
     dropped : mapping of str to int, optional
-        Reason and count of the records that are not here.
+        Reason and count of the omitted records.
 
     Attributes
     ----------
@@ -111,8 +111,8 @@ class FailureTrace(FailureTable):
         shift : bool
             True: `t0` becomes 0.  False: times stay.
         under_way : bool
-            Whether an outage that began before `t0` and lasts beyond it comes in as a failure at `t0` with what is left
-            of its down time.  By default it does not.
+            Whether an outage that began before `t0` and lasts beyond it is included, as a failure at `t0` with the rest
+            of its down time. By default it is not.
 
         Returns
         -------
@@ -142,10 +142,10 @@ class FailureTrace(FailureTable):
         return self._made(columns, span=until - begin if shift else until)
 
     def stretch(self, span: float) -> FailureTrace:
-        """Times scaled such that the trace's span becomes `span`; down times stay.
+        """Times scaled such that the trace's span becomes `span`; down times are unchanged.
 
-        Fewer or more failures a day without another failure: the order, the nodes, the coins and what falls together in
-        one instant are kept.  To bring a trace to the last arrival of a job log: ``trace.stretch(log.submit[-1])``.
+        This gives fewer or more failures per day with the same failures: the order, the nodes, the coins and
+        coincidences are kept.  To bring a trace to the last arrival of a job log: ``trace.stretch(log.submit[-1])``.
 
         Examples
         --------
@@ -166,10 +166,10 @@ class FailureTrace(FailureTable):
     # -- count -------------------------------------------------------------------------------------------------------
 
     def rescale(self, count: int, *, rng: np.random.Generator | int = 0, repeat: bool = False) -> FailureTrace:
-        """As many failures as `count`, times and span as they are.
+        """Exactly `count` failures; times and span are unchanged.
 
-        Which failures stay is drawn once for all counts: those that stay at 1,000 are among those that stay at 2,000,
-        and thinning twice is thinning once.  A failure's place in that draw hangs on its coin alone but says nothing
+        Which failures are kept is drawn once for all counts: those kept at 1,000 are among those kept at 2,000, and
+        thinning twice equals thinning once. A failure's place in that draw depends only on its coin but reveals nothing
         about it, so that a predictor sees the same share of what is left.
 
         Parameters
@@ -177,17 +177,17 @@ class FailureTrace(FailureTable):
         count : int
             Number of failures wanted, 0 or more.
         rng : int or numpy.random.Generator
-            Another seed draws others.  A generator gives a seed at each call, so two calls with the same one are not
-            nested.
+            Another seed draws other failures. A generator provides a seed at each call, so two calls with the same
+            generator are not nested.
         repeat : bool
-            Where `count` is more than there are: first lay the trace end to end as often as it takes.  The span grows
-            with it; `stretch` brings it back.  Copies have coins of their own, and choices are nested only where the
-            trace is laid out as many times.
+            If `count` exceeds the number of failures, first repeat the trace end to end as often as needed. The span
+            grows accordingly; `stretch` restores it. Copies have their own coins, and choices are nested only for the
+            same number of repeats.
 
         Raises
         ------
         InputError
-            More failures wanted than there are, without `repeat`.
+            More failures requested than there are, without `repeat`.
 
         Notes
         -----
@@ -208,8 +208,8 @@ class FailureTrace(FailureTable):
         trace = self
         if wanted > len(self):
             if not checks.flag("repeat", repeat) or not len(self):
-                more = "; repeat=True lays it end to end as often as it takes" if len(self) else ""
-                raise InputError(f"rescale: the trace has {len(self)} failures, {wanted} are wanted{more}")
+                more = "; repeat=True repeats it end to end as often as needed" if len(self) else ""
+                raise InputError(f"rescale: the trace has {len(self)} failures, {wanted} are requested{more}")
             trace = self._repeated(-(-wanted // len(self)))
         chosen = np.sort(np.argsort(priorities(trace.coin, key), kind="stable")[:wanted])
         return trace._rows(chosen)
@@ -234,16 +234,15 @@ class FailureTrace(FailureTable):
         n : int
             Nodes of the machine.
         how : {"modulo", "permute"} or array_like of int
-            - ``"modulo"``: node k becomes ``k % n``.
-            - ``"permute"``: the nodes are shuffled first (`rng` needed); each node of the machine stands for the same
-              number of old ones, give or take one.
-            - an array: entry k is the new number of node k; -1 leaves its failures out and counts them in `dropped`.
+            - ``"modulo"``: node k becomes ``k % n``. - ``"permute"``: the nodes are shuffled first (needs `rng`); each
+            node of the machine stands for the same number of old ones, give or take one. - an array: entry k is the new
+            number of node k; -1 leaves its failures out and counts them in `dropped`.
         rng : numpy.random.Generator or int, optional
             For ``"permute"``: source of randomness, or a seed.
 
         Notes
         -----
-        Where several old nodes become one, their outages may overlap (see `merge_overlaps`).
+        If several old nodes become one, their outages may overlap (see `merge_overlaps`).
 
         Examples
         --------
@@ -316,9 +315,9 @@ class FailureTrace(FailureTable):
     # -- several -----------------------------------------------------------------------------------------------------
 
     def merge(self, *others: FailureTrace, name: str = "") -> FailureTrace:
-        """This trace and others on one clock; at equal times this one's failures come first.
+        """This trace and others merged on one clock; at equal times this one's failures come first.
 
-        The span is the longest.  Coins stay: two traces of the same number of failures that were given none have the
+        The span is the longest. Coins are kept: two traces with the same number of failures and default coins have the
         same coins, row by row.
 
         Examples
@@ -334,7 +333,7 @@ class FailureTrace(FailureTable):
 
     @classmethod
     def concat(cls, traces: Iterable[FailureTrace], *, name: str = "") -> FailureTrace:
-        """Traces end to end: each begins where the span of the one before ends.
+        """Traces end to end: each begins where the span of the previous one ends.
 
         Examples
         --------
@@ -354,10 +353,10 @@ class FailureTrace(FailureTable):
         return parts[0]._sorted(joined, **_facts(parts, name), span=float(begin[-1]))
 
     def merge_overlaps(self) -> FailureTrace:
-        """Overlapping outages of a node become one, from the first failure to the last repair.
+        """Merge overlapping outages of a node into one, from the first failure to the last repair.
 
-        Failures of one node at one instant become one, too.  An outage that begins when another ends stays its own.
-        The first failure keeps its coin.  How many went is counted in `dropped`.
+        Failures of one node at one instant are merged too. An outage that begins when another ends stays separate. The
+        first failure keeps its coin. `dropped` counts the failures removed.
 
         Examples
         --------
@@ -377,15 +376,14 @@ class FailureTrace(FailureTable):
     # -- facts -------------------------------------------------------------------------------------------------------
 
     def summary(self, nodes: int | None = None, *, burst_gap: float = 0.0) -> FailureSummary:
-        """Counts, rates, gaps, down times, the worst nodes, bursts and availability.
+        """Counts, rates, gaps, down times, worst nodes, bursts and availability.
 
         Parameters
         ----------
         nodes : int, optional
-            Nodes of the machine; by default as many as the trace's node numbers need.
+            Nodes of the machine; by default as many as the node numbers require.
         burst_gap : float
-            Failures of which each comes at most this many seconds after the one before are one burst; 0: those of one
-            instant.
+            Failures at most this many seconds apart belong to one burst; 0: only those at the same instant.
 
         Returns
         -------
@@ -411,9 +409,9 @@ class FailureTrace(FailureTable):
     # -- other forms -------------------------------------------------------------------------------------------------
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the trace as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" to the output).
+        """Write the trace as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard output).
 
-        `faultsim.read_failures` gives an equal trace back, to the bit.
+        `faultsim.read_failures` returns an identical trace, bit for bit.
 
         Examples
         --------
@@ -444,21 +442,21 @@ class FailureTrace(FailureTable):
 
     @classmethod
     def from_pandas(cls, frame: Any, *, span: float | None = None, name: str = "") -> FailureTrace:
-        """A trace from a pandas frame with the columns time and node, and downtime and coin if it has them.
+        """A trace from a pandas frame with columns time and node, optionally downtime and coin.
 
         Parameters
         ----------
         frame : pandas.DataFrame
-            Rows in any order.  Columns with other names are left aside.
+            Rows in any order.  Columns with other names are ignored.
         span : float, optional
-            Until when the frame tells of failures; the last one by default.
+            The time that the trace covers, in seconds; by default up to the last failure.
         name : str
-            What to call it.
+            Name for output and figures.
 
         Raises
         ------
         InputError
-            A column is missing, or looks misspelt, or holds bad values.
+            A column is missing, looks misspelled, or contains invalid values.
 
         Examples
         --------

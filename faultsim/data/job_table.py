@@ -1,4 +1,4 @@
-"""`JobTable`: the columns of a job log, checked once and never changed."""
+"""`JobTable`: the columns of a job log, checked once, then immutable."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _COLUMNS = by_name(WORKLOAD)
 
 
 class JobTable:
-    """Read-only NumPy columns, one row a job, sorted by submit time, never empty: what `faultsim.Workload` stands on.
+    """Read-only NumPy columns, one row per job, sorted by submit time, never empty: what `faultsim.Workload` stands on.
 
-    The parameters, columns and errors are those of `faultsim.Workload`, which adds what is done with a job log.
+    The parameters, columns and errors are those of `faultsim.Workload`, which adds the methods.
     """
 
     __slots__ = ("_columns", "_comments", "_dropped", "_name", "_once")
@@ -69,7 +69,7 @@ class JobTable:
         object.__setattr__(self, "_dropped", dropped)
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_comments", comments)
-        object.__setattr__(self, "_once", {})  # what is computed from columns that many runs share
+        object.__setattr__(self, "_once", {})  # values computed from columns that many runs share
 
     def __setattr__(self, key: str, value: Any) -> None:
         raise AttributeError(f"a Workload is read-only: {key} cannot be set; its methods return changed copies")
@@ -138,7 +138,7 @@ class JobTable:
 
     @property
     def requested(self) -> NDArray[np.float64]:
-        """Requested run times in seconds; the run time where the request is missing (read-only).
+        """Requested run times in seconds; the run time if the request is missing (read-only).
 
         Examples
         --------
@@ -154,7 +154,7 @@ class JobTable:
         return found
 
     def _sum_and_most(self, name: str) -> tuple[float, float]:
-        """Sum and largest value of a column, infinite where a double cannot hold it."""
+        """Sum and largest value of a column, infinite if a double cannot hold it."""
         found: tuple[float, float] | None = self._once.get(name + " sum")
         if found is None:
             values = getattr(self, name)
@@ -174,12 +174,12 @@ class JobTable:
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Its name."""
         return self._name
 
     @property
     def comments(self) -> tuple[str, ...]:
-        """Header lines of the file it came from, as they were."""
+        """Header lines of the file it came from, unchanged."""
         return self._comments
 
     @property
@@ -189,7 +189,7 @@ class JobTable:
 
     @property
     def max_nodes(self) -> int | None:
-        """Size of the machine by the header (``MaxProcs``, else ``MaxNodes``); None where it does not say.
+        """Size of the machine according to the header (``MaxProcs``, else ``MaxNodes``); None if it does not say.
 
         Sizes of SWF logs count processors, so ``MaxProcs`` comes first.
         """
@@ -270,14 +270,14 @@ class JobTable:
         return self._rows(slice(0, count))
 
     def drop(self, which: ArrayLike, reason: str) -> Self:
-        """Leave jobs out and count them in `dropped`.
+        """Remove jobs and count them in `dropped`.
 
         Parameters
         ----------
         which : array_like of bool, shape (n,)
-            True where a job goes.
+            True for jobs to remove.
         reason : str
-            What to count them under.
+            The reason to count them under.
 
         Examples
         --------

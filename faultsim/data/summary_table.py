@@ -17,7 +17,7 @@ class SummaryTable(Mapping[str, float]):
     values : dict of str to float
         The numbers, in the order in which they print.
     name : str
-        What they describe: the first line in print.
+        What they describe: the first line of output.
     dropped : mapping of str to int, optional
         Reasons and counts, printed below the row ``n_dropped``.
 

@@ -1,7 +1,7 @@
 """The Standard Workload Format as text: its 18 fields, its header, and how a row is written.
 
 Format: [chapin1999], as revised in version 2.2 by the Parallel Workloads Archive ([feitelson2014]).
-Reading is in `faultsim.readers.swf`.
+The reader is in `faultsim.readers.swf`.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ FIELDS = (
     "think_time",
 )
 
-#: Stands for "not known" in every field.
+#: Means "unknown" in every field.
 MISSING = -1
 
-# Header keys begin near the semicolon, some logs without a space; continuation lines are indented deeper.
+# Header keys begin near the semicolon, in some logs without a space; continuation lines are indented deeper.
 _KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
 _LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)")
 
@@ -83,7 +83,7 @@ def leading_integer(text: str) -> int | None:
 
 
 def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
-    """Write an SWF file: header lines, then a row a job with `MISSING` in every field that is not given.
+    """Write an SWF file: header lines, then a row per job with `MISSING` in every field that is not given.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     Raises
     ------
     InputError
-        A field that the format does not have.
+        A field that is not part of the format.
     OSError
         The file cannot be written.
 
@@ -111,7 +111,7 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     """
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
-        raise InputError(f"{unknown[0]}: no field of an SWF file; the fields are {', '.join(FIELDS)}")
+        raise InputError(f"{unknown[0]}: not a field of an SWF file; the fields are {', '.join(FIELDS)}")
     rows = len(next(iter(fields.values())))
     missing = [str(MISSING)] * rows
     columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]

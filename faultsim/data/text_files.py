@@ -1,4 +1,4 @@
-"""Writes text files, compressed by their names, and numbers as their shortest text."""
+"""Writes text files, compressed according to their names, and numbers as their shortest text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shortest(values: NDArray[Any]) -> list[str]:
     """
     if values.dtype.kind != "f":
         return [str(value) for value in values.tolist()]
-    # Beyond 2**53 a float64 says more with its exponent than with its digits.
+    # Beyond 2**53 the exponent of a float64 says more than its digits.
     return [str(int(v)) if v.is_integer() and abs(v) < 2.0**53 else repr(v) for v in values.tolist()]
 
 

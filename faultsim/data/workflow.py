@@ -1,4 +1,4 @@
-"""`Workflow`: an immutable, columnar task graph, and where it can come from."""
+"""`Workflow`: an immutable, columnar task graph."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Workflow:
         Seconds that each job computes, 0 or more: on a node of speed 1, or, as a matrix, on each node.
     edges : array_like, shape (m, 3) or (m, 2)
         Rows (from, to, transfer): job `to` needs the output of job `from`, and copying it from one node to another
-        takes `transfer`, 0 or more, and where there is no third number 0.  Any order; each pair once.
+        takes `transfer`, 0 or more; by default 0. Any order; each pair once.
     name : str
-        What to call it in print and in figures.
+        Name for output and figures.
     submit : float
         When it arrives, in seconds, 0 or more.
     labels : sequence of str, optional
-        What the jobs are called where they come from, each once; messages name jobs by them.
+        Names of the jobs in their source, all different; messages use them.
     transfer_unit : {"s", "bytes"}
-        Whether transfers are seconds already, or bytes, for which `Resources` must have a bandwidth.
+        Whether transfers are already in seconds, or in bytes, for which `Resources` must have a bandwidth.
 
     Attributes
     ----------
@@ -55,12 +55,12 @@ class Workflow:
     Raises
     ------
     InputError
-        No job; a cost, transfer or submit time that is negative, NaN or infinite; an edge to an unknown job, from a job
-        to itself or given twice; a cycle, whose jobs are named.  Messages name rows from 0.
+        No jobs; a cost, transfer or submit time that is negative, NaN or infinite; an edge to an unknown job, from a
+        job to itself or given twice; a cycle, whose jobs are named. Messages count rows from 0.
 
     Notes
     -----
-    Edges are kept sorted by (from, to), and twice more in compressed rows: the successors of job j are
+    Edges are kept sorted by (from, to), and twice more as compressed rows: the successors of job j are
     ``successor[successor_start[j]:successor_start[j + 1]]``, ascending, and likewise its predecessors.
 
     Source: [yu2010] section 1.
@@ -116,7 +116,7 @@ class Workflow:
         )
 
     def _with(self, **changed: Any) -> Workflow:
-        """A copy of this one with some of its parts changed: columns that are right already, name, submit, unit."""
+        """A copy with some parts changed: columns that are already valid, name, submit, unit."""
         new = object.__new__(type(self))
         for slot in self.__slots__:
             object.__setattr__(new, slot, changed.get(slot, getattr(self, slot)))
@@ -205,12 +205,12 @@ class Workflow:
 
     @property
     def labels(self) -> tuple[str, ...] | None:
-        """What the jobs are called where they come from, or None."""
+        """Names of the jobs in their source, or None."""
         return self._labels
 
     @property
     def name(self) -> str:
-        """What to call it."""
+        """Its name."""
         return self._name
 
     @property
@@ -225,13 +225,13 @@ class Workflow:
 
     @property
     def ccr(self) -> float:
-        """Mean transfer over mean cost, in `transfer_unit` a second; 0 without edges, NaN where all costs are 0."""
+        """Mean transfer over mean cost, in `transfer_unit` per second; 0 without edges, NaN if all costs are 0."""
         mean = float(self.cost.mean())
         carried = float(self.transfer.mean()) if self.n_edges else 0.0
         return carried / mean if mean > 0 else float("nan")
 
     def topological_order(self) -> NDArray[np.int32]:
-        """The jobs so that every edge goes forward; of those that may come next, the lowest number does.
+        """The jobs in topological order; among those that may come next, the lowest number comes first.
 
         Examples
         --------
@@ -282,7 +282,8 @@ class Workflow:
         return f"<Workflow{name}: {jobs}, {edges}{nodes}{unit}{submit}>"
 
     def digest(self) -> str:
-        """Hash of all that makes two workflows equal (BLAKE2b, 32 hexadecimal digits), the same on every machine.
+        """Hash of everything that makes two workflows equal (BLAKE2b, 32 hexadecimal digits), the same on every
+        machine.
 
         Examples
         --------
@@ -339,7 +340,7 @@ class Workflow:
         return self._with(_columns={**self._columns, "cost": costs})
 
     def with_transfer(self, transfer: ArrayLike, unit: str = "s") -> Workflow:
-        """The same graph with other transfers, one an edge in the order of `edge_from` and `edge_to`.
+        """The same graph with other transfers, one per edge in the order of `edge_from` and `edge_to`.
 
         Examples
         --------
@@ -360,7 +361,7 @@ class Workflow:
         return self._with(_columns=columns, _transfer_unit=checks.choice("unit", unit, _UNITS))
 
     def scale_cost(self, factor: float) -> Workflow:
-        """All costs times a number above 0: the seconds in a unit of time, say.
+        """All costs times a number above 0, such as the seconds in a unit of time.
 
         Examples
         --------
@@ -412,9 +413,9 @@ class Workflow:
         graph : networkx.DiGraph
             Jobs are numbered in the order of the graph's nodes; their names become labels.
         cost : str
-            The attribute of a node that holds its cost, a number or a list with one a node of the machine.
+            The attribute of a node that holds its cost: a number, or a list with one per node of the machine.
         transfer : str
-            The attribute of an edge that holds its transfer; 0 where it is missing.
+            The attribute of an edge that holds its transfer; 0 if missing.
         name : str
             Name of the workflow; that of the graph by default.
         transfer_unit : {"s", "bytes"}
@@ -423,7 +424,7 @@ class Workflow:
         Raises
         ------
         InputError
-            An undirected graph; two edges between the same nodes; a node without a cost; what `Workflow` refuses.
+            An undirected graph; two edges between the same nodes; a node without a cost; what `Workflow` rejects.
 
         Examples
         --------
@@ -449,7 +450,7 @@ class Workflow:
         return cls(costs, edges, name or str(getattr(graph, "name", "")), labels=labels, transfer_unit=transfer_unit)
 
     def to_networkx(self) -> nx.DiGraph:
-        """A ``networkx.DiGraph`` with the attributes cost and transfer; nodes are labels, or numbers without any.
+        """A ``networkx.DiGraph`` with the attributes cost and transfer; nodes are labels or, without any, numbers.
 
         Raises
         ------
@@ -489,7 +490,7 @@ def _checked_cost(cost: ArrayLike) -> NDArray[Any]:
     try:
         given = np.asarray(cost)
     except ValueError:
-        raise InputError("cost: expected one number a job, or one row a job of one length; got a ragged list") from None
+        raise InputError("cost: expected one number per job or rows of equal length, got a ragged list") from None
     if given.ndim not in (1, 2):
         raise InputError(f"cost: expected shape (jobs,) or (jobs, nodes), got {given.shape}")
     if not given.size:
@@ -519,7 +520,7 @@ def _checked_labels(labels: Sequence[str] | None, jobs: int) -> tuple[str, ...] 
     if len(set(names)) < jobs:
         seen: set[str] = set()
         again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"labels: {again!r} is there twice; give each job its own")
+        raise InputError(f"labels: {again!r} appears twice; give each job its own")
     return names
 
 

@@ -1,4 +1,4 @@
-"""The graph of a workflow: its edges checked and sorted, its jobs in an order that respects them, a cycle named."""
+"""The graph of a workflow: checks and sorts its edges, orders its jobs topologically, names cycles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
     Parameters
     ----------
     edges : array_like, shape (m, 2) or (m, 3)
-        Rows from, to and, where there is a third number, transfer.
+        Rows (from, to) or (from, to, transfer).
     jobs : int
         Number of jobs.
     labels : sequence of str or None
@@ -33,8 +33,8 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
     Raises
     ------
     InputError
-        Another shape; a job that is not there; a transfer that is negative or not finite; an edge given twice; an edge
-        from a job to itself.
+        A wrong shape; an unknown job; a transfer that is negative or not finite; an edge given twice; an edge from a
+        job to itself.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
         place = int(np.argmax(again))
         pair = f"{_name(source[place], labels)} -> {_name(target[place], labels)}"
         first, second = sorted((int(order[place]), int(order[place + 1])))
-        raise InputError(f"edges, row {second}: {pair} is there already, in row {first}; give each edge once")
+        raise InputError(f"edges, row {second}: {pair} already appears in row {first}; give each edge once")
     return columns
 
 
@@ -84,7 +84,7 @@ def _table(edges: ArrayLike) -> NDArray[Any]:
 
 
 def _named_edges(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """A checked column; messages speak of the row of `edges` that the caller gave."""
+    """A checked column; messages refer to the caller's rows of `edges`."""
     try:
         return as_column(values, _COLUMNS[name])
     except InputError as error:
@@ -104,7 +104,7 @@ def _name(job: Any, labels: Sequence[str] | None) -> str:
 
 
 def row_starts(keys: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
-    """Where the entries of each row begin in a sorted list of keys: one number more than rows.
+    """Where the entries of each row begin in a sorted list of keys: one more number than rows.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def row_starts(keys: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
 def topological(
     start: NDArray[np.int64], successor: NDArray[np.int32], indegree: NDArray[np.int64], labels: Sequence[str] | None
 ) -> NDArray[np.int32]:
-    """The jobs in an order in which every edge goes forward; of those that may come next, the lowest number does.
+    """The jobs in topological order; among those that may come next, the lowest number comes first.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def topological(
 
 
 def _cycle(starts: list[int], targets: list[int], left: list[int], labels: Sequence[str] | None) -> str:
-    """Name a cycle among the jobs that nothing released: each of them has a predecessor of the same kind."""
+    """Name a cycle among the jobs that were never released: each of them has a predecessor among them."""
     before: dict[int, int] = {}
     for job, count in enumerate(left):
         if count:

@@ -27,10 +27,10 @@ _COLUMNS = by_name(WORKLOAD)
 
 
 class Workload(JobTable):
-    """A job log: read-only NumPy columns, one row a job, sorted by submit time, never empty.
+    """A job log: read-only NumPy columns, one row per job, sorted by submit time, never empty.
 
     Every method that changes something returns a new workload.  Two workloads are equal when their columns are; name,
-    header and the counts of dropped records do not matter.
+    header and counts of dropped records are ignored.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ class Workload(JobTable):
     estimate : array_like of float, shape (n,), optional
         Requested run times in seconds, -1 where missing.
     id : array_like of int, shape (n,), optional
-        Job numbers; 1..n when not given.
+        Job numbers; 1..n by default.
     user : array_like of int, shape (n,), optional
         User numbers, -1 where missing.
     dropped : mapping of str to int, optional
-        Reason and count of the records that are not here.
+        Reason and count of the omitted records.
     name : str
-        What to call it in print and in figures.
+        Name for output and figures.
     comments : sequence of str
         Header lines of the file it came from, each beginning with ";".
 
@@ -109,12 +109,12 @@ class Workload(JobTable):
         """
         factor = _factor("scale_runtime", c)
         estimate = self.estimate
-        with np.errstate(over="ignore"):  # an infinite time is refused by name
+        with np.errstate(over="ignore"):  # an infinite time is rejected by name
             runtime, longer = self.runtime * factor, estimate * factor
         return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, longer))
 
     def scale_gaps(self, f: float) -> Workload:
-        """Gaps between arrivals times `f`; the first arrival stays.
+        """Gaps between arrivals times `f`; the first arrival is unchanged.
 
         Examples
         --------
@@ -123,7 +123,7 @@ class Workload(JobTable):
         array([10., 15., 25.])
         """
         first, factor = self.submit[0], _factor("scale_gaps", f)
-        with np.errstate(over="ignore"):  # an infinite time is refused by name
+        with np.errstate(over="ignore"):  # an infinite time is rejected by name
             submit = first + (self.submit - first) * factor
         return self._derived(submit=submit)
 
@@ -158,7 +158,7 @@ class Workload(JobTable):
         """
         load = offered_load(self.submit, self.work, _nodes(nodes))
         if not 0 < load < math.inf:
-            raise InputError(f"with_load: the offered load is {load}; it takes work and a span of time")
+            raise InputError(f"with_load: the offered load is {load}; this needs work and a time span")
         return self.scale_gaps(load / _factor("with_load", target))
 
     def summary(self, nodes: int | None = None) -> Summary:
@@ -167,7 +167,7 @@ class Workload(JobTable):
         Parameters
         ----------
         nodes : int, optional
-            Machine for the offered load and for Krevat's Table 1; by default the one that the header names.
+            Machine size for the offered load and for Krevat's Table 1; by default the one in the header.
 
         Returns
         -------
@@ -187,10 +187,11 @@ class Workload(JobTable):
     # -- other forms -------------------------------------------------------------------------------------------------
 
     def write_swf(self, path: str | os.PathLike[str]) -> None:
-        """Write the workload as an SWF file of 18 fields (``.gz``, ``.xz``, ``.bz2`` compressed, "-" to the output).
+        """Write the workload as an SWF file of 18 fields (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard
+        output).
 
-        The header lines of the file it came from are kept, with new counts.  Reading the file gives an equal workload.
-        Both size fields (5 and 8) hold the size.
+        The header lines of the file it came from are kept, with new counts.  Reading the file returns an equal
+        workload. Both size fields (5 and 8) hold the size.
 
         Examples
         --------
@@ -236,19 +237,19 @@ class Workload(JobTable):
     def from_pandas(cls, frame: Any, *, name: str = "") -> Workload:
         """A workload from a pandas frame with at least the columns submit, runtime and size.
 
-        NaN in estimate or user means "missing".  Columns with other names are left aside.
+        NaN in estimate or user means "missing".  Columns with other names are ignored.
 
         Parameters
         ----------
         frame : pandas.DataFrame
             Rows sorted by submit.
         name : str
-            What to call it.
+            Name for output and figures.
 
         Raises
         ------
         InputError
-            A column is missing, or looks misspelt, or holds bad values.
+            A column is missing, looks misspelled, or contains invalid values.
 
         Examples
         --------
@@ -287,12 +288,12 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     logs : iterable of Workload
         At least one.  Job numbers are kept, so they may repeat.
     name : str
-        What to call the result; the names joined with "+" by default.
+        Name of the result; by default the names joined with "+".
 
     Returns
     -------
     Workload
-        With the counts of `dropped` added up, and the header lines of the first log.
+        With the counts of `dropped` added up and the header lines of the first log.
 
     Examples
     --------

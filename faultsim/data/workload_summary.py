@@ -67,7 +67,7 @@ class Summary(SummaryTable):
 
 
 def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
-    """Work over what `nodes` nodes can do between the first and the last arrival; infinite without a span.
+    """Work over the capacity of `nodes` nodes between the first and the last arrival; infinite without a span.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _sd(values: NDArray[Any]) -> float:
 def summarize(
     columns: Mapping[str, NDArray[Any]], *, nodes: int | None, name: str = "", dropped: Mapping[str, int] | None = None
 ) -> Summary:
-    """Compute a `Summary` from workload columns; the rows about a machine only where `nodes` is given.
+    """Compute a `Summary` from workload columns; rows about the machine require `nodes`.
 
     Examples
     --------

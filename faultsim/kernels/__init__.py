@@ -1,1 +1,1 @@
-"""Faces of compiled kernels that are of use on their own."""
+"""Python interfaces of compiled kernels that are useful on their own."""

@@ -1,4 +1,4 @@
-"""The event queue's Python face."""
+"""The Python interface of the event queue."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _RANGES = {"kind": 2**31, "payload": 2**63}
 class EventQueue:
     """Events in the total order (time, kind, payload), smallest first.
 
-    This is the heap that the engine runs on.  `kind` orders what happens at one instant (the engine's own kinds: 0
+    This is the heap that drives the engine.  `kind` orders what happens at one instant (the engine's own kinds: 0
     finish, 1 repair, 2 failure, 3 checkpoint, 4 reschedule, 5 arrival), and `payload`, a job or node number, orders
     events of one kind.  The three numbers are the whole event, so ties beyond them cannot be told apart.
 
@@ -73,7 +73,7 @@ class EventQueue:
         Raises
         ------
         InputError
-            If an argument is not such a number; the queue is then as before.
+            If an argument is not such a number; the queue is then unchanged.
 
         Examples
         --------
@@ -139,7 +139,7 @@ class EventQueue:
         self._heap.clear()
 
     def copy(self) -> "EventQueue":
-        """Return a queue of its own with the same events.
+        """Return an independent queue with the same events.
 
         Examples
         --------
@@ -172,7 +172,7 @@ def _time(time: float) -> float:
 
 
 def _complaint(kind: object, payload: object) -> str:
-    """Say which of the two whole numbers is not one, or does not fit."""
+    """Say which of the two arguments is not a whole number, or does not fit."""
     for name, value in (("kind", kind), ("payload", payload)):
         bound = _RANGES[name]
         try:

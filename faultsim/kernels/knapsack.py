@@ -1,4 +1,4 @@
-"""The 0-1 knapsack's Python face."""
+"""The Python interface of the 0-1 knapsack."""
 
 from operator import index
 
@@ -14,7 +14,7 @@ __all__ = ["knapsack"]
 def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[NDArray[np.bool_], float]:
     """Choose the items of the largest total value whose weights fit into the capacity.
 
-    The dynamic programme by which FARS chooses the jobs to move ([li2009] section 4.3), with its ties fixed: items in
+    The dynamic program by which FARS chooses the jobs to move ([li2009] section 4.3), with fixed tie-breaking: items in
     the order given, an item is taken only if that is strictly better, and the choice is read back from the last item.
 
     Parameters

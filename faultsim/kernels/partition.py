@@ -1,7 +1,7 @@
-"""Free boxes of a torus: the finders on their own, and which sizes a torus has.
+"""Free boxes of a torus: the finders on their own, and the feasible sizes.
 
-Two questions, four algorithms that agree to the box: all free boxes of exactly so many nodes, and the largest free box.
-Order is part of the contract (``box_order``), since ties go to the first.
+Two questions, and four algorithms that give identical answers: all free boxes of a given size, and the largest free
+box. The order of boxes (``box_order``) is part of the contract, since ties go to the first.
 """
 
 import operator
@@ -19,7 +19,7 @@ from faultsim.machines.box import Box
 
 __all__ = ["ALGORITHMS", "BOX_ORDERS", "Algorithm", "feasible_sizes", "find_partitions", "max_free_partition"]
 
-#: What "first" means: name -> the order of boxes.
+#: What "first" means: name -> order of boxes.
 BOX_ORDERS = MappingProxyType(
     {
         "extents-descending": "extents (a, b, c) descending, then bases (x, y, z) ascending",
@@ -31,7 +31,7 @@ _ORDER_NUMBER = {name: number for number, name in enumerate(BOX_ORDERS)}
 
 
 class Algorithm(NamedTuple):
-    """A row of `ALGORITHMS`: the cost is that of the largest free box of an M x M x M torus.
+    """A row of `ALGORITHMS`: the cost is that of finding the largest free box of an M x M x M torus.
 
     Examples
     --------
@@ -53,7 +53,7 @@ _torus = lru_cache(maxsize=16)(Torus)
 
 
 def _grid(busy: ArrayLike) -> NDArray[np.uint8]:
-    """`busy` as the core takes it, or an InputError."""
+    """`busy` in the form that the core takes, or an InputError."""
     array = np.asarray(busy)
     if array.ndim == 2:
         raise InputError(f"busy has the shape {array.shape}: a torus has three axes; a flat one is busy[:, :, None]")
@@ -130,7 +130,7 @@ def find_partitions(
         A key of `ALGORITHMS`: "bitmap", "divisor" ([oliner2004] appendix 9), "pop" ([krevat2002]
         appendix A) or "naive".  All give the same boxes.
     wrap : bool
-        A torus, or (False) a mesh, whose boxes end at the rim.
+        A torus, or (False) a mesh, whose boxes do not wrap around.
     box_order : str
         A key of `BOX_ORDERS`.
 

@@ -1,4 +1,4 @@
-"""The machines: `Cluster` (any free nodes serve) and `Torus` (a job needs a contiguous box).
+"""The machines: `Cluster` (any free nodes will do) and `Torus` (a job needs a contiguous box).
 
 See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
 """

@@ -1,4 +1,4 @@
-"""`Cluster`: any free nodes serve any job."""
+"""`Cluster`: any free nodes will do for any job."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -13,7 +13,7 @@ __all__ = ["Cluster"]
 
 @dataclass(frozen=True, repr=False)
 class Cluster:
-    """A flat machine: any free nodes serve any job.
+    """A flat machine: any free nodes will do for any job.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from faultsim.errors import InputError, OptionError
 
 __all__ = ["Resources"]
 
-_SPEED = Column("speed", "f8", "1", None, "How many seconds of cost a second does.", "[topcuoglu2002] section 2", 0.0)
+_SPEED = Column("speed", "f8", "1", None, "Seconds of cost done per second.", "[topcuoglu2002] section 2", 0.0)
 
 
 class Resources:
@@ -23,14 +23,14 @@ class Resources:
     Parameters
     ----------
     nodes : int, optional
-        Number of nodes, at least 1; that of `speed` when not given.
+        Number of nodes, at least 1; by default the length of `speed`.
     speed : array_like of float, shape (nodes,), optional
-        Job j takes ``cost[j] / speed[p]`` on node p; 1 by default.  Above 0.  With a workflow whose cost is a matrix,
-        all speeds must be 1: the matrix says it all.
+        Job j takes ``cost[j] / speed[p]`` on node p; 1 by default.  Above 0.  If a workflow's cost is a matrix, all
+        speeds must be 1: the matrix already includes them.
     bandwidth : float or array_like of float, shape (nodes, nodes), optional
-        What a transfer is divided by, above 0 (infinite: transfers take no time): one number for every pair of nodes,
-        or one for each, row from and column to, whose diagonal is left aside.  By default transfers are seconds already
-        (bandwidth 1), and transfers in bytes are refused.  On one node data stay where they are: 0 seconds.
+        What a transfer is divided by, above 0 (infinite: transfers take no time): one number for all pairs of nodes, or
+        a matrix (row from, column to) whose diagonal is ignored. By default transfers are already in seconds (bandwidth
+        1), and transfers in bytes are rejected. Within one node a transfer takes 0 seconds.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Resources:
         bandwidth: float | ArrayLike | None = None,
     ) -> None:
         if nodes is None and speed is None:
-            raise OptionError("Resources needs a number of nodes, or speed= with one number a node")
+            raise OptionError("Resources needs a number of nodes, or speed= with one number per node")
         count = None if nodes is None else checks.whole("nodes of Resources", nodes, low=1, high=MAX_NODES)
         speeds = _checked_speed(speed, count)
         object.__setattr__(self, "_speed", speeds)
@@ -89,7 +89,7 @@ class Resources:
 
     @property
     def speed(self) -> NDArray[np.float64]:
-        """How many seconds of cost each node does in a second."""
+        """Seconds of cost that each node does per second."""
         return self._speed
 
     @property
@@ -98,7 +98,7 @@ class Resources:
         return self._bandwidth
 
     def durations(self, workflow: Workflow) -> NDArray[np.float64]:
-        """Seconds that each job computes on each node, shape (jobs, nodes); also checks that the two fit together.
+        """Seconds that each job computes on each node, shape (jobs, nodes); also checks that the two are compatible.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class Resources:
         return read_only(workflow.cost[:, None] / self._speed)
 
     def check(self, workflow: Workflow) -> None:
-        """Raise `InputError`, as `durations` does, where a workflow cannot run here."""
+        """Raise `InputError`, as `durations` does, if a workflow cannot run here."""
         name = f"workflow {workflow.name!r}" if workflow.name else "workflow"
         if workflow.cost.ndim == 2:
             if workflow.cost.shape[1] != self.n_nodes:
@@ -129,7 +129,7 @@ class Resources:
             if (self._speed != 1.0).any():
                 raise InputError(f"{name}: its costs are a matrix, so the speeds of the resources must all be 1")
         if workflow.transfer_unit == "bytes" and self._bandwidth is None and workflow.transfer.any():
-            raise InputError(f"{name}: its transfers are in bytes; give the resources a bandwidth in bytes a second")
+            raise InputError(f"{name}: its transfers are in bytes; give the resources a bandwidth in bytes per second")
 
     def transfer_times(self, workflow: Workflow, source: int, target: int) -> NDArray[np.float64]:
         """Seconds that each edge's data take from one node to another, in the order of the workflow's edges.

@@ -14,13 +14,13 @@ _PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l
 
 
 def parse_machine(text: str) -> "Cluster | Torus":
-    """A machine from text, as the command line takes it.
+    """A machine from text, as written on the command line.
 
     Parameters
     ----------
     text : str
         ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
-        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``.  ``str(machine)`` gives the first four back.
+        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``.  ``str(machine)`` returns the first four.
 
     Raises
     ------

@@ -17,9 +17,9 @@ class Torus:
     Parameters
     ----------
     x, y, z : int
-        Extents, each at least 1.  Use 1 for a dimension that is not there.
+        Extents, each at least 1.  Use 1 for a missing dimension.
     wrap : bool, default True
-        Whether boxes wrap round the edges; ``False`` is a mesh.
+        Whether boxes wrap around; ``False`` is a mesh.
 
     Raises
     ------
@@ -109,10 +109,8 @@ class Torus:
 
 
 def _extent(axis: str, value: Any) -> int:
-    """An extent of at least 1; zero and less get the hint that a missing dimension is 1."""
+    """An extent of at least 1; for zero and below, the error hints that a missing dimension is 1."""
     n = checks.whole(f"the extent {axis} of a torus", value)
     if n < 1:
-        raise OptionError(
-            f"the extent {axis} of a torus must be at least 1, got {n}; use 1 for a dimension that is not there"
-        )
+        raise OptionError(f"the extent {axis} of a torus must be at least 1, got {n}; use 1 for a missing dimension")
     return n

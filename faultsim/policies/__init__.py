@@ -1,4 +1,4 @@
-"""Policies: frozen dataclasses that say how a run decides; each lowers to a plain dict that the engine takes.
+"""Policies: frozen dataclasses that define the decisions of a run; each lowers to a plain dict for the engine.
 
 `faultsim.policies.registry` lists them all.  A new policy is a class in one of these modules and a row there.
 """

@@ -14,7 +14,7 @@ __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
 
 
 class CheckedOrder:
-    """Calls a `QueueOrder` and insists on one number, not NaN, for each waiting job."""
+    """Calls a `QueueOrder` and requires one number, not NaN, for each waiting job."""
 
     def __init__(self, order: QueueOrder) -> None:
         self.order = order
@@ -38,7 +38,7 @@ class CheckedOrder:
 
 
 class CheckedPlacement:
-    """Calls a `Placement` and insists on the index of a candidate."""
+    """Calls a `Placement` and requires the index of a candidate."""
 
     def __init__(self, placement: Placement) -> None:
         self.placement = placement
@@ -59,7 +59,7 @@ class CheckedPlacement:
 
 
 def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
-    """A lowered policy with its Python object, if it has one, behind a guard; the other parts as they are."""
+    """A lowered policy with its Python object, if it has one, behind a guard; the other parts unchanged."""
     out: dict[str, Any] = {}
     for key, value in lowered.items():
         if isinstance(value, dict):

@@ -23,7 +23,7 @@ FailureCount = Annotated[float, "failures"]
 class Policy:
     """Base of all policies: a frozen dataclass whose parameters lower to a plain dict.
 
-    The engine takes the lowered form, provenance keeps it, and `faultsim.policies.from_lowered` turns it back.
+    The engine takes the lowered form, provenance keeps it, and `faultsim.policies.from_lowered` reverses it.
     """
 
     kind: ClassVar[str] = ""
@@ -44,7 +44,7 @@ class Policy:
         return lowered
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Columns that the lowered form only counts and hashes; a saved result keeps them beside it."""
+        """Columns that the lowered form only counts and hashes; a saved result keeps them separately."""
         return {}
 
     @classmethod

@@ -33,17 +33,17 @@ class Checkpointing(Policy):
     kind: ClassVar[str] = "checkpointing"
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Seconds of work between two checkpoints of a job of each size; None where no interval is kept."""
+        """Seconds of work between two checkpoints for a job of each size; None without a fixed interval."""
         return None
 
     @property
     def planned(self) -> bool:
-        """Whether its checkpoints are known beforehand, so that they are part of what the scheduler expects."""
+        """Whether its checkpoints are known in advance, so that the scheduler takes them into account."""
         return False
 
 
 class Victims(Policy):
-    """Base of the rules that say which jobs `PredictedWindows` asks for a checkpoint."""
+    """Base of the rules for which jobs `PredictedWindows` asks for a checkpoint."""
 
     kind: ClassVar[str] = "victims"
 
@@ -78,14 +78,14 @@ class Periodic(Checkpointing):
     """A checkpoint after each `interval` of work.
 
     The interval counts work since the last safe point: the start, a checkpoint, or the point that a failure rolled the
-    job back to.  A checkpoint is left out when the work that remains is `cost` or less.
+    job back to.  A checkpoint is skipped when the remaining work is `cost` or less.
 
     Parameters
     ----------
     interval : float
         Seconds of work, above 0.
     cost : float
-        Seconds that a checkpoint takes, in which no work is done.
+        Seconds that a checkpoint takes, during which no work is done.
 
     References
     ----------
@@ -166,7 +166,7 @@ class Young(_ByRate):
 
 @dataclass(frozen=True)
 class Daly(_ByRate):
-    """Daly's higher-order interval, for checkpoints that are not short against the time between failures.
+    """Daly's higher-order interval, for checkpoints that are not short relative to the time between failures.
 
     With m = mtbf / size and C = cost < 2 m the work between checkpoints is
     sqrt(2 C m) (1 + sqrt(C / (2 m)) / 3 + C / (2 m) / 9) - C, and m otherwise.
@@ -192,7 +192,7 @@ class Daly(_ByRate):
     name: ClassVar[str] = "daly"
 
     def work_between(self, size: Any) -> NDArray[np.float64]:
-        """The interval, operation by operation as the engines compute it."""
+        """The interval, by the same operations as in the engines."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         part = cost / (2.0 * m)
         higher = np.sqrt((2.0 * cost) * m) * ((1.0 + np.sqrt(part) / 3.0) + part / 9.0) - cost
@@ -202,7 +202,7 @@ class Daly(_ByRate):
 
 @dataclass(frozen=True)
 class BeforeFailure(Checkpointing):
-    """A checkpoint right before each predicted failure, by the job that then works on the node.
+    """A checkpoint right before each predicted failure, for the job that then works on the node.
 
     It begins `cost` seconds before the predicted time.  Without a predictor every failure is foreseen.
 
@@ -269,7 +269,7 @@ class LongJobs(Victims):
 
 @dataclass(frozen=True)
 class BigJobs(Victims):
-    """The `k` running jobs with the largest requested sizes, of which those save that can; ties go to the earlier one.
+    """The `k` running jobs with the largest requested sizes; those of them that can, save. Ties go to the earlier job.
 
     Parameters
     ----------
@@ -305,12 +305,12 @@ def _victims(value: Any) -> Victims:
 
 @dataclass(frozen=True)
 class PredictedWindows(Checkpointing):
-    """Checkpoints while a failure is near: in hours in which any node fails, at their start and every `interval`.
+    """Checkpoints when a failure is near: in hours in which any node fails, at their start and every `interval`.
 
     Parameters
     ----------
     bucket : Buckets or float
-        How far ahead it is known that some node fails: `Buckets`, or their length in hours (at most 24).
+        How far ahead failures of some node are known: `Buckets`, or their length in hours (at most 24).
     victims : Victims or str, default AllJobs()
         Which jobs are asked: `AllJobs`, `LongJobs` or `BigJobs`, or ``"all"``, ``"long"``, ``"big"``.  Only jobs that
         work, have unsaved progress and more than `cost` left take a checkpoint.
@@ -350,10 +350,10 @@ class PredictedWindows(Checkpointing):
 
 @dataclass(frozen=True)
 class RiskBased(Checkpointing):
-    """Asked after each `interval` of work, a job takes the checkpoint only if the risk is worth it.
+    """Asked after each `interval` of work, a job takes the checkpoint only if the risk justifies it.
 
-    It is taken if p * d * interval >= cost, where p is the probability that a node of the job fails before the next
-    checkpoint is written, by the predictor, and d the number of intervals since the last one written.
+    It is taken if p * d * interval >= cost, where p is the predicted probability that a node of the job fails before
+    the next checkpoint is written, and d the number of intervals since the last one.
 
     Parameters
     ----------

@@ -17,10 +17,10 @@ class Migration(Policy):
 
 @dataclass(frozen=True)
 class Defragment(Migration):
-    """Re-place all running jobs on an empty torus when that makes the largest free box grow.
+    """Re-place all running jobs on an empty torus if that makes the largest free box grow.
 
-    After FCFS stops, at most once a pass, if enough is free (`min_free`) and it is scattered (`max_concentration`).
-    Jobs are re-placed largest first by the placement rule; then FCFS goes on.
+    Attempted after FCFS stops, at most once per pass, if enough nodes are free (`min_free`) but scattered
+    (`max_concentration`). The placement rule re-places jobs, largest first; then FCFS continues.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Defragment(Migration):
     max_concentration : float, default 0.7
         Attempt only if the largest free box holds at most this fraction of the free nodes.
     cost : float, default 0
-        Seconds that each job whose box changes stands still.
+        Seconds that each job whose box changes pauses.
     when : {"waiting", "always"}, default "waiting"
         Attempt only while jobs wait, or also with an empty queue (Krevat's Figure 6).
     keep_promise : bool, default False
-        Refuse an arrangement that would make the head's reservation later.
+        Reject an arrangement that would delay the head's reservation.
 
     References
     ----------
@@ -66,15 +66,15 @@ class Defragment(Migration):
 class LeastFailuresMigration(Migration):
     """When a job ends, jobs that started after it move to freed nodes that failed less often.  Cluster only.
 
-    In order of their last start, each changes its worst node against the best idle one while the numbers of failures so
+    In order of their last start, each exchanges its worst node for the best idle one while their numbers of failures so
     far differ by more than `threshold`.
 
     Parameters
     ----------
     threshold : float, default 1
-        Failures that two nodes have to differ by.  The paper does not give it.
+        Difference in failures that justifies a move. Not given in the paper.
     cost : float, default 300
-        Seconds of checkpoint and restart that a moved job pays; its end is a safe point.
+        Seconds that a moved job spends on checkpoint and restart; their end is a safe point.
 
     References
     ----------

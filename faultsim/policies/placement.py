@@ -24,16 +24,16 @@ __all__ = [
     "TieBreaking",
 ]
 
-#: Orders in which candidate boxes are listed (model.md#box-order); the first is the contract.
+#: Orders in which candidate boxes are listed (model.md#box-order); the first is the default.
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
 
 
 class Placement(Policy):
     """Base of placement rules; subclass it to write your own in Python, for a torus.
 
-    Override `choose`.  It is called for each placement, also for those tried for a reservation or a migration, and runs
-    inside the fast engine with the interpreter's lock held while it is asked.  It must be a pure function of its
-    arguments: the engine may ask twice.
+    Override `choose`. It is called for each placement, including those tried for a reservation or a migration, and runs
+    inside the fast engine with the global interpreter lock held. It must be a pure function of its arguments: the
+    engine may call it twice.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Placement(Policy):
         candidates : int32 array of shape (k, 6), k >= 1
             Free boxes x, y, z, a, b, c (base, extent), all of the same number of nodes, in `box_order`.
         state : object
-            ``state.now`` (s) and ``state.busy`` (bool array of shape (X, Y, Z)), the occupancy that is judged.
+            ``state.now`` (s) and ``state.busy`` (bool array of shape (X, Y, Z)), the occupancy to place the job in.
 
         Returns
         -------
@@ -170,7 +170,7 @@ class MostCubic(Placement):
 
 @dataclass(frozen=True)
 class Balancing(Placement):
-    """The box with the least expected loss: of the largest free partition, and of the job if it fails.  Torus only.
+    """The box with the least expected loss of largest free partition and of work if the job fails. Torus only.
 
     The loss of a box is MFP before - MFP after + P * nodes of the box, where P is the probability, by the predictor,
     that a node of it fails while the job is expected to run.  A later box wins only if it is better by more than 1e-9.
@@ -178,8 +178,8 @@ class Balancing(Placement):
     Parameters
     ----------
     rule : {"prod", "max"}, default "prod"
-        P is 1 - (1 - p)**k for k nodes that are predicted to fail, each with p, or the largest of their p.  The paper
-        has both.
+        P is 1 - (1 - p)**k for k nodes that are predicted to fail, each with p, or the largest of their p. Both are in
+        the paper.
     box_order : {"extents-descending", "extents-ascending", "bases"}, default "extents-descending"
         Order in which the boxes of a size are listed.
 
@@ -234,9 +234,9 @@ class TieBreaking(Placement):
 
 @dataclass(frozen=True)
 class LeastFailuresFirst(Placement):
-    """The free nodes that failed least often so far, then the lowest numbers.  Cluster only.
+    """The free nodes that have failed least often so far, ties to the lowest numbers. Cluster only.
 
-    Failures of idle nodes count, and those before the first submit.
+    Failures of idle nodes and failures before the first submit count too.
 
     References
     ----------
@@ -256,7 +256,7 @@ class LeastFailuresFirst(Placement):
 class SafestFirst(Placement):
     """The free nodes that are not predicted to fail while the job is expected to run, then the others.  Cluster only.
 
-    Lowest numbers first, both times.
+    Lowest numbers first within both groups.
 
     Examples
     --------

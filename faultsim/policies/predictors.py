@@ -1,6 +1,6 @@
-"""Failure predictors (model.md#predictors): what the other policies know of failures to come.
+"""Failure predictors (model.md#predictors): what the other policies know about upcoming failures.
 
-A predictor is a description; `faultsim.simulation.engine_inputs` makes its predictions before a run begins.
+A predictor is only a description; `faultsim.simulation.engine_inputs` makes its predictions before a run begins.
 """
 
 from collections.abc import Mapping
@@ -31,9 +31,9 @@ class Predictor(Policy):
     """Base of predictors."""
 
     kind: ClassVar[str] = "predictor"
-    #: Whether it looks at the failures of the run, and so has no meaning without them.
+    #: Whether it looks at the failures of the run, and so requires them.
     needs_failures: ClassVar[bool] = True
-    #: Whether it says on which node; placement cannot use one that does not.
+    #: Whether it names nodes; placement cannot use one that does not.
     says_where: ClassVar[bool] = True
 
 
@@ -54,7 +54,7 @@ class Blind(Predictor):
 
 @dataclass(frozen=True)
 class Perfect(Predictor):
-    """Predicts every failure and nothing else, for certain.
+    """Predicts every failure and nothing else, with certainty.
 
     References
     ----------
@@ -74,12 +74,12 @@ class Perfect(Predictor):
 class Confidence(Predictor):
     """Predicts every failure, each with probability `a`.
 
-    A node that fails in the window that is asked for fails with probability `a`, any other with 0.
+    A node that fails in the given window is predicted to fail with probability `a`, any other with 0.
 
     Parameters
     ----------
     a : float
-        From 0 (predicts nothing) to 1 (as `Perfect`).
+        From 0 (predicts nothing) to 1 (same as `Perfect`).
 
     References
     ----------
@@ -101,10 +101,10 @@ class Confidence(Predictor):
 
 @dataclass(frozen=True)
 class Accuracy(Predictor):
-    """Predicts a failure, for certain, with probability `a`; never a false alarm.
+    """Predicts each failure with probability `a`, and then with certainty; no false alarms.
 
     A failure is seen if its coin (a column of the `FailureTrace`) is below `a`: those seen with a small `a` are among
-    those seen with a larger one, and every policy meets the same predictions.
+    those seen with a larger one, and every policy gets the same predictions.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Buckets(Predictor):
     Parameters
     ----------
     hours : float
-        Length of a bucket, above 0 and at most 24.  Bucket k reaches from k times that (exclusive) to k + 1 times that
+        Length of a bucket, above 0 and at most 24. Bucket k extends from k times that (exclusive) to k + 1 times that
         (inclusive), on the clock of the log.
 
     References
@@ -165,10 +165,10 @@ class Buckets(Predictor):
 
 
 class _Columns(Predictor):
-    """A predictor that carries columns: compared, hashed and lowered by their content."""
+    """A predictor with columns, by whose content it is compared, hashed and lowered."""
 
     def lower(self) -> dict[str, Any]:
-        """The parameters, and of the columns their number of rows and their hash."""
+        """The parameters, and the number of rows and the hash of the columns."""
         arrays = self.arrays()
         rows = len(next(iter(arrays.values()))) if arrays else 0
         listed = {"rows": rows, "digest": content(arrays)} if arrays else None
@@ -179,11 +179,11 @@ class _Columns(Predictor):
 
     @classmethod
     def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
-        """From a lowered form and the columns beside it."""
+        """From a lowered form and its columns."""
         rest = dict(options)
         listed = rest.pop("predictions", None)
         if listed is not None and not arrays:
-            raise OptionError(f"this {cls.__name__} has {listed['rows']:,} predictions, which did not travel")
+            raise OptionError(f"this {cls.__name__} has {listed['rows']:,} predictions, which were not saved with it")
         return cls(**rest, **(arrays if listed is not None and arrays else {}))
 
     def __eq__(self, other: object) -> bool:
@@ -200,20 +200,20 @@ _INDEX = Column("index", "i8", "1", None, "Number of the interval.", "[li2009] s
 
 @dataclass(frozen=True, eq=False)
 class IntervalPredictor(_Columns):
-    """Says for each node whether it fails in the coming interval, with a given precision and recall.
+    """Predicts which nodes fail in the coming interval, with a given precision and recall.
 
-    Interval k reaches from k * interval (exclusive) to (k + 1) * interval (inclusive) on the clock of the log.  Of the
-    pairs (interval, node) with a failure round(recall * number) are reported, and false alarms are added until
-    `precision` of the reports are right: pairs without a failure, drawn over the span of the trace and all nodes, idle
-    ones included.  Both are exact up to rounding, and nested: what is reported at a small recall is also reported at a
-    larger one, false alarms likewise.  The draws depend on the seed of the run and on nothing else.
+    Interval k extends from k * interval (exclusive) to (k + 1) * interval (inclusive) on the clock of the log. Of the
+    pairs (interval, node) with a failure, round(recall * number) are reported. False alarms, which are pairs without a
+    failure drawn over the span of the trace and all nodes (also idle ones), are added until a share `precision` of the
+    reports is right. Both are exact up to rounding, and nested: what is reported at a small recall is also reported at
+    a larger one, false alarms likewise. The draws depend only on the seed of the run.
 
     Parameters
     ----------
     precision : float
-        Share of the reports that are right, above 0 and at most 1; also the probability that a report stands for.
+        Share of the reports that are right, above 0 and at most 1; also the probability attached to each report.
     recall : float
-        Share of the pairs with a failure that are reported, above 0 and at most 1.  For no reports there is `Blind`.
+        Share of the pairs with a failure that are reported, above 0 and at most 1. For no reports, use `Blind`.
     interval : float
         Length in seconds, above 0.
 
@@ -247,13 +247,13 @@ class IntervalPredictor(_Columns):
         put(self, "recall", None)
         index, node = as_column(self.index, _INDEX), as_column(self.node, _NODE)
         if len(index) != len(node):
-            raise InputError(f"pairs: {len(index):,} intervals for {len(node):,} nodes; give one node for each")
+            raise InputError(f"pairs: {len(index):,} intervals for {len(node):,} nodes; give one node per interval")
         order = np.lexsort((node, index))
         index, node = index[order], node[order]
         again = (index[1:] == index[:-1]) & (node[1:] == node[:-1])
         if again.any():
             row = int(np.argmax(again))
-            raise InputError(f"pairs: interval {index[row]}, node {node[row]} is there more than once")
+            raise InputError(f"pairs: interval {index[row]}, node {node[row]} appears more than once")
         put(self, "index", read_only(index))
         put(self, "node", read_only(node))
 
@@ -270,18 +270,18 @@ class IntervalPredictor(_Columns):
         interval : float
             Length in seconds.
         precision : float
-            Probability that a report stands for.
+            Probability attached to each report.
 
         Raises
         ------
         InputError
-            If the columns differ in length, or a pair is there twice.
+            If the columns differ in length, or a pair appears twice.
         """
         return cls(precision, None, interval, index, node)  # type: ignore[arg-type]
 
     @property
     def needs_failures(self) -> bool:  # type: ignore[override]
-        """Whether the reports are drawn from the failures of the run; False with pairs of your own."""
+        """Whether the reports are drawn from the failures of the run; False with given pairs."""
         return self.index is None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -300,7 +300,7 @@ class IntervalPredictor(_Columns):
 
 @dataclass(frozen=True, eq=False)
 class PredictionTrace(_Columns):
-    """Predictions of your own: at this time, this node fails, for certain.
+    """A list of predictions: at this time, this node fails, with certainty.
 
     Parameters
     ----------
@@ -330,7 +330,7 @@ class PredictionTrace(_Columns):
         time = as_column(self.time, _TIME)
         node = as_column(self.node, _NODE)
         if len(time) != len(node):
-            raise InputError(f"predictions: {len(time):,} times for {len(node):,} nodes; give one node for each")
+            raise InputError(f"predictions: {len(time):,} times for {len(node):,} nodes; give one node per time")
         order = np.argsort(time, kind="stable")
         object.__setattr__(self, "time", read_only(time[order]))
         object.__setattr__(self, "node", read_only(node[order]))
@@ -345,9 +345,9 @@ class PredictionTrace(_Columns):
 
             AOA = hits / (hits + missed + false)
 
-        and the share false / (missed + false) are as asked for, up to rounding.  A hit lies in the failure's down
-        time (at the failure when there is none), a false prediction outside of all down times of its node.  Where down
-        times of one node overlap, a hit of one may lie in that of another: see `FailureTrace.merge_overlaps`.
+        and the share false / (missed + false) are as requested, up to rounding. A hit lies in the failure's down time
+        (at the failure if there is none), a false prediction outside all down times of its node. If down times of one
+        node overlap, a hit of one may lie in that of another: see `FailureTrace.merge_overlaps`.
 
         Parameters
         ----------
@@ -358,7 +358,7 @@ class PredictionTrace(_Columns):
         fp_share : float
             Share of the mistakes that are false predictions, from 0 to 1.
         rng : numpy.random.Generator
-            Where the draws come from.
+            Generator for the draws.
         nodes : int, optional
             False predictions are about nodes below this; by default the trace's largest number plus one.
 
@@ -402,7 +402,7 @@ class PredictionTrace(_Columns):
 
 def _recall(value: Any) -> float:
     if value == 0:
-        raise OptionError(f"recall must be above 0 and at most 1, got {value!r}: what reports nothing is Blind()")
+        raise OptionError(f"recall must be above 0 and at most 1, got {value!r}: to report nothing, use Blind()")
     return checks.number("recall", value, above=0.0, high=1.0)
 
 
@@ -426,9 +426,7 @@ def _outside(
         missing -= len(up)
         rounds += 1
         if rounds == 1000:
-            raise InputError(
-                f"no room for {wanted:,} false predictions: {nodes:,} nodes are down nearly all of the time"
-            )
+            raise InputError(f"no room for {wanted:,} false predictions: {nodes:,} nodes are down nearly all the time")
     return np.concatenate(times), np.concatenate(places)
 
 

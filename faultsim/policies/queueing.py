@@ -49,9 +49,9 @@ class WaitingJobs(Protocol):
 class QueueOrder(Policy):
     """Base of queue orders; subclass it to write your own in Python.
 
-    Override `keys`.  It is called once at the beginning of each scheduling pass, and the queue is gone through by
-    ascending key, ties by (submit, index).  A Python order runs inside the fast engine, with the interpreter's lock
-    held while it is asked.
+    Override `keys`.  It is called once at the beginning of each scheduling pass, and the queue is processed by
+    ascending key, ties by (submit, index). A Python order runs inside the fast engine, with the global interpreter lock
+    held.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class QueueOrder(Policy):
         raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
 
     def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64] | None:
-        """The keys of all jobs, by their columns, if they never change; None if they do, or only arrival counts."""
+        """The keys of all jobs, from their columns, if they never change; None if they do, or for arrival order."""
         return None
 
     @classmethod
@@ -99,7 +99,7 @@ class QueueOrder(Policy):
 
 @dataclass(frozen=True)
 class ArrivalOrder(QueueOrder):
-    """First come first served: by submit time.
+    """First come, first served: by submit time.
 
     Examples
     --------
@@ -272,19 +272,19 @@ class Fcfs(Scheduler):
 
 @dataclass(frozen=True)
 class EasyBackfill(Scheduler):
-    """FCFS, then one reservation for the head; later jobs may start if they keep it.
+    """FCFS, then one reservation for the head; later jobs may start if they do not delay it.
 
     Parameters
     ----------
     order : QueueOrder or str, optional
         As for `Fcfs`.
     reservation : {"any", "fixed"}, default "any"
-        On a torus: the head must still find *some* box at its reserved time, or the one box chosen for it is left
-        alone.  A cluster has no boxes, there only ``"any"`` has a meaning.
+        On a torus, reserve *some* box for the head at its reserved time, or one particular box. A cluster has no boxes
+        and supports only ``"any"``.
     max_growth : int, default 1
         On a torus a backfilled job may take up to this many nodes more than its rounded size (Krevat's I).
     repairs : {"known", "unknown"}, default "known"
-        Whether reservations know when a node that is down comes back; with ``"unknown"`` it never does in them.
+        Whether reservations know when a down node comes back; with ``"unknown"`` they assume that it never does.
 
     References
     ----------
@@ -312,7 +312,7 @@ class EasyBackfill(Scheduler):
 
 @dataclass(frozen=True)
 class ConservativeBackfill(Scheduler):
-    """Every waiting job has a reservation, and a later job may start only if it delays none of them.
+    """Every waiting job has a reservation, and a job may start early only if it delays none of them.
 
     Parameters
     ----------

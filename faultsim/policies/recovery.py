@@ -22,17 +22,17 @@ def _restart_cost(value: Any) -> float:
 
 @dataclass(frozen=True)
 class Requeue(Recovery):
-    """The job goes back to the queue; its nodes that are up are free at once.
+    """The job is requeued; those of its nodes that are up are free at once.
 
     Work since its last safe point (start or checkpoint) is lost.
 
     Parameters
     ----------
     place : {"arrival", "tail"}, default "arrival"
-        Where it waits: at its old place, by submit time, so that it can become the head, or behind all that wait now.
-        The papers do not say.
+        Where it waits: in its old place, by submit time, so that it can become the head, or behind all jobs that wait
+        now. The papers do not say.
     restart_cost : float, default 0
-        Seconds that each start after a kill takes before work goes on.
+        Seconds that each start after a kill takes before work continues.
 
     References
     ----------
@@ -56,9 +56,9 @@ class Requeue(Recovery):
 
 @dataclass(frozen=True)
 class Hold(Recovery):
-    """The job stays on its nodes until the failed one is repaired, and goes on from its last safe point.
+    """The job stays on its nodes until the failed one is repaired, and continues from its last safe point.
 
-    Further failures on its nodes make it wait longer; they are no second kill.
+    Further failures on its nodes make it wait longer, but do not kill it again.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The registry: one row per policy, kind of policy and machine, which everything else walks.
+"""The registry: one row per policy, kind of policy and machine, which everything else reads.
 
 A row says what a policy is called, where it is supported, what it requires of the run, and which compiled part and
 which part of the reference engine do it.  A new policy is a class in a module beside this one and a row here.
@@ -183,10 +183,10 @@ _FAILURES = {"failures": ""}
 _WHERE = {"where": "IntervalPredictor"}
 _PREDICTOR = {"predictor": "Confidence(0.1)", **_WHERE}
 _FOR_TICKS = {"predictor": "IntervalPredictor(precision=0.7, recall=0.7, interval={policy.interval:g})", **_WHERE}
-_BOXES = "{name} places boxes, and {run.machine} has none: use placement=FirstFit(), or take a Torus"
+_BOXES = "{name} places boxes, and {run.machine} has none: use placement=FirstFit(), or use a Torus"
 _NODES = (
     "{name} chooses single nodes, and on {run.machine} jobs take boxes: use placement=Balancing(), TieBreaking() or "
-    "another for boxes, or take a Cluster"
+    "another for boxes, or use a Cluster"
 )
 
 #: Every policy of this version.
@@ -200,7 +200,7 @@ POLICIES: tuple[PolicyRow, ...] = (
               aliases=("conservative_backfill",),
               compiled={"cluster": "scheduling.conservative_counted:CONSERVATIVE",
                         "torus": "scheduling.conservative_placed:CONSERVATIVE"}),
-    PolicyRow("order", "arrival", ArrivalOrder, _BOTH, "first come first served", compiled=_STATIC),
+    PolicyRow("order", "arrival", ArrivalOrder, _BOTH, "first come, first served", compiled=_STATIC),
     PolicyRow("order", "shortest", ShortestFirst, _BOTH, "shortest job first", aliases=("sjf",), compiled=_STATIC),
     PolicyRow("order", "largest", LargestFirst, _BOTH, "largest job first", aliases=("ljf",), compiled=_STATIC),
     PolicyRow("order", "wfp3", Wfp3, _BOTH, "[tang2009]", compiled="scheduling.orders:WFP3"),
@@ -226,11 +226,11 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
               compiled="migration.defragment:DEFRAGMENT",
               elsewhere="{name} is not supported on {run.machine}, where free nodes need not be together: use "
-                        "migration=None, or take a Torus"),
+                        "migration=None, or use a Torus"),
     PolicyRow("migration", "least_failures", LeastFailuresMigration, _CLUSTER, "[zhang2004] section 5.2.3",
               aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes",
               elsewhere="{name} moves single nodes, and on {run.machine} jobs keep boxes: use migration=Defragment() "
-                        "or None, or take a Cluster"),
+                        "or None, or use a Cluster"),
     PolicyRow("recovery", "requeue", Requeue, _BOTH, "[oliner2004] section 6; [zhang2004] section 3",
               compiled="recovery.requeue:REQUEUE"),
     PolicyRow("recovery", "hold", Hold, _BOTH, "[li2009] section 5.1", compiled="recovery.hold:HOLD"),
@@ -271,7 +271,7 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("strategy", "node_stealing", NodeStealing, _CLUSTER, "[du2024]",
               needs={"checkpoints": "Young(cost, mtbf)", "recovery": "Requeue()"},
               elsewhere="{name} takes single nodes of a job, and on {run.machine} jobs keep boxes: use "
-                        "strategy=ServiceUnitLoss(), or take a Cluster"),
+                        "strategy=ServiceUnitLoss(), or use a Cluster"),
     PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16", needs={"room": ""},
               elsewhere="{policy!r} keeps single nodes, and on {run.machine} jobs take boxes: use spares='dynamic', or "
                         "take a Cluster"),
@@ -334,7 +334,7 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
     Raises
     ------
     OptionError
-        If the dict names no policy of this version, or one written in Python that did not travel with it.
+        If the dict names no policy of this version, or one written in Python that was not saved with it.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
             return rest["object"]
         raise OptionError(
             f"this run used a {kind} written in Python ({rest.get('class', 'unknown')}), "
-            f"which does not travel; pass it again"
+            f"which is not saved; pass it again"
         )
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls

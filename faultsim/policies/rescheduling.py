@@ -20,7 +20,7 @@ __all__ = [
 
 
 class Strategy(Policy):
-    """Base of the strategies of `Fars`: what moving a job is worth."""
+    """Base of the strategies of `Fars`: the value of moving a job."""
 
     kind: ClassVar[str] = "strategy"
 
@@ -29,8 +29,8 @@ class Strategy(Policy):
 class ServiceUnitLoss(Strategy):
     """SUL-D: move the jobs that would lose most node-seconds.
 
-    The gain of moving a job is its probability to fail, times its size, times the work that a failure in the middle of
-    the interval would lose, less the overhead of the move.
+    The gain of moving a job is its failure probability times its size times the work that a failure in the middle of
+    the interval would lose, minus the overhead of the move.
 
     References
     ----------
@@ -50,7 +50,7 @@ class ServiceUnitLoss(Strategy):
 class JobFailureRate(Strategy):
     """JFR-D: move as many of the jobs as possible.
 
-    The gain of moving a job is its probability to fail.
+    The gain of moving a job is its failure probability.
 
     References
     ----------
@@ -70,8 +70,9 @@ class JobFailureRate(Strategy):
 class FailureSlowdown(Strategy):
     """FSD-D: move the jobs that a failure would slow down most.
 
-    The gain of moving a job is its probability to fail, times the delay by a failure in the middle of the interval
-    (work lost, waiting in the queue, restart) less the overhead of the move, relative to its estimate (10 s at least).
+    The gain of moving a job is its failure probability times the delay caused by a failure in the middle of the
+    interval (work lost, waiting in the queue, restart) minus the overhead of the move, relative to its estimate (at
+    least 10 s).
 
     References
     ----------
@@ -91,13 +92,13 @@ class FailureSlowdown(Strategy):
 class NodeStealing(Strategy):
     """When no node is spare, stop the running job that loses least and take its nodes.  Cluster and checkpoints only.
 
-    Gains are those of `ServiceUnitLoss`.  A suspicious job for which the spare nodes are too few takes those of a
-    smaller job that is not suspicious, has nodes enough and loses less than the gain; that one goes back to the queue
-    and resumes from its last checkpoint.
+    Gains are those of `ServiceUnitLoss`.  A suspicious job for which there are too few spare nodes takes those of a
+    smaller job that is not suspicious, has enough nodes and loses less than the gain; that job is requeued and resumes
+    from its last checkpoint.
 
     References
     ----------
-    [du2024].  They steal after a failure, here it is before a predicted one.
+    [du2024]. They steal after a failure; here it happens before a predicted one.
 
     Examples
     --------
@@ -116,7 +117,7 @@ class Static(Policy):
     Parameters
     ----------
     k : int
-        How many nodes, 0 or more, fewer than the machine has.
+        Number of nodes: 0 or more, fewer than the machine has.
 
     References
     ----------
@@ -147,29 +148,30 @@ class Rescheduling(Policy):
 class Fars(Rescheduling):
     """At regular ticks, move running jobs from nodes that are predicted to fail to spare ones.
 
-    Which jobs move, when spare nodes are too few for all, is a 0-1 knapsack over the strategy's gains.  On a torus a
-    job moves as a whole, into a box that the placement rule picks.
+    If there are too few spare nodes, a 0-1 knapsack over the strategy's gains chooses which jobs move. On a torus a job
+    moves as a whole, into a box that the placement rule picks.
 
     Parameters
     ----------
     interval : float
         Seconds between two ticks; also how far a tick looks ahead.
     strategy : ServiceUnitLoss, JobFailureRate, FailureSlowdown or NodeStealing
-        What moving a job is worth.
+        The value of moving a job.
     spares : "dynamic" or Static, default "dynamic"
-        Which free nodes jobs may move to: those that the scheduler has promised to nobody, or a pool that it leaves
-        alone.
+        Which free nodes jobs may move to: those that the scheduler has not promised to any job, or a pool that it
+        leaves alone.
     checkpoint_cost, restart_cost : float, default 30
-        Seconds of a move: a checkpoint, whose end is a safe point, then a restart.
+        Seconds per move: a checkpoint, whose end is a safe point, then a restart.
     live : bool, default False
-        Moves are live migrations: they cost `restart_cost` alone and are no safe points.
+        Moves are live migrations: they cost only `restart_cost` and are not safe points.
     suspicious : {"last", "ignore"}, default "last"
         Whether starting jobs get nodes that are predicted to fail only when no others are left.
     queue_cost : {"last", "mean"}, default "last"
-        How `FailureSlowdown` estimates the wait of a killed job: as the last wait observed, or their mean.
+        How `FailureSlowdown` estimates the wait of a killed job: the last wait observed, or the mean of all.
     residual : {"printed", "difference"}, default "printed"
-        By which gain one more job gets the spare nodes that are left, though too few for it: the probability to fail on
-        the nodes that it keeps, as the paper prints, or what the move takes off that probability.
+        The gain by which one more job gets the leftover spare nodes, though too few for it: based on the failure
+        probability of the nodes that it keeps, as printed in the paper, or on how much the move reduces that
+        probability.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Policies as text, the way the command line and sweep files take them: ``easy``, ``young:cost=30,mtbf=4838400``."""
+"""Policies as text, as on the command line and in sweep files: ``easy``, ``young:cost=30,mtbf=4838400``."""
 
 from dataclasses import MISSING, fields
 from typing import Any
@@ -13,10 +13,10 @@ __all__ = ["parse_policy"]
 
 
 def parse_policy(kind: str, text: str) -> Any:
-    """A policy from text, as the command line takes it: ``name`` or ``name:option=value,option=value``.
+    """A policy from text, as on the command line: ``name`` or ``name:option=value,option=value``.
 
-    Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Numbers without a name are the
-    first parameters: ``periodic:7200,300``; so are policies where a parameter is one: ``fars:300,sul,static:16``.
+    Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Values without a name are the
+    first parameters: ``periodic:7200,300``. They can be policies: ``fars:300,sul,static:16``.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def _rows(name: str) -> dict[str, PolicyRow]:
 
 
 def _unknown(kind: str, name: str) -> str:
-    """What is wrong with a name: the nearest one, those that are known, and where it belongs if elsewhere."""
+    """What is wrong with a name: the nearest one, the known ones, and where it belongs if elsewhere."""
     rows = known_policies(kind).values()
     words = [*(["dynamic"] if kind == "spares" else []), *(row.name for row in rows)]
     near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
@@ -55,12 +55,12 @@ def _unknown(kind: str, name: str) -> str:
 
 
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:
-    """``option=value,option=value``, or values by their place that are numbers or policies."""
+    """``option=value,option=value``, or positional values that are numbers or policies."""
     legal = [field.name for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
     for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
         key, equals, given = item.partition("=")
-        if ":" in key:  # an option of a policy that is given by its place: long:seconds=600
+        if ":" in key:  # an option of a positional policy: long:seconds=600
             equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
         here = legal[place] if not equals and place < len(legal) else ""
@@ -89,7 +89,7 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     if not missing:
         return row.cls(**taken)
     if set(missing) & set(COLUMNS):
-        raise OptionError(f"{row.kind} {row.name!r} needs columns: make a {row.cls.__name__} in Python")
+        raise OptionError(f"{row.kind} {row.name!r} needs columns: create a {row.cls.__name__} in Python")
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 

@@ -1,4 +1,4 @@
-"""Schedulers of workflows, and where the outputs of their jobs live."""
+"""Workflow schedulers, and where the outputs of jobs are kept."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,13 +12,13 @@ _ACROSS = ("ascending", "descending")
 
 
 class WorkflowScheduler(Policy):
-    """Base of schedulers of workflows."""
+    """Base of workflow schedulers."""
 
     kind: ClassVar[str] = "workflow_scheduler"
 
     @property
     def asks(self) -> bool:
-        """Whether it asks a predictor before it puts a job on a node."""
+        """Whether it consults a predictor before placing a job on a node."""
         return False
 
     @property
@@ -31,13 +31,13 @@ class WorkflowScheduler(Policy):
 class RankHybd(WorkflowScheduler):
     """RANK_HYBD: ready jobs in the order of their upward ranks, each on the free node that finishes it first.
 
-    Jobs of one workflow go by descending rank, the longest way to the end first; while jobs of several workflows are
-    ready, by ascending rank, so that what is nearly done gets done.  A failure is met by putting the job back.
+    Jobs of one workflow go by descending rank, the longest path to the end first; while jobs of several workflows are
+    ready, by ascending rank, so that nearly finished workflows get done. A failure puts the job back into the pool.
 
     Parameters
     ----------
     across : {"ascending", "descending"}, default "ascending"
-        The order while jobs of several workflows are ready; Figure 3 of the paper on Flaw shows "descending" only.
+        The order while jobs of several workflows are ready; Figure 3 of the paper shows only "descending".
 
     References
     ----------
@@ -59,10 +59,10 @@ class RankHybd(WorkflowScheduler):
 
 @dataclass(frozen=True)
 class Flaw(WorkflowScheduler):
-    """FLAW: `RankHybd` that asks a predictor, and leaves nodes alone that would fail under the job.
+    """FLAW: `RankHybd` with a predictor; it avoids nodes predicted to fail during the job.
 
     A job goes to the node that finishes it first among those about which the predictor says no; if it says yes about
-    all free nodes, the job waits.  With a predictor that never says yes this is `RankHybd`, decision by decision.
+    all free nodes, the job waits.  With a predictor that never says yes, it makes the same decisions as `RankHybd`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Fifo(WorkflowScheduler):
     Parameters
     ----------
     aware : bool, default False
-        Whether it asks a predictor, as `Flaw` does.
+        Whether it consults a predictor, as `Flaw` does.
 
     References
     ----------
@@ -126,10 +126,10 @@ class Fifo(WorkflowScheduler):
 
 @dataclass(frozen=True)
 class Heft(WorkflowScheduler):
-    """HEFT: plans a whole workflow when it arrives, job by job into the earliest gap, and follows the plan; a baseline.
+    """HEFT, a baseline: plans a whole workflow when it arrives, job by job into the earliest gap, and follows the plan.
 
-    Unlike the others it may keep a node waiting for a job, and sends outputs as soon as they are there.  It knows
-    nothing of failures: what they hit is done again on the same node, and what comes after it waits.
+    Unlike the others it may keep a node waiting for a job, and sends outputs as soon as they exist. It ignores
+    failures: jobs that they kill are repeated on the same node, and their successors wait.
 
     References
     ----------
@@ -151,21 +151,21 @@ class Heft(WorkflowScheduler):
 
 
 class Outputs(Policy):
-    """Base of where outputs live."""
+    """Base of the options for where outputs are kept."""
 
     kind: ClassVar[str] = "outputs"
 
 
 @dataclass(frozen=True)
 class SharedOutputs(Outputs):
-    """Outputs are copied to shared storage before their job counts as done: a checkpoint of what it gave.
+    """Outputs are copied to shared storage before their job counts as done: a checkpoint of its results.
 
-    A node that is down then blocks nobody, and a transfer does not die with the node that its data came from.
+    Then no job has to wait for a down node, and a transfer survives the failure of its source.
 
     Parameters
     ----------
     cost : float
-        Seconds that the copy takes, at least 0; a job without successors makes none.
+        Seconds that the copy takes, at least 0; a job without successors makes no copy.
 
     References
     ----------

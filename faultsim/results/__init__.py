@@ -1,1 +1,1 @@
-"""What a run leaves: columns, metrics, files."""
+"""The results of a run: columns, metrics, files."""

@@ -26,7 +26,7 @@ _KIND = "faultsim result"
 
 
 def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-    """Write arrays and facts to one .npz; the file is moved into place when it is complete."""
+    """Write arrays and facts to one .npz; the file is moved into place once it is complete."""
     document = json.dumps({"kind": _KIND, "schema": SCHEMA, **facts}, allow_nan=True).encode()
     target = os.fspath(path)
     folder = os.path.dirname(target) or "."
@@ -49,7 +49,7 @@ def _umask() -> int:
 
 
 def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Arrays and facts of a file of `save_arrays`; `InputError` says what is wrong with another one."""
+    """Arrays and facts of a file of `save_arrays`; for any other file, `InputError` says what is wrong with it."""
     name = os.fspath(path)
     try:
         with open(name, "rb") as file, np.load(file, allow_pickle=False) as members:
@@ -69,7 +69,7 @@ def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[di
         zlib.error,
     ) as error:
         raise InputError(
-            f"{name}: not a saved result, or a broken one ({error}); expected a file that Result.save wrote"
+            f"{name}: not a saved result, or a corrupt one ({error}); expected a file that Result.save wrote"
         ) from None
     try:
         facts = json.loads(arrays.pop(_FACTS).tobytes())
@@ -89,7 +89,7 @@ def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[di
 
 
 def _complete(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
-    """What layout 1 lacks: it is from before there were failures."""
+    """What layout 1 lacks: it predates failures."""
     rows = len(arrays.get("workload/submit", ()))
     for column in ("restart_time", "failure_wait"):
         arrays[f"jobs/{column}"] = np.zeros(rows)
@@ -100,7 +100,7 @@ def _complete(arrays: dict[str, NDArray[Any]], facts: dict[str, Any]) -> None:
 
 
 def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) -> None:
-    """Every needed column is there, has its type, and all have one length."""
+    """Check that every needed column exists and has its type, and that all have the same length."""
     kinds = {f"jobs/{c.name}": c.dtype for c in JOBS} | {f"workload/{c.name}": c.dtype for c in WORKLOAD}
     rows = len(arrays["workload/submit"]) if "workload/submit" in arrays else -1
     for key in needed:

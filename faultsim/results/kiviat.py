@@ -1,4 +1,4 @@
-"""Kiviat graphs: six metrics as one polygon, and how much smaller one method's is ([li2009] section 5.3)."""
+"""Kiviat graphs: six metrics as one polygon, and how much smaller one method's polygon is ([li2009] section 5.3)."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ Method = Result | Mapping[str, float]
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it is called, the metric that it comes from, and how; less is better on all of them."""
+    """One axis: its name, the metric that it comes from, and how; less is better on every axis."""
 
     label: str
     metric: str
@@ -33,11 +33,11 @@ def _unused(utilization: float) -> float:
 
 
 def _between(throughput: float) -> float:
-    return 1.0 / checks.number("throughput", throughput, above=0.0, unit="jobs a second")
+    return 1.0 / checks.number("throughput", throughput, above=0.0, unit="jobs per second")
 
 
-#: The axes in the order in which neighbours span the area: that in which section 5.3 of the paper lists the metrics.
-#: Its own, in Figure 3, is not in its text.
+#: The axes, in the order in which neighbors span the area: as section 5.3 of the paper lists the metrics. #: The order
+#: in its Figure 3 is not in its text.
 AXES: tuple[Axis, ...] = (
     Axis("Resp", "mean_response", "s", "mean response time", float),
     Axis("1-Util", "utilization", "fraction", "1 - utilization", _unused),
@@ -61,37 +61,37 @@ class KiviatGain(NamedTuple):
 def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = ()) -> KiviatGain:
     """How much smaller the Kiviat graph of a method is than that of a baseline.
 
-    Six metrics, of all of which less is better, are the axes of a hexagon: mean response time, 1 - utilization, mean
-    time between completions (1 / throughput), service unit loss, job failure rate, failure slowdown.  Each reaches
-    from 0 at the centre to the largest value among the methods compared at the rim.  With K the area of a method's
-    polygon, the gain is (K(baseline) - K(method)) / K(baseline).
+    Six metrics, for all of which less is better, are the axes of a hexagon: mean response time, 1 - utilization, mean
+    time between completions (1 / throughput), service unit loss, job failure rate, failure slowdown. Each runs from 0
+    at the center to the largest value among the methods compared. With K the area of a method's polygon, the gain is
+    (K(baseline) - K(method)) / K(baseline).
 
     Parameters
     ----------
     method, baseline : Result or mapping of str to float
         What to compare: a result, or its metrics by name, such as means over several seeds.  A mapping needs
         ``mean_response``, ``utilization``, ``throughput``, ``service_unit_loss``, ``job_failure_rate`` and
-        ``failure_slowdown``, with the units of `faultsim.METRICS`; others in it do not matter.
+        ``failure_slowdown``, with the units of `faultsim.METRICS`; others are ignored.
     among : iterable of Result or mapping, optional
-        Other methods in the comparison: the rim is the largest value of theirs too.  Method and baseline belong to it
-        anyway.
+        Other methods in the comparison, whose values also set the scale of the axes. Method and baseline are always
+        included.
 
     Returns
     -------
     KiviatGain
         ``gain``, and ``lowest`` and ``highest`` over the 60 different orders of the axes, all as fractions: the area
-        hangs on which axes are neighbours, and the paper's text does not say which are.  Above 0 the method is better.
+        depends on which axes are neighbors, which the paper does not say. Above 0 the method is better.
 
     Notes
     -----
     With radii r_i from 0 to 1 in the order above, K is sin(60 degrees) / 2 times the sum of r_i r_(i + 1), around the
-    circle.  An axis on which all methods have 0, such as the three of failures where no job failed, has radius 0 and
-    adds no area.  Two areas of 0 are a gain of 0; if only the baseline's is 0, the gain is minus infinity.
+    circle.  An axis on which all methods have 0, such as the three for failures if no job failed, has radius 0 and adds
+    no area. If both areas are 0, so is the gain; if only the baseline's is 0, the gain is minus infinity.
 
     Raises
     ------
     OptionError
-        If a metric is missing, negative or not a number (of a run that takes no time, for instance).
+        If a metric is missing, negative or not a number (for instance, of a run that takes no time).
 
     References
     ----------
@@ -116,7 +116,7 @@ def kiviat_gain(method: Method, baseline: Method, *, among: Iterable[Method] = (
 
 
 def kiviat_values(method: Method) -> tuple[float, ...]:
-    """What a method has on each of `AXES`, in their units.
+    """A method's value on each of `AXES`, in their units.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def kiviat_values(method: Method) -> tuple[float, ...]:
 
 
 def kiviat_radii(methods: Mapping[str, Method]) -> dict[str, tuple[float, ...]]:
-    """The corners of each method's polygon: what it has on each axis, over the largest among the methods.
+    """The corners of each method's polygon: its value on each axis, relative to the largest among the methods.
 
     Examples
     --------

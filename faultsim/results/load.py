@@ -1,4 +1,4 @@
-"""`load_result`: a saved result, as it was."""
+"""`load_result`: reads a saved result exactly."""
 
 import os
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ __all__ = ["load_result"]
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
-    """Read a result that `Result.save` wrote; everything comes back exactly.
+    """Read a result that `Result.save` wrote; everything is restored exactly.
 
     Raises
     ------
     InputError
-        If there is no such file, or it is broken, or is no saved result.
+        If the file does not exist, is corrupt, or is not a saved result.
 
     Examples
     --------
@@ -69,13 +69,13 @@ def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray
 def _failures(
     path: str | os.PathLike[str], columns: dict[str, NDArray[Any]], saved: dict[str, Any] | None
 ) -> FailureTrace | None:
-    """The failure trace of a saved result, checked against what is said of it."""
+    """The failure trace of a saved result, checked against its recorded digest."""
     if saved is None:
         return None
     try:
         trace = FailureTrace(**columns, span=saved["span"], name=saved["name"], dropped=saved["dropped"])
     except (TypeError, KeyError, InputError) as error:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are broken ({error})") from None
+        raise InputError(f"{os.fspath(path)}: the failures of this saved result are corrupt ({error})") from None
     if trace.digest() != saved["digest"]:
         raise InputError(f"{os.fspath(path)}: the failures of this saved result are not those of its run")
     return trace

@@ -1,6 +1,6 @@
 """Metrics: one table, `METRICS`, and a pure function of a `Result` for each row (model.md#ledger).
 
-N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` walks the table.
+N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` reads the table.
 """
 
 import math
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class Measured(Protocol):
-    """What metrics go by: of a `Result`, which imports this module and walks the table."""
+    """The part of a `Result` that metrics use; `Result` itself imports this module."""
 
     @property
     def jobs(self) -> Mapping[str, NDArray[Any]]: ...
@@ -69,16 +69,16 @@ class Measured(Protocol):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric: what it is called, its formula, unit and source, and the function that computes it."""
+    """One metric: its name, formula, unit and source, and the function that computes it."""
 
     name: str
     formula: str
     unit: str
     source: str
     function: Callable[[Measured], float]
-    #: Whether ``print(result)`` leaves it out where it is 0.
+    #: Whether ``print(result)`` omits it when it is 0.
     quiet: bool = False
-    #: Whether it is a sum or a mean over jobs, of which a sweep may leave out the first and the last.
+    #: Whether it is a sum or a mean over jobs, of which a sweep may exclude the first and the last.
     per_job: bool = False
     #: What it is 0 without: "failures" or "checkpoints".
     zero_without: str = ""
@@ -90,13 +90,13 @@ def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDA
         return column
     rows = np.asarray(mask)
     if rows.dtype != np.bool_ or rows.shape != column.shape:
-        raise OptionError(f"mask must be {len(column):,} booleans, one a job, got {rows.dtype} of shape {rows.shape}")
+        raise OptionError(f"mask must be {len(column):,} booleans, one per job, got {rows.dtype} of shape {rows.shape}")
     chosen: NDArray[Any] = column[rows]
     return chosen
 
 
 def _mean(values: NDArray[Any]) -> float:
-    # As values.mean() to the bit, in a third of its time: of a short run, metrics are the better half.
+    # Equals values.mean() to the bit, in a third of its time: metrics take over half of a short run.
     return float(np.add.reduce(values)) / len(values) if len(values) else math.nan
 
 
@@ -131,7 +131,7 @@ def bounded_slowdown(result: Measured, *, gamma: float = 10.0, denominator: str 
     gamma : float, default 10
         Threshold in seconds.
     denominator : {"max", "min"}, default "max"
-        ``max(response, gamma) / max(runtime, gamma)`` as Krevat has it, or ``min(runtime, gamma)`` below the line as
+        ``max(response, gamma) / max(runtime, gamma)`` as in Krevat, or ``min(runtime, gamma)`` in the denominator as
         [oliner2004] prints it; the latter is infinite for a job of run time 0.
 
     Examples
@@ -162,14 +162,14 @@ def mean_bounded_slowdown(
 
 
 def mean_slowdown(result: Measured, *, mask: ArrayLike | None = None) -> float:
-    """Mean of response / run time over the jobs whose run time is above 0; NaN if there is none."""
+    """Mean of response / run time over the jobs whose run time is above 0; NaN if there are none."""
     runtime, response = _rows(result, result.jobs["runtime"], mask), _rows(result, result.jobs["response"], mask)
     ran = runtime > 0
     return _mean(response[ran] / runtime[ran])
 
 
 def backfilled(result: Measured) -> int:
-    """Number of jobs that started ahead of one before them in the queue."""
+    """Number of jobs that started ahead of an earlier one in the queue."""
     return int(result.jobs["backfilled"].sum())
 
 
@@ -183,7 +183,7 @@ def makespan(result: Measured) -> float:
 
 
 def node_seconds(result: Measured) -> float:
-    """N * T: what the machine could have given, in node-seconds."""
+    """N * T: the capacity of the machine, in node-seconds."""
     return result.machine.nodes * makespan(result)
 
 
@@ -217,7 +217,7 @@ def throughput(result: Measured) -> float:
 
 
 def ledger_error(result: Measured) -> float:
-    """How far the accounts of the ledger are from N * T, relative to it; 0 if T is 0 and nothing is in the accounts.
+    """How far the ledger accounts are from N * T, relative to it; 0 if T is 0 and the accounts are empty.
 
     Examples
     --------
@@ -230,11 +230,11 @@ def ledger_error(result: Measured) -> float:
     return abs(booked - total) / total if total else abs(booked)
 
 
-# -- failures: zero where nothing failed
+# -- failures: zero if nothing failed
 
 
 def failures(result: Measured) -> int:
-    """Number of failures between the first submit and the last finish, those on free nodes too."""
+    """Number of failures between the first submit and the last finish, including those on free nodes."""
     return result.counters["failures"]
 
 
@@ -249,7 +249,7 @@ def failed_jobs(result: Measured) -> int:
 
 
 def failures_hit(result: Measured) -> int:
-    """Number of times that a failure killed a job; what `NodeStealing` stops is not counted."""
+    """Number of times that a failure killed a job; jobs stopped by `NodeStealing` are not counted."""
     return result.counters["failures_hit"]
 
 
@@ -259,14 +259,14 @@ def job_failure_rate(result: Measured) -> float:
 
 
 def failure_slowdown(result: Measured) -> float:
-    """Mean over jobs of (work lost + waiting again or held + restarting) / max(run time, 10 s), all in seconds."""
+    """Mean over jobs of (work lost + requeued or held + restarting) / max(run time, 10 s), all in seconds."""
     jobs = result.jobs
     delay = jobs["lost_work"] / jobs["size"] + jobs["failure_wait"] + jobs["restart_time"]
     return _mean(delay / np.maximum(jobs["runtime"], 10.0))
 
 
 def _mean_share(result: Measured, seconds: NDArray[Any]) -> float:
-    """Mean over jobs of seconds / run time, where jobs of run time 0 lose nothing."""
+    """Mean over jobs of seconds / run time; jobs of run time 0 count as 0."""
     runtime = result.jobs["runtime"]
     return _mean(np.divide(seconds, runtime, out=np.zeros(len(runtime)), where=runtime > 0))
 
@@ -285,21 +285,21 @@ def checkpoint_overhead_ratio(result: Measured) -> float:
 
 
 def migrations_attempted(result: Measured) -> int:
-    """Number of times that a migration was tried.
+    """Number of migration attempts.
 
-    All running jobs re-placed (`Defragment`), those looked at after one ended (`LeastFailuresMigration`), or a tick at
-    which a running job held a node that was predicted to fail (`Fars`).
+    All running jobs re-placed (`Defragment`), running jobs examined after one ended (`LeastFailuresMigration`), or a
+    tick at which a running job held a node that was predicted to fail (`Fars`).
     """
     return result.counters["migrations_attempted"]
 
 
 def migrations_successful(result: Measured) -> int:
-    """Number of those that were adopted: the largest free box grew (`Defragment`), or at least one job moved."""
+    """Number of successful attempts: the largest free box grew (`Defragment`), or at least one job moved."""
     return result.counters["migrations_successful"]
 
 
 def moves(result: Measured) -> int:
-    """Number of times that a job changed its place while it held nodes."""
+    """Number of times that a job moved while it held nodes."""
     return int(result.jobs["moves"].sum())
 
 
@@ -368,10 +368,10 @@ METRICS: dict[str, Metric] = {
             per_job=True,
             zero_without="checkpoints",
         ),
-        _quiet("migrations_attempted", "migrations tried", "", _KZ, migrations_attempted),
+        _quiet("migrations_attempted", "migration attempts", "", _KZ, migrations_attempted),
         _quiet(
             "migrations_successful",
-            "those after which the largest free box was larger, or a job had moved",
+            "attempts after which the largest free box was larger, or a job had moved",
             "",
             _KZ,
             migrations_successful,

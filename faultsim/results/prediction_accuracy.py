@@ -1,4 +1,4 @@
-"""How good predictions are by themselves: hits, missed failures, false predictions, and the accuracy made of them."""
+"""The accuracy of predictions themselves: hits, missed failures and false predictions."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ __all__ = ["Matched", "matched"]
 
 @dataclass(frozen=True)
 class Matched:
-    """How predictions and failures match, over a whole trace, whatever runs meanwhile.
+    """How predictions and failures match, over a whole trace, regardless of what runs.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Matched:
 
     @property
     def aoa(self) -> float:
-        """Application oblivious accuracy (equation 1): hits / (hits + missed + false); NaN where nothing is."""
+        """Application oblivious accuracy (equation 1): hits / (hits + missed + false); NaN if there are none."""
         total = self.hits + self.missed + self.false
         return self.hits / total if total else float("nan")
 
@@ -83,7 +83,7 @@ def matched(
         first = np.searchsorted(end[said], fails, side="left")
         near = np.minimum(first, len(said) - 1)
         hits += int(((first < len(said)) & (begin[said][near] <= up)).sum())
-        # Of the failures by the end of a prediction, the one that is over last decides.
+        # Among the failures up to the end of a prediction, the one that ends last decides.
         latest = np.maximum.accumulate(up)
         before = np.searchsorted(fails, end[said], side="right") - 1
         right += int(((before >= 0) & (latest[before] >= begin[said])).sum())

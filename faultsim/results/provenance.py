@@ -1,4 +1,4 @@
-"""What made a result: versions, settings, input, seed, time.  Built when asked for, not in every run."""
+"""How a result came about: versions, settings, input, seed, time. Built on request, not in every run."""
 
 import datetime
 import hashlib
@@ -24,12 +24,12 @@ SCHEMA = 2
 
 @dataclass(frozen=True)
 class Record:
-    """References to all that went into a run, kept with its result; nothing is copied or hashed before it is needed.
+    """References to all inputs of a run, kept with its result; nothing is copied or hashed before it is needed.
 
     Parameters
     ----------
     settings : dict
-        The lowered run: machine, policies and options.  Policies written in Python are there as objects.
+        The lowered run: machine, policies and options.  Policies written in Python are kept as objects.
     columns : mapping of str to array
         The workload as it was run (id, submit, runtime, estimate, size, user).
     source : str
@@ -37,7 +37,7 @@ class Record:
     dropped : dict of str to int
         Reason -> number of jobs left out, by the reader and by ``oversized="drop"``.
     failures : FailureTrace or None
-        The failures that the run met.
+        The failures of the run.
     arrays : mapping of str to mapping of str to array
         Kind of policy -> columns that its lowered form only counts.
     started : float
@@ -45,7 +45,7 @@ class Record:
     elapsed : float
         Seconds the run took.
     saved : dict or None
-        For a loaded result, the provenance as it was saved.
+        For a loaded result, the saved provenance.
     """
 
     settings: dict[str, Any]
@@ -61,7 +61,7 @@ class Record:
 
 @cache
 def environment() -> dict[str, str]:
-    """Versions of what computed: faultsim, Python, NumPy, and the platform.
+    """Versions of the software used: faultsim, Python, NumPy, and the platform.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def digest(columns: Mapping[str, NDArray[Any]]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A lowered form as JSON can hold it: a policy written in Python becomes its class's name and its repr."""
+    """A lowered form as JSON values: a policy written in Python becomes its class's name and its repr."""
     if isinstance(value, Mapping):
         out = {str(k): plain(v) for k, v in value.items() if k != "object"}
         if "object" in value:
@@ -111,7 +111,7 @@ def plain(value: Any) -> Any:
 
 
 def provenance(record: Record) -> dict[str, Any]:
-    """The provenance of a run as a dict that JSON can hold.
+    """The provenance of a run as a dict of JSON values.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def provenance(record: Record) -> dict[str, Any]:
 
 
 def _identity(trace: FailureTrace | None) -> dict[str, Any] | None:
-    """What tells a failure trace from all others."""
+    """What identifies a failure trace."""
     if trace is None:
         return None
     return {

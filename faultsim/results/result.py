@@ -1,4 +1,4 @@
-"""`Result`: what a run gave, as columns, with its ledger and its provenance."""
+"""`Result`: the outcome of a run, as columns, with its ledger and its provenance."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -39,7 +39,7 @@ _FROM_LOG = ("id", "submit", "size")
 
 
 class JobColumns(Mapping[str, NDArray[Any]]):
-    """Read-only columns of a result, one row a job in workload order; the derived ones are made when first asked for.
+    """Read-only columns of a result, one row per job in workload order; derived ones are computed on first use.
 
     Examples
     --------
@@ -92,7 +92,7 @@ FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM
 
 
 class Metrics(Mapping[str, float]):
-    """The metrics of a result by name, each computed when first asked for; see `faultsim.results.metrics.METRICS`.
+    """The metrics of a result by name, each computed on first use; see `faultsim.results.metrics.METRICS`.
 
     Examples
     --------
@@ -126,9 +126,9 @@ class Metrics(Mapping[str, float]):
 
 
 class Result:
-    """What a run gave: jobs, metrics, capacity ledger, events and places if recorded, provenance.
+    """The outcome of a run: jobs, metrics, capacity ledger, events and allocations if recorded, provenance.
 
-    `simulate` makes it; `load_result` reads a saved one.  Nothing here changes.
+    `simulate` returns one; `load_result` reads a saved one. It is immutable.
 
     Examples
     --------
@@ -156,12 +156,12 @@ class Result:
 
     @property
     def jobs(self) -> JobColumns:
-        """Columns by name, one row a job in workload order; `faultsim.data.columns.JOBS` says what each holds."""
+        """Columns by name, one row per job in workload order; `faultsim.data.columns.JOBS` describes each."""
         return self._jobs
 
     @property
     def metrics(self) -> Metrics:
-        """Metrics by name, each computed when first asked for."""
+        """Metrics by name, each computed on first use."""
         return self._metrics
 
     @property
@@ -187,9 +187,9 @@ class Result:
 
     @property
     def events(self) -> Mapping[str, NDArray[Any]]:
-        """Columns time (s), kind (see `EventKind`), job (row) and node, in the order in which things happened.
+        """Columns time (s), kind (see `EventKind`), job (row) and node, in the order in which events happened.
 
-        Job or node is -1 where none takes part: a failure on a free node has no job, an arrival no node.  A job that
+        Job or node is -1 if none is involved: a failure on a free node has no job, an arrival no node.  A job that
         `NodeStealing` stops has a row of kind reschedule.
 
         Raises
@@ -214,7 +214,7 @@ class Result:
 
     def _recorded(self, key: str, what: str) -> Mapping[str, NDArray[Any]]:
         if key not in self._output:
-            raise OptionError(f"this run recorded no {what}: simulate with record=True to have them")
+            raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
         columns: dict[str, NDArray[Any]] = self._output[key]
         for column in columns.values():
             column.setflags(write=False)
@@ -246,22 +246,22 @@ class Result:
 
     @property
     def record(self) -> Record:
-        """All that went into the run, for `rerun`."""
+        """All inputs of the run, for `rerun`."""
         return self._record
 
     @property
     def failures(self) -> FailureTrace | None:
-        """The failures that the run met, as they were given."""
+        """The failures of the run, as given."""
         return self._record.failures
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Versions, settings, input digest and source, seed, time; plain values that JSON can hold."""
+        """Versions, settings, input digest and source, seed, time, as plain JSON values."""
         return provenance(self._record)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know."""
+        """Caveats about the numbers."""
         said = [
             f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
             for reason, count in self._record.dropped.items()
@@ -270,7 +270,7 @@ class Result:
         if self._record.settings["estimates"] == "requested":
             missing = int((self._record.columns["estimate"] < 0).sum())
             if missing:
-                said.append(f"{missing:,} of {len(self):,} jobs have no requested time; their run time stands for it")
+                said.append(f"{missing:,} of {len(self):,} jobs have no requested time; their run time is used instead")
         trace, end = self._record.failures, self.span[1]
         if trace is not None and trace.span < end:
             said.append(
@@ -306,7 +306,7 @@ class Result:
         return pyarrow.table({name: self.jobs[name] for name in self.jobs})
 
     def write_swf(self, path: str | os.PathLike[str]) -> None:
-        """Write the schedule as an SWF file: waits filled in, processors as allocated, the request beside them.
+        """Write the schedule as an SWF file, with waits, allocated and requested processors.
 
         A job that was killed at its estimate has status 5, all others 1.  `path` may end in .gz, .xz or .bz2; "-" is
         standard output.
@@ -314,7 +314,7 @@ class Result:
         write_schedule(path, self.jobs, self._record, self._header())
 
     def write_jobs_csv(self, path: str | os.PathLike[str]) -> None:
-        """Write the jobs in the 17 columns of Batsim's ``_jobs.csv``, which evalys and its friends read.
+        """Write the jobs in the 17 columns of Batsim's ``_jobs.csv``, which evalys and similar tools read.
 
         ``allocated_resources`` holds node numbers as interval sets ("0-4 6 8") if the run was made with
         ``record=True``, and is empty otherwise.
@@ -325,7 +325,7 @@ class Result:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save everything in one file (NumPy's .npz with the provenance as JSON), for `load_result`.
 
-        The workload, failures and predictions travel inside, so `rerun` works on a loaded result.  The file appears
+        The file includes the workload, failures and predictions, so `rerun` works on a loaded result. It appears
         complete or not at all.
         """
         arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
@@ -389,7 +389,7 @@ class Result:
 
 
 def _shown(value: float, unit: str) -> str:
-    """A metric's value and unit, aligned; a ratio as a percentage, long times in hours too."""
+    """A metric's value and unit, aligned; a ratio as a percentage, long times also in hours."""
     if unit == "fraction":
         return f"{100 * value:>16,.2f} %"
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""The decision log of a run of workflows, as in Figures 7 and 8 of [yu2010]: told again from its events."""
+"""The decision log of a workflow run, as in Figures 7 and 8 of [yu2010], reconstructed from its events."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
@@ -17,7 +17,7 @@ _FINISH, _REPAIR, _FAILURE, _KILL, _WAKE_UP, _ARRIVAL, _START = range(7)
 
 
 class LogRow(NamedTuple):
-    """What happened at an instant, what was ready and free then, and what was decided.
+    """What happened at an instant, which jobs were ready and which nodes free, and what was decided.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def log_rows(
     trace: FailureTrace | None,
     settings: Mapping[str, Any],
 ) -> Iterator[LogRow]:
-    """A row for the events of an instant and the pass after them, in order.
+    """One row for each instant, with its events and the pass after them, in order.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ class _Replay:
 
 
 def _ranks(flow: Workflow, resources: Resources, copy: float | None) -> list[float]:
-    """The upward rank of every job, in the order of sums that the model page sets."""
+    """The upward rank of every job, summed in the order that the model specifies."""
     starts, after, sizes = flow.successor_start.tolist(), flow.successor.tolist(), flow.successor_transfer
     bandwidth = 1.0 if resources.bandwidth is None else resources.bandwidth
     if isinstance(bandwidth, float):
@@ -193,5 +193,5 @@ def _ranks(flow: Workflow, resources: Resources, copy: float | None) -> list[flo
 
 
 def _sum(values: NDArray[np.float64]) -> float:
-    """From left to right: neither NumPy's sum in pairs nor Python's sum that makes up for rounding."""
+    """Summed from left to right, unlike NumPy's pairwise and Python's compensated sum."""
     return float(np.cumsum(values)[-1])

@@ -1,4 +1,4 @@
-"""`WorkflowResult`: what a run of workflows gave, as columns and a few numbers."""
+"""`WorkflowResult`: the outcome of a workflow run, as columns and a few numbers."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -27,9 +27,9 @@ _COUNTS = ("per_pass", "per_node")
 
 
 class WorkflowResult:
-    """What a run of workflows gave: makespans, loss, reschedulings, accuracies, decisions, jobs; events if recorded.
+    """The outcome of a workflow run: makespans, loss, reschedulings, accuracies, decisions, jobs; events if recorded.
 
-    `simulate_workflows` makes it.  Nothing here changes.
+    `simulate_workflows` returns one. It is immutable.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class WorkflowResult:
             self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS)
 
     def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any]) -> Mapping[str, NDArray[Any]]:
-        """The columns of a table of the engine, whose jobs are numbered through, with workflow and job."""
+        """The columns of an engine table, whose jobs are numbered consecutively, with workflow and job."""
         sizes = [len(workflow) for workflow in self._workflows]
         first = np.cumsum([0, *sizes[:-1]])
         number = table["job"] if "job" in table else np.arange(sum(sizes))
@@ -88,7 +88,7 @@ class WorkflowResult:
 
     @property
     def jobs(self) -> Mapping[str, NDArray[Any]]:
-        """Columns workflow, job, node, start, finish, kills, one row a job, workflow by workflow."""
+        """Columns workflow, job, node, start, finish, kills, one row per job, workflow by workflow."""
         return self._tables["jobs"]
 
     @property
@@ -106,14 +106,14 @@ class WorkflowResult:
             If the run was not made with ``record=True``.
         """
         if "events" not in self._tables:
-            raise OptionError("this run recorded no events: simulate with record=True to have them")
+            raise OptionError("this run recorded no events: simulate with record=True to keep them")
         return self._tables["events"]
 
     def log(self) -> str:
         """What happened and what was decided, instant by instant, as a table: Figures 7 and 8 of the paper.
 
-        `faultsim.results.workflow_log.log_rows` gives the same as rows.  The pool is in the order of the pass, before
-        it.
+        `faultsim.results.workflow_log.log_rows` returns the same as rows. The pool is shown as it is before the pass,
+        in its order.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class WorkflowResult:
 
     @property
     def makespans(self) -> NDArray[np.float64]:
-        """For each workflow the seconds from its arrival to its last finish."""
+        """For each workflow, the seconds from its arrival to its last finish."""
         first = np.cumsum([0, *(len(workflow) for workflow in self._workflows[:-1])])
         last: NDArray[np.float64] = np.maximum.reduceat(self.jobs["finish"], first)
         return last - self._arrivals
@@ -149,7 +149,7 @@ class WorkflowResult:
 
     @property
     def loss_time(self) -> float:
-        """Node-seconds that failures made useless: the time on its node, transfers included, of every kill."""
+        """Node-seconds wasted by failures: for every kill, the time on the node, including transfers."""
         return float(self._output["loss_time"])
 
     @property
@@ -166,7 +166,7 @@ class WorkflowResult:
 
     @property
     def aoa(self) -> float:
-        """Application oblivious accuracy of the predictions: hits / (hits + missed + false); NaN where nothing is."""
+        """Application oblivious accuracy of the predictions: hits / (hits + missed + false); NaN if there are none."""
         return self._matched.aoa
 
     @property
@@ -177,10 +177,10 @@ class WorkflowResult:
 
     @property
     def aaa(self) -> dict[str, float]:
-        """Application aware accuracy: share of right answers, NaN where none was asked.
+        """Application aware accuracy: share of right answers, NaN if there were no questions.
 
-        ``"per_pass"``: one question a pass and free node, as the paper's example counts; ``"per_node"``: the questions
-        that were really asked, up to the first no.
+        ``"per_pass"``: one question per pass and free node, as the paper's example counts; ``"per_node"``: the
+        questions that were actually asked, up to the first no.
         """
         return {count: right / asked if asked else float("nan") for count, (asked, right) in self.questions.items()}
 
@@ -203,7 +203,7 @@ class WorkflowResult:
 
     @property
     def failures(self) -> FailureTrace | None:
-        """The failures that the run met."""
+        """The failures of the run."""
         return self._trace
 
     @property
@@ -213,7 +213,7 @@ class WorkflowResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know."""
+        """Caveats about the numbers."""
         end = float(self.jobs["finish"].max())
         if self._trace is None or self._trace.span >= end:
             return ()

@@ -1,1 +1,1 @@
-"""From a run to the engine and back."""
+"""Takes a run to an engine and back."""

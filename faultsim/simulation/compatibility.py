@@ -1,7 +1,7 @@
-"""Which options go together: every combination that is not supported is refused by name before anything runs.
+"""Which options go together: unsupported combinations are rejected by name before anything runs.
 
 What is supported is in the rows of `faultsim.policies.registry`: the machines of a policy, and what it needs of the
-run.  The tables here say when a need is met, and which parameters only a torus has.
+run.  The tables here say when a need is met, and which parameters only a torus supports.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ __all__ = ["NEEDS", "ON_TORUS", "check_combination", "refusable", "spare_nodes"]
 
 @dataclass(frozen=True)
 class Need:
-    """What a policy may need of a run: when the run has it, and the message if it has not.
+    """What a policy may need of a run: when the run has it, and the message if not.
 
     The message is formatted with the `policy`, its `name`, what is `usual` by its row, and the `run`.
     """
@@ -39,17 +39,17 @@ NEEDS: dict[str, Need] = {
     ),
     "where": Need(
         lambda run: run.predictor is None or run.predictor.says_where,
-        "{name} must know which node will fail, and {run.predictor!r} says only when: use {usual} or another "
+        "{name} must know which node will fail; {run.predictor!r} only says when: use {usual} or another "
         "predictor, or checkpointing=PredictedWindows({run.predictor.hours:g})",
     ),
     "failures": Need(
         lambda run: run.failures is not None or not run.predictor.needs_failures,
-        "{policy!r} predicts the failures of the run, and there are none: give failures=, or leave the predictor out "
+        "{policy!r} predicts the failures of the run, but there are none: give failures=, or omit the predictor "
         "(Blind() where one is required)",
     ),
     "buckets": Need(
         lambda run: not isinstance(run.predictor, Buckets) or run.predictor == run.checkpointing.bucket,
-        "{name} has buckets of its own, {policy.bucket!r}, and predictor={run.predictor!r} differs: give the same, or "
+        "{name} has its own buckets, {policy.bucket!r}, and predictor={run.predictor!r} differs: give the same, or "
         "no predictor",
     ),
     "checkpoints": Need(
@@ -59,12 +59,12 @@ NEEDS: dict[str, Need] = {
     ),
     "coordinates": Need(
         lambda run: run.machine.shape is not None,
-        "{name} requires nodes with coordinates, and {run.machine} has none: take {usual}, or placement=FirstFit()",
+        "{name} requires nodes with coordinates, and {run.machine} has none: use {usual}, or placement=FirstFit()",
     ),
     "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
     "room": Need(
         lambda run: spare_nodes(run) < run.machine.nodes,
-        "{policy!r} leaves no node of {run.machine} to the jobs: fewer than {run.machine.nodes:,} can be spare",
+        "{policy!r} leaves no node of {run.machine} for jobs: fewer than {run.machine.nodes:,} can be spare",
     ),
 }
 
@@ -72,7 +72,7 @@ NEEDS: dict[str, Need] = {
 ON_TORUS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("placement", "box_order", BOX_ORDERS[0].__eq__, "which has no boxes: leave it out"),
     ("scheduler", "reservation", "any".__eq__, "which has no boxes: use reservation='any'"),
-    ("scheduler", "max_growth", (1).__ge__, "where every size fits as it is: leave it out"),
+    ("scheduler", "max_growth", (1).__ge__, "where every size fits exactly: leave it out"),
 )
 
 #: The policies among the options of a run.
@@ -80,7 +80,7 @@ _policies = attrgetter(*(kind for kind, row in KINDS.items() if row.option))
 
 
 def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]]) -> None:
-    """Refuse, by name, options that do not go together; `policies` are those that are `refusable`."""
+    """Reject incompatible options by name; `policies` are those that are `refusable`."""
     placement, machine = run.placement, run.machine.name
     assert placement is not None  # __post_init__ put the machine's default
     if placement.is_written() and type(placement).choose is Placement.choose:
@@ -91,7 +91,7 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     for kind, name, is_supported, hint in () if machine == "torus" else ON_TORUS:
         value = getattr(getattr(run, kind), name, None)
         if value is not None and not is_supported(value):
-            raise OptionError(f"{name}={value!r} is not supported on {run.machine}, {hint}, or take a Torus")
+            raise OptionError(f"{name}={value!r} is not supported on {run.machine}, {hint}, or use a Torus")
     for policy, row in policies:
         for what, usual in row.needs.items():
             if not NEEDS[what].is_met(run):
@@ -101,7 +101,7 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
 
 
 def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
-    """The policies of a run that may not go with its machine or its other options, with their rows."""
+    """The policies of a run that may be incompatible with its machine or its other options, with their rows."""
     given = _policies(run)
     found = []
     for place, row, parts in _doubtful(run.machine.name, *map(type, given)):
@@ -115,7 +115,7 @@ def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
 
 @cache
 def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[str]]]:
-    """Which of these may be refused, as (place, row, parameters that may): asked once, as most runs are short."""
+    """Which of these may be rejected, as (place, row, parameters that may); cached, as most runs are short."""
 
     def fits(row: PolicyRow) -> bool:
         return machine in row.machines and not row.needs

@@ -1,4 +1,4 @@
-"""The compiled engine, made from plain settings: which compiled parts a run needs, and the columns that they read."""
+"""The compiled engine, built from plain settings: which compiled parts a run needs, and the columns that they read."""
 
 from functools import cache
 from importlib import import_module
@@ -72,7 +72,7 @@ def core_engine(
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
     matters = bool(rows.get("failures") or rows.get("alarms") or "nodes" in follows)
-    # Ticks name nodes of a cluster, too, and so does a record.
+    # Ticks and records name nodes of a cluster too.
     named = matters or settings["record"] or bool("rescheduling" in factories and columns.get("ticks"))
     allocator = MACHINES[machine]
     factories["machine"] = _factory(allocator.named if named else allocator.counted)

@@ -1,6 +1,6 @@
-"""What the engines get to know of failures and predictions: plain columns, made before a run begins.
+"""What the engines receive about failures and predictions: plain columns, made before a run begins.
 
-All draws are here, from streams keyed by (seed, purpose) and never by a policy, so that two policies always meet the
+All draws happen here, from streams keyed by (seed, purpose) and never by a policy, so that two policies always face the
 same failures and the same predictions.
 """
 
@@ -31,9 +31,9 @@ from faultsim.simulation.options import RunOptions
 __all__ = ["MOST", "alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
 
 Table = dict[str, Any]
-#: Pairs of an interval and a node, or other rows, that predictions may have: more are a slip of the units.
+#: Most pairs of interval and node, or other rows, in predictions: more suggest a mistake in units.
 MOST = 10**8
-#: Numbers of intervals up to this are whole, and that of the next one is another.
+#: Interval numbers up to this are exact as doubles.
 EXACT = 2.0**53
 Pairs = tuple[NDArray[np.int64], NDArray[np.int32]]
 
@@ -58,7 +58,7 @@ def make_world(run: RunOptions, begin: float) -> dict[str, Table] | None:
     dict or None
         ``failures``: time, node, downtime; ``predictions``: begin, end (equal for dated ones), node and their
         probability p; ``alarms``: time and node of requested checkpoints, node -1 for a request to all victims;
-        ``ticks``: when `Fars` acts, and what is suspicious then (`ticks`).  Tables without rows are left out.
+        ``ticks``: when `Fars` acts, and what is suspicious then (`ticks`). Empty tables are omitted.
     """
     if run.failures is None and run.predictor is None:
         return None
@@ -106,7 +106,7 @@ def predictions(predictor: Predictor | None, trace: FailureTrace | None, *, node
     if isinstance(predictor, Accuracy):
         seen = trace.coin < predictor.a
         return _dated(trace.time[seen], trace.node[seen], 1.0)
-    raise OptionError(f"{predictor!r} makes no predictions; use one of faultsim's, PredictionTrace for your own")
+    raise OptionError(f"{predictor!r} makes no predictions; use one of faultsim's, or PredictionTrace for your own")
 
 
 def _dated(time: NDArray[np.float64], node: NDArray[np.int32], p: float) -> Table:
@@ -148,7 +148,7 @@ def _intervals(predictor: IntervalPredictor, trace: FailureTrace | None, nodes: 
 
 
 def _reported(predictor: IntervalPredictor, trace: FailureTrace, nodes: int, seed: int) -> Pairs:
-    """The pairs (interval, node) that are reported: some with a failure, and false alarms among the others."""
+    """The pairs (interval, node) that are reported: some with a failure, and false alarms without one."""
     failing = np.unique(bucket_numbers(trace.time, predictor.interval) * nodes + trace.node)
     assert predictor.recall is not None
     keys = stream(seed, "predictor").random(len(failing))
@@ -173,7 +173,7 @@ def _count(n: float) -> str:
 def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """The first `wanted` of a fixed random order of the numbers below `n_pairs` that are not in `failing`.
 
-    The numbers come in blocks whose lengths do not depend on `wanted`, so the order does not either.
+    The numbers are drawn in blocks whose lengths do not depend on `wanted`, so the order does not either.
     """
     taken = np.empty(0, np.int64)
     block = 4096
@@ -189,14 +189,14 @@ def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np
 
 
 def ticks(foreseen: Table, interval: float) -> Table:
-    """The ticks of `Fars` at which something is suspicious, or ceases to be (model.md#suspicious).
+    """The ticks of `Fars` at which nodes become suspicious or cease to be (model.md#suspicious).
 
     Tick k is at k * interval and looks at (k * interval, (k + 1) * interval].
 
     Parameters
     ----------
     foreseen : dict
-        What `predictions` gives.
+        What `predictions` returns.
     interval : float
         Seconds.
 
@@ -286,7 +286,7 @@ def _windows(policy: PredictedWindows, trace: FailureTrace) -> NDArray[np.float6
     if each * len(hot) > MOST:
         raise OptionError(
             f"an interval of {policy.interval:g} s makes {each * len(hot):,} requests in {len(hot):,} buckets of "
-            f"{length:g} s; {MOST:,} are the most"
+            f"{length:g} s; at most {MOST:,} are allowed"
         )
     start, end = (hot * length)[:, None], ((hot + 1.0) * length)[:, None]
     time = start + np.arange(each) * policy.interval

@@ -1,4 +1,4 @@
-"""A run under way on an engine.  The only module that imports the engine of job logs.
+"""A run in progress on an engine. The only module that imports the job engines.
 
 The policies of a run are lowered to a plain dict; the engine gets that, the columns of the jobs and those of
 `faultsim.simulation.engine_inputs`, and runs in slices, so that Ctrl-C and progress live here; what comes out is a
@@ -25,10 +25,10 @@ from faultsim.simulation.progress import Progress
 __all__ = ["Execution", "Stopped", "first_slices", "next_budget"]
 
 
-#: Seconds that a slice of the engine should take: Ctrl-C is answered between two slices.
+#: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
 INFINITY = float("inf")
-#: What the engine takes of a lowered run as it is.
+#: What the engine takes unchanged from a lowered run.
 _ENGINE_SETTINGS = (
     "machine",
     "scheduler",
@@ -75,7 +75,7 @@ class Execution:
     ) -> None:
         """Run the engine in slices of about `SLICE` seconds, to the end or past all events with time <= `until`.
 
-        `report` hears of each slice; `Stopped` if `stop` gives True between two.
+        `report` is called after each slice; raises `Stopped` if `stop` returns True between two.
         """
         engine, total = self.engine, len(self.log)
         code, self._first_slice = self._first_slice, None
@@ -94,7 +94,7 @@ class Execution:
             report(engine.n_done, total, engine.now)
 
     def copy(self) -> "Execution":
-        """An independent copy that goes on from here."""
+        """An independent copy that continues from here."""
         other = copy(self)
         other.engine = self.engine.copy()
         return other
@@ -117,9 +117,9 @@ class Execution:
 
 
 def first_slices(executions: Sequence[Execution]) -> None:
-    """Run the first slice of each, on the compiled engine; `Execution.go_on` says how it ended, and goes on.
+    """Run the first slice of each, on the compiled engine; `Execution.go_on` says how it ended, and continues.
 
-    The interpreter's lock is let go once for all, which short runs wait for longer than they take.
+    The global interpreter lock is released once for all of them; short runs would wait for it longer than they take.
     """
     codes = run_together([one.engine for one in executions], [one._budget for one in executions])
     for one, code in zip(executions, codes, strict=True):
@@ -127,7 +127,7 @@ def first_slices(executions: Sequence[Execution]) -> None:
 
 
 def next_budget(budget: int, spent: float) -> int:
-    """Events of the next slice, so that it takes about `SLICE` seconds, where `budget` of them took `spent`."""
+    """Events of the next slice, so that it takes about `SLICE` seconds, given that `budget` events took `spent`."""
     return max(1, int(budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))
 
 
@@ -135,7 +135,7 @@ def next_budget(budget: int, spent: float) -> int:
 
 
 def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
-    """What an engine takes of a lowered run."""
+    """The part of a lowered run that an engine takes."""
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
     settings["recovery"] = lowered["recovery"] if lowered["failures"] else None
@@ -155,7 +155,7 @@ _ENGINES: dict[str, Callable[..., Any]] = {"core": core_engine, "reference": _re
 
 
 def _first_budget(run: RunOptions) -> int:
-    """Events of the first slice: few where one event can be dear, so that the first slice is short as well."""
+    """Events of the first slice: few if one event can be expensive, so that the first slice is short too."""
     if isinstance(run.machine, Torus):
         return 64 if run.machine.nodes <= 4096 else 1
     return 64 if run.scheduler.name == "conservative" else 4096

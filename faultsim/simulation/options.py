@@ -1,4 +1,4 @@
-"""`RunOptions`: what the modules below `Run` ask of it, so that none of them has to import it."""
+"""`RunOptions`: what the modules below `Run` need of it, so that none of them has to import it."""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,4 @@
-"""Showing progress: a bar where there is a terminal and rich, plain lines on a terminal without it, else a callable."""
+"""Progress display: a bar on a terminal with rich, plain lines on a terminal without it, or a callable."""
 
 import sys
 import time
@@ -10,7 +10,7 @@ from faultsim.errors import OptionError
 
 __all__ = ["Progress", "reporting"]
 
-#: Called with (done, total, now): jobs done, jobs in all, simulated time in seconds.
+#: Called with (done, total, now): jobs done, total jobs, simulated time in seconds.
 Progress = Callable[[int, int, float], object]
 
 #: Seconds between two plain lines.
@@ -19,7 +19,7 @@ LINE_INTERVAL = 10.0
 
 @contextmanager
 def reporting(progress: "bool | Progress", what: str) -> Iterator[Progress | None]:
-    """A callable to report to while the block runs, or None if nobody listens.
+    """A callable to report to while the block runs, or None if not needed.
 
     ``True`` shows something only if stderr is a terminal.
 

@@ -47,7 +47,7 @@ LARGER = "larger than the machine"
 LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
 
 _ESTIMATES = ("requested", "actual")
-#: Checkpoints that a job may plan: more are a slip of the units, and would not count exactly.
+#: Most checkpoints that a job may plan: more suggest a mistake in units, and would not be counted exactly.
 MOST_CHECKPOINTS = 1e9
 #: Least seconds of work between two checkpoints.
 LEAST_INTERVAL = 1e-6
@@ -149,7 +149,7 @@ class Run:
 
     @property
     def has_python(self) -> bool:
-        """Whether a policy written in Python takes part."""
+        """Whether a policy written in Python is involved."""
         return self.scheduler.order.is_written() or _placement(self).is_written()
 
     def lower(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class Run:
     def fitting_log(self) -> Workload:
         """The log without jobs larger than the machine, or `InputError` if they are not to be dropped.
 
-        Nodes that `Static` spares are none for jobs.
+        Nodes reserved by `Static` are not available to jobs.
         """
         log, spare = self.log, spare_nodes(self)
         nodes = self.machine.nodes - spare
@@ -201,20 +201,20 @@ class Run:
         )
 
     def expected_runtimes(self, log: Workload) -> NDArray[np.float64]:
-        """What the scheduler goes by: the requested time (run time where missing), the run time, or a factor of it."""
+        """What the scheduler uses: the requested time (run time if missing), the run time, or a multiple of it."""
         if self.estimates == "requested":
             estimate, total, most = log.requested, *log._sum_and_most("requested")
         else:
             estimate, total, most = log.runtime, *log._sum_and_most("runtime")
         if not isinstance(self.estimates, str):
             factor = float(self.estimates)
-            with np.errstate(over="ignore"):  # infinite ones are refused below
+            with np.errstate(over="ignore"):  # infinite ones are rejected below
                 estimate, total, most = estimate * factor, total * factor, most * factor
         self._refuse_endless(log, total, most, self._refuse_many_checkpoints(log, estimate))
         return estimate
 
     def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
-        """Refuse intervals that are nothing against the run times; seconds that planned checkpoints may take else."""
+        """Reject intervals that are far too short for the run times; return the seconds of planned checkpoints."""
         policy = self.checkpointing
         between = None if policy is None else policy.work_between(log.size)
         if policy is None or between is None:
@@ -230,19 +230,19 @@ class Run:
             row = int(np.argmax(count))
             raise OptionError(
                 f"{policy!r} gives job {log.id[row]} ({log.runtime[row]:g} s, estimate {estimate[row]:g} s) about "
-                f"{count[row]:.2g} checkpoints; {MOST_CHECKPOINTS:g} are the most: take a longer interval"
+                f"{count[row]:.2g} checkpoints, more than {MOST_CHECKPOINTS:g}: use a longer interval"
             )
         return float(count.sum()) * _cost(policy) if policy.planned else 0.0
 
     def _refuse_endless(self, log: Workload, expected: float, longest: float, planned_time: float) -> None:
-        """Refuse times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
-        # Plain floats become infinite without a word, and this is done once a run, however short.
+        """Reject times that add up, as node-seconds, to more than a double holds: they cannot be seconds."""
+        # Plain floats become infinite silently, and this is done once per run, however short.
         pauses = self.start_delay + _cost(self.migration) + _cost(self.checkpointing)
         moving = self.rescheduling if isinstance(self.rescheduling, Fars) else None
         last = _last_prediction(self.predictor)
         runtimes, runtime = log._sum_and_most("runtime")
         seconds = float(log.submit[-1]) + runtimes + expected + len(log) * pauses + planned_time
-        # A kill costs a job at most what it had done, and all that it pays for starting again.
+        # A kill costs a job at most what it had done, plus the cost of starting again.
         again = runtime + longest + pauses + planned_time + float(getattr(self.recovery, "restart_cost", 0.0))
         if self.failures is not None and len(self.failures):
             seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
@@ -273,7 +273,7 @@ def _cost(policy: Policy | None) -> float:
 
 
 def _last_prediction(predictor: Predictor | None) -> float:
-    """When the last of the predictions that a predictor carries ends, in seconds; 0 for those that go by failures."""
+    """When the last of a predictor's own predictions ends, in seconds; 0 for predictors that use the failures."""
     if isinstance(predictor, PredictionTrace) and len(predictor.time):
         return float(predictor.time[-1])
     if isinstance(predictor, IntervalPredictor) and predictor.index is not None and len(predictor.index):
@@ -281,7 +281,7 @@ def _last_prediction(predictor: Predictor | None) -> float:
     return 0.0
 
 
-#: Kinds of policies that may be left out.
+#: Kinds of policies that may be omitted.
 _OPTIONAL = tuple(kind for kind, row in KINDS.items() if row.option and kind not in ("scheduler", "placement"))
 _DEFAULT_PLACEMENT = {name: row.placement() for name, row in MACHINES.items()}
 

@@ -58,35 +58,36 @@ def simulate(
     migration : Migration, optional
         `Defragment` on a torus, `LeastFailuresMigration` on a cluster; None: running jobs stay where they are.
     failures : FailureTrace, optional
-        When which node fails, and for how long it is down; None means that nothing fails.
+        When each node fails, and for how long it is down; None means that nothing fails.
     recovery : Recovery, optional
         What happens to a job that a failure kills: `Requeue` (the default) or `Hold`.
     predictor : Predictor, optional
-        What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure`, `RiskBased` and `Fars` know of coming failures:
-        `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.
+        What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure`, `RiskBased` and `Fars` know about upcoming
+        failures: `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.
     checkpointing : Checkpointing, optional
         When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `BeforeFailure`,
         `PredictedWindows`, `RiskBased`.
     rescheduling : Rescheduling, optional
-        `Fars`: running jobs move away from nodes that are predicted to fail.  It needs a predictor that says where.
+        `Fars`: running jobs move away from nodes that are predicted to fail. Requires a predictor that names nodes.
     estimates : "requested", "actual" or float, default "requested"
-        What the scheduler goes by: the requested time (the run time where it is missing), the run time, or the run
-        time times a factor.
+        What the scheduler uses: the requested time (the run time if that is missing), the run time, or the run time
+        times a factor.
     overrun : {"extend", "kill"}, default "extend"
-        What happens to a job that outlives its estimate: it goes on, or ends at the estimate and counts as done.
+        What happens to a job that exceeds its estimate: it continues, or is killed there and counts as done.
     start_delay : float, default 0
-        Seconds between the decision to start a job and its start; its nodes are held meanwhile.
+        Seconds between the decision to start a job and its start; it holds its nodes meanwhile.
     seed : int, default 0
-        Key of the streams that `IntervalPredictor` draws its reports from; nothing else draws random numbers.
+        Key of the streams from which `IntervalPredictor` draws its reports; nothing else is random.
     record : bool, default False
         Keep `Result.events` and `Result.allocations`.
     progress : bool or callable(done, total, now), default False
         True shows progress on stderr if that is a terminal.
     oversized : {"error", "drop"}, default "error"
-        Whether jobs larger than the machine (without its spare nodes, with `Static`) are an error, or left out and
+        Whether jobs larger than the machine (with `Static`: without its spare nodes) are an error, or omitted and
         counted in `Result.dropped`.
     engine : {"core", "reference"}, default "core"
-        The compiled engine, or its plain Python twin, which is about a hundred times slower and meant for reading.
+        The compiled engine, or the reference implementation in plain Python, about a hundred times slower and meant for
+        reading.
 
     Returns
     -------
@@ -97,9 +98,9 @@ def simulate(
     InputError
         If jobs are larger than the machine, or failures are of nodes that it does not have.
     OptionError
-        If an option has a value, or a combination of values, without a meaning.
+        If an option has an invalid value, or options are combined in an unsupported way.
     NotAvailableError
-        If the reference engine is asked for what it does not know.
+        If the reference engine does not support what is requested.
 
     Examples
     --------
@@ -146,14 +147,14 @@ def rerun(
     placement: Placement | None = None,
     progress: bool | Progress = False,
 ) -> Result:
-    """Run again what made a result; the same version gives the same bytes.
+    """Repeat the run behind a result; the same version gives the same bytes.
 
     Parameters
     ----------
     result : Result
-        A result of this session, or a loaded one: the workload is inside.
+        A result of this session or a loaded one; it contains the workload.
     scheduler, placement : optional
-        Needed only for a loaded result that used a policy written in Python, which does not travel.
+        Needed only for a loaded result that used a policy written in Python, which is not saved.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`simulate_many`: many runs at once, on threads without the interpreter's lock."""
+"""`simulate_many`: many runs at once, on threads, without the global interpreter lock."""
 
 import os
 import threading
@@ -19,17 +19,17 @@ __all__ = ["simulate_many"]
 def simulate_many(
     runs: Iterable[Run], *, threads: int | None = None, progress: bool | Progress = False
 ) -> list[Result]:
-    """Simulate many runs on threads; the engine runs without the interpreter's lock.
+    """Simulate many runs on threads; the engine releases the global interpreter lock.
 
-    Runs with a policy written in Python need the lock all the time: they are done one after the other in the calling
-    thread, while the threads work on the others.  The results are the same bytes for every number of threads.
+    Runs with a policy written in Python need the lock all the time: they run one after another in the calling thread,
+    while the threads work on the others. The results are the same bytes for any number of threads.
 
     Parameters
     ----------
     runs : iterable of Run
         What to simulate.
     threads : int, optional
-        Number of threads; by default as many as this process may use cores.
+        Number of threads; by default the number of cores that this process may use.
     progress : bool or callable(done, total, now), default False
         As for `simulate`, in runs; ``now`` is the number of seconds since the beginning.
 
@@ -41,7 +41,7 @@ def simulate_many(
     Raises
     ------
     InputError, OptionError
-        Of the first run that fails; those that have not begun are left out.
+        From the first run that fails; runs not yet begun are skipped.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def simulate_many(
         with ThreadPoolExecutor(n_threads, thread_name_prefix="faultsim") as pool:
             try:
                 compiled = [row for row, run in enumerate(todo) if not run.has_python]
-                # A task costs as much as a short run, so threads take several at a time where there are many.
+                # A task costs as much as a short run, so with many runs threads take several at a time.
                 chunk = max(1, min(16, len(compiled) // (8 * n_threads)))
                 futures: dict[Future[list[Result]], list[int]] = {}
                 for first in range(0, len(compiled), chunk):

@@ -17,9 +17,9 @@ __all__ = ["Simulation"]
 
 
 class Simulation:
-    """A run, step by step: as a backend for other programs, for teaching, and for looking inside.
+    """A run, step by step: as a backend for other programs, for teaching, and for inspection.
 
-    Takes what `simulate` takes, without ``progress``.
+    Takes the parameters of `simulate`, except ``progress``.
 
     Examples
     --------
@@ -38,12 +38,12 @@ class Simulation:
         engine = options.pop("engine", "core")
         self._execution = Execution(Run(log, machine, **options), engine)
 
-    # -- going on
+    # -- running
 
     def run(self, until: float | None = None) -> None:
-        """Go on to the end, or until all events with time <= `until` (s) have been handled.
+        """Run to the end, or until all events with time <= `until` (s) have been handled.
 
-        Ctrl-C stops it between two slices of about 0.03 s; it can go on afterwards.
+        Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards.
         """
         last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
         self._execution.go_on(last)
@@ -61,7 +61,7 @@ class Simulation:
         return bool(self._execution.engine.step())
 
     def copy(self) -> "Simulation":
-        """An independent copy that goes on from here.
+        """An independent copy that continues from here.
 
         Examples
         --------
@@ -78,7 +78,7 @@ class Simulation:
         other._execution = self._execution.copy()
         return other
 
-    # -- looking
+    # -- inspection
 
     @property
     def now(self) -> float:
@@ -109,7 +109,7 @@ class Simulation:
 
     @property
     def done(self) -> bool:
-        """Whether nothing is left to happen."""
+        """Whether the simulation is finished."""
         return self.n_done == len(self._execution.log)
 
     @property

@@ -1,4 +1,4 @@
-"""`simulate_workflows`: what happens to workflows, in order.
+"""`simulate_workflows`: runs workflows on nodes that may fail.
 
 They and the nodes become tables of plain columns, the policies a plain dict; an engine gets those and runs in slices,
 so that Ctrl-C and progress live here; what comes out is a `WorkflowResult`.
@@ -31,7 +31,7 @@ __all__ = ["simulate_workflows"]
 _ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_SCHEDULER = RankHybd()
-#: Events and looks at nodes in the first slice of the engine.
+#: Events and nodes examined in the first slice of the engine.
 FIRST = 10_000
 
 
@@ -61,26 +61,26 @@ def simulate_workflows(
     scheduler : WorkflowScheduler, default RankHybd()
         `RankHybd`, `Flaw`, `Fifo` or `Heft`.
     failures : FailureTrace, optional
-        When which node fails, and for how long it is down.  The job on it is killed, and so are those to which it
-        sends; all of them start again from scratch.
+        When each node fails, and for how long it is down. The job on it is killed, and so are those to which it sends;
+        all of them start over from scratch.
     predictor : Predictor, optional
-        What `Flaw` and ``Fifo(aware=True)`` ask: `PredictionTrace`, `Perfect`, `Confidence`, `Accuracy`,
+        Consulted by `Flaw` and ``Fifo(aware=True)``: `PredictionTrace`, `Perfect`, `Confidence`, `Accuracy`,
         `IntervalPredictor` or `Blind`.
     transfers : {"parallel", "in_turn"}, default "parallel"
-        Whether a job gets its inputs all at once, or one after another.
+        Whether a job receives its inputs all at once, or one after another.
     outputs : "node" or SharedOutputs, default "node"
-        Where outputs live: on the node that made them, where they cannot be reached while it is down, or, at a cost,
-        also on shared storage.
+        Where outputs are kept: on the node that produced them, where they are unreachable while it is down, or, at a
+        cost, also on shared storage.
     arrivals : array_like of float, shape (workflows,), optional
         When each workflow arrives (s, 0 or more), instead of its `Workflow.submit`.
     seed : int, default 0
-        Key of the streams that `IntervalPredictor` draws its reports from; nothing else draws random numbers.
+        Key of the streams from which `IntervalPredictor` draws its reports; nothing else is random.
     record : bool, default False
         Keep `WorkflowResult.events`.
     progress : bool or callable(done, total, now), default False
         True shows progress on stderr if that is a terminal.
     engine : {"core", "reference"}, default "core"
-        The compiled engine, or its plain Python twin, which is slow and meant for reading.
+        The compiled engine, or the reference implementation in plain Python, which is slow and meant for reading.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def simulate_workflows(
     InputError
         If a workflow does not fit the resources, or failures or predictions are of nodes that they do not have.
     OptionError
-        If an option has a value, or a combination of values, without a meaning.
+        If an option has an invalid value, or options are combined in an unsupported way.
 
     References
     ----------
@@ -151,7 +151,7 @@ def simulate_workflows(
 
 
 def _drive(engine: Any, total: int, report: Progress | None) -> None:
-    """Run the engine in short slices: Ctrl-C is answered between two."""
+    """Run the engine in short slices: Ctrl-C takes effect between two."""
     budget = FIRST
     while True:
         began = time.perf_counter()
@@ -163,11 +163,11 @@ def _drive(engine: Any, total: int, report: Progress | None) -> None:
         budget = next_budget(budget, time.perf_counter() - began)
 
 
-# -- what the engines get
+# -- what the engines receive
 
 
 def _tables(flows: Sequence[Workflow], resources: Resources, when: NDArray[np.float64]) -> dict[str, Any]:
-    """All workflows as one graph, their jobs numbered through."""
+    """All workflows as one graph, with consecutive job numbers."""
     first = np.cumsum([0, *map(len, flows)])
     tables: dict[str, Any] = {"first_job": first, "arrival": when, "speed": resources.speed}
     for side in ("predecessor", "successor"):
@@ -201,7 +201,7 @@ def _world(trace: FailureTrace | None, predictor: Predictor | None, resources: R
 
 
 def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> None:
-    """No time of the run can overflow: after the last event from outside everything happens once at most."""
+    """Check that no time of the run can overflow: after the last external event everything happens at most once."""
     with np.errstate(over="ignore"):
         longest = tables["cost"].max(axis=1) if tables["cost"].ndim == 2 else tables["cost"] / tables["speed"].min()
         moved = tables["predecessor_transfer"] / np.min(tables["bandwidth"])
@@ -214,7 +214,7 @@ def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> 
         raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
 
 
-# -- what may be asked for
+# -- checks
 
 
 def _workflows(given: Any, resources: Any) -> tuple[Workflow, ...]:
@@ -235,7 +235,7 @@ def _workflows(given: Any, resources: Any) -> tuple[Workflow, ...]:
         except InputError as error:
             raise InputError(f"workflows, row {row}: {error}" if len(flows) > 1 else str(error)) from None
     if sum(map(len, flows)) >= 2**31:
-        raise InputError(f"{sum(map(len, flows)):,} jobs in all: at most 2,147,483,647 run at once")
+        raise InputError(f"{sum(map(len, flows)):,} jobs in total: at most 2,147,483,647 run at once")
     return tuple(flows)
 
 
@@ -254,7 +254,7 @@ def _check_scheduler(scheduler: Any) -> None:
     if isinstance(scheduler, type) and issubclass(scheduler, WorkflowScheduler):
         raise OptionError(f"scheduler must be an instance: write scheduler={scheduler.__name__}()")
     if not isinstance(scheduler, WorkflowScheduler) or scheduler.name not in rows:
-        raise OptionError(f"the scheduler of workflows must be one of {known}, got {scheduler!r:.60}")
+        raise OptionError(f"the workflow scheduler must be one of {known}, got {scheduler!r:.60}")
 
 
 def _check_outputs(outputs: Any) -> None:
@@ -270,7 +270,7 @@ def _check_combination(
     transfers: str,
     outputs: Any,
 ) -> None:
-    """Refuse, by name, options that do not go together."""
+    """Reject incompatible options by name."""
     name = type(scheduler).__name__
     if failures is not None and not isinstance(failures, FailureTrace):
         raise OptionError(f"failures must be a FailureTrace, got {failures!r:.60}")
@@ -294,15 +294,15 @@ def _check_combination(
     if predictor is None:
         return
     if not predictor.says_where:
-        raise OptionError(f"workflows need to know which node will fail, and {predictor!r} says only when: use another")
+        raise OptionError(f"workflows need to know which node will fail, but {predictor!r} only says when: use another")
     if predictor.needs_failures and failures is None:
         raise OptionError(
-            f"{predictor!r} predicts the failures of the run, and there are none: give failures=, or Blind()"
+            f"{predictor!r} predicts the failures of the run, but there are none: give failures=, or Blind()"
         )
 
 
 def _check_nodes(failures: FailureTrace | None, predictor: Predictor | None, resources: Resources) -> None:
-    """Failures and predictions are of nodes that there are."""
+    """Check that failures and predictions are of existing nodes."""
     columns = {} if failures is None else {"failures": failures.node}
     if predictor is not None and "node" in (arrays := predictor.arrays()):
         columns["predictions"] = arrays["node"]

@@ -169,7 +169,7 @@ def test_rescheduling(capsys, here):
         (["--predictor", "interval:0.7,0.7,0"], ["interval of a predictor must be above 0 seconds, got 0"]),
         (
             ["--predictor", "buckets:4", "--failures", "synthetic", "--rescheduling", "fars:300,sul"],
-            ["Fars must know which node will fail", "says only when: use IntervalPredictor"],
+            ["Fars must know which node will fail", "only says when: use IntervalPredictor"],
         ),
         (["--predictor", "interval:0.7,0.7,300", "--rescheduling", "fars:300,sul"], ["there are none: give failures="]),
     ],
@@ -198,11 +198,11 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
         (["--checkpointing", "periodic"], ["needs interval and cost, for instance periodic:7200,300"]),
         (["--checkpointing", "periodic:0,3"], ["interval of checkpoints must be above 0 seconds, got 0"]),
         (["--checkpointing", "risk-based:60,1"], ["RiskBased requires a predictor"]),
-        (["--predictor", "confidence:0.1"], ["predicts the failures of the run, and there are none"]),
+        (["--predictor", "confidence:0.1"], ["predicts the failures of the run, but there are none"]),
         (["--predictor", "confidence:1.1", "--failures", "synthetic"], ["at most 1, got 1.1"]),
         (["--placement", "balancing", "--predictor", "blind"], ["Balancing places boxes, and cluster:16 has none"]),
         (["--placement", "lff", "--machine", "torus:4x2x2"], ["LeastFailuresFirst chooses single nodes"]),
-        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["only when"]),
+        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["only says when"]),
     ],
 )  # fmt: skip
 def test_error_lines(capsys, here, argv, says):

@@ -117,9 +117,9 @@ def test_bad_text(kind, text, said):
         (
             FLAT,
             {"predictor": fs.Buckets(4)},
-            r"Fars must know which node will fail, and Buckets\(hours=4.0\) says only",
+            r"Fars must know which node will fail; Buckets\(hours=4.0\) only says",
         ),
-        (FLAT, {"failures": None}, "predicts the failures of the run, and there are none: give failures="),
+        (FLAT, {"failures": None}, "predicts the failures of the run, but there are none: give failures="),
         (
             FLAT,
             {"rescheduling": fs.Fars(300, SUL, fs.Static(8))},

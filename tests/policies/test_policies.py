@@ -53,7 +53,7 @@ def test_policies_without_defaults_say_what_they_need(row):
 
 
 def test_a_trace_cannot_be_written_as_text():
-    with pytest.raises(OptionError, match="predictor 'trace' needs columns: make a PredictionTrace in Python"):
+    with pytest.raises(OptionError, match="predictor 'trace' needs columns: create a PredictionTrace in Python"):
         parse_policy("predictor", "trace")
     with pytest.raises(OptionError, match="unknown option 'time=3' of predictor 'trace'; known: none"):
         parse_policy("predictor", "trace:time=3")
@@ -115,7 +115,7 @@ def test_orders(scheduler):
         (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
         (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
         (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
-        (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: what reports nothing is Blind\(\)"),
+        (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: to report nothing, use Blind\(\)"),
         (lambda: fs.IntervalPredictor(1, -0.1, 60), "recall must be above 0 and at most 1, got -0.1"),
         (lambda: fs.IntervalPredictor(1, math.nan, 60), "recall must be above 0 and at most 1, got nan"),
         (lambda: fs.IntervalPredictor(1.1, 1, 60), "precision must be above 0 and at most 1, got 1.1"),
@@ -147,13 +147,13 @@ def test_bad_options(make, said):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: fs.PredictionTrace([1, 2], [0]), "predictions: 2 times for 1 nodes; give one node for each"),
+        (lambda: fs.PredictionTrace([1, 2], [0]), "predictions: 2 times for 1 nodes; give one node per time"),
         (lambda: fs.PredictionTrace([math.nan], [0]), "time, row 0: nan is not a finite number"),
         (lambda: fs.PredictionTrace([1], [-1]), "node, row 0: -1 is negative"),
         (lambda: fs.PredictionTrace([1], [0.5]), "node, row 0: 0.5 is not a whole number"),
-        (lambda: pairs([0, 1], [3]), "pairs: 2 intervals for 1 nodes; give one node for each"),
+        (lambda: pairs([0, 1], [3]), "pairs: 2 intervals for 1 nodes; give one node per interval"),
         (lambda: pairs([-1], [3]), "index, row 0: -1 is negative"),
-        (lambda: pairs([1, 0, 1], [3, 3, 3]), "pairs: interval 1, node 3 is there more than once"),
+        (lambda: pairs([1, 0, 1], [3, 3, 3]), "pairs: interval 1, node 3 appears more than once"),
     ],
 )
 def test_bad_columns(make, said):
@@ -175,7 +175,7 @@ def test_columns_of_predictors():
     assert (given.index.tolist(), given.node.tolist()) == ([0, 7, 7], [1, 0, 3])
     assert not given.needs_failures
     assert fs.IntervalPredictor(0.5, 1, 60).needs_failures
-    with pytest.raises(OptionError, match="this PredictionTrace has 3 predictions, which did not travel"):
+    with pytest.raises(OptionError, match="this PredictionTrace has 3 predictions, which were not saved with it"):
         from_lowered("predictor", trace.lower())
 
 
@@ -248,7 +248,7 @@ def test_from_lowered_refuses_what_it_does_not_know():
         from_lowered("placement", {"name": "best_fit"})
     with pytest.raises(OptionError, match="cannot be made from"):
         from_lowered("placement", {"name": "first_fit", "speed": 3})
-    with pytest.raises(OptionError, match=r"written in Python \(mine.Order\), which does not travel"):
+    with pytest.raises(OptionError, match=r"written in Python \(mine.Order\), which is not saved"):
         from_lowered("order", {"name": "python", "class": "mine.Order"})
 
 

@@ -120,7 +120,7 @@ def test_results_and_mappings_are_the_same():
         ),
         (lambda: fs.kiviat_gain(metrics(), metrics(math.nan)), "mean_response of baseline must be at least 0, got nan"),
         (lambda: fs.kiviat_gain(metrics(utilization=70.0), metrics()), "utilization must be a fraction, .* got 70"),
-        (lambda: fs.kiviat_gain(metrics(throughput=0), metrics()), "throughput must be above 0 jobs a second, got 0"),
+        (lambda: fs.kiviat_gain(metrics(throughput=0), metrics()), "throughput must be above 0 jobs per second, got 0"),
         (lambda: kiviat_area([1, 2]), "a Kiviat graph has 6 radii, got 2"),
         (lambda: plot_kiviat([metrics()]), r"methods must be a mapping of labels to results, got \[\{'mean_response'"),
         (lambda: plot_kiviat(metrics()), "'mean_response' must be a Result, or metrics by name .*, got 100"),

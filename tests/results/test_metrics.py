@@ -211,7 +211,7 @@ def test_masks(by_hand):
     assert metrics.mean_bounded_slowdown(by_hand, mask=small) == pytest.approx((1 + 1 + 1.8) / 3)
     assert math.isnan(metrics.mean_wait(by_hand, mask=np.zeros(4, bool)))
     for bad in ([0, 1, 0, 1], [True]):
-        with pytest.raises(OptionError, match="mask must be 4 booleans, one a job"):
+        with pytest.raises(OptionError, match="mask must be 4 booleans, one per job"):
             metrics.mean_wait(by_hand, mask=bad)
 
 

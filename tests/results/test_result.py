@@ -126,7 +126,7 @@ def test_facts(result):
     assert dict(result.dropped) == {"no run time": 3}
     assert result.warnings == (
         "3 jobs left out: no run time",
-        "1 of 4 jobs have no requested time; their run time stands for it",
+        "1 of 4 jobs have no requested time; their run time is used instead",
     )
     assert fs.simulate(LOG, fs.Cluster(4), estimates="actual").warnings == ("3 jobs left out: no run time",)
     assert list(result.ledger) == list(LEDGER_ACCOUNTS)
@@ -227,12 +227,12 @@ def test_broken_failures_in_a_file(tmp_path):
 
     with pytest.raises(InputError, match=r"run.npz: the failures of this saved result are not those of its run"):
         fs.load_result(altered(**{"failures/node": np.array([0, 2], np.int32)}))
-    with pytest.raises(InputError, match=r"run.npz: the failures of this saved result are broken \(time, row 0: nan"):
+    with pytest.raises(InputError, match=r"run.npz: the failures of this saved result are corrupt \(time, row 0: nan"):
         fs.load_result(altered(**{"failures/time": np.array([np.nan, 2])}))
-    with pytest.raises(InputError, match=r"the failures of this saved result are broken .*node"):
+    with pytest.raises(InputError, match=r"the failures of this saved result are corrupt .*node"):
         fs.load_result(altered(**{"failures/node": None}))
     loaded = fs.load_result(altered(**{"policy/predictor/time": None, "policy/predictor/node": None}))
-    with pytest.raises(OptionError, match="this PredictionTrace has 1 predictions, which did not travel"):
+    with pytest.raises(OptionError, match="this PredictionTrace has 1 predictions, which were not saved with it"):
         fs.rerun(loaded)
 
 
@@ -284,9 +284,7 @@ def test_rerun_with_a_policy_written_in_python(tmp_path):
     same(made, fs.rerun(made))
     made.save(tmp_path / "run.npz")
     loaded = fs.load_result(tmp_path / "run.npz")
-    with pytest.raises(
-        OptionError, match=r"order written in Python \(.*Longest\), which does not travel; pass it again"
-    ):
+    with pytest.raises(OptionError, match=r"order written in Python \(.*Longest\), which is not saved; pass it again"):
         fs.rerun(loaded)
     same(made, fs.rerun(loaded, scheduler=fs.Fcfs(Longest())))
 
@@ -301,9 +299,9 @@ def test_rerun_after_dropping(tmp_path):
 
 def broken_files(saved: bytes):
     other = dict(np.load(__import__("io").BytesIO(saved)))
-    yield "text", b"not a result\n", "not a saved result, or a broken one"
-    yield "empty", b"", "not a saved result, or a broken one"
-    yield "half", saved[: len(saved) // 2], "not a saved result, or a broken one"
+    yield "text", b"not a result\n", "not a saved result, or a corrupt one"
+    yield "empty", b"", "not a saved result, or a corrupt one"
+    yield "half", saved[: len(saved) // 2], "not a saved result, or a corrupt one"
     flipped = bytearray(saved)
     flipped[len(saved) // 3] ^= 0xFF
     yield "flipped", bytes(flipped), "not a saved result|broken|missing"
@@ -328,7 +326,7 @@ def broken_files(saved: bytes):
         r"column jobs/finish .* of shape \(2,\), expected float64",
     )
     yield "type", packed(other | {"jobs/moves": np.zeros(4)}), "column jobs/moves .* is float64 .* expected int32"
-    yield "pickled", packed(other | {"jobs/finish": np.array([{}] * 4)}), "not a saved result, or a broken one"
+    yield "pickled", packed(other | {"jobs/finish": np.array([{}] * 4)}), "not a saved result, or a corrupt one"
 
 
 def as_bytes(document: bytes):

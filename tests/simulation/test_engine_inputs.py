@@ -297,7 +297,7 @@ def test_the_worked_example_of_an_accuracy():
 
 def test_no_room_for_false_predictions():
     trace = fs.FailureTrace([0], [0], 100, span=100)
-    with pytest.raises(InputError, match="no room for 1 false predictions: 1 nodes are down nearly all of the time"):
+    with pytest.raises(InputError, match="no room for 1 false predictions: 1 nodes are down nearly all the time"):
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=np.random.default_rng(0))
     with pytest.raises(OptionError, match=r"rng must be a numpy.random.Generator, got 3"):
         fs.PredictionTrace.at_accuracy(trace, 0.5, 1, rng=3)

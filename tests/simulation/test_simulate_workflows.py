@@ -180,7 +180,7 @@ def test_heft_follows_its_plan_through_failures(engine, failure, start, loss):
         ({"scheduler": fs.Flaw}, r"must be an instance: write scheduler=Flaw\(\)"),
         ({"scheduler": fs.EasyBackfill()}, "must be one of RankHybd, Flaw, Fifo, Heft, got EasyBackfill"),
         ({"scheduler": "flaw"}, "must be one of RankHybd, Flaw, Fifo, Heft, got 'flaw'"),
-        ({"scheduler": fs.Flaw(), "predictor": fs.Buckets(4)}, r"Buckets\(hours=4.0\) says only when"),
+        ({"scheduler": fs.Flaw(), "predictor": fs.Buckets(4)}, r"Buckets\(hours=4.0\) only says when"),
         ({"scheduler": fs.Flaw(), "predictor": fs.Perfect(), "failures": None}, "predicts the failures of the run"),
         ({"predictor": "perfect"}, "predictor must be a predictor such as PredictionTrace, got 'perfect'"),
         ({"failures": [1, 2]}, "failures must be a FailureTrace"),
