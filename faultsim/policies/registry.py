@@ -225,7 +225,7 @@ POLICIES: tuple[PolicyRow, ...] = (
               needs={"coordinates": "Cluster({run.machine.nodes}, shape=(x, y, z))"}, elsewhere=_NODES),
     PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
               compiled="migration.defragment:DEFRAGMENT",
-              elsewhere="{name} is not supported on {run.machine}, where free nodes need not be together: use "
+              elsewhere="{name} is not supported on {run.machine}, where free nodes need not be contiguous: use "
                         "migration=None, or use a Torus"),
     PolicyRow("migration", "least_failures", LeastFailuresMigration, _CLUSTER, "[zhang2004] section 5.2.3",
               aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes",
@@ -274,7 +274,7 @@ POLICIES: tuple[PolicyRow, ...] = (
                         "strategy=ServiceUnitLoss(), or use a Cluster"),
     PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16", needs={"room": ""},
               elsewhere="{policy!r} keeps single nodes, and on {run.machine} jobs take boxes: use spares='dynamic', or "
-                        "take a Cluster"),
+                        "use a Cluster"),
     PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]"),
     PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4"),
     PolicyRow("workflow_scheduler", "fifo", Fifo, _WORKFLOWS, "[yu2010] section 5.D"),

@@ -136,7 +136,7 @@ class _Document:
         elif self.depth == 3 and element == "parent" and self.child is not None:
             pair = (self.reference(attributes, "parent"), self.child)
             if pair in self.edges:
-                what = f"{pair[0]!r} -> {pair[1]!r} is there already, in line {self.edges[pair]}"
+                what = f"{pair[0]!r} -> {pair[1]!r} already appears in line {self.edges[pair]}"
                 raise self.bad(f"{what}; give each edge once")
             self.edges[pair] = self.line
         elif self.job is not None and element == "uses":
@@ -150,7 +150,7 @@ class _Document:
             raise self.bad("a job without an id")
         if reference in self.number:
             first = self.lines[self.number[reference]]
-            raise self.bad(f"the id {reference!r} is there already, in line {first}")
+            raise self.bad(f"the id {reference!r} already appears in line {first}")
         self.job = self.number[reference] = len(self.runtime)
         self.lines.append(self.line)
         given = attributes.get("runtime")

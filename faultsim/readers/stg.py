@@ -73,7 +73,7 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
             if other >= n:
                 raise _bad(lines.name, row.line, f"task {other} is unknown; the tasks are 0 to {n - 1}", row.text)
         if len(set(row.before)) < len(row.before):
-            raise _bad(lines.name, row.line, "a predecessor is there twice", row.text)
+            raise _bad(lines.name, row.line, "a predecessor appears twice", row.text)
     tasks = range(n) if keep else range(1, n - 1)
     first = tasks[0]
     edges = [(other - first, task - first) for task in tasks for other in rows[task].before if other in tasks]

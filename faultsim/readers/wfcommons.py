@@ -181,7 +181,7 @@ def _numbered(tasks: list[_Place]) -> dict[str, int]:
     for job, task in enumerate(tasks):
         label = task.get("id", str)
         if label.text in number:
-            raise label.bad(f"{label.text!r} is there already, in {_TASKS}[{number[label.text]}]")
+            raise label.bad(f"{label.text!r} already appears in {_TASKS}[{number[label.text]}]")
         number[label.text] = job
     return number
 
@@ -192,7 +192,7 @@ def _by_id(rows: list[_Place], field: str, known: Mapping[str, int] | None = Non
     for row in rows:
         label = row.get("id", str)
         if label.text in found:
-            raise label.bad(f"{label.text!r} is there twice")
+            raise label.bad(f"{label.text!r} appears twice")
         if known is not None and label.text not in known:
             raise label.bad(f"no task has the id {label.text!r}")
         found[label.text] = row.amount(field)
@@ -228,7 +228,7 @@ def _pairs(tasks: list[_Place], number: Mapping[str, int]) -> dict[tuple[int, in
                     raise task.bad(f"no task has the id {label!r}", at=path)
                 pair = (number[label], job) if key == "parents" else (job, number[label])
                 if pair in found:
-                    raise task.bad(f"{label!r} is there twice; give each edge once", at=path)
+                    raise task.bad(f"{label!r} appears twice; give each edge once", at=path)
                 found[pair] = path
         ways[key] = found
     parents, children = ways["parents"], ways["children"]

@@ -1,4 +1,4 @@
-"""Sweeps: many runs as a grid over one, with replicates, on threads, processes or a cluster, kept in a store."""
+"""Sweeps: a grid of many runs, with replicates, on threads, processes or a cluster, kept in a store."""
 
 from faultsim.sweep.sweep import Sweep, load_sweep
 from faultsim.sweep.sweep_file import read_sweep

@@ -53,7 +53,7 @@ CHANGES: dict[str, Change] = {
             "load",
             "log",
             lambda log, load, nodes, seed: log.with_load(load, nodes=nodes),
-            "gaps such that the offered load is this",
+            "gaps scaled to this offered load",
         ),
         Change(
             "failure_span",
@@ -65,20 +65,20 @@ CHANGES: dict[str, Change] = {
             "failure_count",
             "failures",
             lambda trace, count, nodes, seed: trace.rescale(count, rng=seed),
-            "this many of the failures, drawn anew for each replicate, fewer among more",
+            "this many of the failures, drawn for each replicate; smaller sets are nested in larger ones",
             draws=True,
         ),
     )
 }
 
-#: Options of a run that an axis may set.  `record` is none: a sweep keeps numbers, not events.
+#: Options of a run that an axis may set, except `record`: a sweep keeps numbers, not events.
 OPTIONS: tuple[str, ...] = tuple(field.name for field in fields(Run) if field.name not in ("_", "record"))
 #: Kinds of policies among them.
 KINDS = tuple(kind for kind, row in registry.KINDS.items() if row.option)
-#: Axes on which the inputs hang: all runs that share their values share log and failures.
+#: Axes on which the inputs depend: all runs that share their values share log and failures.
 INPUT_AXES = frozenset({"log", "machine", "failures", "seed", *CHANGES})
 
-#: Columns of tables and statistics beside the axes, which bundles cannot be called.
+#: Columns of tables and statistics other than axes; bundles cannot have these names.
 TAKEN = frozenset(
     {"replicate", "run", "status", "n", "mean", "sd", "half", "low", "high", "baseline", "difference", "relative"}
     | {"correlation", "p", "p_wilcoxon", "p_holm", "significant", "needed"}
@@ -86,18 +86,18 @@ TAKEN = frozenset(
 
 
 def check_bundle(name: str) -> None:
-    """Refuse the name of bundles that tables have a column of.
+    """Reject a name for bundles that is already a column of tables.
 
     Examples
     --------
     >>> check_bundle("policy")
     """
     if name in TAKEN or not isinstance(name, str):
-        raise OptionError(f"axis {name}: bundles need another name, tables have a column {name!r} of their own")
+        raise OptionError(f"axis {name}: bundles need another name, tables already have a column {name!r}")
 
 
 def check_axis(name: str) -> None:
-    """Refuse what is no axis, with the valid names.
+    """Reject an unknown axis, listing the valid names.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def check_axis(name: str) -> None:
     if dot and kind in KINDS and parameter.isidentifier():
         return
     if name == "record":
-        raise OptionError("record is no axis of a sweep: it keeps metrics, not events; simulate one run with it")
+        raise OptionError("record cannot be an axis: a sweep keeps metrics, not events; simulate one run with it")
     known = (*OPTIONS, *CHANGES)
     raise OptionError(
         f"unknown axis {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}, "

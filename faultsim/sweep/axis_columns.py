@@ -22,7 +22,7 @@ def labels_of(column: NDArray[Any]) -> list[Any]:
 
 
 def matches(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
-    """Where the column of an axis has a label; None is NaN among numbers.
+    """Where the column of an axis has a given label; None is NaN among numbers.
 
     Examples
     --------

@@ -13,7 +13,7 @@ __all__ = ["write_csv"]
 
 
 def write_csv(table: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> None:
-    """A line of names, then a line for each row; a number to the last bit, NaN as nothing."""
+    """A line of names, then a line per row; numbers are exact, NaN is empty."""
     head = ",".join(_cell(name) for name in table) + "\n"
     columns = [_cells(column) for column in table.values()]
     write_text(path, head + "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)))

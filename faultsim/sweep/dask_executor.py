@@ -1,7 +1,7 @@
-"""A Dask cluster as the place where batches run.
+"""A Dask cluster on which batches run.
 
-Inputs of some size are sent once, to workers that hand them on to each other; a batch travels as bytes that name them.
-The scheduler gives the batches of a worker that dies to others, and makes again what it held.
+Large inputs are sent once, to workers that pass them on to each other; a batch is sent as bytes that refer to them. If
+a worker dies, the scheduler gives its batches to others and recreates its inputs.
 """
 
 import importlib
@@ -43,21 +43,21 @@ class Dask(Pool):
         self._client = client
         self.lost = (*Pool.lost, distributed.KilledWorker)
         config: Any = importlib.import_module("dask.config")
-        # Dask warns of large graphs, which a long log is on its own, once.
+        # Dask warns once about large graphs, and a single long log is one.
         self._quiet = partial(config.set, {"distributed.admin.large-graph-warning-threshold": "1 GB"})
-        # Not pure: the name of a task is none of its content.  A batch whose worker dies is tried again elsewhere.
+        # Not pure: a task's name is not derived from its content. If a worker dies, its batch is retried elsewhere.
         self._executor = client.get_executor(pure=False, retries=3)
         self._sent: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
 
     @property
     def workers(self) -> int:  # type: ignore[override]
-        """Threads of all workers that are there now."""
+        """Threads of all workers currently connected."""
         return max(1, int(sum(self._client.nthreads().values())))
 
     @property
     def window(self) -> int:
-        """Batches that may be under way at once: enough that no worker waits for the next one."""
+        """Batches that may be in progress at once: enough that no worker waits for the next one."""
         return 4 * self.workers
 
     def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
@@ -71,23 +71,23 @@ class Dask(Pool):
         """The input on the workers, sent once."""
         if digest not in self._sent:
             blob = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-            # A task and not `scatter`: where its workers die the scheduler makes it again, and nothing waits for it.
+            # A task, not `scatter`: if its workers die the scheduler recreates it, and nothing waits for it.
             with self._quiet():
                 self._sent[digest] = self._client.submit(pickle.loads, blob, pure=False), len(blob)
             self._bytes += len(blob)
             while self._bytes > KEPT and len(self._sent) > 4:
-                # Batches under way hold theirs on their own.
+                # Batches in progress hold theirs themselves.
                 self._bytes -= self._sent.popitem(last=False)[1][1]
         self._sent.move_to_end(digest)
         return self._sent[digest][0]
 
     def renew(self) -> None:
-        """What was sent may have died with a worker: send it again when it is needed."""
+        """Inputs sent may have been lost with a worker: send them again when needed."""
         self._sent.clear()
         self._bytes = 0
 
     def close(self) -> None:
-        """Forget what was sent; the cluster is the caller's."""
+        """Forget the inputs sent; the cluster is the caller's."""
         self.renew()
 
 
@@ -96,7 +96,7 @@ def _size(value: Any) -> int:
 
 
 class _Packer(pickle.Pickler):
-    """Leaves large inputs out and names them by their digests."""
+    """Omits large inputs and refers to them by their digests."""
 
     def __init__(self, file: io.BytesIO, names: Mapping[int, str]) -> None:
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
@@ -116,7 +116,7 @@ class _Unpacker(pickle.Unpickler):
 
 
 def pack(tasks: Sequence[Task]) -> tuple[bytes, dict[str, Any]]:
-    """The runs of a batch as bytes, and by digest the inputs that these name.
+    """The runs of a batch as bytes, and the inputs that they refer to, by digest.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def do_packed(blob: bytes, inputs: Mapping[str, Any], cut: Cut, version: str) ->
     Raises
     ------
     WorkerError
-        If the worker has another version of faultsim than the one whose name the rows would bear.
+        If the worker has a different version of faultsim from the one recorded with the rows.
     """
     if version != __version__:
         raise WorkerError(f"this worker has faultsim {__version__}, the sweep is one of faultsim {version}")

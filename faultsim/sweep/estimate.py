@@ -1,4 +1,4 @@
-"""How many runs a sweep still has to make, and how long that takes: some of them are tried."""
+"""How many runs of a sweep are missing, and how long they will take, by timing some of them."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Estimate", "estimate"]
 
-#: Runs that are tried, at least where there are so many and time for them.
+#: Runs to try, if there are as many and there is time.
 SAMPLES = 16
 
 
@@ -32,11 +32,11 @@ class Estimate:
     left : int
         Different runs that are not in the store.
     exact : bool
-        Whether all rows were looked at; else `left` is extrapolated.
+        Whether all rows were examined; else `left` is extrapolated.
     tried : int
         Runs that were tried.
     each : float
-        Seconds that one took on one core, with what is drawn for it; NaN if none is left.
+        Seconds per run on one core, including drawing its inputs; NaN if none is left.
     seconds : float
         That all take on `workers` cores.
     workers : int
@@ -59,7 +59,7 @@ def estimate(
     shard: tuple[int, int] | None = None,
     limit: float = 5.0,
 ) -> Estimate:
-    """Look for about `limit` seconds what is left, and try runs for about as long.
+    """Spend about `limit` seconds finding what is left, and about as long trying runs.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def estimate(
     drawing = (time.perf_counter() - began) / max(1, looked)
     left = round(len(missing) * total / looked) if looked else 0
     tried, spent = 0, 0.0
-    # Every other one first, so that what there is time for is spread over the sweep too.
+    # Every other one first, so that the ones there is time for are spread over the sweep too.
     for task in samples[::2] + samples[1::2]:
         began = time.perf_counter()
         do([task.run], maker.cut)

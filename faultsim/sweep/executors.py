@@ -36,21 +36,21 @@ class Pool:
     ----------
     workers : int
     window : int
-        Batches that may be under way at once.
+        Batches that may be in progress at once.
     target : float
         Seconds that a batch should take.
     """
 
     workers: int = 1
     target: float = 0.5
-    #: What to ask where workers die again and again.
+    #: Hint if workers die repeatedly.
     advice = "is there enough memory?"
-    #: What a batch raises that went down with its worker.
+    #: Raised by a batch whose worker died.
     lost: tuple[type[BaseException], ...] = (BrokenExecutor, CancelledError)
 
     @property
     def window(self) -> int:
-        """Batches that may be under way at once."""
+        """Batches that may be in progress at once."""
         return 2 * self.workers
 
     def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
@@ -58,25 +58,25 @@ class Pool:
         raise NotImplementedError
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
-        """End at once: what has not begun is left out, what runs is told to stop, and waited for under a second."""
+        """End at once: skip what has not begun, tell what runs to stop, and wait for it for less than a second."""
         futures = list(futures)
         for future in futures:
             future.cancel()
         wait(futures, timeout=0.5)
 
     def renew(self) -> None:
-        """A batch went down with its worker: be ready to send it again."""
+        """A worker died with a batch: be ready to send it again."""
 
     def revive(self) -> bool:
-        """Be ready again after all workers died; False if that cannot be."""
+        """Be ready again after all workers died; False if impossible."""
         return False
 
     def close(self) -> None:
-        """Let the workers go; nothing is under way."""
+        """Release the workers; nothing is in progress."""
 
 
 class Threads(Pool):
-    """Threads of this process; the engine runs without the interpreter's lock."""
+    """Threads of this process; the engine releases the global interpreter lock."""
 
     target = 0.1
 
@@ -90,21 +90,21 @@ class Threads(Pool):
         return self._executor.submit(do, [task.run for task in tasks], cut, self._stop)
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
-        """The threads look at the event between two slices of a run, and give back what they have."""
+        """The threads check the event between two slices of a run, and return what they have."""
         self._stop.set()
         super().stop(futures)
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Release the threads."""
         self._executor.shutdown(wait=True)
 
 
 class Processes(Pool):
-    """Processes of this machine, for policies written in Python, which hold the interpreter's lock."""
+    """Processes of this machine, for policies written in Python, which hold the global interpreter lock."""
 
     advice = (
-        "is there enough memory, does the script begin its work below if __name__ == '__main__':, and are its policies "
+        "is there enough memory, does the script start its work below if __name__ == '__main__':, and are its policies "
         "classes of a module, or of the script above that line?"
     )
 
@@ -118,16 +118,16 @@ class Processes(Pool):
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_quiet)
 
     def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
-        """Begin a batch; an input that its runs share travels once."""
+        """Begin a batch; an input shared by its runs is sent once."""
         return self._executor.submit(do, [task.run for task in tasks], cut)
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
-        """Processes cannot be told: they are ended, with the batches that they work at."""
+        """Processes cannot be told to stop: they are terminated, with the batches that they work on."""
         futures = list(futures)
         processes = list((getattr(self._executor, "_processes", None) or {}).values())
         try:
             wait(futures, timeout=0.1)
-        finally:  # also where Ctrl-C comes again meanwhile
+        finally:  # also if Ctrl-C is pressed again meanwhile
             # Nothing is cancelled before: the executor's own thread fails at a cancelled future when its processes are
             # gone, and leaves the pipe open into which it still writes a batch, for which Python waits at its end.
             for process in processes:
@@ -136,7 +136,7 @@ class Processes(Pool):
         self._abandon()
 
     def revive(self) -> bool:
-        """New processes in the place of dead ones."""
+        """New processes in place of dead ones."""
         self._abandon()
         self._executor = self._fresh()
         return True
@@ -154,17 +154,17 @@ class Processes(Pool):
                 queue._reader.close()
 
     def close(self) -> None:
-        """Let the processes go."""
+        """Release the processes."""
         self._executor.shutdown(wait=True)
 
 
 def _quiet() -> None:
-    """Ctrl-C is for the process that drives: it ends the others."""
+    """Ctrl-C is for the driving process, which ends the others."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Futures(Pool):
-    """Any `concurrent.futures.Executor`, which stays the caller's: mpi4py.futures, an own pool."""
+    """Any `concurrent.futures.Executor`, which remains the caller's: mpi4py.futures, or your own pool."""
 
     def __init__(self, executor: Executor, workers: int) -> None:
         self.workers = workers
@@ -175,9 +175,9 @@ class Futures(Pool):
         return self._executor.submit(do, [task.run for task in tasks], cut)
 
     def close(self) -> None:
-        """Nothing: it is the caller's."""
+        """Does nothing: it is the caller's."""
 
 
 def now() -> float:
-    """Seconds of a clock that only goes forward."""
+    """Seconds of a monotonic clock."""
     return time.monotonic()

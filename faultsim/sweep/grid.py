@@ -1,7 +1,7 @@
-"""The cells of a sweep: the product of its axes, of bundles of axes that go together, and of lists.
+"""The cells of a sweep: the product of its axes, zipped axes and explicit cells.
 
-A dimension is a list of points; a point sets one axis or several.  A cell is one point of each dimension, counted with
-the first dimension slowest.  Nothing is laid out in memory, so a grid may have millions of cells.
+A dimension is a list of points; a point sets one axis or several.  A cell is one point of each dimension, numbered with
+the first dimension slowest. Nothing is expanded in memory, so a grid may have millions of cells.
 """
 
 import math
@@ -20,7 +20,7 @@ __all__ = ["Cell", "Dimension", "Grid", "make_grid"]
 
 @dataclass(frozen=True)
 class Dimension:
-    """Points along one direction: for each the labels that tables show and the values that runs take."""
+    """Points along one dimension: for each, the labels that tables show and the values that runs take."""
 
     names: tuple[str, ...]
     labels: tuple[Mapping[str, Label], ...]
@@ -31,7 +31,7 @@ class Dimension:
 
     @property
     def shapes_inputs(self) -> bool:
-        """Whether log or failures hang on it."""
+        """Whether log or failures depend on it."""
         return any(name in INPUT_AXES for point in self.values for name in point)
 
 
@@ -86,7 +86,7 @@ class Grid(Sequence[Cell]):
         return Cell(index, {name: labels.get(name) for name in self.names}, values)
 
     def running_order(self) -> Iterator[int]:
-        """Indices of the cells such that those that share their inputs come together."""
+        """Indices of the cells, grouped by shared inputs."""
         n = len(self.dimensions)
         order = sorted(range(n), key=lambda d: not self.dimensions[d].shapes_inputs)
         strides = [math.prod(self._shape[d + 1 :]) for d in range(n)]
@@ -103,7 +103,7 @@ def make_grid(
     zipped: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None,
     cells: Iterable[Mapping[str, Any]] | None,
 ) -> Grid:
-    """The grid of what a `Sweep` is given; see there."""
+    """The grid from the arguments of a `Sweep`; see there."""
     if not isinstance(grid or {}, Mapping):
         raise OptionError(f"grid must be a mapping of axes to values, got {grid!r:.60}")
     dimensions = [_axis(name, given) for name, given in (grid or {}).items()]
@@ -115,7 +115,7 @@ def make_grid(
 
 
 def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
-    """Labels and values of one axis, of which none comes twice."""
+    """Labels and values of one axis, without duplicates."""
     labels, values = _listed(name, given)
     if not values:
         raise OptionError(f"axis {name} has no values")
@@ -124,7 +124,7 @@ def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
 
 
 def _listed(name: str, given: Any) -> tuple[list[Label], list[Any]]:
-    """Labels and values of what was given for one axis."""
+    """Labels and values of the argument for one axis."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
     labels: list[Label]
@@ -139,7 +139,7 @@ def _listed(name: str, given: Any) -> tuple[list[Label], list[Any]]:
 
 
 def _axis(name: str, given: Any) -> Dimension:
-    """One axis; or, under a name of its own, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
+    """One axis; or, under a name of the user's, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
     bundles = list(given.values()) if isinstance(given, Mapping) else []
     if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):
         labels, values = _points(name, given)
@@ -164,7 +164,7 @@ def _zip(group: Mapping[str, Any]) -> Dimension:
     lengths = {name: len(values) for name, (_, values) in taken.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} {count}" for name, count in lengths.items())
-        raise OptionError(f"zipped axes go together and need as many values each, got {said}")
+        raise OptionError(f"zipped axes vary together and need equally many values, got {said}")
     n = next(iter(lengths.values()))
     if not n:
         raise OptionError(f"zipped axes {', '.join(taken)} have no values")
@@ -177,7 +177,7 @@ def _zip(group: Mapping[str, Any]) -> Dimension:
 
 
 def _list(cells: list[Mapping[str, Any]]) -> Dimension:
-    """Explicit settings; an axis that one of them leaves out is as in the base there."""
+    """Explicit settings; an axis that one of them omits is as in the base."""
     if not cells:
         raise OptionError("cells is empty: give at least one, or leave it out")
     names: dict[str, None] = {}

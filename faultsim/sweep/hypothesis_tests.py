@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 
 #: Share of sweeps with `needed` replicates that would show the difference.
 POWER = 0.8
-#: Pairs up to which Wilcoxon's distribution is counted out; beyond it is as good as normal.
+#: Pairs up to which Wilcoxon's distribution is enumerated; beyond, the normal approximation is good.
 EXACT = 50
 
 
@@ -49,7 +49,7 @@ def student_p(difference: Floats) -> float:
 
 
 def wilcoxon_p(difference: Floats) -> float:
-    """Two-sided p of Wilcoxon's signed-rank test; zeros are left out, ties share their ranks.
+    """Two-sided p of Wilcoxon's signed-rank test; zeros are dropped, ties share their ranks.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def wilcoxon_p(difference: Floats) -> float:
     if n == 1:
         return math.nan if len(difference) < 2 else 1.0
     size = np.abs(other)
-    # Twice the mean rank of each, a whole number where ties share theirs.
+    # Twice the mean rank of each, a whole number even for ties.
     order = np.sort(size)
     ranks = np.searchsorted(order, size, "left") + np.searchsorted(order, size, "right") + 1
     positive, total = int(ranks[other > 0].sum()), int(ranks.sum())
@@ -80,7 +80,7 @@ def wilcoxon_p(difference: Floats) -> float:
 
 
 def holm(p: Floats) -> Floats:
-    """p values with Holm's correction for their number; NaN stays, and does not count.
+    """p values with Holm's correction for their number; NaN is kept and not counted.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def holm(p: Floats) -> Floats:
 
 
 def needed(mean: float, sd: float, level: float) -> float:
-    """Pairs with which a paired t test shows a mean difference of this size with probability `POWER`.
+    """Number of pairs with which a paired t test shows a mean difference of this size with probability `POWER`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Logs and failures as a sweep's file names them: a file, or one of `faultsim.synthetic` drawn for each replicate."""
+"""Logs and failures as named in a sweep file: a path, or a function of `faultsim.synthetic` for each replicate."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -30,7 +30,7 @@ _GIVEN = ("nodes", "rng")
 
 
 class _Drawn:
-    """A factory with a name: what it draws, and with which parameters."""
+    """A factory with a name that says what it draws, and with which parameters."""
 
     def __init__(self, name: str, call: Callable[..., Any]) -> None:
         self.name, self._call = name, call
@@ -52,14 +52,14 @@ class _DrawnFailures(_Drawn):
 
 
 def log_source(given: Any, folder: Path) -> Any:
-    """The log that a file's text or table names: a `Workload`, or a factory of one.
+    """The log named by text or a table: a `Workload`, or a factory of one.
 
     Parameters
     ----------
     given : str or mapping
         A path; ``{"file": path, "krevat": "nasa" or "sdsc"}``; ``{"synthetic": name, "jobs": n, parameter: ...}``.
     folder : Path
-        What paths are relative to.
+        Folder that paths are relative to.
 
     Examples
     --------
@@ -87,17 +87,17 @@ def log_source(given: Any, folder: Path) -> Any:
 
 
 def failures_source(given: Any, folder: Path) -> Any:
-    """The failures that a file's text or table names: a trace, a factory of one, or None for "none".
+    """The failures named by text or a table: a trace, a factory of one, or None for "none".
 
     Parameters
     ----------
     given : str or mapping
         "none"; a path; ``{"file": path, "format": name, "map": "modulo", "permute" or "drop", option: ...}`` with the
         options of the format's reader; or ``{"synthetic": "weibull", "exponential" or "renewal", parameter: ...}`` with
-        the parameters of the function of that name, of which ``nodes`` is the machine's and ``horizon`` reaches to the
-        log's last submit and its longest run time more.
+        the parameters of that function; ``nodes`` is the machine's, and ``horizon`` the log's last submit plus its
+        longest run time.
     folder : Path
-        What paths are relative to.
+        Folder that paths are relative to.
 
     Examples
     --------

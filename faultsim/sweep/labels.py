@@ -1,4 +1,4 @@
-"""What the values of an axis are called in tables, files and figures: numbers as they are, policies as words."""
+"""The labels of axis values in tables, files and figures: numbers unchanged, policies as text."""
 
 import inspect
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def label(value: Any) -> Label:
 
 
 def word(policy: Policy) -> str:
-    """A policy as the command line takes it: its name, and the parameters that are not the default.
+    """A policy as on the command line: its name, and the parameters that differ from the default.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _needed(field: Field[Any]) -> bool:
 
 
 def _by_default(policy: Any) -> Any:
-    """The same policy with the parameters that it needs, and no others; None where there is none."""
+    """The same policy with only its required parameters; None if there is none."""
     needed = {field.name: getattr(policy, field.name) for field in fields(policy) if field.init and _needed(field)}
     try:
         return type(policy)(**needed)
@@ -89,7 +89,7 @@ def _same(value: Any, default: Any) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, Policy):
         only = list(inspect.signature(type(value)).parameters)
-        # Buckets(4) is said as 4, the way it is given.
+        # Buckets(4) is written as 4, as it may be given.
         if value.kind == "predictor" and len(only) == 1:
             return _text(getattr(value, only[0]))
         return word(value)
@@ -101,7 +101,7 @@ def _text(value: Any) -> str:
 
 
 def unique(what: str, labels: Iterable[Label]) -> None:
-    """Refuse two values of one axis with one name."""
+    """Reject two values of one axis with the same name."""
     seen: set[tuple[type, Label]] = set()
     for name in labels:
         if (type(name), name) in seen:

@@ -1,4 +1,4 @@
-"""One store out of several: the shards of a job array, or what colleagues have run."""
+"""Merges several stores into one: the shards of a job array, or the runs of colleagues."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ __all__ = ["Merged", "merge"]
 
 
 class Merged(NamedTuple):
-    """How many rows came in, and how many runs are in two stores with other numbers."""
+    """How many rows were added, and how many runs have different numbers in two stores."""
 
     runs: int
     tasks: int
@@ -20,10 +20,10 @@ class Merged(NamedTuple):
 
 
 def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[str]]) -> Merged:
-    """Add the rows of stores to a store, which is made if it is not there.  The others stay as they are.
+    """Add the rows of stores to a store, which is created if needed. The others are unchanged.
 
-    A run that is there stays, unless it failed there and not here.  Where a run has other numbers in two stores, it was
-    made on machines whose arithmetic differs, and the first one stays.
+    A run already in the store is kept, unless it failed there and not here. If a run has different numbers in two
+    stores, it was made on machines whose arithmetic differs, and the first one is kept.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
         if os.path.realpath(source) == place:
             raise StoreError(f"{os.fspath(source)}: is the store that the others are merged into")
         with Store(source, write=False):
-            pass  # refused by name, before anything is written
+            pass  # rejected by name, before anything is written
     runs = tasks = differing = 0
     with Store(target) as store:
         for source in sources:
@@ -96,7 +96,7 @@ def _parts(store: Store, query: str) -> Iterator[list[tuple[Any, ...]]]:
 
 
 def _differing(store: Store, columns: str, rows: list[tuple[Any, ...]]) -> int:
-    """How many of these runs have other numbers in the store."""
+    """How many of these runs have different numbers in the store."""
     found = 0
     for row in rows:
         mine = next(iter(store.read(f"SELECT {columns} FROM run WHERE id = ?", [row[0]])))

@@ -1,6 +1,6 @@
 """Random streams of replicates: keyed by (seed, purpose, replicate), never by a policy or any other axis.
 
-So all policies of a replicate meet the same jobs and the same failures (common random numbers), and replicates are
+So all policies of a replicate face the same jobs and the same failures (common random numbers), and replicates are
 independent of each other.
 """
 
@@ -37,7 +37,7 @@ def derived_seed(seed: int, purpose: str, replicate: int) -> int:
 
 
 def run_seed(seed: int, replicate: int) -> int:
-    """The ``seed`` of a replicate's run: replicate 0 has the sweep's own, so that it is the run as it was given.
+    """The ``seed`` of a replicate's run: replicate 0 has the sweep's own, so that it is the given run itself.
 
     Examples
     --------
@@ -50,6 +50,6 @@ def run_seed(seed: int, replicate: int) -> int:
 def draws_from_seed(predictor: Any) -> bool:
     """Whether a run with this predictor draws anything from its ``seed``.
 
-    Where nothing is drawn, every replicate has the same seed, hence the same content, and the run is made once.
+    If nothing is drawn, every replicate has the same seed, hence the same content, and is run once.
     """
     return isinstance(predictor, IntervalPredictor) and predictor.index is None

@@ -1,4 +1,4 @@
-"""What a run leaves in the store: its metrics, its ledger and its counters, as one row of numbers."""
+"""What the store keeps of a run: its metrics, its ledger and its counters, as one row of numbers."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from faultsim.results.result import COUNTERS, Result
 
 __all__ = ["COLUMNS", "numbers"]
 
-#: Counters of a result that are no metrics.
+#: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
 COLUMNS: tuple[str, ...] = (*METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
@@ -26,7 +26,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     ----------
     result : Result
     cut : (float, float)
-        Shares of the jobs, in order of arrival, that metrics over jobs leave out at the begin and at the end.
+        Shares of the jobs, in order of arrival, that job metrics exclude at the beginning and at the end.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
 
 
 class _Part:
-    """The jobs of a result without those that arrive first and last; what metrics over jobs look at."""
+    """The jobs of a result without the first and last to arrive, as job metrics see them."""
 
     def __init__(self, result: Result, warmup: float, drain: float) -> None:
         n = len(result)

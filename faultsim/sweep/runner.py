@@ -1,7 +1,7 @@
-"""Drives a sweep: makes tasks, leaves out what the store has, keeps the workers busy, writes what comes back.
+"""Drives a sweep: creates tasks, skips what the store has, keeps the workers busy, writes their results.
 
-Tasks are made a few at a time, so a sweep of any length takes the memory of those under way.  Every batch that comes
-back is written at once, in one transaction: whatever happens then, only what was under way is lost.
+Tasks are created a few at a time, so a sweep of any length needs memory only for those in progress. Every finished
+batch is written at once, in one transaction: whatever happens then, only what was in progress is lost.
 """
 
 import contextlib
@@ -24,16 +24,16 @@ from faultsim.sweep.worker import Done
 
 __all__ = ["Drive", "make_pool", "places"]
 
-#: Tasks made in one go, between two looks into the store.
+#: Tasks created at once, between two queries of the store.
 AHEAD = 32
 #: Most tasks of a batch.
 MOST = 256
-#: Times that a batch may go down with its worker.
+#: Number of times that a worker may die with the same batch.
 TRIES = 3
 
 
 def places(maker: Maker, shard: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
-    """(cell, replicate) of all tasks, or of a shard's, such that tasks that share their inputs come together."""
+    """(cell, replicate) of all tasks, or of a shard's, grouped by shared inputs."""
     everything = ((cell, r) for r in range(maker.replicates) for cell in maker.grid.running_order())
     if shard is None:
         return everything
@@ -42,7 +42,7 @@ def places(maker: Maker, shard: tuple[int, int] | None) -> Iterator[tuple[int, i
 
 
 class Drive:
-    """One go at a sweep.
+    """One invocation of a sweep.
 
     Parameters
     ----------
@@ -79,26 +79,26 @@ class Drive:
         self._places = places(maker, shard)
         total = len(maker)
         self.total = total if shard is None else len(range(shard[0] - 1, total, shard[1]))
-        #: Tasks that are in the store now; runs made in this go; runs that failed.
+        #: Tasks now in the store; runs made in this invocation; runs that failed.
         self.done, self.made, self.failed = 0, 0, 0
         self._began = now()
         self._ready: deque[Task] = deque()
-        #: Runs that are ready or under way, with the tasks that wait for them.
+        #: Runs that are ready or in progress, with the tasks that wait for them.
         self._waiting: dict[str, list[Task]] = {}
         self._links: list[tuple[Any, ...]] = []
         self._flying: dict[Future[Done], list[Task]] = {}
         self._tries: dict[str, int] = {}
-        self._seconds = 0.0  # that a run takes, lately
+        self._seconds = 0.0  # recent seconds per run
 
     def run(self) -> None:
-        """To the end.
+        """Run the sweep to its end.
 
         Raises
         ------
         StoreError
             If the store cannot be written.
         WorkerError
-            If workers die again and again.
+            If workers die repeatedly.
         """
         try:
             while self._fill():
@@ -139,7 +139,7 @@ class Drive:
         return [self._ready.popleft() for _ in range(min(size, len(self._ready)))]
 
     def _more(self) -> bool:
-        """Make some tasks, and leave out those whose run the store has; False at the end."""
+        """Create some tasks, and skip those whose run the store has; False at the end."""
         chosen = list(itertools.islice(self._places, AHEAD))
         if not chosen:
             return False
@@ -168,7 +168,7 @@ class Drive:
     # -- rows
 
     def _take(self, finished: Any) -> None:
-        """Write what came back, and put aside what went down with a worker."""
+        """Write finished batches, and set aside those whose worker died."""
         runs: list[tuple[Any, ...]] = []
         timing: list[tuple[str, float]] = []
         broken: BrokenExecutor | None = None
@@ -185,7 +185,7 @@ class Drive:
                 if all(_travels(task.run) for task in batch):
                     raise
                 raise WorkerError(
-                    f"a policy cannot travel to other processes, whose class is no class of a module: {error}"
+                    f"a policy cannot be sent to other processes unless its class is defined in a module: {error}"
                 ) from None
             taken.append(future)
             runs += self._rows(batch, done)
@@ -226,13 +226,13 @@ class Drive:
     # -- what goes wrong
 
     def _again(self, batch: list[Task], error: BaseException) -> None:
-        """A batch went down with its worker: it comes again, in halves, so that one bad run ends alone."""
+        """A worker died with a batch: retry it in halves, so that a single bad run fails alone."""
         for task in batch:
             self._tries[task.id] = self._tries.get(task.id, 0) + 1
             if self._tries[task.id] > TRIES:
                 labels = ", ".join(f"{axis}={value}" for axis, value in task.labels.items())
                 raise WorkerError(
-                    f"a worker died {TRIES + 1} times at a batch with the run {labels or task.id}, replicate "
+                    f"a worker died {TRIES + 1} times on a batch with the run {labels or task.id}, replicate "
                     f"{task.replicate}: {self._pool.advice} What is done is kept ({error})"
                 )
         self._pool.renew()
@@ -240,14 +240,14 @@ class Drive:
         self._seconds = max(self._seconds, 2 * self._pool.target / max(1, len(batch)))
 
     def _survive(self, error: BrokenExecutor) -> None:
-        """The workers died, and all that was under way there with them: it comes again on new ones."""
+        """The workers died with everything in progress: retry it on new ones."""
         for future in list(self._flying):
             self._again(self._flying.pop(future), error)
         if not self._pool.revive():
-            raise WorkerError(f"the executor's workers died, and what is done is kept: {error}") from None
+            raise WorkerError(f"the executor's workers died; finished runs are kept: {error}") from None
 
     def _end(self) -> None:
-        """Ctrl-C, a full disk or a fault of ours: stop the workers, keep what they had."""
+        """Ctrl-C, a full disk or a bug of ours: stop the workers, keep what they have."""
         self._pool.stop(self._flying)
         runs: list[tuple[Any, ...]] = []
         timing: list[tuple[str, float]] = []
@@ -257,12 +257,12 @@ class Drive:
                 done = future.result()
                 runs += self._rows(batch, done)
                 timing += [(task.id, took) for task, took in zip(batch, done.elapsed.tolist(), strict=False)]
-        with contextlib.suppress(Exception):  # the first error is the one to tell
+        with contextlib.suppress(Exception):  # the first error is the one to report
             self._write(runs, timing)
 
 
 def _travels(value: object) -> bool:
-    """Whether a value can go to another process."""
+    """Whether a value can be sent to another process."""
     try:
         pickle.dumps(value)
     except (pickle.PicklingError, AttributeError, TypeError):  # it depends on the version of Python
@@ -271,13 +271,13 @@ def _travels(value: object) -> bool:
 
 
 def make_pool(executor: Any, workers: int | None) -> Pool:
-    """The pool that was asked for.
+    """The requested pool.
 
     Parameters
     ----------
     executor : "threads", "processes", Executor or distributed.Client
     workers : int, optional
-        By default as many as there are cores, or as the executor says that it has.
+        By default as many as there are cores, or as the executor has.
     """
     if workers is not None:
         checks.whole("workers", workers, low=1)

@@ -1,7 +1,7 @@
-"""What a sweep shows, in numbers that a reviewer accepts: intervals over replicates, and paired differences.
+"""Statistics of a sweep that stand up to review: intervals over replicates, and paired differences.
 
-All cells of a replicate meet the same jobs and failures (common random numbers), so two of them are compared replicate
-by replicate: what both have in common cancels out.  Rows that are one and the same run count once.
+All cells of a replicate face the same jobs and failures (common random numbers), so two of them are compared replicate
+by replicate: common variation cancels out. Rows that are the same run count once.
 """
 
 import math
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 
 class Rows(Protocol):
-    """What the functions here go by: of a `SweepTable`, which imports this module."""
+    """The part of a `SweepTable` that the functions here use; it imports this module."""
 
     def __getitem__(self, name: str, /) -> NDArray[Any]: ...
     @property
@@ -37,12 +37,12 @@ class Rows(Protocol):
 
 
 class Statistics(Mapping[str, NDArray[Any]]):
-    """Columns by name, one row a cell (or pair of cells), with notes for the reader.
+    """Columns by name, one row per cell (or pair of cells), with notes for the reader.
 
     Attributes
     ----------
     axes : tuple of str
-        Names of the columns that say which cell.
+        Names of the columns that identify the cell.
     notes : tuple of str
         What the replicates do not show.
     """
@@ -106,8 +106,8 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     Returns
     -------
     Statistics
-        The axes; ``n``, different runs; ``mean``, ``sd``; ``half``, ``low``, ``high``: the interval of Student's t
-        (NaN for one run).
+        The axes; ``n``, number of distinct runs; ``mean``, ``sd``; ``half``, ``low``, ``high``: the interval of
+        Student's t (NaN for one run).
 
     Examples
     --------
@@ -131,7 +131,7 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     if single:
         notes.append(_alone(table, single, len(rows)))
     if failed := int(np.isnan(values).sum()):
-        notes.append(f"{failed} of {len(values)} rows have no {metric} and are left out")
+        notes.append(f"{failed} of {len(values)} rows have no {metric} and are excluded")
     columns = _columns(table.axes, list(cells), ("n", "mean", "sd", "half", "low", "high"), rows)
     return Statistics(columns, table.axes, notes, f"{metric}: mean with {100 * confidence:g} % interval")
 
@@ -153,15 +153,15 @@ def compare(table: Rows, metric: str, axis: str, baseline: Any, *, confidence: f
     Returns
     -------
     Statistics
-        The axes; ``n``, pairs of different runs; ``baseline`` and ``mean``, the two means; ``difference`` (mean -
-        baseline) with the interval ``low`` to ``high``; ``relative``, difference / baseline; ``correlation`` of the
-        pairs; ``p`` of the paired t test and ``p_wilcoxon`` of the signed-rank test, both two-sided; ``p_holm``, the
-        former with Holm's correction for the number of rows; ``significant``: p_holm < 1 - confidence; ``needed``:
+        The axes; ``n``, number of pairs of distinct runs; ``baseline`` and ``mean``, the two means; ``difference``
+        (mean - baseline) with the interval ``low`` to ``high``; ``relative``, difference / baseline; ``correlation`` of
+        the pairs; ``p`` of the paired t test and ``p_wilcoxon`` of the signed-rank test, both two-sided; ``p_holm``,
+        the former with Holm's correction for the number of rows; ``significant``: p_holm < 1 - confidence; ``needed``:
         replicates that would show a difference of this size in four of five sweeps.
 
     Notes
     -----
-    `notes` says where replicates are too few for the difference that the means seem to show.
+    `notes` says where there are too few replicates to confirm an apparent difference.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def _remarks(
     if single:
         notes.append(_alone(table, single, len(points)))
     if none:
-        notes.append(f"{none} of {len(points)} rows have no pair of runs that did not fail in the same replicate")
+        notes.append(f"{none} of {len(points)} rows have no replicate in which both runs succeeded")
     for row, point in enumerate(points):
         n, relative, want = int(columns["n"][row]), columns["relative"][row], columns["needed"][row]
         if n < 2 or columns["significant"][row] or not columns["difference"][row]:
@@ -254,15 +254,15 @@ def _remarks(
         notes.append(f"{where}: {n} replicates do not show a difference of {100 * relative:+.2g} %; {more}")
     most = int(columns["n"].max())
     if most >= 2 and 2.0 ** (1 - most) > alpha:
-        notes.append(f"p_wilcoxon of {most} pairs cannot be below {2.0 ** (1 - most):.3g}, whatever they are")
+        notes.append(f"p_wilcoxon of {most} pairs cannot be below {2.0 ** (1 - most):.3g}, whatever their values")
     return notes
 
 
 def _alone(table: Rows, single: int, total: int) -> str:
     replicates = len(set(table["replicate"].tolist()))
     if replicates > 1:
-        return f"{single} of {total} rows are a single run: nothing in them is drawn, so replicates do not differ"
-    return f"{single} of {total} rows are a single run: give the sweep replicates, and something that is drawn"
+        return f"{single} of {total} rows are a single run: they have no random inputs, so replicates do not differ"
+    return f"{single} of {total} rows are a single run: give the sweep replicates and random inputs"
 
 
 # -- samples
@@ -291,14 +291,14 @@ def _cells(table: Rows, axes: Sequence[str]) -> dict[tuple[Any, ...], NDArray[np
 
 
 def _different(values: Floats, runs: NDArray[Any]) -> Floats:
-    """Values of runs that differ and have one."""
+    """Values of distinct runs that have one."""
     once = np.sort(np.unique(runs, return_index=True)[1])
     sample: Floats = values[once]
     return sample[~np.isnan(sample)]
 
 
 def _pairs(table: Rows, values: Floats, one: NDArray[np.int64], other: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """Values of two cells in the replicates that both have, each pair of runs once."""
+    """Values of two cells in their common replicates, each pair of runs once."""
     place = {int(table["replicate"][row]): row for row in other.tolist()}
     seen: dict[tuple[str, str], tuple[float, float]] = {}
     for row in one.tolist():

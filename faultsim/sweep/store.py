@@ -1,15 +1,16 @@
-"""The store: one SQLite file that keeps the rows of any number of sweeps, whatever happens to the process that writes.
+"""The store: one SQLite file that keeps the rows of any number of sweeps, whatever happens to the writing process.
 
 Tables (read them with any tool that knows SQLite; the view ``results`` joins them):
 
 ``run``
-    One row a run, named by its content: status, error, versions, a column for each metric, ledger account and counter.
+    One row per run, named by its content: status, error, versions, a column for each metric, ledger account and
+    counter.
 ``task``
-    Which run stands at which place of which sweep, with its axes as JSON.
+    Which run belongs at which place of which sweep, with its axes as JSON.
 ``sweep``
     The sweeps.
 ``timing``
-    When a run ended and how long it took: the only columns that two machines do not agree on.
+    When a run ended and how long it took: the only columns that differ between machines.
 
 Rows are only added.  A run that failed may be tried again, and its row replaced.
 """
@@ -37,7 +38,7 @@ LAYOUT = 1
 APPLICATION = 0x666C7473
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
-#: Most values of a statement that every SQLite takes, rounded down.
+#: Most values in a statement that every SQLite accepts, rounded down.
 MOST_VALUES = 900
 
 _SCHEMA = f"""
@@ -68,12 +69,12 @@ class Store:
     path : str or path
         The file; ":memory:" keeps rows as long as the object lives.
     write : bool, default True
-        Whether rows will be added; the file is made if it is not there.
+        Whether rows will be added; the file is created if needed.
 
     Raises
     ------
     StoreError
-        If the file cannot be opened or written, is no store, or is of a later version.
+        If the file cannot be opened or written, is not a store, or is of a later version.
 
     Examples
     --------
@@ -112,7 +113,7 @@ class Store:
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:
-            # A folder that may not be written has no room for the file by which readers of a log agree; nobody writes.
+            # A read-only folder cannot hold the file by which readers of a log coordinate; nobody writes.
             db.close()
             log = Path(self.path + "-wal")
             if log.exists() and log.stat().st_size:
@@ -149,7 +150,7 @@ class Store:
 
     def _check(self) -> None:
         if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-            raise StoreError(f"{self.path}: an SQLite file, but no store of sweeps")
+            raise StoreError(f"{self.path}: an SQLite file, but not a sweep store")
         layout = self._db.execute("PRAGMA user_version").fetchone()[0]
         if layout != LAYOUT:
             raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layout {LAYOUT}")
@@ -163,11 +164,11 @@ class Store:
             name = getattr(error, "sqlite_errorname", "")
             said = {
                 "SQLITE_FULL": "no space left; what was written before is safe: make room and run again",
-                "SQLITE_READONLY": "may not be written (read-only)",
-                "SQLITE_CANTOPEN": "cannot be opened: is the folder there, and may it be written?",
-                "SQLITE_NOTADB": "not a store of sweeps (no SQLite file)",
-                "SQLITE_CORRUPT": "broken: SQLite cannot read it",
-                "SQLITE_BUSY": "another process is writing to it and does not end",
+                "SQLITE_READONLY": "is read-only",
+                "SQLITE_CANTOPEN": "cannot be opened: does the folder exist, and is it writable?",
+                "SQLITE_NOTADB": "not a sweep store (not an SQLite file)",
+                "SQLITE_CORRUPT": "corrupt: SQLite cannot read it",
+                "SQLITE_BUSY": "another process is writing to it and does not finish",
             }
             key = next((k for k in said if name.startswith(k)), "")
             if name.startswith("SQLITE_IOERR"):
@@ -179,14 +180,14 @@ class Store:
     # -- writing
 
     def add_sweep(self, row: Mapping[str, Any]) -> None:
-        """Enter a sweep, unless it is there."""
+        """Enter a sweep, unless it is already there."""
         with self._explained(), self.transaction():
             names = ", ".join(row)
             marks = ", ".join("?" * len(row))
             self._db.execute(f"INSERT OR IGNORE INTO sweep ({names}) VALUES ({marks})", list(row.values()))
 
     def add_environment(self, name: str, versions: str) -> None:
-        """Enter the versions that compute."""
+        """Enter the versions of the software."""
         with self._explained(), self.transaction():
             self._db.execute("INSERT OR IGNORE INTO environment VALUES (?, ?)", (name, versions))
 
@@ -198,7 +199,7 @@ class Store:
         *,
         retry: bool = False,
     ) -> None:
-        """Add rows in one transaction: all of them are there afterwards, or none.
+        """Add rows in one transaction: all of them or none.
 
         Parameters
         ----------
@@ -220,7 +221,7 @@ class Store:
             self._insert("INSERT OR REPLACE INTO task", tasks)
 
     def _insert(self, head: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Insert rows, many a statement: for each, SQLite lets go of the interpreter's lock, for which workers wait."""
+        """Insert rows, many per statement: for each statement, SQLite releases the lock that workers wait for."""
         if not rows:
             return
         width = len(rows[0])
@@ -245,9 +246,9 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Put everything into the one file, and let it go."""
+        """Put everything into the one file, and close it."""
         if self.writable and self.path != ":memory:":
-            # Where readers hold it, or the disk is full, the log beside the file keeps the rows.
+            # If readers hold it, or the disk is full, the log next to the file keeps the rows.
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
@@ -276,7 +277,7 @@ class Store:
         return int(next(iter(self.read(query, [sweep])))[0])
 
     def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
-        """Rows of a query, as they come."""
+        """Rows of a query, one at a time."""
         with self._explained():
             yield from self._db.execute(query, values)
 
@@ -323,5 +324,5 @@ class Store:
 
     @property
     def size(self) -> int:
-        """Bytes on the disk."""
+        """Bytes on disk."""
         return sum(Path(self.path + end).stat().st_size for end in ("", "-wal") if os.path.exists(self.path + end))

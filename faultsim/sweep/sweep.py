@@ -1,4 +1,4 @@
-"""`Sweep`: many runs as a grid over one, with replicates, kept in a store."""
+"""`Sweep`: a grid of many runs, with replicates, kept in a store."""
 
 import datetime
 import json
@@ -27,7 +27,7 @@ __all__ = ["Filled", "Sweep", "check_given", "load_sweep", "parse_shard", "pick_
 
 
 class Filled(NamedTuple):
-    """What a go at a sweep did: rows that it has to have, has now, runs made, rows that failed, seconds."""
+    """Outcome of one invocation of a sweep: total rows, rows present, runs made, rows that failed, seconds."""
 
     total: int
     done: int
@@ -41,12 +41,12 @@ MAX_SEED = 2**63 - 1
 
 
 class Sweep:
-    """Many runs: a grid over one run, with replicates.
+    """A grid of runs, with replicates.
 
     Parameters
     ----------
     base : Run or mapping
-        What all runs have in common.  A mapping holds the keywords of `faultsim.Run`, with ``log`` and ``machine``; in
+        What all runs have in common. A mapping holds the keywords of `faultsim.Run`, with ``log`` and ``machine``; in
         it (as in axes) ``log`` and ``failures`` may be factories, called for each replicate with a
         `numpy.random.Generator`, and with ``machine``, ``replicate`` and, for failures, ``log`` where they have
         parameters of these names.
@@ -54,25 +54,25 @@ class Sweep:
         Axis -> values, a list or a mapping of names to values; all combinations are run.  An axis is an option of `Run`
         except ``record``; a parameter of a policy such as ``"predictor.a"``; ``runtime_factor``, ``gap_factor``,
         ``load`` or ``head``, which change the log; ``failure_count`` or ``failure_span`` (s), which change the
-        failures; or a name of your own for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
+        failures; or your own name for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
     zipped : mapping or list of mappings, optional
-        Axes of equal length that go together, as one dimension of the grid.
+        Axes of equal length that vary together, as one dimension of the grid.
     cells : list of mappings, optional
         Explicit settings, as one dimension of the grid.
     replicates : int, default 1
-        How often each cell is run, each time with random streams of its own.  All cells of a replicate share them
-        (common random numbers).  Where nothing is drawn the replicates are one and the same run, made once.
+        How often each cell is run, each time with different random streams. All cells of a replicate share them (common
+        random numbers). Without random inputs the replicates are the same run, made once.
     warmup, drain : float, default 0
-        Shares of the jobs, in order of arrival, that metrics over jobs leave out at the beginning and at the end; those
-        of the machine (utilization, capacity, makespan, ledger) are of the whole run.
+        Shares of the jobs, in order of arrival, that job metrics exclude at the beginning and at the end; machine
+        metrics (utilization, capacity, makespan, ledger) cover the whole run.
     name : str
         What to call it.
 
     Raises
     ------
     OptionError, InputError
-        For an axis that does not exist, values that are given twice, or a cell whose options have no meaning together;
-        the message names the cell.
+        For an axis that does not exist, values that are given twice, or a cell with incompatible options; the message
+        names the cell.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class Sweep:
         self._check()
 
     def _check(self) -> None:
-        """Every cell has a meaning; one that has not is refused by name."""
+        """Check that the options of every cell are compatible; reject one that is not, by name."""
         for cell in self.grid:
             try:
                 check_given({**self.base, **cell.values})
@@ -146,7 +146,7 @@ class Sweep:
         return f"<Sweep{name}: {cells}, {times}: {len(self):,} run{'s' if len(self) != 1 else ''}>"
 
     def tasks(self) -> "Iterable[Any]":
-        """The tasks, one after the other: index, labels, replicate, name by content, and the `Run`.
+        """The tasks, one after another: index, labels, replicate, content hash, and the `Run`.
 
         Examples
         --------
@@ -171,13 +171,13 @@ class Sweep:
         retry: bool = False,
         command: str = "",
     ) -> SweepTable:
-        """Run what the store does not have, and give back the table.
+        """Run what the store does not have, and return the table.
 
         Parameters
         ----------
         store : str or path, optional
-            SQLite file that keeps the rows; it may hold other sweeps, and runs that they share are made once.  Without
-            it nothing is kept but the table.
+            SQLite file that keeps the rows; it may hold other sweeps, and shared runs are made once. Without it, only
+            the table is kept.
         workers : int, optional
             Threads or processes; by default as many as there are cores.
         executor : "threads", "processes", Executor or distributed.Client, optional
@@ -186,11 +186,11 @@ class Sweep:
         progress : bool or callable(done, total, seconds), default False
             As for `simulate`, in runs.
         shard : (i, n) or "i/n", optional
-            Only part i, from 1, of n parts of equal size; `merge` brings their stores together.
+            Only part i, from 1, of n parts of equal size; `merge` combines their stores.
         retry : bool, default False
             Whether runs that failed before are tried again.
         command : str
-            What to write into the store as the command that made it.
+            Command to record in the store.
 
         Returns
         -------
@@ -202,9 +202,9 @@ class Sweep:
         StoreError
             If the store cannot be written; what was written before is safe.
         WorkerError
-            If workers die again and again.
+            If workers die repeatedly.
         KeyboardInterrupt
-            Within a second after Ctrl-C; what is done is kept, and the same call goes on from there.
+            Within a second after Ctrl-C; finished runs are kept, and the same call continues from there.
         """
         from faultsim.sweep.store import Store
 
@@ -214,7 +214,7 @@ class Sweep:
             return read_table(kept, pick_sweep(kept.sweeps(), kept.path, self.id))
 
     def fill(self, store: str | os.PathLike[str], **options: Any) -> Filled:
-        """As `run`, with the same options, but gives back counts and not the table, which may be large.
+        """Like `run`, with the same options, but returns counts instead of the table, which may be large.
 
         Examples
         --------
@@ -264,16 +264,16 @@ class Sweep:
             try:
                 drive.run()
             except KeyboardInterrupt:
-                # Not `drive.done`: what it has not looked at yet may be there.
+                # Not `drive.done`: rows that it has not examined yet may be there.
                 there = max(drive.done, min(kept.rows(row["id"]), drive.total))
                 raise KeyboardInterrupt(_interrupted(there, drive.total, kept.path)) from None
         return Filled(drive.total, drive.done, drive.made, drive.failed, time.perf_counter() - began)
 
     @property
     def id(self) -> str:
-        """Its name in a store: hangs on its name, its replicates, all that its axes set, and its first run, by content.
+        """Its id in a store: a hash of its name, its replicates, everything its axes set, and its first run.
 
-        Of a factory it knows the name only, and what it draws for the first run.
+        Of a factory, it covers only the name and what it draws for the first run.
         """
         first = self._maker.task(self.grid[0], 0)
         values = [
@@ -288,7 +288,7 @@ class Sweep:
         return [[dict(point) for point in dimension.labels] for dimension in self.grid.dimensions]
 
     def _row(self, command: str) -> dict[str, Any]:
-        """The sweep as the store keeps it."""
+        """The sweep as recorded in the store."""
         base = {name: label(value) for name, value in self.base.items() if value is not None}
         document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
         return {
@@ -306,7 +306,7 @@ class Sweep:
 def _interrupted(done: int, total: int, store: str) -> str:
     if store == ":memory:":
         return f"after {done:,} of {total:,} runs; with a store they would have been kept"
-    return f"{done:,} of {total:,} runs are kept in {store}; the same again goes on from there"
+    return f"{done:,} of {total:,} runs are kept in {store}; rerun the same to continue"
 
 
 def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
@@ -314,7 +314,7 @@ def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(base, Run):
         options = {name: getattr(base, name) for name in OPTIONS}
         if options["placement"] == Run(base.log, base.machine).placement:
-            del options["placement"]  # the machine's own, which another machine on an axis brings too
+            del options["placement"]  # the machine's default, which another machine on an axis brings too
         return options
     if not isinstance(base, Mapping):
         raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {base!r:.60}")
@@ -324,7 +324,7 @@ def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_given(given: Mapping[str, Any]) -> None:
-    """Values that are needed, or could be refused, before a run is made."""
+    """Check values that are needed, or could be rejected, before a run is made."""
     if "machine" in given:
         machine = given["machine"]
         if isinstance(machine, str):
@@ -356,21 +356,21 @@ def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
 
 
 def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> SweepTable:
-    """The table of a sweep in a store, as far as it is done; also while it runs.
+    """The table of a sweep in a store, as far as it is done, even while it runs.
 
     Parameters
     ----------
     store : str or path
         File that `Sweep.run` or ``faultsim sweep`` wrote.
     sweep : str, optional
-        Name of the sweep, or the beginning of its id; by default the last one that was begun.
+        Name of the sweep, or the beginning of its id; by default the one begun last.
 
     Raises
     ------
     StoreError
         If the file cannot be read.
     OptionError
-        If it has no such sweep, or several.
+        If there is no such sweep, or several.
 
     Examples
     --------
@@ -389,7 +389,7 @@ def load_sweep(store: str | os.PathLike[str], sweep: str | None = None) -> Sweep
 
 
 def pick_sweep(rows: list[dict[str, Any]], where: str, wanted: str | None) -> dict[str, Any]:
-    """The row of a sweep that is wanted, by name or id."""
+    """The row of the requested sweep, by name or id."""
     if not rows:
         raise OptionError(f"{where} holds no sweep")
     if wanted is None:

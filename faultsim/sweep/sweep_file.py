@@ -1,4 +1,4 @@
-"""A sweep as a TOML file: what `Sweep` takes, said in words; mistakes are told with their lines, all at once."""
+"""A sweep as a TOML file: the arguments of `Sweep` as text; all mistakes are reported at once, with their lines."""
 
 import os
 import re
@@ -19,15 +19,15 @@ from faultsim.sweep.toml_lines import lines
 
 __all__ = ["KEYS", "read_sweep"]
 
-#: Keys of a file -> what is below.
+#: Keys of a file -> what they hold.
 KEYS = {
     "name": "a name",
     "replicates": "how often each cell is run",
-    "warmup": "share of the jobs that metrics leave out at the beginning",
-    "drain": "share of the jobs that metrics leave out at the end",
+    "warmup": "share of the jobs that metrics exclude at the beginning",
+    "drain": "share of the jobs that metrics exclude at the end",
     "base": "what all runs have in common",
-    "grid": "axes, of which all combinations are run",
-    "zip": "axes that go together, [[zip]] for several groups",
+    "grid": "axes; all combinations are run",
+    "zip": "axes that vary together, [[zip]] for several groups",
     "cells": "explicit settings, [[cells]]",
 }
 _MISSING = object()
@@ -36,8 +36,9 @@ _MISSING = object()
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     """The sweep that a TOML file describes.
 
-    Its keys are the parameters of `Sweep` (``zip`` for ``zipped``); policies and machines are words as on the command
-    line, logs and failures paths (relative to the file) or tables such as ``{ synthetic = "nasa_like", jobs = 1000 }``.
+    Its keys are the parameters of `Sweep` (``zip`` for ``zipped``); policies and machines are written as on the command
+    line, logs and failures are paths (relative to the file) or tables such as ``{ synthetic = "nasa_like", jobs = 1000
+    }``.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     Raises
     ------
     InputError
-        With one line of text for each mistake: file, line, key, and what would be right.
+        With one line for each mistake: file, line, key, and what would be right.
 
     Examples
     --------
@@ -84,7 +85,7 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
 
 
 class _Reader:
-    """Turns the document into the arguments of `Sweep`, and gathers what is wrong with it."""
+    """Turns the document into the arguments of `Sweep`, and collects its mistakes."""
 
     def __init__(self, where: str, document: dict[str, Any], known_lines: dict[Place, int]) -> None:
         self._where, self._document, self._lines = where, document, known_lines
@@ -123,10 +124,10 @@ class _Reader:
                 self._say(self._place_of(str(error)), str(error))
         raise InputError("\n".join(text for _, text in sorted(self._wrong)))
 
-    # -- what is wrong
+    # -- mistakes
 
     def _say(self, place: Place, message: str) -> None:
-        """Note a mistake at a place, or at the nearest one above it that has a line."""
+        """Record a mistake at a place, or at the nearest one above it that has a line."""
         line, above = 0, place
         while above and not line:
             line = self._lines.get(above, 0)
@@ -138,7 +139,7 @@ class _Reader:
         )
 
     def _attempt(self, place: Place, make: Callable[[], Any]) -> Any:
-        """What `make` gives; a mistake is noted, and the result is `_MISSING`."""
+        """What `make` returns; a mistake is recorded, and the result is `_MISSING`."""
         try:
             return make()
         except FaultsimError as error:
@@ -150,13 +151,13 @@ class _Reader:
         return _MISSING
 
     def _place_of(self, message: str) -> Place:
-        """Where the axis stands that a message of `Sweep` names; a cell is a matter of all its axes."""
+        """The place of the axis named by a message of `Sweep`; a cell involves all its axes."""
         whole: Place = ("grid",) if "grid" in self._document else ("base",)
         if message.startswith("cell "):
             return whole
         if message.startswith("cells"):
             return ("cells",)
-        group = re.match(r"zipped axes (?:go together.* got )?(\S+?)(?:[,: ]|$)", message)
+        group = re.match(r"zipped axes (?:vary together.* got )?(\S+?)(?:[,: ]|$)", message)
         tables = ("zip",) if group else ("grid", "zip", "cells", "base")
         for table in tables:
             for place in self._lines:
@@ -240,7 +241,7 @@ class _Reader:
         return [value for value in values if value is not _MISSING]
 
     def _value(self, place: Place, name: str, given: Any) -> Any:
-        """One value of an axis, from its word."""
+        """One value of an axis, from its text."""
         return self._attempt(place, lambda: self._meant(name, given))
 
     def _meant(self, name: str, given: Any) -> Any:
@@ -266,7 +267,7 @@ class _Reader:
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Keys with a dot in them, ``predictor.a``, which TOML reads as a table in a table."""
+    """Dotted keys such as ``predictor.a``, which TOML reads as nested tables."""
     found: dict[str, Any] = {}
     for name, given in table.items():
         if name in KINDS and isinstance(given, dict):

@@ -28,11 +28,11 @@ __all__ = ["SweepTable", "read_table"]
 
 
 class SweepTable(Mapping[str, NDArray[Any]]):
-    """The rows of a sweep: read-only columns by name, one row a cell and replicate, in the order of the axes.
+    """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
 
     Columns are the axes; ``replicate``; ``seed``; every metric of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
-    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the name of the run by content; and
-    ``status``, "ok" or "error".  A metric that an axis takes the name of is called ``metric:NAME``, and the seed of the
+    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the content hash of the run; and
+    ``status``, "ok" or "error". A metric with the same name as an axis is called ``metric:NAME``, and the seed of the
     run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
 
     Examples
@@ -57,9 +57,9 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         self._columns = dict(columns)
         self._axes = tuple(axes)
         self.name = name
-        #: What made it: a command, or empty.
+        #: The command that made it, or empty.
         self.command = command
-        #: Rows that the whole sweep has; more than ``n_rows`` where it is not done, or a part of it.
+        #: Rows of the whole sweep; more than ``n_rows`` if it is unfinished, or only a part.
         self.expected = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
@@ -101,20 +101,20 @@ class SweepTable(Mapping[str, NDArray[Any]]):
 
     @property
     def complete(self) -> bool:
-        """Whether every row of the sweep is here."""
+        """Whether it has every row of the sweep."""
         return self.n_rows == self.expected
 
     # -- parts
 
     def select(self, **axes: Any) -> "SweepTable":
-        """The rows where axes (or ``replicate``) have these values; a list means any of them.
+        """The rows in which axes (or ``replicate``) have these values; a list means any of them.
 
         Axes with a dot are given by ``**{"predictor.a": 0.1}``.
 
         Raises
         ------
         OptionError
-            For an axis that is not there, or a value that no row has.
+            For an unknown axis, or a value that no row has.
 
         Examples
         --------
@@ -141,7 +141,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         return self.where(rows)
 
     def where(self, mask: Any) -> "SweepTable":
-        """The rows that a mask of booleans names, shape (n_rows,).
+        """The rows selected by a mask of booleans, shape (n_rows,).
 
         Examples
         --------
@@ -153,7 +153,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         """
         rows = np.asarray(mask)
         if rows.dtype != np.bool_ or rows.shape != (self.n_rows,):
-            raise OptionError(f"a mask of {self.n_rows} booleans is needed, got {rows.dtype} of shape {rows.shape}")
+            raise OptionError(f"expected a mask of {self.n_rows} booleans, got {rows.dtype} of shape {rows.shape}")
         places = np.flatnonzero(rows)
         columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
@@ -172,7 +172,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
         return compare(self, metric, axis, baseline, confidence=confidence)
 
-    # -- out
+    # -- export
 
     def to_pandas(self) -> "pandas.DataFrame":
         """As a pandas DataFrame.
@@ -224,7 +224,7 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
     n = int(next(iter(store.read("SELECT count(*)" + query, [sweep["id"]])))[0])
     there = {row[1] for row in store.read("PRAGMA table_info(run)")}
-    # The numbers first, straight into arrays: a row of Python objects takes ten times their room.
+    # The numbers first, straight into arrays: a row of Python objects takes ten times the space.
     numbers = {name: np.full(n, np.nan) for name in COLUMNS}
     asked = [name for name in COLUMNS if name in there]
     quoted = ", ".join(f'run."{name}"' for name in asked)

@@ -1,7 +1,7 @@
-"""The content hash of a task: two tasks have one name if and only if they are the same run by content.
+"""The content hash of a task: equal if and only if two tasks are the same run by content.
 
-It covers the columns of log, failures and predictions, every lowered option with the seed, how metrics are cut, and the
-versions of the package and of the rows.  No path, no name and no time is in it.
+It covers the columns of log, failures and predictions, every lowered option with the seed, the jobs excluded from
+metrics, and the versions of the package and of the rows. It contains no path, name or time.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from faultsim.version import __version__
 
 __all__ = ["ROWS", "by_content", "canonical", "name_of", "task_id"]
 
-#: Version of what a row of the store holds and of what its name covers.
+#: Version of the contents of a row of the store and of what its hash covers.
 ROWS = 1
 
 
 def canonical(document: Any) -> str:
-    """JSON with sorted keys and no blanks; floats to the last bit.
+    """JSON with sorted keys and no blanks; floats are exact.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def canonical(document: Any) -> str:
 
 
 def name_of(document: Any) -> str:
-    """32 hexadecimal digits that name a document."""
+    """32 hexadecimal digits that identify a document."""
     return hashlib.blake2b(canonical(document).encode(), digest_size=16).hexdigest()
 
 
@@ -52,7 +52,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plai
 
 
 def by_content(value: Any) -> Any:
-    """What an axis sets, such that equal content gives an equal document; of a factory the name.
+    """What an axis sets, such that equal content gives an equal document; for a factory, its name.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def by_content(value: Any) -> Any:
 
 
 def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) -> str:
-    """The name of a run by content.
+    """The content hash of a run.
 
     Parameters
     ----------
@@ -79,10 +79,10 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
     log, failures : str
         Digests of its log and of its failures (None: nothing fails).
     cut : (float, float)
-        Shares of the jobs that its metrics leave out at the beginning and at the end.
+        Shares of the jobs that its metrics exclude at the beginning and at the end.
     """
     lowered = run.lower()
-    del lowered["record"]  # changes nothing that is kept
+    del lowered["record"]  # does not affect what is kept
     document = {"rows": ROWS, "faultsim": __version__, "run": lowered, "log": log, "failures": failures, "cut": cut}
     if run.predictor is not None:
         arrays = run.predictor.arrays()
@@ -94,7 +94,7 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
 def python_content(thing: Any) -> Any:
     """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
 
-    What its methods call elsewhere is not seen; a ``version`` among its attributes says that this has changed.
+    Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.
     """
     cls = type(thing)
     own = [base for base in cls.__mro__ if not base.__module__.startswith("faultsim.") and base is not object]
@@ -112,7 +112,7 @@ def python_content(thing: Any) -> Any:
 
 
 def _code(value: Any) -> Any:
-    """Functions by their byte code; plain values by themselves."""
+    """Functions by their bytecode; plain values by themselves."""
     function = getattr(value, "__func__", value)
     function = getattr(function, "fget", function)
     if isinstance(function, types.FunctionType):

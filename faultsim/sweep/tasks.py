@@ -1,4 +1,4 @@
-"""The tasks of a sweep: cells and replicates turned into runs, with their inputs drawn once and kept while needed."""
+"""The tasks of a sweep: turns cells and replicates into runs, whose inputs are drawn once and kept while needed."""
 
 import inspect
 from collections import OrderedDict
@@ -18,7 +18,7 @@ from faultsim.sweep.task_hash import task_id
 
 __all__ = ["Inputs", "Maker", "Task"]
 
-#: Bytes of inputs that are kept for the tasks to come.
+#: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
 
 
@@ -34,10 +34,10 @@ class Task:
     labels : mapping
         Axis -> what the table shows.
     id : str
-        Name by content (`task_id`).
+        Content hash (`task_id`).
     run : Run
     log, failures : str
-        Digests of its inputs; the second is None where nothing fails.
+        Digests of its inputs; the second is None without failures.
     """
 
     index: int
@@ -51,7 +51,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """An input and its digest; what it was made from stays alive, since it is found by identity."""
+    """An input and its digest; its source is kept alive, since it is looked up by identity."""
 
     value: Any
     digest: str | None
@@ -59,7 +59,7 @@ class _Held:
 
 
 class Inputs:
-    """Logs and failures that were made, by what they were made from; the least lately used ones go.
+    """A cache of logs and failures by their source; the least recently used are evicted.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Inputs:
         self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
 
     def get(self, key: tuple[Any, ...], make: Callable[[], Any], source: Any = None) -> _Held:
-        """What is kept under `key`, made where it is not there."""
+        """The value cached under `key`, created if missing."""
         held = self._kept.get(key)
         if held is None:
             value = make()
@@ -91,7 +91,7 @@ def _size(value: Any) -> int:
 
 
 class Maker:
-    """Makes the tasks of a sweep.
+    """Creates the tasks of a sweep.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Maker:
     grid : Grid
     replicates : int
     cut : (float, float)
-        Shares of the jobs that metrics leave out.
+        Shares of the jobs that metrics exclude.
     """
 
     def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, cut: tuple[float, float]) -> None:
@@ -133,7 +133,7 @@ class Maker:
         )
 
     def check(self, cell: Cell) -> None:
-        """Refuse a cell whose options have no meaning together, before anything is drawn or run."""
+        """Reject a cell with incompatible options, before anything is drawn or run."""
         given = {**self.base, **cell.values}
         options = _options(given)
         log, failures = given.get("log"), given.get("failures")
@@ -192,20 +192,20 @@ class Maker:
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of the run, with the parameters of policies that axes name; log and failures as they are given."""
+    """The keywords of the run, with the policy parameters set by axes; log and failures as given."""
     options = {name: given[name] for name in OPTIONS if name in given}
     with_parameters(options, {name: value for name, value in given.items() if "." in name})
     return options
 
 
-#: What stands for inputs that are not drawn yet.
+#: Placeholders for inputs that are not drawn yet.
 _ANY_LOG = Workload(submit=[0.0], runtime=[1.0], size=[1])
 _NO_FAILURES = FailureTrace([], [], span=1.0)
 _EXPECTED = {"log": Workload, "failures": FailureTrace}
 
 
 def _made(what: str, source: Any, seed: int, replicate: int, machine: Any, log: Workload | None) -> Any:
-    """An input that is given, or drawn by a factory from the replicate's stream."""
+    """An input as given, or drawn by a factory from the replicate's stream."""
     if not callable(source):
         return source
     extra = {"machine": machine, "log": log, "replicate": replicate}

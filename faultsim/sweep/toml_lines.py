@@ -1,6 +1,6 @@
-"""Where in a TOML file each key and each value stands, which `tomllib` does not tell.
+"""Locates each key and value in a TOML file, which `tomllib` does not report.
 
-It walks text that `tomllib` has read before, so it need not find mistakes.
+It reads text that `tomllib` has already accepted, so it need not find mistakes.
 """
 
 __all__ = ["Path", "lines"]
@@ -52,7 +52,7 @@ class _Walk:
             self.found.setdefault(path[:end], line)
 
     def _under(self, key: Path, *, whole: bool) -> Path:
-        """A header's path: below an array of tables it means the last one."""
+        """A header's path: below an array of tables, it refers to the last one."""
         path: Path = ()
         for number, part in enumerate(key):
             path = (*path, part)
@@ -73,7 +73,7 @@ class _Walk:
         return False
 
     def _key(self) -> Path:
-        """A dotted key; stops behind it."""
+        """A dotted key; stops after it."""
         parts: list[str] = []
         while True:
             self._blank()
@@ -96,7 +96,7 @@ class _Walk:
         path = (*table, *self._key())
         end, self._at = self._at, at
         self._note(path)
-        self._at = end + 1  # behind the "="
+        self._at = end + 1  # after the "="
         self._value(path)
 
     def _value(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a worker does with a batch of runs, the same on threads, processes and Dask: simulate, and give back numbers."""
+"""What a worker does with a batch of runs, on threads, processes and Dask alike: simulate, and return numbers."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ __all__ = ["Done", "do"]
 
 @dataclass
 class Done:
-    """What became of a batch, or of its first part where the worker was told to stop.
+    """The outcome of a batch, or of its first part if the worker was told to stop.
 
     Parameters
     ----------
@@ -38,15 +38,15 @@ class Done:
         return len(self.rows)
 
 
-#: Most runs, and seconds, between two looks at whether to stop.
+#: Most runs, and seconds, between two checks whether to stop.
 TOGETHER, MOMENT = 8, 0.005
 
 
 def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | None = None) -> Done:
     """Simulate a batch.
 
-    A run that fails is a row too, with its error; a worker that is told to stop gives back what it has.  Short runs are
-    made several at a time, so `Done.elapsed` is the mean of these.
+    A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made
+    several at a time, so `Done.elapsed` is their mean.
     """
     rows, elapsed, errors = np.full((len(runs), len(COLUMNS)), np.nan), np.zeros(len(runs)), {}
     done, many = 0, 1
@@ -64,8 +64,8 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
             except Stopped:
                 break
             except EngineError:
-                raise  # a bug of ours: nothing may cover it
-            except Exception as error:  # a policy of the user's may raise anything
+                raise  # a bug of ours must not be hidden
+            except Exception as error:  # a user's policy may raise anything
                 kind = "" if isinstance(error, FaultsimError) else f"{type(error).__name__}: "
                 errors[position] = f"{kind}{error}"
             finished += 1

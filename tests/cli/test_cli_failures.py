@@ -190,7 +190,7 @@ def test_generate(capsys, tmp_path):
         (["summary", "{lanl.csv}", "--format", "xml"], "invalid choice: 'xml'"),
         (["summary", "{lanl.csv}", "--format", "fta"], "line 1: 1 fields, expected 9 separated by tabs"),
         (["summary", "{own.csv.gz}", "--nodes", 128], "200 is outside the machine of 128 nodes"),
-        (["summary", "{own.csv.gz}", "--count", 5], "the trace has 3 failures, 5 are wanted"),
+        (["summary", "{own.csv.gz}", "--count", 5], "the trace has 3 failures, 5 are requested"),
         (["summary", "{own.csv.gz}", "--how", "permute"], "give --map-nodes N, too"),
         (["summary", "{own.csv.gz}", "--repeat"], "--repeat is for --count N"),
         (["summary", "{own.csv.gz}", "--from", 50, "--to", 20], "t1 of window() must be above 50 s, got 20.0"),

@@ -202,7 +202,7 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
         (["--predictor", "confidence:1.1", "--failures", "synthetic"], ["at most 1, got 1.1"]),
         (["--placement", "balancing", "--predictor", "blind"], ["Balancing places boxes, and cluster:16 has none"]),
         (["--placement", "lff", "--machine", "torus:4x2x2"], ["LeastFailuresFirst chooses single nodes"]),
-        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["only says when"]),
+        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["says when"]),
     ],
 )  # fmt: skip
 def test_error_lines(capsys, here, argv, says):

@@ -66,7 +66,7 @@ def test_an_empty_trace() -> None:
     assert len(trace.stretch(10).window(2, 5).merge(trace).merge_overlaps().map_nodes(4)) == 0
     assert trace.summary(nodes=4)["n_failures"] == 0
     assert FailureTrace([], [], span=100).rescale(0).span == 100
-    with pytest.raises(InputError, match=r"^rescale: the trace has 0 failures, 1 are wanted$"):
+    with pytest.raises(InputError, match=r"^rescale: the trace has 0 failures, 1 are requested$"):
         trace.rescale(1, repeat=True)
 
 
@@ -256,7 +256,9 @@ def test_thinning_by_a_generator_draws_anew_at_each_call() -> None:
 
 def test_more_failures_than_there_are() -> None:
     trace = drawn(10)
-    with pytest.raises(InputError, match=r"^rescale: the trace has 10 failures, 25 are wanted; repeat=True lays it"):
+    with pytest.raises(
+        InputError, match=r"^rescale: the trace has 10 failures, 25 are requested; repeat=True repeats it"
+    ):
         trace.rescale(25)
     longer = trace.rescale(25, repeat=True)
     assert (len(longer), longer.span) == (25, 3000)

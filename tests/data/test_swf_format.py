@@ -44,7 +44,7 @@ def test_rows(tmp_path: Path) -> None:
         "1 -1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 7 -1 -1 -1 -1 -1 -1\n"
         "2 -1 3 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n"
     )
-    with pytest.raises(fs.InputError, match="runtimes: no field of an SWF file; the fields are id, submit"):
+    with pytest.raises(fs.InputError, match="runtimes: not a field of an SWF file; the fields are id, submit"):
         write_rows(path, {"runtimes": np.array([1])}, [])
     with pytest.raises(OSError, match="No such file"):
         write_rows(tmp_path / "no" / "x.swf", {"id": np.array([1])}, [])

@@ -99,14 +99,14 @@ def test_rows_and_order_against_networkx(made: tuple[list[float], list[tuple[int
         ([1, -2], [], "cost, job 1: -2 is negative; expected at least 0$"),
         ([1, float("nan")], [], "cost, job 1: nan is not a finite number$"),
         ([[1, 2], [3, float("inf")]], [], "cost, job 1, node 1: inf is not a finite number$"),
-        ([[1, 2], [3]], [], "cost: expected one number a job, or one row a job of one length; got a ragged list"),
+        ([[1, 2], [3]], [], "cost: expected one number per job or rows of equal length, got a ragged list"),
         (["a"], [], "cost, job 0: 'a' is not a number"),
         ([1, 1], [(0, 2, 1)], "edges, row 0: job 2 is unknown; the jobs are 0 to 1$"),
         ([1, 1], [(0, 1, 1), (-1, 1, 1)], "edges, row 1: -1 is negative; expected at least 0 .edge_from.$"),
         ([1, 1], [(0, 1.5, 1)], "edges, row 0: 1.5 is not a whole number .edge_to.$"),
         ([1, 1], [(0, 1, -1)], "edges, row 0: -1 is negative; expected at least 0 .transfer.$"),
         ([1, 1], [(0, 1, float("nan"))], "edges, row 0: nan is not a finite number .transfer.$"),
-        ([1, 1, 1], [(1, 2), (0, 1), (1, 2)], "edges, row 2: 1 -> 2 is there already, in row 0; give each edge once$"),
+        ([1, 1, 1], [(1, 2), (0, 1), (1, 2)], "edges, row 2: 1 -> 2 already appears in row 0; give each edge once$"),
         ([1, 1], [(1, 1)], "edges, row 0: job 1 depends on itself"),
         ([1, 1], [(0, 1, 2, 3)], r"edges: expected rows .* got shape \(1, 4\)"),
         ([1, 1], [(0, 1), (0, 1, 2)], "edges: expected rows .* got a ragged list"),
@@ -148,7 +148,7 @@ def test_what_a_cycle_names_is_one(made: tuple[list[float], list[tuple[int, int,
 def test_other_bad_options() -> None:
     with pytest.raises(InputError, match="labels: 1 for 2 jobs"):
         fs.Workflow([1, 1], labels=["a"])
-    with pytest.raises(InputError, match="labels: 'a' is there twice"):
+    with pytest.raises(InputError, match="labels: 'a' appears twice"):
         fs.Workflow([1, 1], labels=["a", "a"])
     with pytest.raises(InputError, match="submit must be at least 0 s, got -1"):
         fs.Workflow([1], submit=-1)
@@ -205,7 +205,7 @@ def test_from_networkx_refuses_by_name() -> None:
         fs.Workflow.from_networkx(graph)
     twice = nx.MultiDiGraph([(1, 2), (1, 2)])
     nx.set_node_attributes(twice, 1.0, "weight")
-    with pytest.raises(InputError, match="'1' -> '2' is there already"):
+    with pytest.raises(InputError, match="'1' -> '2' already appears"):
         fs.Workflow.from_networkx(twice, cost="weight")
 
 

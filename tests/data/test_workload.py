@@ -130,7 +130,7 @@ def test_load() -> None:
             call(1.7e308)
     with pytest.raises(fs.InputError, match="does not fit into int32"):
         log.scale_size(2**30)
-    with pytest.raises(fs.InputError, match="span of time"):
+    with pytest.raises(fs.InputError, match="time span"):
         log.head(1).with_load(0.5, nodes=8)
 
 

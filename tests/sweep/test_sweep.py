@@ -111,7 +111,7 @@ def test_a_parameter_of_a_policy_is_an_axis():
     ("arguments", "message"),
     [
         ({"grid": {"runtime_facter": [1]}}, "did you mean 'runtime_factor'"),
-        ({"grid": {"record": [True]}}, "record is no axis"),
+        ({"grid": {"record": [True]}}, "record cannot be an axis"),
         ({"grid": {"runtime_factor": 1.0}}, "must be a list"),
         ({"grid": {"runtime_factor": []}}, "has no values"),
         ({"grid": {"runtime_factor": [1.0, 1.0]}}, "two values called 1.0"),

@@ -404,8 +404,8 @@ def test_a_failed_run_is_told_and_the_status_is_2(tmp_path, capsys, monkeypatch)
         (["sweep", "s.toml", "--store", ":memory:"], "--store: what is only in memory is gone afterwards"),
         (["sweep", "s.toml", "--report", "."], ". is a folder; a file is needed"),
         (["sweep", "s.toml", "--store", "no/x.db"], "its folder does not exist"),
-        (["sweep", "s.toml", "--store", "s.toml"], "not a store of sweeps"),
-        (["status", "s.toml"], "not a store of sweeps"),
+        (["sweep", "s.toml", "--store", "s.toml"], "not a sweep store"),
+        (["status", "s.toml"], "not a sweep store"),
         (["sweep", "s.toml", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
     ],
 )

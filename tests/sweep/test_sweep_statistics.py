@@ -162,10 +162,10 @@ def test_an_axis_of_seeds_stays_one_where_replicates_have_seeds_of_their_own():
 
 def test_cells_in_which_every_run_failed_are_not_said_to_be_single_runs():
     nothing = table([[np.nan, np.nan], [2, 3]])
-    assert summary(nothing, "mean_wait").notes == ("2 of 4 rows have no mean_wait and are left out",)
+    assert summary(nothing, "mean_wait").notes == ("2 of 4 rows have no mean_wait and are excluded",)
     test = compare(nothing, "mean_wait", "policy", "a")
     assert test["n"].tolist() == [0]
-    assert test.notes == ("1 of 1 rows have no pair of runs that did not fail in the same replicate",)
+    assert test.notes == ("1 of 1 rows have no replicate in which both runs succeeded",)
 
 
 def test_wrong_names_are_refused():

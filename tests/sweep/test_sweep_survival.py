@@ -168,7 +168,7 @@ def test_ctrl_c_ends_within_a_second_and_keeps_what_is_done(tmp_path, executor, 
     took = time.monotonic() - begun
     assert process.returncode == 130, err
     done = count(store)
-    assert f"interrupted: {done:,} of 200 runs are kept in {store}; the same again goes on from there" in out
+    assert f"interrupted: {done:,} of 200 runs are kept in {store}; rerun the same to continue" in out
     assert took < (1.0 if os.getloadavg()[0] < 2 else 5.0)
     assert 5 <= done < 200
 
@@ -223,9 +223,7 @@ def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):
         out, err = process.communicate(timeout=30)
         assert (process.returncode, out) == (130, "")
         assert err.startswith("faultsim: interrupted: ")
-        assert err.endswith(
-            "of 200 runs are kept in " + str(tmp_path / "s.db") + "; the same again goes on from there\n"
-        )
+        assert err.endswith("of 200 runs are kept in " + str(tmp_path / "s.db") + "; rerun the same to continue\n")
     assert load_sweep(tmp_path / "s.db").n_rows == count(tmp_path / "s.db")
 
 
@@ -294,7 +292,7 @@ def test_a_read_only_store_can_be_read_and_says_so(locked):
         command = [sys.executable, "-c", READ_ONLY, str(store)]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
         Path(folder).chmod(0o755)
-    assert done.stdout.splitlines() == ["2", f"{store}: may not be written (read-only)"], done.stderr
+    assert done.stdout.splitlines() == ["2", f"{store}: is read-only"], done.stderr
 
 
 def test_rows_that_a_killed_process_left_are_not_passed_over(tmp_path):
@@ -316,11 +314,11 @@ def test_rows_that_a_killed_process_left_are_not_passed_over(tmp_path):
 
 def test_what_is_no_store_is_refused(tmp_path):
     (tmp_path / "text.db").write_text("not a database, but long enough to be taken for one " * 40)
-    with pytest.raises(fs.StoreError, match=r"text.db: not a store of sweeps"):
+    with pytest.raises(fs.StoreError, match=r"text.db: not a sweep store"):
         fs.load_sweep(tmp_path / "text.db")
     with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as db, db:
         db.execute("CREATE TABLE x (y)")
-    with pytest.raises(fs.StoreError, match=r"other.db: an SQLite file, but no store of sweeps"):
+    with pytest.raises(fs.StoreError, match=r"other.db: an SQLite file, but not a sweep store"):
         Store(tmp_path / "other.db")
     with pytest.raises(fs.StoreError, match="a folder"):
         fs.load_sweep(tmp_path)
@@ -363,7 +361,7 @@ def test_a_process_that_dies_is_replaced(tmp_path):
 
 
 def test_a_run_that_always_kills_is_named_and_the_others_are_kept(tmp_path):
-    with pytest.raises(fs.WorkerError, match=r"a worker died 4 times at a batch with the run start_delay="):
+    with pytest.raises(fs.WorkerError, match=r"a worker died 4 times on a batch with the run start_delay="):
         deadly(tmp_path / "died", always=True).run(tmp_path / "a.db", executor="processes", workers=1)
     fs.load_sweep(tmp_path / "a.db")
 
@@ -374,7 +372,7 @@ def test_a_policy_that_cannot_travel_is_said(tmp_path):
             return queue.submit
 
     run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
-    with pytest.raises(fs.WorkerError, match=r"a policy cannot travel to other processes.* 'test_a_policy"):
+    with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.* 'test_a_policy"):
         fs.Sweep(run).run(tmp_path / "a.db", executor="processes", workers=1)
 
 
