@@ -123,7 +123,7 @@ def test_a_parameter_of_a_policy_is_an_axis():
         ({"grid": {"scheduler.oder": [3]}}, "did you mean 'order'"),
         (
             {"zipped": {"runtime_factor": [1], "gap_factor": [1, 2]}},
-            "as many values each, got runtime_factor 1, gap_factor 2",
+            "equally many values, got runtime_factor 1, gap_factor 2",
         ),
         ({"cells": [{"overrun": "kill"}, {"overrun": "kill"}]}, "items 0 and 1 are both"),
         ({"grid": {"overrun": ["kill"]}, "cells": [{"overrun": "extend"}]}, "given twice"),

@@ -176,7 +176,7 @@ recovery = "hodl"
         ),
         (
             HEAD + "[grid]\nstart_delay = [0, 1]\n[[zip]]\nload = [0.5, 0.7]\nhead = [9]\n",
-            ":8: zip.load: zipped axes go",
+            ":8: zip.load: zipped axes vary",
         ),
         (
             HEAD + "[[zip]]\nload = [0.5, 0.6]\n[[zip]]\nhead = [9, 9]\n",

@@ -110,7 +110,7 @@ def test_one_run_has_no_interval():
     found = summary(same, "mean_wait")
     assert found["n"].tolist() == [1, 1]
     assert np.isnan(found["half"]).all()
-    assert "nothing in them is drawn" in found.notes[0]
+    assert "they have no random inputs" in found.notes[0]
     test = compare(same, "mean_wait", "policy", "a")
     assert test["n"].tolist() == [1]
     assert np.isnan(test["p"][0])
