@@ -11,9 +11,9 @@ second, so a section is gone through several times, in two sessions with process
 elsewhere.  A sample is CPU time of the whole process; memory and import time come from fresh processes, also in turns.
 
 For every row: the least and the median of both versions; the ratio of the leasts, of the lower quartiles, and the
-median ratio of samples taken one after the other, with the middle half of those.  A row is "slower" if the ratios of
-leasts and of quartiles are both above the limit, "unsure" if one is; both kinds are measured again in new processes,
-while there is time, before that is said.  Before a row is timed, both versions must give the same answer.
+median ratio of samples taken one after the other, with the middle half of those.  A row is "unsure" if the ratio of the
+leasts is above the limit, and "slower" if that of the quartiles is, too; both kinds are measured again in new processes
+while there is time, so give a busy machine more --minutes.  Before a row is timed, both must give the same answer.
 
 With --callgrind, instructions are counted by valgrind instead of seconds, and no other program can disturb that: those
 of one run less those of an empty one.  A run takes about fifty times as long, so without --only it is a selection.
@@ -131,10 +131,9 @@ class Row:
         return new / old
 
     def verdict(self, limit: float) -> str:
-        ratios = self.least, self.quarter
-        if self.note or max(ratios) <= limit:
-            return self.note or ("faster" if max(ratios) < 2 - limit else "")
-        return SLOW if min(ratios) > limit else UNSURE
+        if self.note or self.least <= limit:
+            return self.note or ("faster" if max(self.least, self.quarter) < 2 - limit else "")
+        return SLOW if self.quarter > limit else UNSURE
 
     def plan(self, old: Worker, new: Worker, seconds: float) -> tuple[int, int]:
         """Run it once in both, compare what they answer; (calls a sample, samples) for about so many seconds."""
@@ -142,7 +141,7 @@ class Row:
         if first.get("same") != again.get("same"):
             self.note = OTHER
         if self.unit != "s":
-            return 1, 1
+            return 1, 2
         once = max(1e-7, min(first["value"], again["value"]))
         if once < LONG:  # the first call may have taken much longer than the next
             once = max(1e-7, min(worker.ask(self.name, 1)["value"] for worker in (old, new)))
