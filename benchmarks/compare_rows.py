@@ -195,7 +195,7 @@ def kernels() -> Iterator[Row]:
     busy = np.random.default_rng(0).random((8, 8, 8)) < 0.3
     yield "partition.max_free_partition, 8x8x8", partial(fs.partition.max_free_partition, busy)
     yield "partition.find_partitions, 4 nodes on 8x8x8", partial(fs.partition.find_partitions, busy, 4)
-    yield "import faultsim, a fresh process", Direct("s", partial(_fresh, "import faultsim", 0))
+    yield "import faultsim, a fresh process", Direct("s, fresh", partial(_fresh, "import faultsim", 0))
 
 
 def _queue(times: list[float]) -> float:
