@@ -1,27 +1,18 @@
 """What a run recorded, as arrays; the contract is in recorded.pxd."""
 
 from cython.view cimport array
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport free as c_free, realloc
 
 import numpy as np
 
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport record_event_t, record_stay_t, sim_t
 
 
 cdef object recorded_events(const sim_t *s):
     """Columns of the events."""
-    cdef int64_t i, n = s.record.n_events
-    time, kind, job, node = np.empty(n), np.empty(n, np.int8), np.empty(n, np.int32), np.empty(n, np.int32)
-    cdef double[::1] t = time
-    cdef signed char[::1] k = kind
-    cdef int32_t[::1] j = job, v = node
-    for i in range(n):
-        t[i] = s.record.event[i].time
-        k[i] = s.record.event[i].kind
-        j[i] = s.record.event[i].job
-        v[i] = s.record.event[i].node
-    return {"time": time, "kind": kind, "job": job, "node": node}
+    rows = np.asarray(<record_event_t[:s.record.n_events]>s.record.event)
+    return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
 
 
 cdef object lend_nodes(sim_t *s):
@@ -43,30 +34,10 @@ cdef object lend_nodes(sim_t *s):
 
 cdef object recorded_stays(const sim_t *s, object nodes):
     """Columns of the stays: boxes on a torus, lists of nodes on a cluster."""
-    cdef int64_t i, n = s.record.n_stays
-    job, begin, end = np.empty(n, np.int32), np.empty(n), np.empty(n)
-    cdef int32_t[::1] j = job
-    cdef double[::1] b = begin, e = end
-    cdef int32_t[:, ::1] box
-    cdef int64_t[::1] offset
-    cdef int k
-    for i in range(n):
-        j[i] = s.record.stay[i].job
-        b[i] = s.record.stay[i].begin
-        e[i] = s.record.stay[i].end
-    out = {"job": job, "begin": begin, "end": end}
+    rows = np.asarray(<record_stay_t[:s.record.n_stays]>s.record.stay)
+    out = {name: rows[name].copy() for name in ("job", "begin", "end")}
     if s.machine.placed:
-        rows = np.empty((6, n), np.int32)
-        box = rows
-        for i in range(n):
-            for k in range(6):
-                box[k, i] = s.record.stay[i].place.part[k]
-        out.update(zip("xyzabc", rows, strict=True))
+        out.update(zip("xyzabc", np.ascontiguousarray(rows["place"]["part"].T), strict=True))
     else:
-        offsets = np.empty(n + 1, np.int64)
-        offset = offsets
-        for i in range(n):
-            offset[i] = s.record.stay[i].first
-        offset[n] = s.record.n_nodes
-        out["node_offsets"], out["nodes"] = offsets, nodes
+        out["node_offsets"], out["nodes"] = np.append(rows["first"], s.record.n_nodes), nodes
     return out

@@ -1,12 +1,12 @@
 """CurveBestFit (model.md#curve-best-fit): the smallest sufficient free interval of an order of the nodes, or few."""
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free as c_free, qsort
+from libc.stdlib cimport qsort
 
 import numpy as np
 
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_word
-from faultsim._core.containers.memory cimport fresh
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.contract cimport fs_require
 from faultsim._core.inputs cimport check_nodes, column
 from faultsim._core.state cimport sim_t
@@ -81,39 +81,13 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
     return OK
 
 
-cdef void close(void *state) noexcept nogil:
-    if state != NULL:
-        c_free((<rule_t *>state).picked)
-        c_free((<rule_t *>state).free)
-        c_free(state)
-
-
-cdef rule_t *make(const sim_t *s) noexcept nogil:
-    cdef rule_t *rule = <rule_t *>fresh(1, sizeof(rule_t))
-    if rule == NULL:
-        return NULL
-    rule.picked = <uint64_t *>fresh(s.machine.words, sizeof(uint64_t))
-    rule.free = <interval_t *>fresh(s.nodes // 2 + 1, sizeof(interval_t))
-    if rule.picked == NULL or rule.free == NULL:
-        close(rule)
-        return NULL
-    return rule
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef rule_t *rule = make(<const sim_t *>sim)
-    if rule != NULL:
-        rule.curve = (<const rule_t *>state).curve
-    return rule
-
-
 cdef int open_curve_best_fit(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef const int32_t[::1] curve = column(columns, columns, "curve", np.int32, s.nodes)
-    cdef rule_t *rule = make(s)
-    if rule == NULL:
-        raise MemoryError("no memory for the placement rule")
-    s.placement.state, s.placement.take, s.placement.copy, s.placement.close = rule, take, copy, close
+    cdef rule_t *rule = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    own_block(rule, &rule.picked, s.machine.words, sizeof(uint64_t))
+    own_block(rule, &rule.free, s.nodes // 2 + 1, sizeof(interval_t))
+    s.placement.take = take
     check_nodes(s, np.asarray(curve), 0)
     rule.curve = &curve[0]
     return 0

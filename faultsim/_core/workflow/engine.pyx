@@ -10,18 +10,20 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
+from faultsim._core.inputs cimport column
+from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.workflow.follow cimport follow_free, follow_init, follow_instant, follow_t
 from faultsim._core.workflow.run cimport workflow_instant, workflow_next
 from faultsim._core.workflow.state cimport (
-    WF_BROKEN, WF_DONE, WF_NO_MEMORY, WF_OK, WF_STUCK, by_node_fill, workflow_alloc, workflow_broken, workflow_free,
-    workflow_ranks, workflow_t,
+    by_node_fill, decision_t, workflow_alloc, workflow_broken, workflow_event_t, workflow_free, workflow_ranks,
+    workflow_t,
 )
 
 _SCHEDULERS = ("rank_hybd", "flaw", "fifo", "heft")
 
 
 cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
-    """Run until all is done (WF_DONE), or `budget` events and looks were made (WF_OK); by a plan, if there is one."""
+    """Run until all is done (DONE), or `budget` events and looks were made (OK); by a plan, if there is one."""
     # What an event takes goes by the jobs that its pass tries, and by the free nodes.
     cdef int64_t limit = (s.n_events + s.n_looks) + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef int code
@@ -29,22 +31,14 @@ cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
         if FAULTSIM_DEBUG and follow == NULL and s.n_events >= look:
             look = s.n_events + FS_VERIFY_EVERY
             if workflow_broken(s) != NULL:
-                return WF_BROKEN
+                return BROKEN
         if follow == NULL:
             code = workflow_instant(s, workflow_next(s))
         else:
             code = follow_instant(s, follow, workflow_next(s))
-        if code != WF_OK:
+        if code != OK:
             return code
-    return WF_OK
-
-
-cdef object column(table, str name, dtype, length):
-    """A column as the engine reads it, of the length due."""
-    values = np.ascontiguousarray(table[name], dtype=dtype)
-    if values.ndim != 1 or values.shape[0] != length:
-        raise ValueError(f"{name}: expected {length} values in one column, got shape {values.shape}")
-    return values
+    return OK
 
 
 cdef class WorkflowEngine:
@@ -58,12 +52,12 @@ cdef class WorkflowEngine:
     cdef bint busy           # some thread is inside run()
     cdef bint failed
     cdef dict columns
-    cdef list kept           # the arrays that the pointers of `s` point into
+    cdef dict arrays         # "kept": those that the pointers of `s` point into
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(workflow_t))
         memset(&self.follow, 0, sizeof(follow_t))
-        self.kept = []
+        self.arrays = {"kept": []}
 
     def __dealloc__(self):
         follow_free(&self.follow)
@@ -79,9 +73,9 @@ cdef class WorkflowEngine:
         self.point_to_machine(tables)
         self.point_to_results()
         code = workflow_alloc(&self.s)
-        if code == WF_OK:
+        if code == OK:
             code = workflow_ranks(&self.s)
-        if code == WF_OK and self.plans:
+        if code == OK and self.plans:
             code = follow_init(&self.follow, &self.s)
         self.translate(code)
         self.set_orders()
@@ -94,17 +88,17 @@ cdef class WorkflowEngine:
         if scheduler["name"] not in _SCHEDULERS:
             raise ValueError(f"unknown scheduler {scheduler['name']!r} of workflows")
         self.plans = scheduler["name"] == "heft"
-        s.fifo = scheduler["name"] == "fifo"
-        s.ascending = scheduler.get("across") == "ascending"
+        s.pool.fifo = scheduler["name"] == "fifo"
+        s.pool.ascending = scheduler.get("across") == "ascending"
         s.asks = scheduler["name"] == "flaw" or scheduler.get("aware", False)
-        s.in_turn = settings["transfers"] == "in_turn"
-        s.shared = settings["outputs"] is not None
-        s.copy = settings["outputs"] or 0.0
-        s.record = settings["record"]
+        s.moves.in_turn = settings["transfers"] == "in_turn"
+        s.moves.shared = settings["outputs"] is not None
+        s.moves.copy = settings["outputs"] or 0.0
+        s.record.on = settings["record"]
         return 0
 
     cdef object keep(self, values):
-        self.kept.append(values)
+        self.arrays["kept"].append(values)
         return values
 
     cdef int point_to_graph(self, tables) except -1:
@@ -117,25 +111,25 @@ cdef class WorkflowEngine:
         if jobs < 1 or workflows < 1:
             raise ValueError("there must be a workflow, and a job in it")
         s.n, s.workflows = jobs, workflows
-        first = self.keep(column(tables, "first_job", np.int64, workflows + 1))
+        first = column(self.arrays, tables, "first_job", np.int64, workflows + 1)
         if first[0] != 0 or first[workflows] != jobs or (np.diff(first) < 1).any():
             raise ValueError("first_job: every workflow has a job, and they follow each other")
-        s.first_job = &first[0]
-        arrival = self.keep(column(tables, "arrival", np.float64, workflows))
-        s.arrival = &arrival[0]
+        s.graph.first_job = &first[0]
+        arrival = column(self.arrays, tables, "arrival", np.float64, workflows)
+        s.graph.arrival = &arrival[0]
         for side in ("predecessor", "successor"):
-            starts = self.keep(column(tables, f"{side}_start", np.int64, jobs + 1))
+            starts = column(self.arrays, tables, f"{side}_start", np.int64, jobs + 1)
             # One entry more, so that there is a first one to point to.
-            job = self.keep(np.append(column(tables, side, np.int32, edges), np.int32(0)))
-            size = self.keep(np.append(column(tables, f"{side}_transfer", np.float64, edges), 0.0))
+            job = self.keep(np.append(column(self.arrays, tables, side, np.int32, edges), np.int32(0)))
+            size = self.keep(np.append(column(self.arrays, tables, f"{side}_transfer", np.float64, edges), 0.0))
             if starts[0] != 0 or starts[jobs] != edges or (np.diff(starts) < 0).any():
                 raise ValueError(f"{side}_start: must ascend from 0 to the number of edges")
             if edges and (np.min(job) < 0 or np.max(job) >= jobs):
                 raise ValueError(f"{side}: jobs must be in 0..{jobs - 1}")
             if side == "predecessor":
-                s.before_start, s.before, s.before_size = &starts[0], &job[0], &size[0]
+                s.graph.before_start, s.graph.before, s.graph.before_size = &starts[0], &job[0], &size[0]
             else:
-                s.after_start, s.after, s.after_size = &starts[0], &job[0], &size[0]
+                s.graph.after_start, s.graph.after, s.graph.after_size = &starts[0], &job[0], &size[0]
         return 0
 
     cdef int point_to_machine(self, tables) except -1:
@@ -145,22 +139,22 @@ cdef class WorkflowEngine:
         if nodes < 1:
             raise ValueError("there must be a node")
         s.nodes = nodes
-        flat = self.keep(column(tables, "speed", np.float64, nodes))
-        s.speed = &flat[0]
+        flat = column(self.arrays, tables, "speed", np.float64, nodes)
+        s.machine.speed = &flat[0]
         cost = np.ascontiguousarray(tables["cost"], dtype=np.float64)
-        s.per_node = cost.ndim == 2
+        s.machine.per_node = cost.ndim == 2
         if cost.shape[0] != s.n or cost.ndim > 2 or cost.ndim == 2 and cost.shape[1] != s.nodes:
             raise ValueError(f"cost: expected one a job, or one a job and node, got shape {cost.shape}")
         flat = self.keep(cost.reshape(-1))
-        s.cost = &flat[0]
+        s.machine.cost = &flat[0]
         links = np.asarray(tables["bandwidth"], dtype=np.float64)
         if links.ndim == 0:
-            s.bandwidth = links.item()
+            s.machine.bandwidth = links.item()
         elif links.ndim != 2 or links.shape[0] != s.nodes or links.shape[1] != s.nodes:
             raise ValueError(f"bandwidth: expected a number or one a pair of nodes, got shape {links.shape}")
         else:
             flat = self.keep(np.ascontiguousarray(links).reshape(-1))
-            s.links = &flat[0]
+            s.machine.links = &flat[0]
         return 0
 
     cdef int point_to_results(self) except -1:
@@ -172,40 +166,40 @@ cdef class WorkflowEngine:
             "kills": np.zeros(s.n, np.int32),
         }
         whole = self.columns["node"]
-        s.node = &whole[0]
+        s.job.node = &whole[0]
         whole = self.columns["kills"]
-        s.kills = &whole[0]
+        s.job.kills = &whole[0]
         real = self.columns["start"]
-        s.begun = &real[0]
+        s.job.begun = &real[0]
         real = self.columns["finish"]
-        s.finish = &real[0]
+        s.job.finish = &real[0]
         return 0
 
     cdef int set_orders(self) except -1:
         """The order of arrivals, and those of the pool: places by rank, ties by job."""
         cdef workflow_t *s = &self.s
         cdef int32_t[::1] view
-        arrival = np.array([s.arrival[i] for i in range(s.workflows)])
+        arrival = np.array([s.graph.arrival[i] for i in range(s.workflows)])
         view = self.keep(np.argsort(arrival, kind="stable").astype(np.int32))
         s.arrivals = &view[0]
-        if s.fifo:
+        if s.pool.fifo:
             return 0
-        rank = np.asarray(<double[:s.n]>s.rank)
+        rank = np.asarray(<double[:s.n]>s.job.rank)
         job = np.argsort(-rank, kind="stable").astype(np.int32)
         place = np.empty_like(job)
         place[job] = np.arange(s.n, dtype=np.int32)
         view = self.keep(job)
-        s.down_job = &view[0]
+        s.pool.down_job = &view[0]
         view = self.keep(place)
-        s.down_place = &view[0]
-        if s.ascending and s.workflows > 1:
+        s.pool.down_place = &view[0]
+        if s.pool.ascending and s.workflows > 1:
             job = np.argsort(rank, kind="stable").astype(np.int32)
             place = np.empty_like(job)
             place[job] = np.arange(s.n, dtype=np.int32)
             view = self.keep(job)
-            s.up_job = &view[0]
+            s.pool.up_job = &view[0]
             view = self.keep(place)
-            s.up_place = &view[0]
+            s.pool.up_place = &view[0]
         return 0
 
     cdef int set_world(self, world) except -1:
@@ -217,19 +211,21 @@ cdef class WorkflowEngine:
         for what in ("failures", "predictions"):
             table = world.get(what) or {}
             rows = len(table["node"]) if table else 0
-            names = ("time", "downtime") if what == "failures" else ("begin", "end")
-            begin = self.keep(np.append(column(table, names[0], np.float64, rows) if rows else [], INFINITY))
-            end = self.keep(np.append(column(table, names[1], np.float64, rows) if rows else [], INFINITY))
-            node = self.keep(np.append(column(table, "node", np.int32, rows) if rows else [], 0).astype(np.int32))
+            begin, end, node = [
+                self.keep(np.append(column(self.arrays, table, name, dtype, rows) if rows else [], last).astype(dtype))
+                for name, dtype, last in (
+                    ("time" if what == "failures" else "begin", np.float64, INFINITY),
+                    ("downtime" if what == "failures" else "end", np.float64, INFINITY), ("node", np.int32, 0))
+            ]
             if (np.diff(begin) < 0).any() or what == "predictions" and (np.diff(end) < 0).any():
                 raise ValueError(f"the times of {what} must ascend")
             if rows and (np.min(node) < 0 or np.max(node) >= s.nodes):
                 raise ValueError(f"nodes of {what} must be in 0..{s.nodes - 1}")
             if what == "failures":
-                s.failure_time, s.failure_down, s.failure_node, s.n_failures = &begin[0], &end[0], &node[0], rows
-                code = by_node_fill(&s.failing, s.nodes, &node[0], &begin[0], &begin[0], rows)
+                s.faults.time, s.faults.downtime, s.faults.node, s.faults.n = &begin[0], &end[0], &node[0], rows
+                code = by_node_fill(s, &s.faults.failing, &node[0], &begin[0], &begin[0], rows)
             else:
-                code = by_node_fill(&s.foreseen, s.nodes, &node[0], &begin[0], &end[0], rows)
+                code = by_node_fill(s, &s.faults.foreseen, &node[0], &begin[0], &end[0], rows)
                 s.asks = s.asks and rows > 0
             self.translate(code)
         return 0
@@ -239,11 +235,11 @@ cdef class WorkflowEngine:
         if code >= 0:
             return 0
         self.failed = True
-        if code == WF_NO_MEMORY:
+        if code == NO_MEMORY:
             raise MemoryError("the engine of workflows ran out of memory")
-        if code == WF_STUCK:
+        if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")
-        if code == WF_BROKEN:
+        if code == BROKEN:
             if self.ready:
                 self.verify()        # says which
             raise self.broken("the edges of a workflow lead round in a circle, or an invariant does not hold")
@@ -262,7 +258,7 @@ cdef class WorkflowEngine:
             code = loop(&self.s, &self.follow if self.plans else NULL, most)
         self.busy = False
         self.translate(code)
-        return "done" if code == WF_DONE else "budget"
+        return "done" if code == DONE else "budget"
 
     @property
     def now(self):
@@ -293,7 +289,7 @@ cdef class WorkflowEngine:
 
     def ranks(self):
         """The local rank of every job."""
-        return np.array(<double[:self.s.n]>self.s.rank)
+        return np.array(<double[:self.s.n]>self.s.job.rank)
 
     def output(self):
         """The finished simulation's columns and counts, as documented in faultsim.simulate_workflows."""
@@ -302,42 +298,18 @@ cdef class WorkflowEngine:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.n} jobs have ended")
         out = dict(self.columns)
         out["decisions"] = self.decisions()
-        out["loss_time"] = s.loss
-        out["reschedulings"] = s.n_kills
-        out["questions"] = (s.pass_asked, s.pass_right, s.node_asked, s.node_right)
+        out["loss_time"] = s.count.loss
+        out["reschedulings"] = s.count.kills
+        out["questions"] = (s.count.pass_asked, s.count.pass_right, s.count.node_asked, s.count.node_right)
         out["events"] = s.n_events
-        if s.record:
+        if s.record.on:
             out["events_table"] = self.recorded_events()
         return out
 
     cdef object decisions(self):
-        cdef workflow_t *s = &self.s
-        cdef int64_t i, n = s.n_decisions
-        time, begin, finish = np.empty(n), np.empty(n), np.empty(n)
-        job, node, asked = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-        cdef double[::1] t = time, b = begin, f = finish
-        cdef int32_t[::1] j = job, v = node, a = asked
-        for i in range(n):
-            t[i] = s.decision[i].time
-            b[i] = s.decision[i].begin
-            f[i] = s.decision[i].finish
-            j[i] = s.decision[i].job
-            v[i] = s.decision[i].node
-            a[i] = s.decision[i].asked
-        return {"time": time, "job": job, "node": node, "asked": asked, "begin": begin, "finish": finish}
+        rows = np.asarray(<decision_t[:self.s.record.n_decisions]>self.s.record.decision)
+        return {name: rows[name].copy() for name in ("time", "job", "node", "asked", "begin", "finish")}
 
     cdef object recorded_events(self):
-        cdef workflow_t *s = &self.s
-        cdef int64_t i, n = s.n_recorded
-        time, kind, workflow = np.empty(n), np.empty(n, np.int8), np.empty(n, np.int32)
-        job, node = np.empty(n, np.int32), np.empty(n, np.int32)
-        cdef double[::1] t = time
-        cdef signed char[::1] k = kind
-        cdef int32_t[::1] w = workflow, j = job, v = node
-        for i in range(n):
-            t[i] = s.event[i].time
-            k[i] = s.event[i].kind
-            w[i] = s.event[i].workflow
-            j[i] = s.event[i].job
-            v[i] = s.event[i].node
-        return {"time": time, "kind": kind, "workflow": workflow, "job": job, "node": node}
+        rows = np.asarray(<workflow_event_t[:self.s.record.n_events]>self.s.record.event)
+        return {name: rows[name].copy() for name in ("time", "kind", "workflow", "job", "node")}

@@ -1,25 +1,22 @@
-"""Heft's plan; the contract is in workflow_plan.pxd."""
+"""Heft's plan; the contract is in plan.pxd."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free as c_free, realloc
+from libc.stdlib cimport free as c_free, realloc
 from libc.string cimport memmove
 
 from faultsim._core.containers.bit_tree cimport bit_tree_next
-from faultsim._core.record cimport room_for
-from faultsim._core.workflow.state cimport (
-    WF_NO_MEMORY, WF_OK, decision_t, duration, enter_pool, leave_pool, moving, workflow_t,
-)
+from faultsim._core.containers.memory cimport blocks_add, blocks_free
+from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.workflow.state cimport duration, enter_pool, keep_decision, leave_pool, moving, workflow_t
 
 
 cdef int plan_init(plan_t *plan, int32_t nodes, int32_t jobs) noexcept nogil:
     plan.nodes = nodes
-    plan.finish = <double *>calloc(<size_t>jobs, sizeof(double))
-    plan.stay = <stay_t **>calloc(<size_t>nodes, sizeof(stay_t *))
-    plan.n = <int32_t *>calloc(<size_t>nodes, sizeof(int32_t))
-    plan.capacity = <int32_t *>calloc(<size_t>nodes, sizeof(int32_t))
-    if plan.stay == NULL or plan.n == NULL or plan.capacity == NULL or plan.finish == NULL:
-        return WF_NO_MEMORY
-    return WF_OK
+    blocks_add(&plan.blocks, plan, &plan.finish, jobs, sizeof(double))
+    blocks_add(&plan.blocks, plan, &plan.stay, nodes, sizeof(stay_t *))
+    blocks_add(&plan.blocks, plan, &plan.n, nodes, sizeof(int32_t))
+    blocks_add(&plan.blocks, plan, &plan.capacity, nodes, sizeof(int32_t))
+    return NO_MEMORY if plan.blocks.failed else OK
 
 
 cdef void plan_free(plan_t *plan) noexcept nogil:
@@ -27,14 +24,7 @@ cdef void plan_free(plan_t *plan) noexcept nogil:
     if plan.stay != NULL:
         for p in range(plan.nodes):
             c_free(plan.stay[p])
-    c_free(plan.stay)
-    c_free(plan.n)
-    c_free(plan.capacity)
-    c_free(plan.finish)
-    plan.finish = NULL
-    plan.stay = NULL
-    plan.n = NULL
-    plan.capacity = NULL
+    blocks_free(&plan.blocks, plan)
 
 
 cdef int32_t first_gap(const plan_t *plan, int32_t node, double ready, double length, double *start) noexcept nogil:
@@ -63,7 +53,7 @@ cdef int insert(plan_t *plan, int32_t node, int32_t place, double start, double 
     if plan.n[node] == plan.capacity[node]:
         moved = <stay_t *>realloc(plan.stay[node], <size_t>larger * sizeof(stay_t))
         if moved == NULL:
-            return WF_NO_MEMORY
+            return NO_MEMORY
         plan.stay[node] = moved
         plan.capacity[node] = larger
     # Stays of no length at one time: those planned earlier first, or a job might come before one that it needs.
@@ -76,7 +66,7 @@ cdef int insert(plan_t *plan, int32_t node, int32_t place, double start, double 
     moved.finish = finish
     moved.job = job
     plan.n[node] += 1
-    return WF_OK
+    return OK
 
 
 cdef double inputs_there(const workflow_t *s, const plan_t *plan, int32_t job, int32_t node) noexcept nogil:
@@ -84,11 +74,11 @@ cdef double inputs_there(const workflow_t *s, const plan_t *plan, int32_t job, i
     cdef int64_t e
     cdef int32_t source
     cdef double there, latest = s.now
-    for e in range(s.before_start[job], s.before_start[job + 1]):
-        source = s.before[e]
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        source = s.graph.before[e]
         there = plan.finish[source]
-        if s.node[source] != node:
-            there = there + moving(s, s.before_size[e], s.node[source], node)
+        if s.job.node[source] != node:
+            there = there + moving(s, s.graph.before_size[e], s.job.node[source], node)
         if there > latest:
             latest = there
     return latest
@@ -97,7 +87,6 @@ cdef double inputs_there(const workflow_t *s, const plan_t *plan, int32_t job, i
 cdef int plan_job(workflow_t *s, plan_t *plan, int32_t job) noexcept nogil:
     cdef int32_t node, place, best = -1, best_place = 0
     cdef double start = 0.0, length, finish, best_start = 0.0, best_finish = 0.0
-    cdef decision_t *d
     s.n_looks += s.nodes
     for node in range(s.nodes):
         length = duration(s, job, node)
@@ -106,36 +95,26 @@ cdef int plan_job(workflow_t *s, plan_t *plan, int32_t job) noexcept nogil:
         if best < 0 or finish < best_finish:
             best, best_place, best_start, best_finish = node, place, start, finish
     if insert(plan, best, best_place, best_start, best_finish, job) < 0:
-        return WF_NO_MEMORY
-    s.node[job] = best
+        return NO_MEMORY
+    s.job.node[job] = best
     plan.finish[job] = best_finish
-    if room_for(<void **>&s.decision, &s.cap_decisions, s.n_decisions + 1, sizeof(decision_t)) < 0:
-        return WF_NO_MEMORY
-    d = &s.decision[s.n_decisions]
-    s.n_decisions += 1
-    d.time = s.now
-    d.begin = best_start
-    d.finish = best_finish
-    d.job = job
-    d.node = best
-    d.asked = 0
-    return WF_OK
+    return keep_decision(s, job, best, best_start, best_finish, 0)
 
 
 cdef int plan_workflow(workflow_t *s, plan_t *plan, int32_t workflow) noexcept nogil:
     cdef int32_t job, other
     cdef int64_t k
-    for k in range(s.first_job[workflow], s.first_job[workflow + 1]):
-        if s.pending[k] == 0 and enter_pool(s, <int32_t>k) < 0:
-            return WF_NO_MEMORY
-    while s.n_pooled > 0:
-        job = s.down_job[bit_tree_next(&s.down, 0)]
+    for k in range(s.graph.first_job[workflow], s.graph.first_job[workflow + 1]):
+        if s.job.pending[k] == 0 and enter_pool(s, <int32_t>k) < 0:
+            return NO_MEMORY
+    while s.pool.n > 0:
+        job = s.pool.down_job[bit_tree_next(&s.pool.down, 0)]
         leave_pool(s, job)
         if plan_job(s, plan, job) < 0:
-            return WF_NO_MEMORY
-        for k in range(s.after_start[job], s.after_start[job + 1]):
-            other = s.after[k]
-            s.pending[other] -= 1
-            if s.pending[other] == 0 and enter_pool(s, other) < 0:
-                return WF_NO_MEMORY
-    return WF_OK
+            return NO_MEMORY
+        for k in range(s.graph.after_start[job], s.graph.after_start[job + 1]):
+            other = s.graph.after[k]
+            s.job.pending[other] -= 1
+            if s.job.pending[other] == 0 and enter_pool(s, other) < 0:
+                return NO_MEMORY
+    return OK

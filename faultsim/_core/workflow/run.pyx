@@ -1,13 +1,14 @@
-"""The events of a simulation of workflows; the contract is in workflow_run.pxd."""
+"""The events of a simulation of workflows; the contract is in run.pxd."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push, heap_top
+from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.workflow.schedule cimport workflow_pass
 from faultsim._core.workflow.state cimport (
-    WF_ARRIVAL, WF_DONE, WF_FAILURE, WF_FINISH, WF_KILL, WF_NO_MEMORY, WF_OK, WF_REPAIR, WF_STUCK, WF_WAKE_UP,
-    enter_pool, leave_node, moving, record_workflow_event, unpark, workflow_t,
+    WF_ARRIVAL, WF_FAILURE, WF_FINISH, WF_KILL, WF_REPAIR, WF_WAKE_UP, enter_pool, leave_node, moving,
+    record_workflow_event, unpark, workflow_t,
 )
 
 
@@ -16,23 +17,23 @@ cdef double workflow_next(const workflow_t *s) noexcept nogil:
     cdef double t = s.wake
     if top != NULL and top.time < t:
         t = top.time
-    if s.next_failure < s.n_failures and s.failure_time[s.next_failure] < t:
-        t = s.failure_time[s.next_failure]
-    if s.next_arrival < s.workflows and s.arrival[s.arrivals[s.next_arrival]] < t:
-        t = s.arrival[s.arrivals[s.next_arrival]]
+    if s.faults.next < s.faults.n and s.faults.time[s.faults.next] < t:
+        t = s.faults.time[s.faults.next]
+    if s.next_arrival < s.workflows and s.graph.arrival[s.arrivals[s.next_arrival]] < t:
+        t = s.graph.arrival[s.arrivals[s.next_arrival]]
     return t
 
 
 cdef int end_job(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
-    cdef int32_t node = s.node[job]
-    if s.done[job] or s.on[node] != job or s.finish[job] != s.now:
-        return WF_OK                 # of a start that a kill ended
+    cdef int32_t node = s.job.node[job]
+    if s.job.done[job] or s.machine.on[node] != job or s.job.finish[job] != s.now:
+        return OK                 # of a start that a kill ended
     effect[0] = True
     s.n_events += 1
     leave_node(s, job)
-    s.done[job] = True
+    s.job.done[job] = True
     s.n_done += 1
-    return record_workflow_event(s, WF_FINISH, s.of[job], job, node)
+    return record_workflow_event(s, WF_FINISH, s.job.of[job], job, node)
 
 
 cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
@@ -41,56 +42,56 @@ cdef int handle_finish(workflow_t *s, int32_t job, bint *effect) noexcept nogil:
     cdef int32_t other
     cdef int64_t e
     if end_job(s, job, &ended) < 0:
-        return WF_NO_MEMORY
+        return NO_MEMORY
     if not ended:
-        return WF_OK
+        return OK
     effect[0] = True
-    for e in range(s.after_start[job], s.after_start[job + 1]):
-        other = s.after[e]
-        s.pending[other] -= 1
-        if s.pending[other] == 0 and enter_pool(s, other) < 0:
-            return WF_NO_MEMORY
-    return WF_OK
+    for e in range(s.graph.after_start[job], s.graph.after_start[job + 1]):
+        other = s.graph.after[e]
+        s.job.pending[other] -= 1
+        if s.job.pending[other] == 0 and enter_pool(s, other) < 0:
+            return NO_MEMORY
+    return OK
 
 
 cdef int repair_node(workflow_t *s, int32_t node, bint *effect) noexcept nogil:
-    if not s.is_down[node] or s.up_at[node] != s.now:
-        return WF_OK                 # a later failure moved it
+    if not s.machine.is_down[node] or s.machine.up_at[node] != s.now:
+        return OK                 # a later failure moved it
     effect[0] = True
     s.n_events += 1
-    s.is_down[node] = False
-    s.n_down -= 1
-    s.free[node >> 6] |= (<uint64_t>1) << (node & 63)
-    s.n_free += 1
+    s.machine.is_down[node] = False
+    s.machine.n_down -= 1
+    s.machine.free[node >> 6] |= (<uint64_t>1) << (node & 63)
+    s.machine.n_free += 1
     if unpark(s, node) < 0:
-        return WF_NO_MEMORY
+        return NO_MEMORY
     return record_workflow_event(s, WF_REPAIR, -1, -1, node)
 
 
 cdef int kill_job(workflow_t *s, int32_t job) noexcept nogil:
-    cdef int32_t node = s.node[job]
+    cdef int32_t node = s.job.node[job]
     leave_node(s, job)
-    s.loss += s.now - s.begun[job]
-    s.n_kills += 1
-    s.kills[job] += 1
-    return record_workflow_event(s, WF_KILL, s.of[job], job, node)
+    s.count.loss += s.now - s.job.begun[job]
+    s.count.kills += 1
+    s.job.kills[job] += 1
+    return record_workflow_event(s, WF_KILL, s.job.of[job], job, node)
 
 
 cdef inline int kill(workflow_t *s, int32_t job) noexcept nogil:
     """Kill it, and back into the pool."""
-    return WF_NO_MEMORY if kill_job(s, job) < 0 else enter_pool(s, job)
+    return NO_MEMORY if kill_job(s, job) < 0 else enter_pool(s, job)
 
 
 cdef bint is_receiving(const workflow_t *s, int32_t job, int32_t source) noexcept nogil:
     """Whether a transfer to a job on a node is not over, from an output on `source`."""
     cdef int64_t e
-    cdef double time, total = 0.0, begun = s.begun[job]
-    if s.ready[job] <= s.now:
+    cdef double time, total = 0.0, begun = s.job.begun[job]
+    if s.job.ready[job] <= s.now:
         return False
-    for e in range(s.before_start[job], s.before_start[job + 1]):
-        time = moving(s, s.before_size[e], s.node[s.before[e]], s.node[job])
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        time = moving(s, s.graph.before_size[e], s.job.node[s.graph.before[e]], s.job.node[job])
         total += time
-        if s.node[s.before[e]] == source and begun + (total if s.in_turn else time) > s.now:
+        if s.job.node[s.graph.before[e]] == source and begun + (total if s.moves.in_turn else time) > s.now:
             return True
     return False
 
@@ -99,61 +100,61 @@ cdef int kill_receivers(workflow_t *s, int32_t source, bint *effect) noexcept no
     """What is being sent from a node that fails, in the order of jobs."""
     cdef int32_t node, job, n = 0, i
     for node in range(s.nodes):
-        job = s.on[node]
+        job = s.machine.on[node]
         if job < 0 or not is_receiving(s, job, source):
             continue
         i = n
-        while i > 0 and s.gathered[i - 1] > job:
-            s.gathered[i] = s.gathered[i - 1]
+        while i > 0 and s.scan.gathered[i - 1] > job:
+            s.scan.gathered[i] = s.scan.gathered[i - 1]
             i -= 1
-        s.gathered[i] = job
+        s.scan.gathered[i] = job
         n += 1
     for i in range(n):
         effect[0] = True
-        if kill(s, s.gathered[i]) < 0:
-            return WF_NO_MEMORY
-    return WF_OK
+        if kill(s, s.scan.gathered[i]) < 0:
+            return NO_MEMORY
+    return OK
 
 
 cdef int handle_failure(workflow_t *s, int32_t node, double downtime, bint *effect) noexcept nogil:
     s.n_events += 1
     if record_workflow_event(s, WF_FAILURE, -1, -1, node) < 0:
-        return WF_NO_MEMORY
-    if s.on[node] >= 0:
+        return NO_MEMORY
+    if s.machine.on[node] >= 0:
         effect[0] = True
-        if kill(s, s.on[node]) < 0:
-            return WF_NO_MEMORY
-    if not s.shared and s.n_busy > 0 and kill_receivers(s, node, effect) < 0:
-        return WF_NO_MEMORY
+        if kill(s, s.machine.on[node]) < 0:
+            return NO_MEMORY
+    if not s.moves.shared and s.machine.n_busy > 0 and kill_receivers(s, node, effect) < 0:
+        return NO_MEMORY
     return take_down(s, node, downtime, effect)
 
 
 cdef int take_down(workflow_t *s, int32_t node, double downtime, bint *effect) noexcept nogil:
     cdef double up = s.now + downtime
-    if s.is_down[node]:
-        if not up > s.up_at[node]:
-            return WF_OK
+    if s.machine.is_down[node]:
+        if not up > s.machine.up_at[node]:
+            return OK
     elif up > s.now:
-        s.is_down[node] = True
-        s.n_down += 1
-        s.free[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-        s.n_free -= 1
+        s.machine.is_down[node] = True
+        s.machine.n_down += 1
+        s.machine.free[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+        s.machine.n_free -= 1
     else:
-        return WF_OK
+        return OK
     effect[0] = True
-    s.up_at[node] = up
-    return WF_OK if heap_push(&s.heap, up, WF_REPAIR, node) == 0 else WF_NO_MEMORY
+    s.machine.up_at[node] = up
+    return OK if heap_push(&s.heap, up, WF_REPAIR, node) == 0 else NO_MEMORY
 
 
 cdef int handle_arrival(workflow_t *s, int32_t workflow) noexcept nogil:
     cdef int64_t job
     s.n_events += 1
     if record_workflow_event(s, WF_ARRIVAL, workflow, -1, -1) < 0:
-        return WF_NO_MEMORY
-    for job in range(s.first_job[workflow], s.first_job[workflow + 1]):
-        if s.pending[job] == 0 and enter_pool(s, <int32_t>job) < 0:
-            return WF_NO_MEMORY
-    return WF_OK
+        return NO_MEMORY
+    for job in range(s.graph.first_job[workflow], s.graph.first_job[workflow + 1]):
+        if s.job.pending[job] == 0 and enter_pool(s, <int32_t>job) < 0:
+            return NO_MEMORY
+    return OK
 
 
 cdef int workflow_instant(workflow_t *s, double t) noexcept nogil:
@@ -162,9 +163,9 @@ cdef int workflow_instant(workflow_t *s, double t) noexcept nogil:
     cdef bint effect = False
     cdef int code
     if s.n_done == s.n:
-        return WF_DONE
+        return DONE
     if t == INFINITY:
-        return WF_STUCK
+        return STUCK
     s.now = t
     while True:                      # finishes, then repairs: in the heap's order
         top = heap_top(&s.heap)
@@ -178,21 +179,21 @@ cdef int workflow_instant(workflow_t *s, double t) noexcept nogil:
         if code < 0:
             return code
         if s.n_done == s.n:
-            return WF_DONE
-    while s.next_failure < s.n_failures and s.failure_time[s.next_failure] <= t:
-        code = handle_failure(s, s.failure_node[s.next_failure], s.failure_down[s.next_failure], &effect)
-        s.next_failure += 1
+            return DONE
+    while s.faults.next < s.faults.n and s.faults.time[s.faults.next] <= t:
+        code = handle_failure(s, s.faults.node[s.faults.next], s.faults.downtime[s.faults.next], &effect)
+        s.faults.next += 1
         if code < 0:
             return code
     if s.wake <= t:
         effect = True
         s.n_events += 1
         if record_workflow_event(s, WF_WAKE_UP, -1, -1, -1) < 0:
-            return WF_NO_MEMORY
-    while s.next_arrival < s.workflows and s.arrival[s.arrivals[s.next_arrival]] <= t:
+            return NO_MEMORY
+    while s.next_arrival < s.workflows and s.graph.arrival[s.arrivals[s.next_arrival]] <= t:
         effect = True
         code = handle_arrival(s, s.arrivals[s.next_arrival])
         s.next_arrival += 1
         if code < 0:
             return code
-    return workflow_pass(s) if effect else WF_OK
+    return workflow_pass(s) if effect else OK

@@ -2,5 +2,5 @@
 
 from faultsim._core.workflow.state cimport workflow_t
 
-# Put what can be put on free nodes, in order; sets s.wake.  0 or WF_NO_MEMORY.
+# Put what can be put on free nodes, in order; sets s.wake.  0 or NO_MEMORY.
 cdef int workflow_pass(workflow_t *s) noexcept nogil

@@ -1,4 +1,4 @@
-"""The scheduling pass over the pool of ready jobs; the contract is in workflow_pass.pxd."""
+"""The scheduling pass over the pool of ready jobs; the contract is in schedule.pxd."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -6,8 +6,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from faultsim._core.containers.bit_tree cimport bit_tree_next
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
+from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.workflow.state cimport (
-    WF_NO_MEMORY, WF_OK, ahead, duration, leave_pool, moving, park, take_node, workflow_t,
+    ahead, duration, hold_node, keep_decision, leave_pool, moving, park, workflow_t,
 )
 
 # What moves to a job, gathered once a try, so that the input time on a node takes a step and not one an edge.
@@ -28,11 +29,11 @@ cdef struct choice_t:
 cdef inline int32_t blocked_by(const workflow_t *s, int32_t job) noexcept nogil:
     """A node that is down and has an output that the job needs, -1: none."""
     cdef int64_t e
-    if s.shared or s.n_down == 0:
+    if s.moves.shared or s.machine.n_down == 0:
         return -1
-    for e in range(s.before_start[job], s.before_start[job + 1]):
-        if s.is_down[s.node[s.before[e]]]:
-            return s.node[s.before[e]]
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        if s.machine.is_down[s.job.node[s.graph.before[e]]]:
+            return s.job.node[s.graph.before[e]]
     return -1
 
 
@@ -42,13 +43,13 @@ cdef void gather(workflow_t *s, int32_t job, inputs_t *inputs) noexcept nogil:
     cdef double time
     inputs.most = inputs.other = inputs.total = 0.0
     inputs.most_from = -1
-    s.stamp += 1
-    for e in range(s.before_start[job], s.before_start[job + 1]):
-        source = s.node[s.before[e]]
-        s.seen[source] = s.stamp
-        if s.links != NULL:
+    s.scan.stamp += 1
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        source = s.job.node[s.graph.before[e]]
+        s.scan.seen[source] = s.scan.stamp
+        if s.machine.links != NULL:
             continue
-        time = s.before_size[e] / s.bandwidth
+        time = s.graph.before_size[e] / s.machine.bandwidth
         inputs.total += time
         if source == inputs.most_from:
             if time > inputs.most:
@@ -65,14 +66,14 @@ cdef double input_time(const workflow_t *s, int32_t job, int32_t target, const i
     """I of the model page."""
     cdef int64_t e
     cdef double time, total = 0.0
-    if s.links == NULL:
-        if not s.in_turn:
+    if s.machine.links == NULL:
+        if not s.moves.in_turn:
             return inputs.other if target == inputs.most_from else inputs.most
-        if s.seen[target] != s.stamp:
+        if s.scan.seen[target] != s.scan.stamp:
             return inputs.total
-    for e in range(s.before_start[job], s.before_start[job + 1]):
-        time = moving(s, s.before_size[e], s.node[s.before[e]], target)
-        if s.in_turn:
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        time = moving(s, s.graph.before_size[e], s.job.node[s.graph.before[e]], target)
+        if s.moves.in_turn:
             total += time
         elif time > total:
             total = time
@@ -81,33 +82,33 @@ cdef double input_time(const workflow_t *s, int32_t job, int32_t target, const i
 
 cdef inline bint is_foreseen(workflow_t *s, int32_t node, double until) noexcept nogil:
     """The predictor's answer for the window (now, until)."""
-    cdef int64_t k = ahead(&s.foreseen, node, s.now)
-    return k < s.foreseen.start[node + 1] and s.foreseen.begin[k] < until
+    cdef int64_t k = ahead(&s.faults.foreseen, node, s.now)
+    return k < s.faults.foreseen.start[node + 1] and s.faults.foreseen.begin[k] < until
 
 
 cdef inline bint is_right(workflow_t *s, int32_t node, double until, bint answer) noexcept nogil:
     cdef int64_t k
-    if s.n_failures == 0:
+    if s.faults.n == 0:
         return not answer
-    k = ahead(&s.failing, node, s.now)
-    return answer == (k < s.failing.start[node + 1] and s.failing.begin[k] < until)
+    k = ahead(&s.faults.failing, node, s.now)
+    return answer == (k < s.faults.failing.start[node + 1] and s.faults.failing.begin[k] < until)
 
 
 cdef void count_pass(workflow_t *s) noexcept nogil:
     """One question about each free node, about the job whose finishes are at hand."""
     cdef int32_t i, node
     cdef uint64_t word
-    s.pass_asked += s.n_free
-    if s.n_failures == 0 and not s.asks:
-        s.pass_right += s.n_free
+    s.count.pass_asked += s.machine.n_free
+    if s.faults.n == 0 and not s.asks:
+        s.count.pass_right += s.machine.n_free
         return
-    for i in range(s.words):
-        word = s.free[i]
+    for i in range(s.machine.words):
+        word = s.machine.free[i]
         while word:
             node = (i << 6) + fs_lowest(word)
             word &= word - 1
-            s.pass_right += is_right(
-                s, node, s.finish_on[node], s.asks and is_foreseen(s, node, s.finish_on[node]))
+            s.count.pass_right += is_right(
+                s, node, s.scan.finish_on[node], s.asks and is_foreseen(s, node, s.scan.finish_on[node]))
 
 
 cdef void count_refusals(workflow_t *s, choice_t *choice) noexcept nogil:
@@ -115,18 +116,20 @@ cdef void count_refusals(workflow_t *s, choice_t *choice) noexcept nogil:
     cdef int32_t i, node
     cdef int64_t k
     cdef uint64_t word
-    for i in range(s.words):
-        word = s.free[i]
+    cdef double finish
+    for i in range(s.machine.words):
+        word = s.machine.free[i]
         while word:
             node = (i << 6) + fs_lowest(word)
             word &= word - 1
-            if s.finish_on[node] > choice.finish or s.finish_on[node] == choice.finish and node >= choice.node >= 0:
+            finish = s.scan.finish_on[node]
+            if finish > choice.finish or finish == choice.finish and node >= choice.node >= 0:
                 continue
             choice.asked += 1
-            s.node_right += is_right(s, node, s.finish_on[node], True)
-            k = ahead(&s.foreseen, node, s.now)
-            if s.foreseen.end[k] < choice.wake:
-                choice.wake = s.foreseen.end[k]
+            s.count.node_right += is_right(s, node, finish, True)
+            k = ahead(&s.faults.foreseen, node, s.now)
+            if s.faults.foreseen.end[k] < choice.wake:
+                choice.wake = s.faults.foreseen.end[k]
 
 
 cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) noexcept nogil:
@@ -137,18 +140,18 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
     cdef double finish
     cdef bint refused = False
     gather(s, job, &inputs)
-    s.n_looks += s.n_free
+    s.n_looks += s.machine.n_free
     choice.node = -1
     choice.finish = INFINITY
     choice.asked = 0
     choice.wake = INFINITY
-    for i in range(s.words):
-        word = s.free[i]
+    for i in range(s.machine.words):
+        word = s.machine.free[i]
         while word:
             node = (i << 6) + fs_lowest(word)
             word &= word - 1
             finish = (s.now + input_time(s, job, node, &inputs)) + duration(s, job, node)
-            s.finish_on[node] = finish
+            s.scan.finish_on[node] = finish
             if s.asks and is_foreseen(s, node, finish):
                 refused = True
             elif choice.node < 0 or finish < choice.finish:
@@ -160,29 +163,29 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
         count_refusals(s, choice)
     if choice.node >= 0:
         choice.asked += 1
-        s.node_right += is_right(s, choice.node, choice.finish, False)
-    s.node_asked += choice.asked
+        s.count.node_right += is_right(s, choice.node, choice.finish, False)
+    s.count.node_asked += choice.asked
 
 
 cdef int workflow_pass(workflow_t *s) noexcept nogil:
-    cdef bint rising = s.ascending and s.kinds_pooled > 1, first = True
+    cdef bint rising = s.pool.ascending and s.pool.n_workflows > 1, first = True
     cdef int32_t place = 0, job, node
-    cdef int32_t *job_at = s.up_job if rising else s.down_job
+    cdef int32_t *job_at = s.pool.up_job if rising else s.pool.down_job
     cdef int64_t stays = 0
-    cdef double wake = INFINITY
+    cdef double wake = INFINITY, begin
     cdef bint hungry = False
     cdef inputs_t inputs
     cdef choice_t choice
     cdef event_t entry
-    cdef int code = WF_OK
+    cdef int code = OK
     s.wake = INFINITY
-    while s.n_free > 0:
-        if s.fifo:
-            if not heap_pop(&s.queue, &entry):
+    while s.machine.n_free > 0:
+        if s.pool.fifo:
+            if not heap_pop(&s.pool.queue, &entry):
                 break
             job = <int32_t>entry.serial
         else:
-            place = bit_tree_next(&s.up if rising else &s.down, place)
+            place = bit_tree_next(&s.pool.up if rising else &s.pool.down, place)
             if place < 0:
                 break
             job = job_at[place]
@@ -198,18 +201,19 @@ cdef int workflow_pass(workflow_t *s) noexcept nogil:
         if choice.node >= 0:
             leave_pool(s, job)
             gather(s, job, &inputs)
-            if take_node(s, job, choice.node, s.now + input_time(s, job, choice.node, &inputs), choice.finish,
-                         choice.asked) < 0:
-                return WF_NO_MEMORY
+            begin = s.now + input_time(s, job, choice.node, &inputs)
+            if (keep_decision(s, job, choice.node, begin, choice.finish, choice.asked) < 0
+                    or hold_node(s, job, choice.node, begin, choice.finish) < 0):
+                return NO_MEMORY
             continue
         hungry = True
-        if s.fifo:
-            s.stay[stays] = entry
+        if s.pool.fifo:
+            s.scan.stay[stays] = entry
             stays += 1
     while stays > 0:
         stays -= 1
-        if heap_push(&s.queue, s.stay[stays].time, 0, s.stay[stays].serial) < 0:
-            code = WF_NO_MEMORY
-    if hungry and s.n_busy == 0:
+        if heap_push(&s.pool.queue, s.scan.stay[stays].time, 0, s.scan.stay[stays].serial) < 0:
+            code = NO_MEMORY
+    if hungry and s.machine.n_busy == 0:
         s.wake = wake
     return code

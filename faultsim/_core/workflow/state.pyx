@@ -1,124 +1,83 @@
-"""State of a simulation of workflows, and how a job comes and goes; the contract is in workflow_state.pxd."""
+"""State of a simulation of workflows, and how a job comes and goes; the contract is in state.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdlib cimport calloc, free as c_free
-from libc.string cimport memset
+from libc.stdlib cimport free as c_free
 
 from faultsim._core.containers.bit_tree cimport bit_tree_add, bit_tree_drop, bit_tree_free, bit_tree_init
 from faultsim._core.containers.event_queue cimport event_t, heap_free, heap_init, heap_is_ordered, heap_push
+from faultsim._core.containers.memory cimport blocks_add, blocks_free, blocks_t, fresh
 from faultsim._core.contract cimport fs_require
 from faultsim._core.record cimport room_for
+from faultsim._core.status cimport BROKEN, NO_MEMORY, OK
 
 
 # ---------------------------------------------------------------------------------------------- memory
 
-cdef inline void *fresh(int64_t count, size_t each) noexcept nogil:
-    return calloc(<size_t>count if count > 0 else 1, each)
-
-
 cdef int workflow_alloc(workflow_t *s) noexcept nogil:
+    cdef blocks_t *blocks = &s.blocks
+    cdef size_t n = s.n, nodes = s.nodes
     cdef int64_t k
     cdef int32_t i, j
-    s.words = (s.nodes + 63) // 64
-    s.of = <int32_t *>fresh(s.n, sizeof(int32_t))
-    s.pending = <int32_t *>fresh(s.n, sizeof(int32_t))
-    s.pooled = <uint8_t *>fresh(s.n, 1)
-    s.done = <uint8_t *>fresh(s.n, 1)
-    s.ready = <double *>fresh(s.n, sizeof(double))
-    s.rank = <double *>fresh(s.n, sizeof(double))
-    s.pooled_of = <int32_t *>fresh(s.workflows, sizeof(int32_t))
-    s.on = <int32_t *>fresh(s.nodes, sizeof(int32_t))
-    s.is_down = <uint8_t *>fresh(s.nodes, 1)
-    s.up_at = <double *>fresh(s.nodes, sizeof(double))
-    s.free = <uint64_t *>fresh(s.words, sizeof(uint64_t))
-    s.gathered = <int32_t *>fresh(s.nodes, sizeof(int32_t))
-    s.finish_on = <double *>fresh(s.nodes, sizeof(double))
-    s.seen = <int64_t *>fresh(s.nodes, sizeof(int64_t))
-    if s.of == NULL or s.pending == NULL or s.pooled == NULL or s.done == NULL or s.ready == NULL or s.rank == NULL:
-        return WF_NO_MEMORY
-    if s.pooled_of == NULL or s.on == NULL or s.is_down == NULL or s.up_at == NULL or s.free == NULL:
-        return WF_NO_MEMORY
-    if s.gathered == NULL or s.finish_on == NULL or s.seen == NULL:
-        return WF_NO_MEMORY
-    s.parked = <int32_t *>fresh(s.nodes, sizeof(int32_t))
-    s.parked_after = <int32_t *>fresh(s.n, sizeof(int32_t))
-    if s.parked == NULL or s.parked_after == NULL:
-        return WF_NO_MEMORY
-    if s.fifo:
-        s.entered = <double *>fresh(s.n, sizeof(double))
-        if s.entered == NULL:
-            return WF_NO_MEMORY
-        s.stay = <event_t *>fresh(s.n, sizeof(event_t))
-        if s.stay == NULL:
-            return WF_NO_MEMORY
-    if heap_init(&s.heap, 256) < 0 or heap_init(&s.queue, 256) < 0:
-        return WF_NO_MEMORY
-    if bit_tree_init(&s.up, s.n) < 0 or bit_tree_init(&s.down, s.n) < 0:
-        return WF_NO_MEMORY
+    s.machine.words = (s.nodes + 63) // 64
+    blocks_add(blocks, s, &s.job.of, n, sizeof(int32_t))
+    blocks_add(blocks, s, &s.job.pending, n, sizeof(int32_t))
+    blocks_add(blocks, s, &s.job.done, n, 1)
+    blocks_add(blocks, s, &s.job.ready, n, sizeof(double))
+    blocks_add(blocks, s, &s.job.rank, n, sizeof(double))
+    blocks_add(blocks, s, &s.pool.has, n, 1)
+    blocks_add(blocks, s, &s.pool.n_of, s.workflows, sizeof(int32_t))
+    blocks_add(blocks, s, &s.pool.parked, nodes, sizeof(int32_t))
+    blocks_add(blocks, s, &s.pool.parked_after, n, sizeof(int32_t))
+    blocks_add(blocks, s, &s.machine.on, nodes, sizeof(int32_t))
+    blocks_add(blocks, s, &s.machine.is_down, nodes, 1)
+    blocks_add(blocks, s, &s.machine.up_at, nodes, sizeof(double))
+    blocks_add(blocks, s, &s.machine.free, s.machine.words, sizeof(uint64_t))
+    blocks_add(blocks, s, &s.scan.gathered, nodes, sizeof(int32_t))
+    blocks_add(blocks, s, &s.scan.finish_on, nodes, sizeof(double))
+    blocks_add(blocks, s, &s.scan.seen, nodes, sizeof(int64_t))
+    if s.pool.fifo:
+        blocks_add(blocks, s, &s.pool.entered, n, sizeof(double))
+        blocks_add(blocks, s, &s.scan.stay, n, sizeof(event_t))
+    if blocks.failed or heap_init(&s.heap, 256) < 0 or heap_init(&s.pool.queue, 256) < 0:
+        return NO_MEMORY
+    if bit_tree_init(&s.pool.up, s.n) < 0 or bit_tree_init(&s.pool.down, s.n) < 0:
+        return NO_MEMORY
     for i in range(s.workflows):
-        for k in range(s.first_job[i], s.first_job[i + 1]):
-            s.of[k] = i
+        for k in range(s.graph.first_job[i], s.graph.first_job[i + 1]):
+            s.job.of[k] = i
     for j in range(s.n):
-        s.pending[j] = <int32_t>(s.before_start[j + 1] - s.before_start[j])
-        s.node[j] = -1
+        s.job.pending[j] = <int32_t>(s.graph.before_start[j + 1] - s.graph.before_start[j])
+        s.job.node[j] = -1
     for i in range(s.nodes):
-        s.on[i] = -1
-        s.parked[i] = -1
-        s.free[i >> 6] |= (<uint64_t>1) << (i & 63)
-    s.n_free = s.nodes
+        s.machine.on[i] = -1
+        s.pool.parked[i] = -1
+        s.machine.free[i >> 6] |= (<uint64_t>1) << (i & 63)
+    s.machine.n_free = s.nodes
     s.now = -INFINITY
     s.wake = INFINITY
-    return WF_OK
-
-
-cdef void by_node_free(by_node_t *table) noexcept nogil:
-    c_free(table.start)
-    c_free(table.next)
-    c_free(table.begin)
-    c_free(table.end)
-    memset(table, 0, sizeof(by_node_t))
+    return OK
 
 
 cdef void workflow_free(workflow_t *s) noexcept nogil:
-    c_free(s.of)
-    c_free(s.pending)
-    c_free(s.pooled)
-    c_free(s.done)
-    c_free(s.ready)
-    c_free(s.rank)
-    c_free(s.pooled_of)
-    c_free(s.on)
-    c_free(s.is_down)
-    c_free(s.up_at)
-    c_free(s.free)
-    c_free(s.gathered)
-    c_free(s.finish_on)
-    c_free(s.seen)
-    c_free(s.stay)
-    c_free(s.entered)
-    c_free(s.parked)
-    c_free(s.parked_after)
-    c_free(s.decision)
-    c_free(s.event)
-    by_node_free(&s.foreseen)
-    by_node_free(&s.failing)
-    bit_tree_free(&s.up)
-    bit_tree_free(&s.down)
+    blocks_free(&s.blocks, s)
+    c_free(s.record.decision)
+    c_free(s.record.event)
+    bit_tree_free(&s.pool.up)
+    bit_tree_free(&s.pool.down)
     heap_free(&s.heap)
-    heap_free(&s.queue)
-    memset(s, 0, sizeof(workflow_t))
+    heap_free(&s.pool.queue)
 
 
-cdef int by_node_fill(by_node_t *table, int32_t nodes, const int32_t *node, const double *begin, const double *end,
+cdef int by_node_fill(workflow_t *s, by_node_t *table, const int32_t *node, const double *begin, const double *end,
                       int64_t rows) noexcept nogil:
     cdef int64_t k, row
-    cdef int32_t p
-    table.start = <int64_t *>fresh(nodes + 1, sizeof(int64_t))
-    table.next = <int64_t *>fresh(nodes, sizeof(int64_t))
-    table.begin = <double *>fresh(rows, sizeof(double))
-    table.end = <double *>fresh(rows, sizeof(double))
-    if table.start == NULL or table.next == NULL or table.begin == NULL or table.end == NULL:
-        return WF_NO_MEMORY
+    cdef int32_t p, nodes = s.nodes
+    blocks_add(&s.blocks, s, &table.start, nodes + 1, sizeof(int64_t))
+    blocks_add(&s.blocks, s, &table.next, nodes, sizeof(int64_t))
+    blocks_add(&s.blocks, s, &table.begin, rows, sizeof(double))
+    blocks_add(&s.blocks, s, &table.end, rows, sizeof(double))
+    if s.blocks.failed:
+        return NO_MEMORY
     for k in range(rows):
         table.start[node[k] + 1] += 1
     for p in range(nodes):
@@ -131,7 +90,7 @@ cdef int by_node_fill(by_node_t *table, int32_t nodes, const int32_t *node, cons
         table.next[node[k]] = row + 1
     for p in range(nodes):
         table.next[p] = table.start[p]
-    return WF_OK
+    return OK
 
 
 # ---------------------------------------------------------------------------------------------- ranks
@@ -145,7 +104,7 @@ cdef double mean_moving(const workflow_t *s) noexcept nogil:
     for p in range(s.nodes):
         for q in range(s.nodes):
             if q != p:
-                total += 1.0 / s.links[<int64_t>p * s.nodes + q]
+                total += 1.0 / s.machine.links[<int64_t>p * s.nodes + q]
     return total / (<double>s.nodes * (s.nodes - 1))
 
 
@@ -154,13 +113,13 @@ cdef int workflow_ranks(workflow_t *s) noexcept nogil:
     cdef int32_t *waits = <int32_t *>fresh(s.n, sizeof(int32_t))
     cdef int32_t head = 0, tail = 0, j, p
     cdef int64_t e
-    cdef double total, best, way, mean = mean_moving(s) if s.links != NULL else 0.0
+    cdef double total, best, way, mean = mean_moving(s) if s.machine.links != NULL else 0.0
     if order == NULL or waits == NULL:
         c_free(order)
         c_free(waits)
-        return WF_NO_MEMORY
+        return NO_MEMORY
     for j in range(s.n):
-        waits[j] = <int32_t>(s.after_start[j + 1] - s.after_start[j])
+        waits[j] = <int32_t>(s.graph.after_start[j + 1] - s.graph.after_start[j])
         if waits[j] == 0:
             order[tail] = j
             tail += 1
@@ -169,137 +128,131 @@ cdef int workflow_ranks(workflow_t *s) noexcept nogil:
         j = order[head]
         head += 1
         best = 0.0
-        for e in range(s.after_start[j], s.after_start[j + 1]):
-            way = s.after_size[e] * mean if s.links != NULL else s.after_size[e] / s.bandwidth
-            way = way + s.rank[s.after[e]]
+        for e in range(s.graph.after_start[j], s.graph.after_start[j + 1]):
+            way = s.graph.after_size[e]
+            way = way * mean if s.machine.links != NULL else way / s.machine.bandwidth
+            way = way + s.job.rank[s.graph.after[e]]
             if way > best:
                 best = way
         total = 0.0
         for p in range(s.nodes):
             total += duration(s, j, p)
-        s.rank[j] = total / s.nodes + best
-        for e in range(s.before_start[j], s.before_start[j + 1]):
-            waits[s.before[e]] -= 1
-            if waits[s.before[e]] == 0:
-                order[tail] = s.before[e]
+        s.job.rank[j] = total / s.nodes + best
+        for e in range(s.graph.before_start[j], s.graph.before_start[j + 1]):
+            waits[s.graph.before[e]] -= 1
+            if waits[s.graph.before[e]] == 0:
+                order[tail] = s.graph.before[e]
                 tail += 1
     c_free(order)
     c_free(waits)
-    return WF_OK if tail == s.n else WF_BROKEN
+    return OK if tail == s.n else BROKEN
 
 
 # ---------------------------------------------------------------------------------------------- moves
 
 cdef int put_in_order(workflow_t *s, int32_t job) noexcept nogil:
     """Into the orders that a pass walks."""
-    if s.up_place != NULL:
-        bit_tree_add(&s.up, s.up_place[job])
-    if s.down_place != NULL:
-        bit_tree_add(&s.down, s.down_place[job])
-    if s.fifo and heap_push(&s.queue, s.entered[job], 0, job) < 0:
-        return WF_NO_MEMORY
-    return WF_OK
+    if s.pool.up_place != NULL:
+        bit_tree_add(&s.pool.up, s.pool.up_place[job])
+    if s.pool.down_place != NULL:
+        bit_tree_add(&s.pool.down, s.pool.down_place[job])
+    if s.pool.fifo and heap_push(&s.pool.queue, s.pool.entered[job], 0, job) < 0:
+        return NO_MEMORY
+    return OK
 
 
 cdef void drop_from_order(workflow_t *s, int32_t job) noexcept nogil:
-    if s.up_place != NULL:
-        bit_tree_drop(&s.up, s.up_place[job])
-    if s.down_place != NULL:
-        bit_tree_drop(&s.down, s.down_place[job])
+    if s.pool.up_place != NULL:
+        bit_tree_drop(&s.pool.up, s.pool.up_place[job])
+    if s.pool.down_place != NULL:
+        bit_tree_drop(&s.pool.down, s.pool.down_place[job])
 
 
 cdef int enter_pool(workflow_t *s, int32_t job) noexcept nogil:
-    cdef int32_t i = s.of[job]
-    s.pooled[job] = True
-    s.n_pooled += 1
-    s.kinds_pooled += s.pooled_of[i] == 0
-    s.pooled_of[i] += 1
-    if s.fifo:
-        s.entered[job] = s.now
+    cdef int32_t i = s.job.of[job]
+    s.pool.has[job] = True
+    s.pool.n += 1
+    s.pool.n_workflows += s.pool.n_of[i] == 0
+    s.pool.n_of[i] += 1
+    if s.pool.fifo:
+        s.pool.entered[job] = s.now
     return put_in_order(s, job)
 
 
 cdef void leave_pool(workflow_t *s, int32_t job) noexcept nogil:
-    cdef int32_t i = s.of[job]
-    s.pooled[job] = False
-    s.n_pooled -= 1
-    s.pooled_of[i] -= 1
-    s.kinds_pooled -= s.pooled_of[i] == 0
+    cdef int32_t i = s.job.of[job]
+    s.pool.has[job] = False
+    s.pool.n -= 1
+    s.pool.n_of[i] -= 1
+    s.pool.n_workflows -= s.pool.n_of[i] == 0
     drop_from_order(s, job)
 
 
 cdef void park(workflow_t *s, int32_t job, int32_t node) noexcept nogil:
-    fs_require(s.is_down[node] and s.pooled[job])
+    fs_require(s.machine.is_down[node] and s.pool.has[job])
     drop_from_order(s, job)
-    s.parked_after[job] = s.parked[node]
-    s.parked[node] = job
+    s.pool.parked_after[job] = s.pool.parked[node]
+    s.pool.parked[node] = job
 
 
 cdef int unpark(workflow_t *s, int32_t node) noexcept nogil:
-    cdef int32_t job = s.parked[node]
-    s.parked[node] = -1
+    cdef int32_t job = s.pool.parked[node]
+    s.pool.parked[node] = -1
     while job >= 0:
         if put_in_order(s, job) < 0:
-            return WF_NO_MEMORY
-        job = s.parked_after[job]
-    return WF_OK
+            return NO_MEMORY
+        job = s.pool.parked_after[job]
+    return OK
 
 
 cdef int hold_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish) noexcept nogil:
-    fs_require(s.on[node] < 0 and not s.is_down[node] and not s.pooled[job] and not s.done[job])
-    s.on[node] = job
-    s.free[node >> 6] &= ~((<uint64_t>1) << (node & 63))
-    s.n_free -= 1
-    s.n_busy += 1
-    s.node[job] = node
-    s.begun[job] = s.now
-    s.ready[job] = ready
-    s.finish[job] = finish
+    fs_require(s.machine.on[node] < 0 and not s.machine.is_down[node] and not s.pool.has[job] and not s.job.done[job])
+    s.machine.on[node] = job
+    s.machine.free[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+    s.machine.n_free -= 1
+    s.machine.n_busy += 1
+    s.job.node[job] = node
+    s.job.begun[job] = s.now
+    s.job.ready[job] = ready
+    s.job.finish[job] = finish
     if heap_push(&s.heap, finish, WF_FINISH, job) < 0:
-        return WF_NO_MEMORY
-    return record_workflow_event(s, WF_START, s.of[job], job, node)
+        return NO_MEMORY
+    return record_workflow_event(s, WF_START, s.job.of[job], job, node)
 
 
-cdef int take_node(workflow_t *s, int32_t job, int32_t node, double ready, double finish,
-                   int32_t asked) noexcept nogil:
+cdef int keep_decision(workflow_t *s, int32_t job, int32_t node, double begin, double finish,
+                       int32_t asked) noexcept nogil:
+    cdef kept_t *r = &s.record
     cdef decision_t *d
-    if room_for(<void **>&s.decision, &s.cap_decisions, s.n_decisions + 1, sizeof(decision_t)) < 0:
-        return WF_NO_MEMORY
-    d = &s.decision[s.n_decisions]
-    s.n_decisions += 1
-    d.time = s.now
-    d.begin = ready
-    d.finish = finish
-    d.job = job
-    d.node = node
-    d.asked = asked
-    return hold_node(s, job, node, ready, finish)
+    if room_for(<void **>&r.decision, &r.cap_decisions, r.n_decisions + 1, sizeof(decision_t)) < 0:
+        return NO_MEMORY
+    d = &r.decision[r.n_decisions]
+    r.n_decisions += 1
+    d.time, d.begin, d.finish, d.job, d.node, d.asked = s.now, begin, finish, job, node, asked
+    return OK
 
 
 cdef void leave_node(workflow_t *s, int32_t job) noexcept nogil:
-    cdef int32_t node = s.node[job]
-    fs_require(s.on[node] == job)
-    s.on[node] = -1
-    s.n_busy -= 1
-    if not s.is_down[node]:
-        s.free[node >> 6] |= (<uint64_t>1) << (node & 63)
-        s.n_free += 1
+    cdef int32_t node = s.job.node[job]
+    fs_require(s.machine.on[node] == job)
+    s.machine.on[node] = -1
+    s.machine.n_busy -= 1
+    if not s.machine.is_down[node]:
+        s.machine.free[node >> 6] |= (<uint64_t>1) << (node & 63)
+        s.machine.n_free += 1
 
 
 cdef int record_workflow_event(workflow_t *s, int kind, int32_t workflow, int32_t job, int32_t node) noexcept nogil:
+    cdef kept_t *r = &s.record
     cdef workflow_event_t *e
-    if not s.record:
-        return WF_OK
-    if room_for(<void **>&s.event, &s.cap_recorded, s.n_recorded + 1, sizeof(workflow_event_t)) < 0:
-        return WF_NO_MEMORY
-    e = &s.event[s.n_recorded]
-    s.n_recorded += 1
-    e.time = s.now
-    e.kind = <int8_t>kind
-    e.workflow = workflow
-    e.job = job
-    e.node = node
-    return WF_OK
+    if not r.on:
+        return OK
+    if room_for(<void **>&r.event, &r.cap_events, r.n_events + 1, sizeof(workflow_event_t)) < 0:
+        return NO_MEMORY
+    e = &r.event[r.n_events]
+    r.n_events += 1
+    e.time, e.kind, e.workflow, e.job, e.node = s.now, <int8_t>kind, workflow, job, node
+    return OK
 
 
 # ---------------------------------------------------------------------------------------------- invariants
@@ -307,33 +260,35 @@ cdef int record_workflow_event(workflow_t *s, int kind, int32_t workflow, int32_
 cdef const char *workflow_broken(const workflow_t *s) noexcept nogil:
     cdef int32_t p, j, i, free = 0, busy = 0, down = 0, pooled = 0, done = 0, kinds = 0
     cdef int64_t e
-    if not heap_is_ordered(&s.heap) or not heap_is_ordered(&s.queue):
+    if not heap_is_ordered(&s.heap) or not heap_is_ordered(&s.pool.queue):
         return b"a heap is out of order"
     for p in range(s.nodes):
-        j = s.on[p]
+        j = s.machine.on[p]
         busy += j >= 0
-        down += s.is_down[p] != 0
-        if j >= 0 and s.is_down[p]:
+        down += s.machine.is_down[p] != 0
+        if j >= 0 and s.machine.is_down[p]:
             return b"a job is on a node that is down"
-        if (s.free[p >> 6] >> (p & 63) & 1) != (j < 0 and not s.is_down[p]):
+        if (s.machine.free[p >> 6] >> (p & 63) & 1) != (j < 0 and not s.machine.is_down[p]):
             return b"the free nodes are not those that are up and without a job"
-        free += j < 0 and not s.is_down[p]
-        if j >= 0 and (s.node[j] != p or s.pooled[j] or s.done[j] or s.pending[j] != 0 or s.finish[j] < s.now):
+        free += j < 0 and not s.machine.is_down[p]
+        if j >= 0 and (s.job.node[j] != p or s.pool.has[j] or s.job.done[j] or s.job.pending[j] != 0
+                       or s.job.finish[j] < s.now):
             return b"a job on a node is waiting, done, late, or elsewhere"
-    if free != s.n_free or busy != s.n_busy or down != s.n_down or free + busy + down != s.nodes:
+    if (free != s.machine.n_free or busy != s.machine.n_busy or down != s.machine.n_down
+            or free + busy + down != s.nodes):
         return b"free + busy + down is not the number of nodes"
     for j in range(s.n):
-        pooled += s.pooled[j] != 0
-        done += s.done[j] != 0
-        if s.pooled[j] and (s.done[j] or s.pending[j] != 0):
+        pooled += s.pool.has[j] != 0
+        done += s.job.done[j] != 0
+        if s.pool.has[j] and (s.job.done[j] or s.job.pending[j] != 0):
             return b"a job in the pool is done, or waits for others"
         i = 0
-        for e in range(s.before_start[j], s.before_start[j + 1]):
-            i += not s.done[s.before[e]]
-        if i != s.pending[j]:
+        for e in range(s.graph.before_start[j], s.graph.before_start[j + 1]):
+            i += not s.job.done[s.graph.before[e]]
+        if i != s.job.pending[j]:
             return b"a job waits for another number of jobs than those that are not done"
     for i in range(s.workflows):
-        kinds += s.pooled_of[i] > 0
-    if pooled != s.n_pooled or kinds != s.kinds_pooled or done != s.n_done:
+        kinds += s.pool.n_of[i] > 0
+    if pooled != s.pool.n or kinds != s.pool.n_workflows or done != s.n_done:
         return b"the jobs in the pool, their workflows, or those done are miscounted"
     return NULL
