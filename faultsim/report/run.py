@@ -229,7 +229,7 @@ def _slowest(result: "Result") -> Table:
     return Table([name.replace("_", " ") for name in names], list(zip(*columns, strict=True)), title=title)
 
 
-def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{name}.{key}" if name else str(key))
