@@ -1,7 +1,7 @@
 """Simulate a job log on a machine and print its metrics.
 
 policies are words, with parameters after a colon:
-  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene-l
+  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l
   --scheduler  fcfs  easy  conservative          (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
   --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)

@@ -30,7 +30,7 @@ __all__ = ["SweepTable", "read_table"]
 class SweepTable(Mapping[str, NDArray[Any]]):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
 
-    Columns are the axes; ``replicate``; ``seed``; every metric of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
+    Columns are the axes; ``replicate``; ``seed``; the metrics of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
     node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the content hash of the run; and
     ``status``, "ok" or "error". A metric with the same name as an axis is called ``metric:NAME``, and the seed of the
     run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
