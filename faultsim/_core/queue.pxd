@@ -32,3 +32,26 @@ cdef inline void close_gap(queue_t *q, int32_t keep, int32_t at) noexcept nogil:
         if q.need != NULL:
             move_scan(q, keep, at, q.end - at)
         q.end -= at - keep
+
+
+cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t end) noexcept nogil:
+    """Close the gap in front of the jobs at [begin, end), which stay; where the next one belongs."""
+    if keep != begin and begin < end:
+        memmove(&q.job[keep], &q.job[begin], <size_t>(end - begin) * sizeof(int32_t))
+        move_scan(q, keep, begin, end - begin)
+    return keep + (end - begin)
+
+
+cdef inline int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
+    """The first place from `at` on whose job asks for no more than what is free; `end`: none."""
+    cdef int32_t k, fits
+    while at + 16 <= end:
+        fits = 0
+        for k in range(16):              # the compiler makes vectors of this
+            fits |= need[at + k] <= free
+        if fits:
+            break
+        at += 16
+    while at < end and need[at] > free:
+        at += 1
+    return at

@@ -1,11 +1,10 @@
 """The log a command works on: a file, standard input, or a built-in synthetic one, and saying which."""
 
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import faultsim as fs
 from faultsim.cli.parser import hint
-from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
 __all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
@@ -22,7 +21,7 @@ DEFAULT_KIND, DEFAULT_JOBS, DEFAULT_NODES = "sdsc_like", 10_000, 128
 class Source(NamedTuple):
     """A log and one line that says where it comes from."""
 
-    log: Workload
+    log: Any
     text: str
     built_in: bool
 
@@ -49,7 +48,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
     )
 
 
-def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Workload:
+def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Any:
     """The synthetic log named `kind`, which came from the argument `option`.
 
     Examples
@@ -67,8 +66,7 @@ def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Wor
         raise OptionError(f"--jobs: got {jobs}, at least 1 is needed")
     if seed < 0:
         raise OptionError(f"--seed: got {seed}, a number from 0 is needed")
-    log: Workload = getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
-    return log
+    return getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
 
 
 def open_log(args: argparse.Namespace) -> Source:

@@ -5,7 +5,6 @@ from typing import Any
 
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
 from faultsim.policies import parse_policy
 from faultsim.policies.registry import MACHINES
 
@@ -39,7 +38,7 @@ def scheduler(
     return _with(parse_policy("scheduler", text), order=chosen, reservation=reservation, max_growth=max_growth)
 
 
-def placement(text: str | None, *, box_order: str | None = None, on: Cluster | Torus | None = None) -> Any:
+def placement(text: str | None, *, box_order: str | None = None, on: Any = None) -> Any:
     """The placement that `text` names; without it the default of the machine `on` (with `box_order`).
 
     Examples
@@ -48,7 +47,7 @@ def placement(text: str | None, *, box_order: str | None = None, on: Cluster | T
     MaxFreePartition(box_order='bases')
     """
     if text is None:
-        if box_order is None or on is None:
+        if box_order is None:
             return None
         text = MACHINES[on.name].placement.name
     return _with(parse_policy("placement", text), box_order=box_order)

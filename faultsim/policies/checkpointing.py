@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -18,6 +18,7 @@ __all__ = [
     "Checkpointing",
     "Daly",
     "LongJobs",
+    "MaxAvailability",
     "NoCheckpoint",
     "Periodic",
     "PredictedWindows",
@@ -48,14 +49,14 @@ class Victims(Policy):
     kind: ClassVar[str] = "victims"
 
 
-def _cost(value: object, *, above: bool = False) -> float:
+def _cost(value: Any, *, above: bool = False) -> float:
     what = "cost of a checkpoint"
     if above:
         return checks.number(what, value, above=0.0, unit="seconds")
     return checks.number(what, value, low=0.0, unit="seconds")
 
 
-def _interval(value: object) -> float:
+def _interval(value: Any) -> float:
     return checks.number("interval of checkpoints", value, above=0.0, unit="seconds")
 
 
@@ -158,7 +159,7 @@ class Young(_ByRate):
 
     name: ClassVar[str] = "young"
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: Any) -> NDArray[np.float64]:
         """sqrt(2 C M / size)."""
         interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
         return interval
@@ -191,12 +192,56 @@ class Daly(_ByRate):
 
     name: ClassVar[str] = "daly"
 
-    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
+    def work_between(self, size: Any) -> NDArray[np.float64]:
         """The interval, by the same operations as in the engines."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         part = cost / (2.0 * m)
         higher = np.sqrt((2.0 * cost) * m) * ((1.0 + np.sqrt(part) / 3.0) + part / 9.0) - cost
         interval: NDArray[np.float64] = np.where(cost < 2.0 * m, higher, m)
+        return interval
+
+
+@dataclass(frozen=True)
+class MaxAvailability(_ByRate):
+    """The interval at which the largest share of time is useful, repairs included.
+
+    With m = mtbf / size, C = cost and R = repair a checkpoint ends every T = C + sqrt(2 (m + R) C + C**2) seconds, so
+    that T - C seconds of work are between two of them.  This T maximizes the availability
+    (1 - C / T) / (1 + (R + T / 2) / m): of each period a share C / T goes into its checkpoint, and each m seconds a
+    failure costs the repair and, on average, half a period.
+
+    Parameters
+    ----------
+    cost : float
+        Seconds that a checkpoint takes, above 0.
+    mtbf : float
+        Mean time between failures of one node, in seconds.
+    repair : float
+        Seconds from a failure until the job works again: down time and restart.
+
+    References
+    ----------
+    [saxena2024].
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.MaxAvailability(cost=30, mtbf=56 * 86400, repair=600).work_between([64])
+    array([2138.43400...])
+    """
+
+    name: ClassVar[str] = "max_availability"
+    repair: Seconds
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        what = "repair, the time from a failure until the job works again,"
+        object.__setattr__(self, "repair", checks.number(what, self.repair, low=0.0, unit="seconds"))
+
+    def work_between(self, size: Any) -> NDArray[np.float64]:
+        """sqrt(2 (m + R) C + C**2)."""
+        cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
+        interval: NDArray[np.float64] = np.sqrt(((2.0 * (m + self.repair)) * cost) + cost * cost)
         return interval
 
 
@@ -293,7 +338,7 @@ class BigJobs(Victims):
 _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}
 
 
-def _victims(value: object) -> Victims:
+def _victims(value: Any) -> Victims:
     if isinstance(value, Victims) and value.name in _VICTIMS:
         return value
     if isinstance(value, str):

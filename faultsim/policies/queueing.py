@@ -13,6 +13,7 @@ from faultsim.policies.base import NodeCount, Policy
 __all__ = [
     "ORDERS",
     "ArrivalOrder",
+    "Backfill",
     "ConservativeBackfill",
     "EasyBackfill",
     "Fcfs",
@@ -209,7 +210,7 @@ _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
 
 
-def _order(value: object) -> QueueOrder:
+def _order(value: Any) -> QueueOrder:
     """``order=``: a `QueueOrder`, a built-in's name, or None for arrival."""
     if value is None:
         return ArrivalOrder()
@@ -225,17 +226,25 @@ def _order(value: object) -> QueueOrder:
 
 
 class Scheduler(Policy):
-    """Base of `Fcfs`, `EasyBackfill` and `ConservativeBackfill`."""
+    """Base of `Fcfs`, `EasyBackfill`, `Backfill` and `ConservativeBackfill`."""
 
     kind: ClassVar[str] = "scheduler"
     order: QueueOrder
 
 
-def _growth(value: object) -> int:
+def _growth(value: Any) -> int:
     return checks.whole("max_growth", value, low=0, unit="nodes")
 
 
-def _repairs(value: object) -> str:
+def _depth(value: Any) -> int | str:
+    if value is None or value == "unlimited":
+        return "unlimited"
+    if isinstance(value, str):
+        raise OptionError(f"depth must be a number of jobs or 'unlimited', got {value!r}")
+    return checks.whole("depth", value, low=1, unit="jobs")
+
+
+def _repairs(value: Any) -> str:
     return checks.choice("value of repairs", value, ("known", "unknown"))
 
 
@@ -304,6 +313,52 @@ class EasyBackfill(Scheduler):
     repairs: str = "known"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "order", _order(self.order))
+        checks.choice("reservation", self.reservation, ("any", "fixed"))
+        object.__setattr__(self, "max_growth", _growth(self.max_growth))
+        _repairs(self.repairs)
+
+
+@dataclass(frozen=True)
+class Backfill(Scheduler):
+    """FCFS, then reservations for the first `depth` waiting jobs; later jobs may start if they keep all of these.
+
+    The reservations are made anew in every pass.  With ``depth=1`` this is `EasyBackfill`; with ``depth="unlimited"``
+    every waiting job has one, as with `ConservativeBackfill`, which keeps its reservations from pass to pass.
+
+    Parameters
+    ----------
+    depth : int or {"unlimited"}
+        How many jobs have a reservation, at least 1; None also means ``"unlimited"``.
+    order : QueueOrder or str, optional
+        As for `Fcfs`.
+    reservation : {"any", "fixed"}, default "any"
+        As for `EasyBackfill`, for the head; the others have fixed boxes.
+    max_growth : int, default 1
+        As for `EasyBackfill`; also of the boxes that are reserved, but for the head.
+    repairs : {"known", "unknown"}, default "known"
+        As for `EasyBackfill`.
+
+    References
+    ----------
+    model.md#backfill; the reservation depth of production schedulers.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Backfill(10).depth
+    10
+    """
+
+    name: ClassVar[str] = "backfill"
+    depth: int | str | None
+    order: QueueOrder = ArrivalOrder()
+    reservation: str = "any"
+    max_growth: NodeCount = 1
+    repairs: str = "known"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "depth", _depth(self.depth))
         object.__setattr__(self, "order", _order(self.order))
         checks.choice("reservation", self.reservation, ("any", "fixed"))
         object.__setattr__(self, "max_growth", _growth(self.max_growth))

@@ -27,6 +27,7 @@ from faultsim.reference.faults.least_failures import migrate
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.scheduling.conservative import conservative
 from faultsim.reference.scheduling.defragment import defragment
+from faultsim.reference.scheduling.depth import backfill_in_depth
 from faultsim.reference.scheduling.placement import PLACEMENTS
 from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, queue_order
 from faultsim.reference.state import Job, State, table_of
@@ -39,7 +40,7 @@ KNOWN = {
     "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",
     "start_delay", "record", "verify",
 }  # fmt: skip
-SCHEDULERS = ("fcfs", "easy", "conservative")
+SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
 RECOVERIES = ("requeue", "hold")
 CHECKPOINTING = ("none", *PLANNED, *REQUESTED)
 MIGRATIONS = {"cluster": ("least_failures",), "torus": ("defragment",)}
@@ -319,6 +320,8 @@ def scheduling_pass(state: State) -> None:
         check_start(state, head)
         if order and state.settings["scheduler"]["name"] == "easy":
             backfill(state, order)
+        elif order and state.settings["scheduler"]["name"] == "backfill":
+            backfill_in_depth(state, order)
     state.last_pass = state.now
 
 

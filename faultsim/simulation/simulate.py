@@ -52,7 +52,7 @@ def simulate(
     machine : Cluster or Torus
         Where they run.
     scheduler : Scheduler, default EasyBackfill()
-        `Fcfs`, `EasyBackfill` or `ConservativeBackfill`, each with ``order=``.
+        `Fcfs`, `EasyBackfill`, `Backfill` or `ConservativeBackfill`, each with ``order=``.
     placement : Placement, optional
         Which free nodes a job gets.  By default `MaxFreePartition` on a torus and `FirstFit` on a cluster.
     migration : Migration, optional
@@ -65,8 +65,8 @@ def simulate(
         What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure`, `RiskBased` and `Fars` know about upcoming
         failures: `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.
     checkpointing : Checkpointing, optional
-        When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `BeforeFailure`,
-        `PredictedWindows`, `RiskBased`.
+        When jobs save their progress: `NoCheckpoint` (as None), `Periodic`, `Young`, `Daly`, `MaxAvailability`,
+        `BeforeFailure`, `PredictedWindows`, `RiskBased`.
     rescheduling : Rescheduling, optional
         `Fars`: running jobs move away from nodes that are predicted to fail. Requires a predictor that names nodes.
     estimates : "requested", "actual" or float, default "requested"

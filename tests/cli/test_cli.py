@@ -129,6 +129,12 @@ def test_run_takes_policies_with_options(capsys, swf):
     assert (settings["overrun"], settings["estimates"]) == ("kill", 2.0)
 
 
+def test_run_takes_a_reservation_depth(capsys, swf):
+    for word, depth in (("10", 10), ("unlimited", "unlimited")):
+        out = run(capsys, "run", swf, "--json", "--machine", "cluster:16", "--scheduler", f"backfill:depth={word}")[1]
+        assert json.loads(out)["settings"]["scheduler"]["depth"] == depth
+
+
 def test_run_without_a_log_says_what_it_ran(capsys):
     status, out, _ = run(capsys, "run", "--jobs", "50")
     assert status == 0
@@ -216,6 +222,7 @@ def test_a_picture_is_no_log(capsys, tmp_path):
         (["--machine", "tours:4x4x8"], ["did you mean 'torus'?"]),
         (["--scheduler", "eazy"], ["did you mean 'easy'?", "fcfs", "conservative"]),
         (["--scheduler", "easy:growth=1"], ["growth", "max_growth"]),
+        (["--scheduler", "backfill"], ["needs depth", "backfill:depth=10"]),
         (["--scheduler", "fcfs", "--reservation", "fixed"], ["reservation", "fcfs"]),
         (["--order", "shortst"], ["did you mean 'shortest'?"]),
         (["--placement", "mpf"], ["mpf", "first_fit"]),

@@ -12,12 +12,15 @@ from helpers.strategies import engine_cases
 KINDS = [
     ("cluster", "fcfs", False),
     ("cluster", "easy", False),
+    ("cluster", "backfill", False),
     ("cluster", "conservative", False),
     ("torus", "fcfs", False),
     ("torus", "easy", False),
+    ("torus", "backfill", False),
     ("torus", "conservative", False),
     ("torus", "fcfs", True),
     ("torus", "easy", True),
+    ("torus", "backfill", True),
     ("torus", "conservative", True),
 ]
 
@@ -39,6 +42,7 @@ EASY = {"name": "easy", "order": {"name": "arrival"}, "reservation": "any", "max
 SCHEDULERS = {
     "fcfs": {"name": "fcfs", "order": {"name": "arrival"}},
     "easy": EASY,
+    "backfill": {**EASY, "name": "backfill", "depth": 2},
     "conservative": {"name": "conservative", "order": {"name": "arrival"}, "max_growth": 1, "repairs": "known"},
 }
 DEFRAGMENT = {

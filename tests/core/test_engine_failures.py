@@ -77,6 +77,7 @@ POLICIES = {
     "periodic": {"checkpointing": fs.Periodic(HOUR, 60), "recovery": fs.Requeue("tail", restart_cost=120)},
     "young": {"checkpointing": fs.Young(60, 50 * HOUR), "recovery": fs.Hold(restart_cost=120)},
     "daly": {"checkpointing": fs.Daly(60, 50 * HOUR)},
+    "max-availability": {"checkpointing": fs.MaxAvailability(60, 50 * HOUR, 900), "recovery": fs.Hold(restart_cost=60)},
     "before-failure": {"checkpointing": fs.BeforeFailure(300), "predictor": fs.Accuracy(0.7)},
     "windows": {"checkpointing": fs.PredictedWindows(3, fs.LongJobs(300)), "recovery": fs.Hold()},
     "risk-based": {"checkpointing": fs.RiskBased(HOUR, 60), "predictor": fs.Perfect()},
@@ -84,6 +85,7 @@ POLICIES = {
 SCHEDULING = {
     "fcfs": fs.Fcfs("wfp3"),
     "easy": fs.EasyBackfill(),
+    "backfill-unknown": fs.Backfill(2, "shortest", repairs="unknown"),
     "easy-unknown": fs.EasyBackfill("shortest", repairs="unknown"),
     "conservative": fs.ConservativeBackfill(),
     "conservative-unknown": fs.ConservativeBackfill("largest", repairs="unknown"),

@@ -64,6 +64,7 @@ PLACING = {
 SCHEDULERS_BY_NAME = {
     "fcfs": fs.Fcfs("wfp3"),
     "easy": fs.EasyBackfill("shortest"),
+    "backfill": fs.Backfill(2),
     "easy-unknown": fs.EasyBackfill(repairs="unknown"),
     "conservative": fs.ConservativeBackfill(),
 }

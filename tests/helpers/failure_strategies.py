@@ -15,8 +15,10 @@ from helpers.strategies import (
 )
 
 MACHINES = ("cluster", "torus")
-SCHEDULERS = ("fcfs", "easy", "conservative")
-CHECKPOINTING = ("none", "periodic", "young", "daly", "before_failure", "predicted_windows", "risk_based")
+SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
+CHECKPOINTING = (
+    "none", "periodic", "young", "daly", "max_availability", "before_failure", "predicted_windows", "risk_based",
+)  # fmt: skip
 
 
 def multiples(*values: float) -> st.SearchStrategy[float]:
@@ -63,8 +65,9 @@ def checkpointings(draw: st.DrawFn, name: str, unit: float) -> dict:
         return {"name": name}
     if name == "periodic":
         return {"name": name, "interval": draw(multiples(2, 1, 3, 5, 2.5)) * unit, "cost": cost}
-    if name in ("young", "daly"):
-        return {"name": name, "cost": max(cost, unit), "mtbf": draw(multiples(20, 1, 5, 60)) * unit}
+    if name in ("young", "daly", "max_availability"):
+        rule = {"name": name, "cost": max(cost, unit), "mtbf": draw(multiples(20, 1, 5, 60)) * unit}
+        return rule | ({"repair": draw(multiples(0, 3)) * unit} if name == "max_availability" else {})
     if name == "risk_based":
         return {"name": name, "interval": draw(multiples(1, 2, 3)) * unit, "cost": cost}
     rule = {"name": name, "cost": cost}

@@ -88,6 +88,7 @@ def checkpointings() -> st.SearchStrategy:
         st.just(fs.NoCheckpoint()),
         st.builds(fs.Periodic, intervals, SHORT),
         st.builds(fs.Young, st.sampled_from([0.5, 2]), st.sampled_from([10, 200])),
+        st.builds(fs.MaxAvailability, st.sampled_from([0.5, 2]), st.sampled_from([1, 10, 200]), st.just(3)),
         st.builds(fs.Daly, st.sampled_from([0.5, 2]), st.sampled_from([1, 10, 200])),
         st.builds(fs.BeforeFailure, SHORT),
         st.builds(fs.PredictedWindows, st.sampled_from([10 / 3600, 0.01]), victims, intervals, SHORT),
@@ -167,6 +168,13 @@ def runs(
     schedulers = [
         fs.Fcfs(order),
         fs.EasyBackfill(
+            order,
+            max_growth=growth,
+            reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any",
+            repairs=repairs,
+        ),
+        fs.Backfill(
+            draw(st.sampled_from([1, 2, 4, None])),
             order,
             max_growth=growth,
             reservation=draw(st.sampled_from(["any", "fixed"])) if torus else "any",

@@ -32,6 +32,7 @@ def workloads(draw: st.DrawFn, max_jobs: int = 20) -> fs.Workload:
 TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 1), (4, 4, 2), (4, 4, 8)]
 #: Of clusters whose nodes have coordinates.
 SHAPES = [(1, 1, 9), (4, 1, 5), (2, 2, 4), (2, 3, 3), (3, 2, 2)]
+SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
 BOX_ORDERS = ["extents-descending", "extents-ascending", "bases"]
 
 
@@ -67,12 +68,14 @@ def lowered_machines(draw: st.DrawFn, kinds: tuple[str, ...] = ("cluster", "toru
 
 
 @st.composite
-def lowered_schedulers(draw: st.DrawFn, kinds: tuple[str, ...] = ("fcfs", "easy", "conservative")) -> dict:
+def lowered_schedulers(draw: st.DrawFn, kinds: tuple[str, ...] = SCHEDULERS) -> dict:
     scheduler = {"name": draw(st.sampled_from(kinds)), "order": draw(lowered_orders())}
     if scheduler["name"] != "fcfs":
         scheduler |= {"max_growth": draw(st.sampled_from([1, 0, 2, 5])), "repairs": "known"}
-    if scheduler["name"] == "easy":
+    if scheduler["name"] in ("easy", "backfill"):
         scheduler["reservation"] = draw(st.sampled_from(["any", "fixed"]))
+    if scheduler["name"] == "backfill":
+        scheduler["depth"] = draw(st.sampled_from([2, 1, 3, 5, "unlimited", "unlimited"]))
     return scheduler
 
 
@@ -130,7 +133,7 @@ def job_columns(draw: st.DrawFn, nodes: int, max_jobs: int = 24, unit: float | N
 def engine_cases(
     draw: st.DrawFn,
     machines: tuple[str, ...] = ("cluster", "torus"),
-    schedulers: tuple[str, ...] = ("fcfs", "easy", "conservative"),
+    schedulers: tuple[str, ...] = SCHEDULERS,
     migration: bool | None = None,
     max_jobs: int = 24,
 ) -> tuple[dict, dict]:

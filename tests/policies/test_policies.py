@@ -126,6 +126,9 @@ def test_orders(scheduler):
         (lambda: fs.Periodic(1, -1), "cost of a checkpoint must be at least 0 seconds, got -1"),
         (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
         (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
+        (lambda: fs.MaxAvailability(1, 1, -1), "repair, .* must be at least 0 seconds, got -1"),
+        (lambda: fs.Backfill(0), "depth must be at least 1 jobs, got 0"),
+        (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
         (lambda: fs.Daly(1, math.inf), "mtbf, .* must be above 0 seconds, got inf"),
         (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
         (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
@@ -194,6 +197,9 @@ def test_intervals_of_checkpoints_by_hand():
     assert fs.Daly(cost=30, mtbf=20).work_between(size).tolist() == pytest.approx([
         math.sqrt(1200) * (1 + math.sqrt(0.75) / 3 + 0.75 / 9) - 30, 20 / 64
     ])  # fmt: skip
+    # [saxena2024]
+    available = fs.MaxAvailability(cost=30, mtbf=56 * 86400, repair=600).work_between(size)
+    assert available.tolist() == pytest.approx([math.sqrt(2 * (4838400 / n + 600) * 30 + 900) for n in size], rel=1e-15)
     assert fs.NoCheckpoint().work_between(size) is None
     assert [p.planned for p in (fs.Periodic(1, 1), fs.Young(1, 1), fs.Daly(1, 1))] == [True] * 3
     assert not any(p.planned for p in (fs.NoCheckpoint(), fs.BeforeFailure(1), fs.RiskBased(1, 1)))
@@ -218,7 +224,11 @@ def test_parse_policy_options():
 @pytest.mark.parametrize(
     ("kind", "text", "said"),
     [
-        ("scheduler", "eazy", r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, conservative"),
+        (
+            "scheduler",
+            "eazy",
+            r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill",
+        ),
         ("placement", "best-fit", "known: first_fit, max_free_partition"),
         ("scheduler", "easy:odrer=wfp3", r"unknown option 'odrer=wfp3' of scheduler 'easy' \(did you mean 'order'\?\)"),
         ("scheduler", "easy:fast", "unknown option 'fast'"),

@@ -73,6 +73,12 @@ def test_planned_checkpoints_are_expected(length, starts):
     assert result["start"].tolist() == starts
 
 
+def test_interval_of_the_most_availability():
+    """m = 100 / 4 = 25: sqrt(2 (25 + 7) 2 + 2 * 2) = sqrt(132)."""
+    rule = {"name": "max_availability", "cost": 2.0, "mtbf": 100.0, "repair": 7.0}
+    assert interval_of(rule, 4) == pytest.approx(132**0.5, rel=1e-15)
+
+
 def test_intervals_of_young_and_daly():
     """Young: sqrt(2*2*100/4) = 10.  Daly, m = 25, x = C/2m = 0.04: 10*(1 + 0.2/3 + 0.04/9) - 2; m if C >= 2m."""
     assert interval_of({"name": "young", "cost": 2.0, "mtbf": 100.0}, 4) == 10

@@ -51,6 +51,28 @@ def test_the_formulas_give_the_printed_table(cost, mtbf, exact, daly, young):
     assert a_second(exact) < min(a_second(exact * 1.001), a_second(exact / 1.001))
 
 
+def availability(period, cost, mtbf, repair):
+    """Share of useful time: a period T has T - C of work, and each M seconds a failure costs R and T / 2."""
+    return (1 - cost / period) / (1 + (repair + period / 2) / mtbf)
+
+
+@pytest.mark.parametrize("repair", [0.0, 600.0, 86_400.0])
+@pytest.mark.parametrize(("cost", "mtbf"), [(60.0, 86_400.0), (600.0, 21_600.0), (600.0, 3600.0), (1.0, 1.0)])
+def test_availability_is_largest_at_its_period(cost, mtbf, repair):
+    """No period of 2 million that are tried is better ([saxena2024])."""
+    best = cost + fs.MaxAvailability(cost, 16 * mtbf, repair).work_between([16])[0]
+    tried = np.linspace(cost, 20 * best, 2_000_001)
+    step = tried[1] - tried[0]
+    assert abs(tried[availability(tried, cost, mtbf, repair).argmax()] - best) <= step
+    assert availability(best, cost, mtbf, repair) >= availability(tried, cost, mtbf, repair).max()
+
+
+def test_without_repairs_and_with_short_checkpoints_it_is_youngs():
+    assert fs.MaxAvailability(1, 1e9, 0).work_between([1]) == pytest.approx(
+        fs.Young(1, 1e9).work_between([1]), rel=1e-6
+    )
+
+
 def poisson(mtbf, horizon, *key):
     return fs.synthetic.exponential_failures(1, horizon, mtbf, rng=generator(*key))
 

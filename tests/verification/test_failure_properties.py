@@ -135,7 +135,7 @@ def test_time_has_no_unit(run, factor):
 def test_time_has_no_origin(run, later):
     """Halves of seconds are exact in doubles; buckets, intervals and ticks count from 0."""
     assume(not isinstance(run.predictor, fs.IntervalPredictor | fs.Buckets))
-    assume(not isinstance(run.checkpointing, fs.PredictedWindows | fs.Young | fs.Daly))
+    assume(not isinstance(run.checkpointing, fs.PredictedWindows | fs.Young | fs.Daly | fs.MaxAvailability))
     log, trace, predictor = run.log, run.failures, run.predictor
     if isinstance(predictor, fs.PredictionTrace):
         predictor = fs.PredictionTrace(predictor.time + later, predictor.node)
@@ -182,7 +182,9 @@ def test_the_properties_meet_failures_that_matter():
     assert kills > 200
 
 
-@pytest.mark.parametrize("checkpointing", [fs.Periodic(3600, 60), fs.Young(60, 3e6), fs.Daly(60, 3e6)])
+@pytest.mark.parametrize(
+    "checkpointing", [fs.Periodic(3600, 60), fs.Young(60, 3e6), fs.Daly(60, 3e6), fs.MaxAvailability(60, 3e6, 600)]
+)
 def test_planned_checkpoints_lose_less_than_none_on_a_busy_machine(checkpointing):
     """Not a law for each job; over 600 of them the rolled-back work must shrink."""
     log = fs.synthetic.sdsc_like(600, np.random.default_rng(8))

@@ -17,7 +17,12 @@ LOGS = {
     "lublin_256": 256,
 }
 LARGE = {"mira_walltime": 49_152, "CEA-Curie-2011-2.1-cln": 80_640}
-SCHEDULERS = {"fcfs": fs.Fcfs(), "easy": fs.EasyBackfill(), "conservative": fs.ConservativeBackfill()}
+SCHEDULERS = {
+    "fcfs": fs.Fcfs(),
+    "easy": fs.EasyBackfill(),
+    "backfill": fs.Backfill(3),
+    "conservative": fs.ConservativeBackfill(),
+}
 #: The four of [krevat2002]: with backfilling or without, with migration or without.
 KREVAT = {
     "fcfs": {"scheduler": fs.Fcfs()},

@@ -2,13 +2,12 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport blocks_add, open_state
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, move_scan, refresh_scan
+from faultsim._core.queue cimport close_gap, keep_range, next_fitting, refresh_scan
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
@@ -20,21 +19,6 @@ cdef struct easy_t:
     bint valid
     double time
     int64_t extra            # nodes free then that the head does not need
-
-
-cdef int32_t next_fitting(const int32_t *need, int32_t at, int32_t end, int32_t free) noexcept nogil:
-    """The first place from `at` on whose job asks for no more than what is free; `end`: none."""
-    cdef int32_t k, fits
-    while at + 16 <= end:
-        fits = 0
-        for k in range(16):              # the compiler makes vectors of this
-            fits |= need[at + k] <= free
-        if fits:
-            break
-        at += 16
-    while at < end and need[at] > free:
-        at += 1
-    return at
 
 
 cdef int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t free, int32_t extra,
@@ -53,14 +37,6 @@ cdef int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t f
     while at < end and not (need[at] <= free and (need[at] <= extra or least[at] <= time)):
         at += 1
     return at
-
-
-cdef inline int32_t keep_range(queue_t *q, int32_t keep, int32_t begin, int32_t end) noexcept nogil:
-    """Close the gap in front of the jobs at [begin, end), which stay; where the next one belongs."""
-    if keep != begin and begin < end:
-        memmove(&q.job[keep], &q.job[begin], <size_t>(end - begin) * sizeof(int32_t))
-        move_scan(q, keep, begin, end - begin)
-    return keep + (end - begin)
 
 
 cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:

@@ -4,6 +4,7 @@ import math
 from copy import copy
 
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause, where
+from faultsim.reference.scheduling.depth import leaves_room, promises
 from faultsim.reference.scheduling.placement import Window, place
 from faultsim.reference.scheduling.queueing import fixed_box, occupied_at, queue_order, shadow_time
 from faultsim.reference.state import State
@@ -59,6 +60,7 @@ class Promise:
             self.T, self.needs = shadow_time(state, head), head.needs
             if scheduler["reservation"] == "fixed" and not math.isinf(self.T):
                 self.fixed = fixed_box(state, head, self.T)
+        self.plan = promises(state, queue_order(state)) if scheduler["name"] == "backfill" and state.queue else []
 
     def allows(self, state: State, job: Job, box: Box, end: float) -> bool:
         """Whether the job may be in this box until its expected end.
@@ -67,12 +69,20 @@ class Promise:
         free box of the head's rounded size (jobs moved before in this tick are where they are now, and the job itself
         is not in its old box), or with `reservation="fixed"` keep clear of the reserved box, which is picked before the
         first move; with ConservativeBackfill it must keep clear of all reservations of nonzero length that begin before
-        the new expected end."
+        the new expected end. With Backfill it must keep clear of the boxes of all reservations that begin before the
+        new expected end, and if the head's does and has no box, it must leave one for the head".
         """
         assert state.table is not None
         for reservation in state.reservations.values():
             assert reservation.box is not None
             if reservation.begin < min(reservation.end, end) and reservation.box.mask & box.mask:
+                return False
+        for promise in self.plan:
+            if promise.begin < end and (
+                promise.box.mask & box.mask
+                if promise.box is not None
+                else not leaves_room(state, self.plan, promise, box, besides=job)
+            ):
                 return False
         if end <= self.T:
             return True

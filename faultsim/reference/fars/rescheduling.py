@@ -11,6 +11,7 @@ from faultsim.reference.fars.knapsack import knapsack
 from faultsim.reference.fars.moves import Promise, change_box, change_nodes
 from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job, where
+from faultsim.reference.scheduling.depth import promises, room
 from faultsim.reference.scheduling.queueing import queue_order, shadow_time
 from faultsim.reference.state import THEFT, State
 
@@ -87,8 +88,8 @@ def spare_nodes(state: State) -> int:
     scheduler = state.settings["scheduler"]["name"]
     if not state.queue or scheduler == "fcfs":
         return healthy
-    unpromised = extra_nodes(state) if scheduler == "easy" else least_unreserved(state)
-    return max(0, min(healthy, unpromised))
+    rules = {"easy": extra_nodes, "backfill": least_room, "conservative": least_unreserved}
+    return max(0, min(healthy, rules[scheduler](state)))
 
 
 def healthy_nodes(state: State) -> list[int]:
@@ -108,6 +109,12 @@ def extra_nodes(state: State) -> int:
     if math.isinf(T):
         return state.nodes
     return free_at(state, T) - head.needs
+
+
+def least_room(state: State) -> int:
+    """Backfill: "x is the least room beside a reservation, and 0 at least"."""
+    plan = promises(state, queue_order(state))
+    return min((room(state, plan, promise) for promise in plan), default=state.nodes)
 
 
 def free_at(state: State, u: float) -> int:

@@ -8,7 +8,7 @@ from faultsim.reference.state import CHECKPOINT, State
 
 __all__ = ["PLANNED", "REQUESTED", "alarm", "alarms_come_first", "ask", "interval_of", "next_request"]
 
-PLANNED = ("periodic", "young", "daly")
+PLANNED = ("periodic", "young", "daly", "max_availability")
 REQUESTED = ("before_failure", "predicted_windows", "risk_based")
 
 
@@ -22,6 +22,8 @@ def interval_of(rule: dict[str, Any] | None, size: int) -> float:
     if rule["name"] == "young":
         return math.sqrt(((2.0 * cost) * mtbf) / size)
     m = mtbf / size
+    if rule["name"] == "max_availability":
+        return math.sqrt(((2.0 * (m + float(rule["repair"]))) * cost) + cost * cost)
     if cost >= 2.0 * m:
         return m
     x = cost / (2.0 * m)
