@@ -12,8 +12,9 @@ elsewhere.  A sample is CPU time of the whole process; memory and import time co
 
 For every row: the least and the median of both versions; the ratio of the leasts, of the lower quartiles, and the
 median ratio of samples taken one after the other, with the middle half of those.  A row is "unsure" if the ratio of the
-leasts is above the limit, and "slower" if that of the quartiles is, too; both kinds are measured again in new processes
-while there is time, so give a busy machine more --minutes.  Before a row is timed, both must give the same answer.
+leasts is above the limit, and "slower" if that of the quartiles is, too.  Rows beyond the limit, in either direction,
+are measured again in new processes while there is time, so give a busy machine more --minutes.  Before a row is timed,
+both must give the same answer.
 
 With --callgrind, instructions are counted by valgrind instead of seconds, and no other program can disturb that: those
 of one run less those of an empty one.  Ratios are good to some thousandths, but to 4 % for sweeps, whose threads and
@@ -190,7 +191,8 @@ class Measured:
     skipped: dict[str, str] = field(default_factory=dict)
 
     def doubtful(self, limit: float) -> list[str]:
-        return [name for name, row in self.rows.items() if row.verdict(limit) in (SLOW, UNSURE)]
+        """Rows to measure again: faster ones too, or luck would count on one side only."""
+        return [name for name, row in self.rows.items() if not 2 - limit <= row.least <= limit]
 
     def session(self, versions: Sequence[Version], section: str, wanted: str, seconds: float) -> None:
         """Add samples from a new pair of processes: for each row some, and that `VISITS` times over."""

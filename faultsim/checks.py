@@ -90,14 +90,14 @@ def whole(what: str, value: Any, *, low: int | None = None, high: int | None = N
     return n
 
 
-def flag(what: str, value: Any) -> bool:
+def flag(what: str, value: object) -> bool:
     """True or False, nothing else."""
     if value is True or value is False:
         return bool(value)
     raise OptionError(f"{what} must be True or False, got {value!r}")
 
 
-def choice(what: str, value: Any, known: Iterable[str]) -> str:
+def choice(what: str, value: object, known: Iterable[str]) -> str:
     """One of the known names, exactly; for an unknown one the error suggests the nearest and lists them all."""
     names = tuple(known)
     if isinstance(value, str) and value in names:

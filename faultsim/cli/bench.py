@@ -16,6 +16,7 @@ import faultsim as fs
 from faultsim.cli.inputs import builtin
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
@@ -37,7 +38,7 @@ def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> i
     return 0
 
 
-def _engine_log(args: argparse.Namespace) -> tuple[Any, str]:
+def _engine_log(args: argparse.Namespace) -> tuple[Workload, str]:
     """The log to run: --log, else the SDSC log in --data or FAULTSIM_DATA, else the built-in look-alike."""
     if args.log:
         return fs.read_swf(args.log), str(args.log)

@@ -7,7 +7,6 @@ faultsim failures generate KIND OUT       a synthetic trace
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
 
 import faultsim as fs
 from faultsim.cli.output import print_json
@@ -21,6 +20,7 @@ from faultsim.cli.traces import (
     read_trace,
     refuse_reading,
 )
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 
 __all__ = ["main"]
@@ -48,7 +48,7 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument("--seed", type=int, default=0, metavar="S", help="for --how permute and --count (default 0)")
 
 
-def _changed(trace: Any, args: argparse.Namespace) -> Any:
+def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
     if args.t0 is not None or args.t1 is not None:
         trace = trace.window(args.t0 or 0.0, float("inf") if args.t1 is None else args.t1)
     if args.how is not None and args.map_nodes is None:
@@ -106,7 +106,7 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
-def _write(trace: Any, args: argparse.Namespace) -> int:
+def _write(trace: FailureTrace, args: argparse.Namespace) -> int:
     path = args.out
     if path != "-" and not any(path.lower().endswith(".csv" + end) for end in ("", ".gz", ".xz", ".bz2")):
         raise OptionError(f"{path}: unknown kind of file; write {_OUT}")

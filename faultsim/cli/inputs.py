@@ -1,10 +1,11 @@
 """The log a command works on: a file, standard input, or a built-in synthetic one, and saying which."""
 
 import argparse
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import faultsim as fs
 from faultsim.cli.parser import hint
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
 __all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
@@ -21,7 +22,7 @@ DEFAULT_KIND, DEFAULT_JOBS, DEFAULT_NODES = "sdsc_like", 10_000, 128
 class Source(NamedTuple):
     """A log and one line that says where it comes from."""
 
-    log: Any
+    log: Workload
     text: str
     built_in: bool
 
@@ -48,7 +49,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
     )
 
 
-def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Any:
+def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Workload:
     """The synthetic log named `kind`, which came from the argument `option`.
 
     Examples
@@ -66,7 +67,8 @@ def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Any
         raise OptionError(f"--jobs: got {jobs}, at least 1 is needed")
     if seed < 0:
         raise OptionError(f"--seed: got {seed}, a number from 0 is needed")
-    return getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
+    log: Workload = getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
+    return log
 
 
 def open_log(args: argparse.Namespace) -> Source:

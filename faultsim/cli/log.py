@@ -9,12 +9,12 @@ faultsim log generate KIND OUT        a synthetic log
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import faultsim as fs
 from faultsim.cli.inputs import DEFAULT_JOBS, DEFAULT_NODES, KINDS, add_log_arguments, builtin, open_log
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
 __all__ = ["main"]
@@ -30,7 +30,7 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument("--nodes", type=int, metavar="N", help="the machine's nodes")
 
 
-def _changed(log: Any, args: argparse.Namespace) -> Any:
+def _changed(log: Workload, args: argparse.Namespace) -> Workload:
     if args.krevat:
         log = fs.krevat_span(log, args.krevat)
     if args.head is not None:
@@ -84,7 +84,7 @@ def _head(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
-def _write(log: Any, path: str) -> None:
+def _write(log: Workload, path: str) -> None:
     name = path.lower()
     if name.endswith(".csv"):
         import csv

@@ -8,7 +8,7 @@ from typing import Any
 __all__ = ["dumps", "print_json", "table"]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """`value` as something JSON has: NaN and infinity become null, NumPy scalars and arrays become numbers, lists."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
@@ -21,12 +21,12 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, (str, int, bool, type(None))) else str(value)
 
 
-def dumps(document: Any) -> str:
+def dumps(document: object) -> str:
     """`document` as JSON text that every parser reads (no NaN)."""
     return json.dumps(_plain(document), indent=1, allow_nan=False)
 
 
-def print_json(document: Any) -> None:
+def print_json(document: object) -> None:
     """Print one JSON document on stdout."""
     print(dumps(document))
 

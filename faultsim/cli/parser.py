@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {one_line(message)} (see '{self.explained_by or self.prog} --help')\n")
 
-    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+    def parse_args(self, args: Any = None, namespace: object = None) -> Any:
         parsed, extra = self.parse_known_args(args, namespace)
         if extra:
             options = [name for name in self._option_string_actions if name.startswith("--")]

@@ -1,7 +1,7 @@
 """Simulate a job log on a machine and print its metrics.
 
 policies are words, with parameters after a colon:
-  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  bluegene-l
+  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l
   --scheduler  fcfs  easy  backfill:depth=10  conservative      (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
   --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)
@@ -26,7 +26,6 @@ import argparse
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import faultsim as fs
 from faultsim.cli import specs
@@ -35,9 +34,11 @@ from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.traces import TraceSource
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import parse_machine
+from faultsim.machines import Cluster, parse_machine
 from faultsim.results.provenance import plain
+from faultsim.results.result import Result
 from faultsim.version import __version__
 
 __all__ = ["main"]
@@ -100,7 +101,7 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
 
 
-def _default_machine(log: Any) -> Any:
+def _default_machine(log: Workload) -> Cluster:
     """The machine of the log's header; else 128 nodes, or as many as its largest job needs."""
     nodes = log.max_nodes
     if nodes:
@@ -108,7 +109,7 @@ def _default_machine(log: Any) -> Any:
     return fs.Cluster(max(DEFAULT_NODES, int(log.size.max()) if len(log) else 1))
 
 
-def _write_csv(result: Any, path: str) -> None:
+def _write_csv(result: Result, path: str) -> None:
     import csv
 
     columns = {name: column.tolist() for name, column in result.jobs.items()}
@@ -194,14 +195,14 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
-def _report(result: Any, path: str, command: str, log: Source, failures: TraceSource | None) -> None:
+def _report(result: Result, path: str, command: str, log: Source, failures: TraceSource | None) -> None:
     from faultsim.report import report_run
 
     source = [f"log: {log.text}", *([f"failures: {failures.text}"] if failures is not None else [])]
     report_run(result, command=command, source=source).write(path)
 
 
-def _write(result: Any, args: argparse.Namespace) -> list[str]:
+def _write(result: Result, args: argparse.Namespace) -> list[str]:
     written = []
     if args.save:
         result.save(args.save)

@@ -1,7 +1,6 @@
 """The failures of ``faultsim run``: a file of any format, or made-up ones, as one word with options after a colon."""
 
 import os
-from typing import Any
 
 from faultsim.checks import did_you_mean
 from faultsim.cli.parser import Parser
@@ -14,6 +13,7 @@ from faultsim.cli.traces import (
     made_up,
     read_trace,
 )
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
 __all__ = ["MAPPINGS", "open_failures"]
@@ -22,7 +22,7 @@ MAPPINGS = ("modulo", "permute", "drop")
 _SYNTHETIC = "synthetic"
 
 
-def open_failures(text: str, log: Any, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
+def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
     """The failures that `text` asks for, on a machine of `nodes` nodes.
 
     Parameters
@@ -80,7 +80,7 @@ def _arguments(words: list[str]) -> list[str]:
     return [f"--{name.strip().replace('_', '-')}{equals}{value.strip()}" for name, equals, value in pairs]
 
 
-def _made_up(options: str, log: Any, nodes: int, seed: int) -> TraceSource:
+def _made_up(options: str, log: Workload, nodes: int, seed: int) -> TraceSource:
     words = [word.strip() for word in options.split(",") if word.strip()]
     kind = words.pop(0) if words and "=" not in words[0] else next(iter(KINDS))
     parser = Parser(prog="faultsim run --failures", add_help=False)

@@ -5,6 +5,7 @@ from typing import Any
 
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus
 from faultsim.policies import parse_policy
 from faultsim.policies.registry import MACHINES
 
@@ -38,7 +39,7 @@ def scheduler(
     return _with(parse_policy("scheduler", text), order=chosen, reservation=reservation, max_growth=max_growth)
 
 
-def placement(text: str | None, *, box_order: str | None = None, on: Any = None) -> Any:
+def placement(text: str | None, *, box_order: str | None = None, on: Cluster | Torus | None = None) -> Any:
     """The placement that `text` names; without it the default of the machine `on` (with `box_order`).
 
     Examples
@@ -47,7 +48,7 @@ def placement(text: str | None, *, box_order: str | None = None, on: Any = None)
     MaxFreePartition(box_order='bases')
     """
     if text is None:
-        if box_order is None:
+        if box_order is None or on is None:
             return None
         text = MACHINES[on.name].placement.name
     return _with(parse_policy("placement", text), box_order=box_order)

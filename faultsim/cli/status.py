@@ -7,11 +7,14 @@ faultsim status SPEC.db --sweep NAME --csv rows.csv
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import table
 from faultsim.cli.parser import Parser
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
+
+if TYPE_CHECKING:
+    from faultsim.sweep.store import Store
 
 __all__ = ["main"]
 
@@ -56,7 +59,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
-def _errors(store: Any, sweep: str) -> list[tuple[str, int]]:
+def _errors(store: "Store", sweep: str) -> list[tuple[str, int]]:
     query = """SELECT run.error, count(*) FROM task JOIN run ON run.id = task.run
                WHERE task.sweep = ? AND run.status = 'error' GROUP BY run.error ORDER BY 2 DESC LIMIT 5"""
     return list(store.read(query, [sweep]))

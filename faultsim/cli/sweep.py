@@ -22,6 +22,7 @@ a SPEC:
   predictor = "confidence:0.1"
 """
 
+import argparse
 import contextlib
 import os
 import shlex
@@ -29,12 +30,15 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
 from faultsim.errors import InputError, OptionError
+
+if TYPE_CHECKING:
+    from faultsim.sweep.sweep import Sweep
 
 __all__ = ["main"]
 
@@ -103,7 +107,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     return 2 if filled.failed else 0
 
 
-def _dry_run(sweep: Any, store: str, shard: tuple[int, int] | None, args: Any) -> int:
+def _dry_run(sweep: "Sweep", store: str, shard: tuple[int, int] | None, args: argparse.Namespace) -> int:
     from faultsim.sweep.estimate import estimate
     from faultsim.sweep.store import Store
 
@@ -130,7 +134,7 @@ def _duration(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def _executor(args: Any) -> Iterator[Any]:
+def _executor(args: argparse.Namespace) -> Iterator[Any]:
     if args.dask is None:
         yield "processes" if args.processes else None
         return
@@ -145,7 +149,7 @@ def _executor(args: Any) -> Iterator[Any]:
 def _term_as_interrupt() -> Iterator[None]:
     """What batch systems send before they kill ends a sweep as Ctrl-C does."""
 
-    def stop(number: int, frame: Any) -> None:
+    def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
     try:

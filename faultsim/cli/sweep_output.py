@@ -2,10 +2,13 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json
 from faultsim.errors import OptionError
+
+if TYPE_CHECKING:
+    from faultsim.sweep.table import SweepTable
 
 __all__ = ["add_table_arguments", "check_table_arguments", "show_table"]
 
@@ -89,7 +92,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         print_json(said)
 
 
-def _report(table: Any, args: argparse.Namespace) -> None:
+def _report(table: "SweepTable", args: argparse.Namespace) -> None:
     from faultsim.report import report_sweep
 
     options: dict[str, Any] = {"metrics": [args.metric]} if args.metric else {}
@@ -99,7 +102,7 @@ def _report(table: Any, args: argparse.Namespace) -> None:
     report_sweep(table, **options).write(args.report)
 
 
-def _value(table: Any, axis: str, text: str) -> Any:
+def _value(table: "SweepTable", axis: str, text: str) -> object:
     """The value of an axis that text means."""
     if axis in table.axes:
         for value in table[axis].tolist():

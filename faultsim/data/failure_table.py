@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
+from faultsim.data.table import Table
 from faultsim.errors import InputError
 
 __all__ = ["FailureTable", "default_coins", "priorities"]
@@ -75,17 +75,15 @@ def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-class FailureTable:
+class FailureTable(Table):
     """Read-only NumPy columns, one row per failure, sorted by time: what `faultsim.FailureTrace` stands on.
 
     The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds the methods.
     """
 
-    __slots__ = ("_columns", "_dropped", "_name", "_span")
+    __slots__ = ("_span",)
+    CALLED, NOUN, SORTED_BY = "FailureTrace", "failure trace", "time"
 
-    _columns: dict[str, NDArray[Any]]
-    _dropped: dict[str, int]
-    _name: str
     _span: float
 
     def __init__(
@@ -123,12 +121,6 @@ class FailureTable:
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_dropped", dropped)
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        raise AttributeError(f"a FailureTrace is read-only: {key} cannot be set; its methods return changed copies")
-
-    def __delattr__(self, key: str) -> None:
-        raise AttributeError(f"a FailureTrace is read-only: {key} cannot be deleted")
-
     def _made(
         self,
         columns: Mapping[str, NDArray[Any]],
@@ -146,7 +138,7 @@ class FailureTable:
         )
         return new
 
-    def _rows(self, rows: Any, dropped: Mapping[str, int] | None = None) -> Self:
+    def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
         return self._made({key: values[rows].copy() for key, values in self._columns.items()}, dropped=dropped)
 
@@ -195,31 +187,6 @@ class FailureTable:
         """Nodes that a machine needs for this trace: the highest node number plus one; 0 without failures."""
         return int(self.node.max()) + 1 if len(self) else 0
 
-    @property
-    def dropped(self) -> Mapping[str, int]:
-        """Reason and count of the records that a reader, or a method, left out."""
-        return MappingProxyType(self._dropped)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._name
-
-    def __len__(self) -> int:
-        return len(self._columns["time"])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FailureTable):
-            return NotImplemented
-        return (
-            len(self) == len(other)
-            and self._span == other._span
-            and all(np.array_equal(values, other._columns[key]) for key, values in self._columns.items())
-        )
-
-    def __hash__(self) -> int:
-        return hash(self.digest())
-
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         failures = "1 failure" if len(self) == 1 else f"{len(self):,} failures"
@@ -227,35 +194,8 @@ class FailureTable:
         dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
         return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{dropped}>"
 
-    def digest(self) -> str:
-        """Hash of the columns and the span (BLAKE2b, 32 hexadecimal digits): equal for equal traces on every machine.
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> fs.FailureTrace([5], [0], 1).digest() == fs.FailureTrace([5.0], [0], [1.0], name="other").digest()
-        True
-        """
-        state = blake2b(digest_size=16)
-        state.update(np.array([self._span], dtype="<f8").tobytes())
-        for key, values in self._columns.items():
-            kind = values.dtype.newbyteorder("<")
-            state.update(f"{key} {kind.str} {len(values)};".encode())
-            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-        return state.hexdigest()
-
-    def __getitem__(self, rows: slice | ArrayLike) -> Self:
-        if isinstance(rows, slice):
-            if rows.step is not None and rows.step < 1:
-                raise InputError(f"a failure trace stays sorted by time: slices go forward, got step {rows.step}")
-            return self._rows(rows)
-        chosen = np.asarray(rows)
-        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
-            raise InputError(
-                f"a failure trace takes a slice or a mask of {len(self)} booleans, got "
-                f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
-            )
-        return self._rows(chosen)
+    def _hashed_first(self) -> bytes:
+        return np.array([self._span], dtype="<f8").tobytes()
 
 
 def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["CSV_MARK", "FailureTrace"]
 
@@ -427,18 +427,6 @@ class FailureTrace(FailureTable):
         head = f"{CSV_MARK}\n# span: {shortest(np.array([self._span]))[0]}\n{name}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))
         write_text(path, head + "".join(row + "\n" for row in rows))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The columns as a pandas frame (needs pandas).
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> list(fs.FailureTrace([1], [0]).to_pandas())
-        ['time', 'node', 'downtime', 'coin']
-        """
-        pd = checks.extra("pandas", "pandas", "to_pandas")
-        return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
 
     @classmethod
     def from_pandas(cls, frame: Any, *, span: float | None = None, name: str = "") -> FailureTrace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.swf_format import header_fields, leading_integer
+from faultsim.data.table import Table
 from faultsim.errors import InputError
 
 __all__ = ["JobTable"]
@@ -20,18 +20,16 @@ __all__ = ["JobTable"]
 _COLUMNS = by_name(WORKLOAD)
 
 
-class JobTable:
+class JobTable(Table):
     """Read-only NumPy columns, one row per job, sorted by submit time, never empty: what `faultsim.Workload` stands on.
 
     The parameters, columns and errors are those of `faultsim.Workload`, which adds the methods.
     """
 
-    __slots__ = ("_columns", "_comments", "_dropped", "_name", "_once")
+    __slots__ = ("_comments", "_once")
+    CALLED, NOUN, SORTED_BY = "Workload", "workload", "submit"
 
-    _columns: dict[str, NDArray[Any]]
     _comments: tuple[str, ...]
-    _dropped: dict[str, int]
-    _name: str
     _once: dict[str, Any]
 
     def __init__(
@@ -71,12 +69,6 @@ class JobTable:
         object.__setattr__(self, "_comments", comments)
         object.__setattr__(self, "_once", {})  # values computed from columns that many runs share
 
-    def __setattr__(self, key: str, value: Any) -> None:
-        raise AttributeError(f"a Workload is read-only: {key} cannot be set; its methods return changed copies")
-
-    def __delattr__(self, key: str) -> None:
-        raise AttributeError(f"a Workload is read-only: {key} cannot be deleted")
-
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         """The same jobs with some columns changed (and checked again)."""
         columns = dict(self._columns)
@@ -85,7 +77,7 @@ class JobTable:
         check_order(columns["submit"], _COLUMNS["submit"])
         return self._made(columns, self._dropped if dropped is None else dropped)
 
-    def _rows(self, rows: Any, dropped: dict[str, int] | None = None) -> Self:
+    def _rows(self, rows: slice | NDArray[Any], dropped: dict[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
         columns = {key: read_only(values[rows].copy()) for key, values in self._columns.items()}
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
@@ -168,16 +160,6 @@ class JobTable:
         return read_only(self.size * self.runtime)
 
     @property
-    def dropped(self) -> Mapping[str, int]:
-        """Reason and count of the records that the reader, or `drop`, left out."""
-        return MappingProxyType(self._dropped)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self._name
-
-    @property
     def comments(self) -> tuple[str, ...]:
         """Header lines of the file it came from, unchanged."""
         return self._comments
@@ -200,19 +182,6 @@ class JobTable:
                 return value
         return None
 
-    def __len__(self) -> int:
-        return len(self._columns["submit"])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, JobTable):
-            return NotImplemented
-        return len(self) == len(other) and all(
-            np.array_equal(values, other._columns[key]) for key, values in self._columns.items()
-        )
-
-    def __hash__(self) -> int:
-        return hash(self.digest())
-
     def __repr__(self) -> str:
         name = f" {self._name!r}" if self._name else ""
         jobs = "1 job" if len(self) == 1 else f"{len(self):,} jobs"
@@ -223,37 +192,7 @@ class JobTable:
             f"submit {submit[0]:.10g}-{submit[-1]:.10g} s{dropped}>"
         )
 
-    def digest(self) -> str:
-        """Hash of the columns (BLAKE2b, 32 hexadecimal digits): equal for equal workloads on every machine.
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> log = fs.Workload(submit=[0], runtime=[10], size=[1])
-        >>> log.digest() == fs.Workload(submit=[0.0], runtime=[10.0], size=[1], name="other").digest()
-        True
-        """
-        state = blake2b(digest_size=16)
-        for key, values in self._columns.items():
-            kind = values.dtype.newbyteorder("<")
-            state.update(f"{key} {kind.str} {len(values)};".encode())
-            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-        return state.hexdigest()
-
     # -- parts -------------------------------------------------------------------------------------------------------
-
-    def __getitem__(self, rows: slice | ArrayLike) -> Self:
-        if isinstance(rows, slice):
-            if rows.step is not None and rows.step < 1:
-                raise InputError(f"a workload stays sorted by submit: slices go forward, got step {rows.step}")
-            return self._rows(rows)
-        chosen = np.asarray(rows)
-        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
-            raise InputError(
-                f"a workload takes a slice or a mask of {len(self)} booleans, got "
-                f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
-            )
-        return self._rows(chosen)
 
     def head(self, n: int) -> Self:
         """The first `n` jobs (all, if there are fewer).

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import WORKFLOW_JOBS, as_column, read_only
+from faultsim.data.columns import WORKFLOW_JOBS, as_column, content_hash, read_only
+from faultsim.data.table import ReadOnly
 from faultsim.data.workflow_graph import edge_columns, row_starts, topological
 from faultsim.errors import InputError, OptionError
 
@@ -24,7 +24,7 @@ _UNITS = ("s", "bytes")
 _MAX_JOBS = 2**31 - 1  # job numbers are int32
 
 
-class Workflow:
+class Workflow(ReadOnly):
     """A workflow: jobs, and edges that carry the output of one job to another; read-only NumPy columns.
 
     Every method that changes something returns a new workflow.  Two workflows are equal when their columns, submit
@@ -79,6 +79,7 @@ class Workflow:
     faultsim.errors.InputError: cycle: 1 -> 2 -> 1
     """
 
+    CALLED = "Workflow"
     __slots__ = ("_columns", "_labels", "_name", "_order", "_submit", "_transfer_unit")
 
     _columns: dict[str, NDArray[Any]]
@@ -121,12 +122,6 @@ class Workflow:
         for slot in self.__slots__:
             object.__setattr__(new, slot, changed.get(slot, getattr(self, slot)))
         return new
-
-    def __setattr__(self, key: str, value: Any) -> None:
-        raise AttributeError(f"a Workflow is read-only: {key} cannot be set; its methods return changed copies")
-
-    def __delattr__(self, key: str) -> None:
-        raise AttributeError(f"a Workflow is read-only: {key} cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (type(self), {slot: getattr(self, slot) for slot in self.__slots__})
@@ -291,15 +286,10 @@ class Workflow:
         >>> fs.Workflow([1, 2], [(0, 1)]).digest() == fs.Workflow([1.0, 2.0], [(0, 1, 0)], name="other").digest()
         True
         """
-        state = blake2b(digest_size=16)
-        state.update(f"{self._transfer_unit};{self.cost.shape};".encode())
-        state.update(np.array([self._submit], dtype="<f8").tobytes())
-        for key in ("cost", "edge_from", "edge_to", "transfer"):
-            values = self._columns[key]
-            kind = values.dtype.newbyteorder("<")
-            state.update(f"{key} {kind.str} {values.size};".encode())
-            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-        return state.hexdigest()
+        first = f"{self._transfer_unit};{self.cost.shape};".encode() + np.array([self._submit], dtype="<f8").tobytes()
+        return content_hash(
+            {key: self._columns[key].ravel() for key in ("cost", "edge_from", "edge_to", "transfer")}, first
+        )
 
     # -- changed copies ----------------------------------------------------------------------------------------------
 

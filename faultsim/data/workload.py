@@ -19,7 +19,7 @@ from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 __all__ = ["Workload", "concat"]
 
@@ -220,18 +220,6 @@ class Workload(JobTable):
             return ["; Version: 2.2", *counts, "; Note: written by faultsim"]
         kept = [line for line in self._comments if not {"MaxJobs", "MaxRecords"} & header_fields([line]).keys()]
         return [*kept, *counts]
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The columns as a pandas frame (needs pandas).
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> list(fs.Workload(submit=[0], runtime=[1], size=[1]).to_pandas())
-        ['id', 'submit', 'runtime', 'estimate', 'size', 'user']
-        """
-        pd = checks.extra("pandas", "pandas", "to_pandas")
-        return pd.DataFrame({key: values.copy() for key, values in self._columns.items()})
 
     @classmethod
     def from_pandas(cls, frame: Any, *, name: str = "") -> Workload:

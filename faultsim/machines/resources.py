@@ -73,7 +73,7 @@ class Resources:
         object.__setattr__(self, "_speed", speeds)
         object.__setattr__(self, "_bandwidth", _checked_bandwidth(bandwidth, len(speeds)))
 
-    def __setattr__(self, key: str, value: Any) -> None:
+    def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"Resources are read-only: {key} cannot be set")
 
     def __delattr__(self, key: str) -> None:
@@ -214,7 +214,7 @@ def _checked_bandwidth(bandwidth: float | ArrayLike | None, nodes: int) -> float
     return read_only(matrix)
 
 
-def _restored(kind: type[Resources], speed: NDArray[Any], bandwidth: Any) -> Resources:
+def _restored(kind: type[Resources], speed: NDArray[Any], bandwidth: float | NDArray[np.float64] | None) -> Resources:
     """Unpickle: arrays come back writable."""
     new = object.__new__(kind)
     object.__setattr__(new, "_speed", read_only(speed))

@@ -108,7 +108,7 @@ class Torus:
         return cls(16, 16, 16)
 
 
-def _extent(axis: str, value: Any) -> int:
+def _extent(axis: str, value: object) -> int:
     """An extent of at least 1; for zero and below, the error hints that a missing dimension is 1."""
     n = checks.whole(f"the extent {axis} of a torus", value)
     if n < 1:

@@ -1,6 +1,6 @@
 """The Gantt chart: which job held which nodes, and when."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ DOWN, KILLS = "#BDC1C6", "#C5221F"
 KILLED = "requeue"  # recovery under which a kill ends a stay
 
 
-def _box_runs(held: Any, shape: tuple[int, int, int]) -> Runs:
+def _box_runs(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int]) -> Runs:
     """Boxes as runs of consecutive nodes: one along z for each (x, y), two where it wraps; whole planes joined."""
     ny, nz = shape[1], shape[2]
     x, y, z, a, b, c = (np.asarray(held[name], dtype=np.int64) for name in "xyzabc")
@@ -58,7 +58,7 @@ def _joined(row: NDArray[np.int64], first: NDArray[np.int64], count: NDArray[np.
     return row[start], first[start], np.add.reduceat(count, start) if len(start) else count
 
 
-def _list_runs(held: Any) -> Runs:
+def _list_runs(held: Mapping[str, NDArray[Any]]) -> Runs:
     """Sorted node lists as runs of consecutive nodes."""
     offsets, nodes = np.asarray(held["node_offsets"]), np.asarray(held["nodes"])
     begins = np.ones(len(nodes), dtype=bool)
@@ -69,7 +69,7 @@ def _list_runs(held: Any) -> Runs:
     return row, nodes[start].astype(np.int64), np.diff(np.append(start, len(nodes)))
 
 
-def _blocks(held: Any, shape: tuple[int, int, int] | None) -> Iterator[Runs]:
+def _blocks(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None) -> Iterator[Runs]:
     """The runs of all stays, a block of stays at a time."""
     rows = len(held["job"])
     if shape is not None:
@@ -130,11 +130,11 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """
     held = result.allocations
     ax = axes(ax, 9.0, 5.0)
-    machine: Any = result.machine
+    machine = result.machine
     origin, finish = result.span
     unit, seconds = time_unit(finish - origin)
 
-    def scaled(times: Any) -> NDArray[np.float64]:
+    def scaled(times: NDArray[np.float64]) -> NDArray[np.float64]:
         return (np.asarray(times) - origin) / seconds
 
     ax.set_xlim(0, max((finish - origin) / seconds, 1e-9))

@@ -74,9 +74,8 @@ def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
 
 
 def _boxes(result: "Result") -> tuple[Mapping[str, NDArray[Any]], tuple[int, int, int]]:
-    machine: Any = result.machine
-    held = result.allocations
-    if "x" not in held:
+    machine, held = result.machine, result.allocations
+    if "x" not in held or machine.shape is None:
         raise OptionError(f"jobs on {machine} have no boxes; draw a run on a Torus, or use plot_gantt")
     return held, machine.shape
 

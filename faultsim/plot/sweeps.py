@@ -41,7 +41,7 @@ class SweepLike(Protocol):
         """Names of the columns that say which cell."""
 
     def summary(self, metric: str, *, confidence: float = ...) -> Cells: ...
-    def compare(self, metric: str, axis: str, baseline: Any, *, confidence: float = ...) -> Cells: ...
+    def compare(self, metric: str, axis: str, baseline: object, *, confidence: float = ...) -> Cells: ...
 
 
 def metric_label(metric: str) -> tuple[str, float]:
@@ -60,7 +60,7 @@ def metric_label(metric: str) -> tuple[str, float]:
     return f"{words} ({unit})" if unit else words, 1.0
 
 
-def value_text(value: Any) -> str:
+def value_text(value: object) -> str:
     """The value of an axis in words.
 
     Examples
@@ -235,7 +235,7 @@ def plot_differences(
     table: SweepLike,
     metric: str,
     axis: str,
-    baseline: Any,
+    baseline: object,
     *,
     ax: "Axes | None" = None,
     title: str = "",
@@ -328,7 +328,7 @@ def _known(table: SweepLike, axis: str) -> None:
         raise OptionError(f"no axis {axis!r}{did_you_mean(axis, table.axes)}; axes: {', '.join(table.axes)}")
 
 
-def _key(value: Any) -> Any:
+def _key(value: object) -> Any:
     """NaN equals nothing, also not itself."""
     return None if isinstance(value, float) and math.isnan(value) else value
 

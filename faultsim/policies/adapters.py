@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.policies.placement import Placement
+from faultsim.policies.placement import JobToPlace, Occupancy, Placement
 from faultsim.policies.queueing import QueueOrder, WaitingJobs
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
@@ -43,7 +43,7 @@ class CheckedPlacement:
     def __init__(self, placement: Placement) -> None:
         self.placement = placement
 
-    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
         """The placement's choice as an int."""
         given = self.placement.choose(job, candidates, state)
         try:

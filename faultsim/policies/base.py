@@ -1,15 +1,13 @@
 """What every policy has in common: a kind, a name, and a plain lowered form."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Annotated, Any, ClassVar, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share", "content"]
+__all__ = ["FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share"]
 
 # Types of parameters, with their unit; `faultsim.policies.registry` reads it.
 Seconds = Annotated[float, "s"]
@@ -56,20 +54,3 @@ class Policy:
 @cache
 def _parameters(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
-
-
-def content(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Hash of named columns, the same on every machine for equal values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> content({"node": np.array([1, 2])}) == content({"node": np.array([1, 2])})
-    True
-    """
-    state = hashlib.blake2b(digest_size=16)
-    for name, values in arrays.items():
-        kind = values.dtype.newbyteorder("<")
-        state.update(f"{name} {kind.str} {len(values)};".encode())
-        state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-    return state.hexdigest()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -49,14 +49,14 @@ class Victims(Policy):
     kind: ClassVar[str] = "victims"
 
 
-def _cost(value: Any, *, above: bool = False) -> float:
+def _cost(value: object, *, above: bool = False) -> float:
     what = "cost of a checkpoint"
     if above:
         return checks.number(what, value, above=0.0, unit="seconds")
     return checks.number(what, value, low=0.0, unit="seconds")
 
 
-def _interval(value: Any) -> float:
+def _interval(value: object) -> float:
     return checks.number("interval of checkpoints", value, above=0.0, unit="seconds")
 
 
@@ -159,7 +159,7 @@ class Young(_ByRate):
 
     name: ClassVar[str] = "young"
 
-    def work_between(self, size: Any) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """sqrt(2 C M / size)."""
         interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
         return interval
@@ -192,7 +192,7 @@ class Daly(_ByRate):
 
     name: ClassVar[str] = "daly"
 
-    def work_between(self, size: Any) -> NDArray[np.float64]:
+    def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """The interval, by the same operations as in the engines."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
         part = cost / (2.0 * m)
@@ -338,7 +338,7 @@ class BigJobs(Victims):
 _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}
 
 
-def _victims(value: Any) -> Victims:
+def _victims(value: object) -> Victims:
     if isinstance(value, Victims) and value.name in _VICTIMS:
         return value
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 """Placement rules: which of the free nodes a starting job gets (model.md#placement)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,38 @@ __all__ = [
 
 #: Orders in which candidate boxes are listed (model.md#box-order); the first is the default.
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
+
+
+class JobToPlace(Protocol):
+    """What `Placement.choose` sees of the job."""
+
+    @property
+    def index(self) -> int:
+        """Row of the job in the workload."""
+
+    @property
+    def submit(self) -> float:
+        """Submit time in seconds."""
+
+    @property
+    def estimate(self) -> float:
+        """Expected run time in seconds, after ``estimates=``."""
+
+    @property
+    def size(self) -> int:
+        """Requested nodes."""
+
+
+class Occupancy(Protocol):
+    """The occupancy of a torus in which `Placement.choose` places a job."""
+
+    @property
+    def now(self) -> float:
+        """Time in seconds."""
+
+    @property
+    def busy(self) -> NDArray[np.bool_]:
+        """Which nodes are busy, of shape (X, Y, Z)."""
 
 
 class Placement(Policy):
@@ -54,17 +86,16 @@ class Placement(Policy):
     name: ClassVar[str] = "python"
     box_order: str = BOX_ORDERS[0]
 
-    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
         """Index of the candidate that the job takes.
 
         Parameters
         ----------
-        job : object
-            The job to place: ``job.index`` (row in the workload), ``job.size`` (requested nodes), ``job.estimate`` (s),
-            ``job.submit`` (s).
+        job : JobToPlace
+            The job to place: its index (row in the workload), size (requested nodes), estimate (s) and submit (s).
         candidates : int32 array of shape (k, 6), k >= 1
             Free boxes x, y, z, a, b, c (base, extent), all of the same number of nodes, in `box_order`.
-        state : object
+        state : Occupancy
             ``state.now`` (s) and ``state.busy`` (bool array of shape (X, Y, Z)), the occupancy to place the job in.
 
         Returns
@@ -109,7 +140,7 @@ class FirstFit(Placement):
     def __post_init__(self) -> None:
         checks.choice("box_order", self.box_order, BOX_ORDERS)
 
-    def choose(self, job: Any, candidates: NDArray[np.int32], state: Any) -> int:
+    def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
         """Always 0, the first."""
         return 0
 

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import Column, as_column, read_only
+from faultsim.data.columns import Column, as_column, content_hash, read_only
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
-from faultsim.policies.base import Hours, Policy, Seconds, Share, content
+from faultsim.policies.base import Hours, Policy, Seconds, Share
 
 __all__ = [
     "Accuracy",
@@ -171,7 +172,7 @@ class _Columns(Predictor):
         """The parameters, and the number of rows and the hash of the columns."""
         arrays = self.arrays()
         rows = len(next(iter(arrays.values()))) if arrays else 0
-        listed = {"rows": rows, "digest": content(arrays)} if arrays else None
+        listed = {"rows": rows, "digest": content_hash(arrays)} if arrays else None
         return {"name": self.name, **self._options(), "predictions": listed}
 
     def _options(self) -> dict[str, Any]:
@@ -190,7 +191,7 @@ class _Columns(Predictor):
         return type(self) is type(other) and self.lower() == other.lower()
 
     def __hash__(self) -> int:
-        return hash(content(self.arrays()))
+        return hash(content_hash(self.arrays()))
 
 
 _TIME = Column("time", "f8", "s", None, "When the failure is predicted to happen.", "[yu2010] section 4", 0.0)
@@ -337,7 +338,7 @@ class PredictionTrace(_Columns):
 
     @classmethod
     def at_accuracy(
-        cls, trace: Any, aoa: float, fp_share: float, *, rng: np.random.Generator, nodes: int | None = None
+        cls, trace: FailureTrace, aoa: float, fp_share: float, *, rng: np.random.Generator, nodes: int | None = None
     ) -> "PredictionTrace":
         """Predictions of a trace's failures with a given accuracy.
 
@@ -400,18 +401,18 @@ class PredictionTrace(_Columns):
         return f"PredictionTrace(<{len(self.time):,} predictions>)"
 
 
-def _recall(value: Any) -> float:
+def _recall(value: object) -> float:
     if value == 0:
         raise OptionError(f"recall must be above 0 and at most 1, got {value!r}: to report nothing, use Blind()")
     return checks.number("recall", value, above=0.0, high=1.0)
 
 
-def _probability(what: str, value: Any) -> float:
+def _probability(what: str, value: object) -> float:
     return checks.number(what, value, low=0.0, high=1.0)
 
 
 def _outside(
-    trace: Any, wanted: int, nodes: int, rng: np.random.Generator
+    trace: FailureTrace, wanted: int, nodes: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """`wanted` times and nodes outside of all down times, uniform over the span of the trace and the nodes."""
     times: list[NDArray[np.float64]] = [np.empty(0)]
@@ -430,7 +431,7 @@ def _outside(
     return np.concatenate(times), np.concatenate(places)
 
 
-def is_down(trace: Any, time: NDArray[np.float64], node: NDArray[np.int32]) -> NDArray[np.bool_]:
+def is_down(trace: FailureTrace, time: NDArray[np.float64], node: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each of the nodes is down at its time: from a failure to the end of its down time, ends included."""
     down = np.zeros(len(time), dtype=bool)
     by_node = np.argsort(trace.node, kind="stable")  # and by time among those of a node

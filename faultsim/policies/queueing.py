@@ -210,7 +210,7 @@ _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
 
 
-def _order(value: Any) -> QueueOrder:
+def _order(value: object) -> QueueOrder:
     """``order=``: a `QueueOrder`, a built-in's name, or None for arrival."""
     if value is None:
         return ArrivalOrder()
@@ -232,11 +232,11 @@ class Scheduler(Policy):
     order: QueueOrder
 
 
-def _growth(value: Any) -> int:
+def _growth(value: object) -> int:
     return checks.whole("max_growth", value, low=0, unit="nodes")
 
 
-def _depth(value: Any) -> int | str:
+def _depth(value: object) -> int | str:
     if value is None or value == "unlimited":
         return "unlimited"
     if isinstance(value, str):
@@ -244,7 +244,7 @@ def _depth(value: Any) -> int | str:
     return checks.whole("depth", value, low=1, unit="jobs")
 
 
-def _repairs(value: Any) -> str:
+def _repairs(value: object) -> str:
     return checks.choice("value of repairs", value, ("known", "unknown"))
 
 

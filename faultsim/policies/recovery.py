@@ -1,7 +1,7 @@
 """What happens to a job that a failure kills (model.md#kill)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from faultsim import checks
 from faultsim.policies.base import Policy, Seconds
@@ -16,7 +16,7 @@ class Recovery(Policy):
     restart_cost: Seconds
 
 
-def _restart_cost(value: Any) -> float:
+def _restart_cost(value: object) -> float:
     return checks.number("restart_cost", value, low=0.0, unit="seconds")
 
 

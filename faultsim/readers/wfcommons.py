@@ -171,7 +171,7 @@ class _Place:
 _KINDS: dict[type, str] = {dict: "an object", list: "a list", str: "a string", float: "a number", int: "a number"}
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return {**_KINDS, bool: "true or false", type(None): "null"}.get(type(value), type(value).__name__)
 
 

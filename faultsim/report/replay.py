@@ -52,13 +52,13 @@ class Replay:
 
     def html(self) -> str:
         """As HTML."""
-        machine: Any = self.result.machine
+        machine = self.result.machine
         begin, end = self.result.span
         unit, seconds = time_unit(end - begin)
         about, data = self.columns()
         document = {
             "columns": about,
-            "shape": list(machine.shape),
+            "shape": list(machine.shape or ()),
             "span": end - begin,
             "unit": unit,
             "seconds": seconds,
@@ -81,6 +81,6 @@ class Replay:
         )
 
 
-def _safe(document: Any) -> str:
+def _safe(document: object) -> str:
     """JSON that cannot end the element it stands in."""
     return json.dumps(document, sort_keys=True).replace("<", "\\u003c")

@@ -1,5 +1,6 @@
 """The report of a run, beside others if there are any: metrics, figures, the ledger, its jobs, what made it."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ def _metrics(runs: Results) -> Table:
     rows: list[list[Cell]] = []
     for row in METRICS.values():
         values = [run.metrics[row.name] for run in runs.values()]
-        if row.quiet and not any(values):
+        if row.quiet and not any(value and not math.isnan(value) for value in values):
             continue
         if row.unit == "fraction":
             values = [100.0 * value for value in values]
@@ -229,7 +230,7 @@ def _slowest(result: "Result") -> Table:
     return Table([name.replace("_", " ") for name in names], list(zip(*columns, strict=True)), title=title)
 
 
-def _flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _flat(inner, f"{name}.{key}" if name else str(key))

@@ -34,6 +34,7 @@ __all__ = [
     "ledger_error",
     "makespan",
     "mean_bounded_slowdown",
+    "mean_dispersal",
     "mean_response",
     "mean_slowdown",
     "mean_wait",
@@ -64,6 +65,10 @@ class Measured(Protocol):
     def machine(self) -> Cluster | Torus: ...
     @property
     def span(self) -> tuple[float, float]: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def dispersal(self) -> NDArray[np.float64]: ...
     def __len__(self) -> int: ...
 
 
@@ -76,12 +81,14 @@ class Metric:
     unit: str
     source: str
     function: Callable[[Measured], float]
-    #: Whether ``print(result)`` omits it when it is 0.
+    #: Whether ``print(result)`` omits it when it is 0 or NaN.
     quiet: bool = False
     #: Whether it is a sum or a mean over jobs, of which a sweep may exclude the first and the last.
     per_job: bool = False
     #: What it is 0 without: "failures" or "checkpoints".
     zero_without: str = ""
+    #: Whether it reads what ``record=True`` keeps; sweeps, which record nothing, leave it out.
+    recorded: bool = False
 
 
 def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
@@ -281,6 +288,20 @@ def checkpoint_overhead_ratio(result: Measured) -> float:
     return _mean_share(result, result.jobs["checkpoint_time"])
 
 
+# -- placement
+
+
+def mean_dispersal(result: Measured) -> float:
+    """Mean over jobs of two nodes or more of the mean number of hops between two of the nodes that the job held last.
+
+    NaN if the run was not made with ``record=True``, if its nodes have no coordinates, or if no job has two nodes.
+    """
+    settings = result.settings
+    if not settings["record"] or (settings["machine"]["name"] == "cluster" and "shape" not in settings["machine"]):
+        return math.nan
+    return _mean(result.dispersal[~np.isnan(result.dispersal)])
+
+
 # -- migration
 
 
@@ -377,6 +398,14 @@ METRICS: dict[str, Metric] = {
             migrations_successful,
         ),
         _quiet("moves", "sum(moves)", "", _KZ, moves, per_job=True),
+        _quiet(
+            "mean_dispersal",
+            "mean hops between two nodes of a job",
+            "hops",
+            "model.md#dispersal",
+            mean_dispersal,
+            recorded=True,
+        ),
         _quiet("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, per_job=True),
     )
 }

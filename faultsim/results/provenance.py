@@ -1,7 +1,6 @@
 """How a result came about: versions, settings, input, seed, time. Built on request, not in every run."""
 
 import datetime
-import hashlib
 import platform
 import sys
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.columns import WORKLOAD
+from faultsim.data.columns import WORKLOAD, content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.version import __version__
 
@@ -86,17 +85,10 @@ def digest(columns: Mapping[str, NDArray[Any]]) -> str:
     >>> a == digest({"submit": np.array([0.0, 1.0])}), len(a)
     (True, 32)
     """
-    state = hashlib.blake2b(digest_size=16)
-    for column in WORKLOAD:
-        if column.name in columns:
-            values = columns[column.name]
-            kind = values.dtype.newbyteorder("<")
-            state.update(f"{column.name} {kind.str} {len(values)};".encode())
-            state.update(np.ascontiguousarray(values, dtype=kind).tobytes())
-    return state.hexdigest()
+    return content_hash({column.name: columns[column.name] for column in WORKLOAD if column.name in columns})
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A lowered form as JSON values: a policy written in Python becomes its class's name and its repr."""
     if isinstance(value, Mapping):
         out = {str(k): plain(v) for k, v in value.items() if k != "object"}

@@ -1,5 +1,6 @@
 """`Result`: the outcome of a run, as columns, with its ledger and its provenance."""
 
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from faultsim.data.event_kinds import EVENT_KINDS, EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
+from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
@@ -151,6 +153,7 @@ class Result:
         self._metrics = Metrics(self)
         self._machine: Cluster | Torus | None = None
         self._counters: dict[str, int] | None = None
+        self._dispersal: NDArray[np.float64] | None = None
 
     # -- what happened
 
@@ -211,6 +214,20 @@ class Result:
             If the run was not made with ``record=True``.
         """
         return self._recorded("allocations", "allocations")
+
+    @property
+    def dispersal(self) -> NDArray[np.float64]:
+        """Mean number of hops between two nodes of each job, those it held last; NaN for jobs of one node.
+
+        Raises
+        ------
+        OptionError
+            If the run was not made with ``record=True``, or on a cluster without a shape.
+        """
+        if self._dispersal is None:
+            self._dispersal = dispersal_of(self.allocations, self.machine, len(self))
+            self._dispersal.setflags(write=False)
+        return self._dispersal
 
     def _recorded(self, key: str, what: str) -> Mapping[str, NDArray[Any]]:
         if key not in self._output:
@@ -375,7 +392,7 @@ class Result:
         lines += [
             f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
             for row in METRICS.values()
-            if self.metrics[row.name] or not row.quiet
+            if not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name]))
         ]
         total = sum(self.ledger.values())
         lines += ["", "capacity ledger             share   node-seconds"]

@@ -26,6 +26,7 @@ from faultsim.policies import (
     PredictionTrace,
     Predictor,
 )
+from faultsim.policies.base import Policy
 from faultsim.simulation.options import RunOptions
 
 __all__ = ["MOST", "alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
@@ -252,7 +253,7 @@ def _floors(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
 
 
 def alarms(
-    policy: Any, predictor: Predictor | None, trace: FailureTrace | None, foreseen: Table, begin: float
+    policy: Policy | None, predictor: Predictor | None, trace: FailureTrace | None, foreseen: Table, begin: float
 ) -> Table:
     """Requests for checkpoints, in order of time; none before `begin`, when nothing can run (model.md#requested)."""
     time, node = np.empty(0), np.empty(0, np.int32)

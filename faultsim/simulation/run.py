@@ -291,7 +291,7 @@ def _placement(run: Run) -> Placement:
     return run.placement
 
 
-def _machine(value: Any) -> Cluster | Torus:
+def _machine(value: object) -> Cluster | Torus:
     if isinstance(value, Cluster | Torus):
         return value
     if isinstance(value, str):
@@ -299,7 +299,7 @@ def _machine(value: Any) -> Cluster | Torus:
     raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
 
 
-def _check_policy(kind: str, value: Any) -> None:
+def _check_policy(kind: str, value: object) -> None:
     rows, base = known_policies(kind), KINDS[kind].base
     if isinstance(value, base) and (value.name in rows or value.is_written()):
         return

@@ -150,7 +150,7 @@ def simulate_workflows(
     )
 
 
-def _drive(engine: Any, total: int, report: Progress | None) -> None:
+def _drive(engine: WorkflowEngine, total: int, report: Progress | None) -> None:
     """Run the engine in short slices: Ctrl-C takes effect between two."""
     budget = FIRST
     while True:
@@ -217,7 +217,7 @@ def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> 
 # -- checks
 
 
-def _workflows(given: Any, resources: Any) -> tuple[Workflow, ...]:
+def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
     """The workflows, one or many, each of which fits the resources."""
     flows = (given,) if isinstance(given, Workflow) else given
     if not isinstance(flows, Sequence) or isinstance(flows, str):
@@ -248,7 +248,7 @@ def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> NDArray[np.
         raise InputError(str(error).replace("submit", "arrivals", 1).replace("rows", "workflows")) from None
 
 
-def _check_scheduler(scheduler: Any) -> None:
+def _check_scheduler(scheduler: object) -> None:
     rows = known_policies("workflow_scheduler")
     known = ", ".join(row.cls.__name__ for row in rows.values())
     if isinstance(scheduler, type) and issubclass(scheduler, WorkflowScheduler):
@@ -257,7 +257,7 @@ def _check_scheduler(scheduler: Any) -> None:
         raise OptionError(f"the workflow scheduler must be one of {known}, got {scheduler!r:.60}")
 
 
-def _check_outputs(outputs: Any) -> None:
+def _check_outputs(outputs: object) -> None:
     if isinstance(outputs, SharedOutputs) or (isinstance(outputs, str) and outputs == "node"):
         return
     raise OptionError(f"outputs must be 'node' or SharedOutputs(cost), got {outputs!r:.60}")
@@ -265,10 +265,10 @@ def _check_outputs(outputs: Any) -> None:
 
 def _check_combination(
     scheduler: WorkflowScheduler,
-    failures: Any,
-    predictor: Any,
+    failures: object,
+    predictor: object,
     transfers: str,
-    outputs: Any,
+    outputs: object,
 ) -> None:
     """Reject incompatible options by name."""
     name = type(scheduler).__name__

@@ -21,7 +21,7 @@ def labels_of(column: NDArray[Any]) -> list[Any]:
     return list(dict.fromkeys(None if value != value else value for value in column.tolist()))
 
 
-def matches(column: NDArray[Any], value: Any) -> NDArray[np.bool_]:
+def matches(column: NDArray[Any], value: object) -> NDArray[np.bool_]:
     """Where the column of an axis has a given label; None is NaN among numbers.
 
     Examples

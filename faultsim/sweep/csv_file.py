@@ -27,7 +27,7 @@ def _cells(column: NDArray[Any]) -> Iterable[str]:
     return [_cell(value) for value in column.tolist()]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     text = str(value)

@@ -67,7 +67,7 @@ class Dask(Pool):
         future: Future[Done] = self._executor.submit(do_packed, blob, sent, cut, __version__)
         return future
 
-    def _send(self, digest: str, value: Any) -> Any:
+    def _send(self, digest: str, value: object) -> Any:
         """The input on the workers, sent once."""
         if digest not in self._sent:
             blob = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
@@ -102,7 +102,7 @@ class _Packer(pickle.Pickler):
         super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
         self._names = names
 
-    def persistent_id(self, obj: Any) -> str | None:
+    def persistent_id(self, obj: object) -> str | None:
         return self._names.get(id(obj)) if isinstance(obj, Workload | FailureTrace) else None
 
 

@@ -114,7 +114,7 @@ def make_grid(
     return Grid(dimensions)
 
 
-def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
+def _points(name: str, given: object) -> tuple[list[Label], list[Any]]:
     """Labels and values of one axis, without duplicates."""
     labels, values = _listed(name, given)
     if not values:
@@ -123,7 +123,7 @@ def _points(name: str, given: Any) -> tuple[list[Label], list[Any]]:
     return labels, values
 
 
-def _listed(name: str, given: Any) -> tuple[list[Label], list[Any]]:
+def _listed(name: str, given: object) -> tuple[list[Label], list[Any]]:
     """Labels and values of the argument for one axis."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
@@ -138,7 +138,7 @@ def _listed(name: str, given: Any) -> tuple[list[Label], list[Any]]:
     return labels, [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def _axis(name: str, given: Any) -> Dimension:
+def _axis(name: str, given: object) -> Dimension:
     """One axis; or, under a name of the user's, bundles of settings: ``{"policy": {"old": {...}, "new": {...}}}``."""
     bundles = list(given.values()) if isinstance(given, Mapping) else []
     if bundles and all(isinstance(bundle, Mapping) for bundle in bundles):

@@ -11,6 +11,7 @@ from faultsim import checks, synthetic
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.readers.table import readers_of
@@ -46,12 +47,12 @@ class _DrawnLog(_Drawn):
 
 
 class _DrawnFailures(_Drawn):
-    def __call__(self, rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+    def __call__(self, rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
         trace: FailureTrace = self._call(rng, machine, log)
         return trace.renamed(self.name)
 
 
-def log_source(given: Any, folder: Path) -> Any:
+def log_source(given: object, folder: Path) -> Any:
     """The log named by text or a table: a `Workload`, or a factory of one.
 
     Parameters
@@ -86,7 +87,7 @@ def log_source(given: Any, folder: Path) -> Any:
     return _DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
 
 
-def failures_source(given: Any, folder: Path) -> Any:
+def failures_source(given: object, folder: Path) -> Any:
     """The failures named by text or a table: a trace, a factory of one, or None for "none".
 
     Parameters
@@ -127,7 +128,7 @@ def _from_file(table: dict[str, Any], folder: Path) -> Any:
         return trace
     how = checks.choice("way to map nodes", mapping, ("modulo", "permute", "drop"))
 
-    def mapped(rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+    def mapped(rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
         if how == "drop":
             return trace.drop_outside(machine.nodes)
         return trace.map_nodes(machine.nodes, how, rng=rng)
@@ -143,14 +144,14 @@ def _made_up(table: dict[str, Any]) -> Any:
     _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "horizon"], table)
     function(**{"nodes": 1, "horizon": 1.0, **table}, rng=0)  # its parameters, before anything runs
 
-    def draw(rng: np.random.Generator, machine: Any, log: Workload) -> FailureTrace:
+    def draw(rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
         horizon = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)
         return function(**{"nodes": machine.nodes, "horizon": horizon, **table}, rng=rng)
 
     return _DrawnFailures(_named(name, table), draw)
 
 
-def _folded(name: Any) -> Any:
+def _folded(name: object) -> Any:
     return name.strip().lower().replace("-", "_") if isinstance(name, str) else name
 
 

@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import known_policies
-from faultsim.policies.base import Policy, content
+from faultsim.policies.base import Policy
 
 __all__ = ["Label", "label", "unique", "word"]
 
 Label = str | int | float | bool | None
 
 
-def label(value: Any) -> Label:
+def label(value: object) -> Label:
     """The name of an axis value.
 
     Examples
@@ -65,7 +66,7 @@ def word(policy: Policy) -> str:
                 parts.append(f"{field.name}={_text(value)}")
     arrays = policy.arrays()
     if arrays:
-        parts.append(content(arrays)[:8])
+        parts.append(content_hash(arrays)[:8])
     return f"{policy.name}:{','.join(parts)}" if parts else policy.name
 
 
@@ -82,11 +83,11 @@ def _by_default(policy: Any) -> Any:
         return None
 
 
-def _same(value: Any, default: Any) -> bool:
+def _same(value: object, default: object) -> bool:
     return type(value) is type(default) and bool(value == default)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Policy):
         only = list(inspect.signature(type(value)).parameters)
         # Buckets(4) is written as 4, as it may be given.

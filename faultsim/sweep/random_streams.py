@@ -5,7 +5,6 @@ independent of each other.
 """
 
 import zlib
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def run_seed(seed: int, replicate: int) -> int:
     return seed if replicate == 0 else derived_seed(seed, "run", replicate)
 
 
-def draws_from_seed(predictor: Any) -> bool:
+def draws_from_seed(predictor: object) -> bool:
     """Whether a run with this predictor draws anything from its ``seed``.
 
     If nothing is drawn, every replicate has the same seed, hence the same content, and is run once.

@@ -15,8 +15,9 @@ __all__ = ["COLUMNS", "numbers"]
 
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
+_METRICS = {name: metric for name, metric in METRICS.items() if not metric.recorded}
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
-COLUMNS: tuple[str, ...] = (*METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
+COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 
 
 def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:
@@ -49,7 +50,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
         0.0
         if metric.zero_without in absent
         else float(metric.function(part) if metric.per_job else result.metrics[metric.name])
-        for metric in METRICS.values()
+        for metric in _METRICS.values()
     ]
     row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]
     row += [float(counters[name]) for name in _COUNTERS]

@@ -85,7 +85,7 @@ class Statistics(Mapping[str, NDArray[Any]]):
         return "\n".join(line.rstrip() for line in [*lines, *(f"note: {note}" for note in self.notes)])
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
@@ -136,7 +136,7 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     return Statistics(columns, table.axes, notes, f"{metric}: mean with {100 * confidence:g} % interval")
 
 
-def compare(table: Rows, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
+def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence: float = 0.95) -> Statistics:
     """Paired differences of a metric between the values of an axis and a baseline, replicate by replicate.
 
     Parameters
@@ -235,7 +235,7 @@ def _remarks(
     table: Rows,
     points: list[tuple[Any, ...]],
     axis: str,
-    baseline: Any,
+    baseline: object,
     alpha: float,
 ) -> list[str]:
     """What the replicates do not show."""

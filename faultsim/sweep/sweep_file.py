@@ -227,7 +227,7 @@ class _Reader:
             return None
         return [self._settings(("cells", number), cell) for number, cell in enumerate(given)]
 
-    def _values(self, place: Place, name: str, given: Any) -> Any:
+    def _values(self, place: Place, name: str, given: object) -> Any:
         """The values of an axis: a list, or a table of names and values."""
         if isinstance(given, dict):
             named = {key: self._value((*place, key), name, value) for key, value in given.items()}
@@ -240,11 +240,11 @@ class _Reader:
         values = [self._value((*place, number), name, value) for number, value in enumerate(given)]
         return [value for value in values if value is not _MISSING]
 
-    def _value(self, place: Place, name: str, given: Any) -> Any:
+    def _value(self, place: Place, name: str, given: object) -> Any:
         """One value of an axis, from its text."""
         return self._attempt(place, lambda: self._meant(name, given))
 
-    def _meant(self, name: str, given: Any) -> Any:
+    def _meant(self, name: str, given: object) -> Any:
         if name in ("log", "failures"):
             key = f"{name} {given!r}"  # a file that is named twice is read once
             if key not in self._read:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import read_only
@@ -30,7 +30,7 @@ __all__ = ["SweepTable", "read_table"]
 class SweepTable(Mapping[str, NDArray[Any]]):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
 
-    Columns are the axes; ``replicate``; ``seed``; every metric of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
+    Columns are the axes; ``replicate``; ``seed``; the metrics of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
     node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the content hash of the run; and
     ``status``, "ok" or "error". A metric with the same name as an axis is called ``metric:NAME``, and the seed of the
     run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
@@ -140,7 +140,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
             rows &= one
         return self.where(rows)
 
-    def where(self, mask: Any) -> "SweepTable":
+    def where(self, mask: ArrayLike) -> "SweepTable":
         """The rows selected by a mask of booleans, shape (n_rows,).
 
         Examples
@@ -168,7 +168,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         """
         return summary(self, metric, confidence=confidence)
 
-    def compare(self, metric: str, axis: str, baseline: Any, *, confidence: float = 0.95) -> Statistics:
+    def compare(self, metric: str, axis: str, baseline: object, *, confidence: float = 0.95) -> Statistics:
         """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
         return compare(self, metric, axis, baseline, confidence=confidence)
 

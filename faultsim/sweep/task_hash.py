@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
-from faultsim.policies.base import Policy, content
+from faultsim.policies.base import Policy
 from faultsim.simulation.run import Run
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
@@ -26,7 +27,7 @@ __all__ = ["ROWS", "by_content", "canonical", "name_of", "task_id"]
 ROWS = 1
 
 
-def canonical(document: Any) -> str:
+def canonical(document: object) -> str:
     """JSON with sorted keys and no blanks; floats are exact.
 
     Examples
@@ -37,12 +38,12 @@ def canonical(document: Any) -> str:
     return _ENCODER.encode(document)
 
 
-def name_of(document: Any) -> str:
+def name_of(document: object) -> str:
     """32 hexadecimal digits that identify a document."""
     return hashlib.blake2b(canonical(document).encode(), digest_size=16).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return python_content(value)
@@ -51,7 +52,7 @@ def _plain(value: Any) -> Any:
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
 
 
-def by_content(value: Any) -> Any:
+def by_content(value: object) -> Any:
     """What an axis sets, such that equal content gives an equal document; for a factory, its name.
 
     Examples
@@ -64,7 +65,7 @@ def by_content(value: Any) -> Any:
     if isinstance(value, Workload | FailureTrace):
         return value.digest()
     if isinstance(value, Policy):
-        return [value.lower(), content(value.arrays())]
+        return [value.lower(), content_hash(value.arrays())]
     if isinstance(value, Cluster | Torus):
         return value.lower()
     return label(value) if callable(value) else value
@@ -87,11 +88,11 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
     if run.predictor is not None:
         arrays = run.predictor.arrays()
         if arrays:
-            document["predictions"] = content(arrays)
+            document["predictions"] = content_hash(arrays)
     return name_of(document)
 
 
-def python_content(thing: Any) -> Any:
+def python_content(thing: object) -> Any:
     """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
 
     Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.
@@ -111,7 +112,7 @@ def python_content(thing: Any) -> Any:
     }
 
 
-def _code(value: Any) -> Any:
+def _code(value: object) -> Any:
     """Functions by their bytecode; plain values by themselves."""
     function = getattr(value, "__func__", value)
     function = getattr(function, "fget", function)
@@ -126,9 +127,9 @@ def _of_code(code: types.CodeType) -> list[Any]:
     return [code.co_code.hex(), constants, list(code.co_names), list(code.co_varnames)]
 
 
-def _state(value: Any) -> Any:
+def _state(value: object) -> Any:
     if isinstance(value, np.ndarray):
-        return content({"": value})
+        return content_hash({"": value})
     if isinstance(value, Mapping):
         return {str(key): _state(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

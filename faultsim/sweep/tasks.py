@@ -9,6 +9,7 @@ from typing import Any
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
+from faultsim.machines import Cluster, Torus
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
 from faultsim.sweep.grid import Cell, Grid
@@ -72,7 +73,7 @@ class Inputs:
         self._limit, self._bytes = limit, 0
         self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
 
-    def get(self, key: tuple[Any, ...], make: Callable[[], Any], source: Any = None) -> _Held:
+    def get(self, key: tuple[Any, ...], make: Callable[[], Any], source: object = None) -> _Held:
         """The value cached under `key`, created if missing."""
         held = self._kept.get(key)
         if held is None:
@@ -204,7 +205,9 @@ _NO_FAILURES = FailureTrace([], [], span=1.0)
 _EXPECTED = {"log": Workload, "failures": FailureTrace}
 
 
-def _made(what: str, source: Any, seed: int, replicate: int, machine: Any, log: Workload | None) -> Any:
+def _made(
+    what: str, source: object, seed: int, replicate: int, machine: Cluster | Torus | None, log: Workload | None
+) -> Any:
     """An input as given, or drawn by a factory from the replicate's stream."""
     if not callable(source):
         return source

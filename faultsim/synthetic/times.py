@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,7 +109,7 @@ class WeibullTimes:
         return self.scale * generator(rng).weibull(self.shape, n)
 
 
-def sample_times(what: str, times: Any, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """`n` values of `times` (see `Times`), all finite and not negative.
 
     Examples

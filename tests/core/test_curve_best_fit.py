@@ -107,7 +107,7 @@ def test_best_fit_by_hand():
 
 def test_coordinates_are_needed():
     log = fs.Workload(submit=[0], runtime=[1], size=[1])
-    with pytest.raises(fs.OptionError, match=r"CurveBestFit .* cluster:8 has none: take Cluster\(8, shape="):
+    with pytest.raises(fs.OptionError, match=r"CurveBestFit .* cluster:8 has none: use Cluster\(8, shape="):
         fs.simulate(log, fs.Cluster(8), placement=fs.CurveBestFit())
     with pytest.raises(fs.OptionError, match="unknown curve 'peano'"):
         fs.CurveBestFit("peano")

@@ -1,32 +1,37 @@
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from faultsim._core.torus.occupancy import Torus
+
+Busy = NDArray[np.bool_] | NDArray[np.uint8]
 
 class Chooser:
     def __new__(cls, torus: Torus) -> Chooser: ...
-    def largest(self, busy: Any) -> tuple[int, tuple[int, ...] | None]: ...
-    def has_free(self, busy: Any, at_least: int) -> tuple[int, ...] | None: ...
-    def first(self, busy: Any, size: int, order: int = 0) -> tuple[int, ...] | None: ...
+    def largest(self, busy: Busy) -> tuple[int, tuple[int, ...] | None]: ...
+    def has_free(self, busy: Busy, at_least: int) -> tuple[int, ...] | None: ...
+    def first(self, busy: Busy, size: int, order: int = 0) -> tuple[int, ...] | None: ...
     def choose(
         self,
         rule: str,
-        busy: Any,
+        busy: Busy,
         size: int,
         order: int = 0,
-        forbidden: Any = None,
-        later: Any = None,
+        forbidden: Busy | None = None,
+        later: Busy | None = None,
         need: int = 0,
-        failing: Any = None,
+        failing: Busy | None = None,
         p: float = 0.0,
         rule_max: bool = False,
     ) -> Any: ...
     def repeat(
         self,
         rule: str,
-        busy: Any,
+        busy: Busy,
         size: int,
         times: int = 1,
-        failing: Any = None,
+        failing: Busy | None = None,
         p: float = 0.1,
         rule_max: bool = False,
     ) -> int: ...

@@ -1,0 +1,126 @@
+"""What `JobTable` and `FailureTable` share: columns that were checked once, and that nobody changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.columns import content_hash
+from faultsim.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ReadOnly", "Table"]
+
+
+class ReadOnly:
+    """An object whose attributes cannot be set.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> fs.Workflow([1]).name = "one"
+    Traceback (most recent call last):
+    ...
+    AttributeError: a Workflow is read-only: name cannot be set; its methods return changed copies
+    """
+
+    __slots__ = ()
+    #: What it is called where someone tries.
+    CALLED: ClassVar[str]
+
+    def __setattr__(self, key: str, value: object) -> None:
+        raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be set; its methods return changed copies")
+
+    def __delattr__(self, key: str) -> None:
+        raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be deleted")
+
+
+class Table(ReadOnly):
+    """Read-only NumPy columns, sorted by one of them."""
+
+    __slots__ = ("_columns", "_dropped", "_name")
+    #: What a message calls the table, and the column by which it is sorted.
+    NOUN: ClassVar[str]
+    SORTED_BY: ClassVar[str]
+
+    _columns: dict[str, NDArray[Any]]
+    _dropped: dict[str, int]
+    _name: str
+
+    def _rows(self, rows: slice | NDArray[Any]) -> Self:
+        """Some of the rows, in order, as copies that keep no larger array alive."""
+        raise NotImplementedError
+
+    def _hashed_first(self) -> bytes:
+        """What is hashed besides the columns."""
+        return b""
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """Reason and count of the records that a reader, or a method, left out."""
+        return MappingProxyType(self._dropped)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def __len__(self) -> int:
+        return len(self._columns[self.SORTED_BY])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table) or other.NOUN != self.NOUN:
+            return NotImplemented
+        return (
+            len(self) == len(other)
+            and self._hashed_first() == other._hashed_first()
+            and all(np.array_equal(values, other._columns[key]) for key, values in self._columns.items())
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
+
+    def digest(self) -> str:
+        """Hash of the content (BLAKE2b, 32 hexadecimal digits): the same on every machine, whatever the name.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.FailureTrace([5], [0], 1).digest() == fs.FailureTrace([5.0], [0], [1.0], name="other").digest()
+        True
+        """
+        return content_hash(self._columns, self._hashed_first())
+
+    def __getitem__(self, rows: slice | ArrayLike) -> Self:
+        if isinstance(rows, slice):
+            if rows.step is not None and rows.step < 1:
+                raise InputError(
+                    f"a {self.NOUN} stays sorted by {self.SORTED_BY}: slices go forward, got step {rows.step}"
+                )
+            return self._rows(rows)
+        chosen = np.asarray(rows)
+        if chosen.dtype != np.bool_ or chosen.shape != (len(self),):
+            raise InputError(
+                f"a {self.NOUN} takes a slice or a mask of {len(self)} booleans, got "
+                f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
+            )
+        return self._rows(chosen)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns as a pandas frame (needs pandas).
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> list(fs.FailureTrace([1], [0]).to_pandas())
+        ['time', 'node', 'downtime', 'coin']
+        """
+        pandas = checks.extra("pandas", "pandas", "to_pandas")
+        return pandas.DataFrame({key: values.copy() for key, values in self._columns.items()})

@@ -1,0 +1,84 @@
+"""How far apart the nodes of a job are (model.md#dispersal), from the record of who held what."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus
+
+__all__ = ["dispersal_of"]
+
+#: Cells of a table of coordinates that are counted at a time.
+_CELLS = 2**22
+
+
+def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_jobs: int) -> NDArray[np.float64]:
+    """Mean number of hops between two nodes of each job, of those it held last; NaN for jobs of one node.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 0], runtime=[10, 5], size=[2, 1])
+    >>> machine = fs.Cluster(3, shape=(1, 1, 3))
+    >>> result = fs.simulate(log, machine, record=True)
+    >>> dispersal_of(result.allocations, machine, 2)
+    array([ 1., nan])
+    """
+    if machine.shape is None:
+        raise OptionError(
+            f"dispersal: the nodes of {machine} have no coordinates; take Cluster({machine.nodes}, shape=(x, y, z))"
+        )
+    last = np.zeros(n_jobs, dtype=np.int64)
+    last[held["job"]] = np.arange(len(held["job"]))  # rows are in order of time, and the last one stays
+    if isinstance(machine, Torus):
+        size = (held["a"] * held["b"] * held["c"])[last].astype(float)
+        hops = _in_boxes(held, last, machine, size)
+    else:
+        begin, end = held["node_offsets"][last], held["node_offsets"][last + 1]
+        size = (end - begin).astype(float)
+        hops = _in_lists(held["nodes"], begin, end - begin, machine.shape)
+    pairs = size * (size - 1.0) / 2.0
+    mean: NDArray[np.float64] = np.divide(hops, pairs, out=np.full(n_jobs, np.nan), where=pairs > 0)
+    return mean
+
+
+def _in_boxes(
+    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], torus: Torus, size: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Hops between all pairs of nodes of boxes.
+
+    Along an axis, each of the extent's coordinates is that of size / extent nodes.
+    """
+    hops = np.zeros(len(rows))
+    for name, length in zip("abc", torus.shape, strict=True):
+        apart = np.arange(length)
+        if torus.wrap:
+            apart = np.minimum(apart, length - apart)
+        # Of one more coordinate to all before it; of all pairs of the first ones.
+        pairs = np.concatenate([[0], np.cumsum(np.cumsum(apart))]).astype(float)
+        extent = held[name][rows]
+        hops += pairs[extent] * (size / extent) ** 2
+    return hops
+
+
+def _in_lists(
+    nodes: NDArray[Any], begin: NDArray[np.int64], count: NDArray[np.int64], shape: tuple[int, int, int]
+) -> NDArray[np.float64]:
+    """Hops between all pairs of nodes of lists on a mesh.
+
+    Between two neighbouring coordinates, every pair of a node below and one above makes a hop.
+    """
+    hops = np.zeros(len(begin))
+    step = max(1, _CELLS // (max(shape) + max(1, int(count.max(initial=1)))))
+    for first in range(0, len(begin), step):
+        part = slice(first, first + step)
+        row = np.repeat(np.arange(len(begin[part])), count[part])
+        offset = np.arange(len(row)) - np.repeat(np.cumsum(count[part]) - count[part], count[part])
+        for length, where in zip(shape, np.unravel_index(nodes[begin[part][row] + offset], shape), strict=True):
+            cells = np.bincount(row * length + where, minlength=len(begin[part]) * length)
+            below = np.cumsum(cells.reshape(-1, length), axis=1).astype(float)
+            hops[part] += (below * (below[:, -1:] - below)).sum(axis=1)
+    return hops
