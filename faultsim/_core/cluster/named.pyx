@@ -1,4 +1,4 @@
-"""A cluster whose nodes are known by number; the contracts are in named.pxd and ../machine.pxd."""
+"""A cluster whose nodes are known by number; the contracts are in named.pxd and tables/machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Sets of coordinates on one axis; see ring.pxd."""
+"""Sets of coordinates on one axis; see axis_sets.pxd."""
 
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset

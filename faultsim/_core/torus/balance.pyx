@@ -57,7 +57,7 @@ cdef int _begin(case_t *c, finder_t *f, const uint64_t *occ, int size, int order
     """After choose_max_free has found a box: how many nodes fail.  0: that box it is; -1: no memory."""
     cdef bint level_known
     cdef int n = counts_load(
-        &f.counts, f.torus, &f.small if f.is_small else NULL, &f.lines, failing, occ,
+        &f.counts, f.torus, &f.word_maps if f.is_small else NULL, &f.row_maps, failing, occ,
         permit.forbidden if permit != NULL else NULL, whether)
     c.f, c.size, c.order, c.fronts = f, size, order, 0
     if n <= 0:

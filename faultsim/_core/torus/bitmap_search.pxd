@@ -16,7 +16,7 @@ from faultsim._core.torus.occupancy cimport box_t
 
 # The size of the largest free box above `best` that keeps clear of some box of `mine` (NULL: any), else `best`.  A box
 # of `enough` nodes ends the search; `witness` (may be NULL) is a free box of the size found, if that is above `best`.
-cdef int search_small(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
+cdef int search_words(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
                       box_t *witness) noexcept nogil
-cdef int search_lines(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
-                      box_t *witness) noexcept nogil
+cdef int search_rows(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
+                     box_t *witness) noexcept nogil

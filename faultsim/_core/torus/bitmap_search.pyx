@@ -4,12 +4,12 @@ from libc.string cimport memcpy
 
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.row_maps cimport (
-    lines_any_run, lines_column, lines_hunt, lines_layer, lines_next_column, lines_next_column_run, lines_pick,
-    lines_runs, lines_t, lines_widen, view_t,
+    row_map_any_run, row_map_column, row_map_hunt, row_map_layer, row_map_next_column, row_map_next_column_run,
+    row_map_pick, row_map_runs, row_map_widen, row_maps_t, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_apart
 from faultsim._core.torus.word_maps cimport (
-    small_base, small_lowest, small_members, small_runs, small_t, small_turn, u128,
+    u128, word_map_base, word_map_lowest, word_map_members, word_map_runs, word_map_turn, word_maps_t,
 )
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
@@ -43,9 +43,9 @@ cdef inline bint _everywhere(const family_t *f, const uint64_t *set, int extent)
     return set[0] & full == full
 
 
-cdef int search_small(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
+cdef int search_words(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
                       box_t *witness) noexcept nogil:
-    cdef const small_t *s = &f.small
+    cdef const word_maps_t *s = &f.word_maps
     cdef int *reach = f.reach
     cdef int nx = s.x.n, ny = s.y.n, nz = s.z.n
     cdef int a, b, c, size
@@ -55,13 +55,13 @@ cdef int search_small(finder_t *f, u128 vacant, int best, int enough, const fami
         reach[a] = nz
     for b in range(1, ny + 1):
         if b > 1:
-            layer &= small_turn(&s.y, vacant, b - 1)
+            layer &= word_map_turn(&s.y, vacant, b - 1)
         if layer == 0 or nx * ny * reach[1] <= best:
             break
         column = layer
         for a in range(1, nx + 1):
             if a > 1:
-                column &= small_turn(&s.x, layer, a - 1)
+                column &= word_map_turn(&s.x, layer, a - 1)
                 if reach[a] > reach[a - 1]:
                     reach[a] = reach[a - 1]
             if column == 0:
@@ -73,32 +73,32 @@ cdef int search_small(finder_t *f, u128 vacant, int best, int enough, const fami
             if size * reach[a] <= best:
                 continue
             c = best // size + 1
-            run = small_runs(&s.z, column, c)
+            run = word_map_runs(&s.z, column, c)
             if mine != NULL and run:
                 family_apart(&mine[0], a, set)
-                near = small_members(&s.x, set)
+                near = word_map_members(&s.x, set)
                 family_apart(&mine[1], b, set)
-                near |= small_members(&s.y, set)
+                near |= word_map_members(&s.y, set)
                 family_apart(&mine[2], c, set)
-                if run & (near | small_members(&s.z, set)) == 0:
+                if run & (near | word_map_members(&s.z, set)) == 0:
                     run = 0
             if run == 0:
                 reach[a] = c - 1
                 continue
             while c < reach[a]:
-                longer = run & small_turn(&s.z, column, c)
+                longer = run & word_map_turn(&s.z, column, c)
                 if longer == 0:
                     break
                 if mine != NULL:
                     family_apart(&mine[2], c + 1, set)
-                    if longer & (near | small_members(&s.z, set)) == 0:
+                    if longer & (near | word_map_members(&s.z, set)) == 0:
                         break
                 run = longer
                 c += 1
             reach[a] = c
             best = size * c
             if witness != NULL:
-                small_base(s, small_lowest(run), witness)
+                word_map_base(s, word_map_lowest(run), witness)
                 witness.a, witness.b, witness.c = a, b, c
             if best >= enough:
                 return best
@@ -107,20 +107,20 @@ cdef int search_small(finder_t *f, u128 vacant, int best, int enough, const fami
 
 cdef bint _fits(finder_t *f, const hunt_t *h, const uint64_t *column, int a, int b, int c) noexcept nogil:
     """Has the column map a run of c, one that keeps clear of some box of h.mine?  f.set[1] is that of b."""
-    cdef lines_t *lines = &f.lines
+    cdef row_maps_t *rows = &f.row_maps
     cdef const uint64_t *sx = &f.reach_x[a * ((f.torus.x + 63) // 64)]
     cdef box_t base
     if h.mine == NULL or _everywhere(&h.mine[0], sx, a) or _everywhere(&h.mine[1], f.set[1], b):
-        return lines_any_run(lines, column, c)
+        return row_map_any_run(rows, column, c)
     family_apart(&h.mine[2], c, f.set[2])
     if _everywhere(&h.mine[2], f.set[2], c):
-        return lines_any_run(lines, column, c)
-    return lines_runs(lines, column, c, lines.run) and lines_pick(lines, lines.run, sx, f.set[1], f.set[2], &base)
+        return row_map_any_run(rows, column, c)
+    return row_map_runs(rows, column, c, rows.run) and row_map_pick(rows, rows.run, sx, f.set[1], f.set[2], &base)
 
 
 cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b, int c, int high) noexcept nogil:
     """The column has a run of c, enough to be the best: how far does the longest go?  At most `high`."""
-    cdef lines_t *lines = &f.lines
+    cdef row_maps_t *rows = &f.row_maps
     cdef int middle = high                              # an axis that is free throughout is common: try all of it first
     while c < high:
         if _fits(f, h, column, a, b, middle):
@@ -130,8 +130,8 @@ cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b,
         middle = (c + high + 1) // 2
     h.best = a * b * c
     if h.witness != NULL:
-        lines_runs(lines, column, c, lines.run)
-        lines_pick(lines, lines.run, NULL, NULL, NULL, h.witness)
+        row_map_runs(rows, column, c, rows.run)
+        row_map_pick(rows, rows.run, NULL, NULL, NULL, h.witness)
         h.witness.a, h.witness.b, h.witness.c = a, b, c
     return c
 
@@ -139,7 +139,7 @@ cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b,
 cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     """Columns of 1, 2, 4, ..., X by 1, 2, 4, ..., Y: a good box to begin with, and bounds for all wider columns."""
     cdef const torus_t *t = f.torus
-    cdef lines_t *lines = &f.lines
+    cdef row_maps_t *rows = &f.row_maps
     cdef const uint64_t *column
     cdef uint64_t *target
     cdef int row, i, a, b, c, have, level
@@ -151,20 +151,20 @@ cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
             continue
         if h.mine != NULL:
             family_apart(&h.mine[1], b, f.set[1])
-        level, column, target, have = t.z, NULL, lines.column, 1
+        level, column, target, have = t.z, NULL, rows.column, 1
         for i in range(_coarse_rows(t.x)):
             a = _coarse_extent(i, t.x)
             level = min(level, h.cap[b * (t.x + 1) + a])
             if <long> t.x * b * level <= h.best:
                 break
             if column == NULL:
-                column = lines_layer(lines, v, b)
+                column = row_map_layer(rows, v, b)
                 if column == NULL:
                     level = 0
             if level and a > have:
-                if not lines_widen(lines, column, a - have, target):
+                if not row_map_widen(rows, column, a - have, target):
                     level = 0
-                column, target, have = target, lines.spare if target == lines.column else lines.column, a
+                column, target, have = target, rows.spare if target == rows.column else rows.column, a
             c = h.best // (a * b) + 1
             if c <= level:
                 if _fits(f, h, column, a, b, c):
@@ -179,7 +179,7 @@ cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
 cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     """All columns that may hold a larger box than the best."""
     cdef const torus_t *t = f.torus
-    cdef lines_t *lines = &f.lines
+    cdef row_maps_t *rows = &f.row_maps
     cdef int *reach = f.reach
     cdef int *cap
     cdef const uint64_t *layer
@@ -199,8 +199,8 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
             continue
         if h.mine != NULL:
             family_apart(&h.mine[1], b, f.set[1])
-        layer = lines_layer(lines, v, b)
-        if layer == NULL or not lines_column(lines, layer, first, lines.column):
+        layer = row_map_layer(rows, v, b)
+        if layer == NULL or not row_map_column(rows, layer, first, rows.column):
             for a in range(first, t.x + 1):
                 reach[a] = cap[a] = 0
             continue
@@ -210,20 +210,20 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
                 break
             c = h.best // (a * b) + 1
             if c > reach[a]:
-                if a > first and not lines_next_column(lines, layer, a, lines.column):
+                if a > first and not row_map_next_column(rows, layer, a, rows.column):
                     reach[a] = cap[a] = 0
                     break
                 continue
             if h.mine == NULL:
-                code = lines_next_column_run(lines, layer, a, a > first, c, lines.column)
+                code = row_map_next_column_run(rows, layer, a, a > first, c, rows.column)
             else:
                 code = 1
                 if a > first:
-                    code = lines_next_column(lines, layer, a, lines.column)
-                if code and _fits(f, h, lines.column, a, b, c):
+                    code = row_map_next_column(rows, layer, a, rows.column)
+                if code and _fits(f, h, rows.column, a, b, c):
                     code = 2
             if code == 2:
-                reach[a] = _lengthen(f, h, lines.column, a, b, c, min(reach[a], v.ceiling // (a * b)))
+                reach[a] = _lengthen(f, h, rows.column, a, b, c, min(reach[a], v.ceiling // (a * b)))
             else:
                 reach[a] = c - 1 if code else 0
             cap[a] = reach[a]
@@ -233,8 +233,8 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
                 return
 
 
-cdef int search_lines(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
-                      box_t *witness) noexcept nogil:
+cdef int search_rows(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
+                     box_t *witness) noexcept nogil:
     cdef const torus_t *t = f.torus
     cdef hunt_t h
     cdef box_t box
@@ -242,8 +242,8 @@ cdef int search_lines(finder_t *f, view_t *v, int best, int enough, const family
     h.mine, h.best, h.enough, h.witness, h.cap = mine, best, min(enough, v.ceiling), witness, v.cap
     if h.best >= h.enough:
         return best
-    if mine == NULL and f.lines.is_octet:
-        a = lines_hunt(&f.lines, v, best + 1, h.enough, &box)
+    if mine == NULL and f.row_maps.is_octet:
+        a = row_map_hunt(&f.row_maps, v, best + 1, h.enough, &box)
         if a > 0 and witness != NULL:
             witness[0] = box
         return max(a, best)

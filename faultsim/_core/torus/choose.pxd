@@ -1,6 +1,6 @@
 """Placement rules on a torus: which free box a job of `size` nodes gets.  The contract.
 
-A candidate is a free box of exactly `size` nodes that the permit allows; "first" is by ``order`` (torus.pxd).
+A candidate is a free box of exactly `size` nodes that the permit allows; "first" is by ``order`` (occupancy.pxd).
 """
 
 from libc.stdint cimport uint64_t

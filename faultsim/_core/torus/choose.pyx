@@ -2,7 +2,7 @@
 
 Nothing here looks at a candidate by itself.  A level is a size of free box that may be left; the boxes of that size
 and the candidates of one shape are maps, and which candidates keep clear of such a box follows from their projections
-on the axes (ring.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one
+on the axes (axis_sets.pxd).  The largest free box of all is tried as a level first; if every candidate destroys it, one
 search finds the highest level that some candidate leaves.
 """
 

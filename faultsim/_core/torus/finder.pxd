@@ -1,10 +1,11 @@
 # What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
 
 from libc.stdint cimport uint64_t
+from faultsim._core.containers.memory cimport blocks_t
 from faultsim._core.torus.node_counts cimport counts_t
-from faultsim._core.torus.row_maps cimport lines_t, view_t
+from faultsim._core.torus.row_maps cimport row_maps_t, view_t
 from faultsim._core.torus.axis_sets cimport family_t
-from faultsim._core.torus.word_maps cimport small_t, u128
+from faultsim._core.torus.word_maps cimport u128, word_maps_t
 from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
 
 
@@ -25,10 +26,11 @@ cdef struct choice_t:               # a remembered choose_max_free on a small to
 
 cdef struct finder_t:
     const torus_t *torus
-    bint is_small                   # all maps are 128-bit integers (small.pxd), else lines.pxd
-    small_t small
-    lines_t lines
-    u128 *small_free                # [3] the free nodes of each view; owns `small` 's views
+    blocks_t blocks                 # what it allocates at once
+    bint is_small                   # all maps are 128-bit integers (word_maps.pxd), else row_maps.pxd
+    word_maps_t word_maps
+    row_maps_t row_maps
+    u128 *vacant                    # [3] the free nodes of each view, where maps are words
     view_t view[3]
     int map_words                   # uint64 words a map
     int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a

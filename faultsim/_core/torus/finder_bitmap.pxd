@@ -1,6 +1,6 @@
 """The bitmap finder (ours, the default): the contract.
 
-A finder answers questions about free boxes of one occupancy; ``order`` is a box_order_t of torus.pxd.  It owns its
+A finder answers questions about free boxes of one occupancy; ``order`` is a box_order_t of occupancy.pxd.  It owns its
 scratch memory, so one finder serves one thread.  It remembers the last occupancies and what it found out about them;
 that never changes an answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
 """
@@ -29,7 +29,7 @@ cdef bint first_free(finder_t *f, const uint64_t *occ, int size, int order, box_
 # caller frees it with free()).  How many, or -1: no memory.
 cdef long all_free(finder_t *f, const uint64_t *occ, int size, int order, box_t **buf, long *cap) noexcept nogil
 
-# -- for choose.pyx: maps (lines.pxd) whatever their kind ------------------------------------------------------------
+# -- for choose.pyx: maps (row_maps.pxd) whatever their kind ---------------------------------------------------------
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil
 cdef int finder_largest(finder_t *f, int which) noexcept nogil

@@ -1,19 +1,20 @@
 """The bitmap finder; see finder_bitmap.pxd.  The search for the largest box is in bitmap_search.pyx."""
 
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memset
 
-from faultsim._core.torus.bitmap_search cimport search_lines, search_small
+from faultsim._core.containers.memory cimport blocks_add, blocks_free, blocks_t
+from faultsim._core.torus.bitmap_search cimport search_rows, search_words
 from faultsim._core.torus.finder cimport FUTURE, PLAIN
 from faultsim._core.torus.node_counts cimport counts_free
 from faultsim._core.torus.row_maps cimport (
-    view_t, lines_canonical, lines_filter, lines_free, lines_hunt, lines_init, lines_next, lines_pick, lines_project,
-    lines_shape, view_free, view_init, view_load,
+    row_map_canonical, row_map_filter, row_map_free, row_map_hunt, row_map_init, row_map_next, row_map_pick,
+    row_map_project, row_map_shape, view_free, view_init, view_load, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_add, family_free, family_init
 from faultsim._core.torus.word_maps cimport (
-    u128, small_base, small_canonical, small_fits, small_free, small_get, small_init, small_lowest, small_members,
-    small_project, small_shape,
+    u128, word_map_base, word_map_canonical, word_map_fits, word_map_free, word_map_get, word_map_init, word_map_lowest,
+    word_map_members, word_map_project, word_map_shape,
 )
 from faultsim._core.torus.occupancy cimport BASES, EXTENTS_DESCENDING, base_before, boxes_push, boxes_sort, boxes_t
 
@@ -21,41 +22,39 @@ from faultsim._core.torus.occupancy cimport BASES, EXTENTS_DESCENDING, base_befo
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     cdef int i, bad = 0, shapes = 0
     cdef int axes[3]
+    cdef blocks_t *blocks = &f.blocks
     memset(f, 0, sizeof(finder_t))
     f.torus = torus
     axes[0], axes[1], axes[2] = torus.x, torus.y, torus.z
-    f.is_small = small_fits(torus)
+    f.is_small = word_map_fits(torus)
     if f.is_small:
         f.map_words = sizeof(u128) // sizeof(uint64_t)
-        f.small_free = <u128 *> calloc(3, sizeof(u128))
-        bad = small_init(&f.small, torus) != 0 or f.small_free == NULL
+        blocks_add(blocks, f, &f.vacant, 3, sizeof(u128))
+        bad = word_map_init(&f.word_maps, torus)
     else:
-        bad = lines_init(&f.lines, torus)
+        bad = row_map_init(&f.row_maps, torus)
         if bad == 0:
-            f.map_words = <int> f.lines.size
+            f.map_words = <int> f.row_maps.size
             for i in range(3):
-                bad |= view_init(&f.view[i], &f.lines)
+                bad |= view_init(&f.view[i], &f.row_maps)
     for i in range(3):
-        f.set[i] = <uint64_t *> calloc((axes[i] + 63) // 64, sizeof(uint64_t))
+        blocks_add(blocks, f, &f.set[i], (axes[i] + 63) // 64, sizeof(uint64_t))
         bad |= (family_init(&f.mine[i], axes[i], torus.wrap) | family_init(&f.room[i], axes[i], torus.wrap)
                 | family_init(&f.guard[i], axes[i], torus.wrap))
-        bad |= f.set[i] == NULL
     for i in range(1, torus.nodes + 1):
         shapes = max(shapes, torus.first_shape[i + 1] - torus.first_shape[i])
-    f.held = <uint64_t *> calloc(<size_t> shapes * f.map_words, sizeof(uint64_t))
-    f.reach = <int *> malloc((torus.x + 1) * sizeof(int))
-    f.cap = <int *> malloc(<size_t> (torus.x + 1) * (torus.y + 1) * sizeof(int))
-    f.scratch = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
-    f.joined = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
-    f.guard_later = <uint64_t *> calloc(torus.words, sizeof(uint64_t))
-    f.map = <uint64_t *> calloc(f.map_words, sizeof(uint64_t))
-    f.reach_x = <uint64_t *> calloc(<size_t> (torus.x + 1) * ((torus.x + 63) // 64), sizeof(uint64_t))
-    f.blocked = <unsigned short *> calloc(torus.nodes + 1, sizeof(unsigned short))
+    blocks_add(blocks, f, &f.held, <size_t> shapes * f.map_words, sizeof(uint64_t))
+    blocks_add(blocks, f, &f.reach, torus.x + 1, sizeof(int))
+    blocks_add(blocks, f, &f.cap, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
+    blocks_add(blocks, f, &f.scratch, torus.words, sizeof(uint64_t))
+    blocks_add(blocks, f, &f.joined, torus.words, sizeof(uint64_t))
+    blocks_add(blocks, f, &f.guard_later, torus.words, sizeof(uint64_t))
+    blocks_add(blocks, f, &f.map, f.map_words, sizeof(uint64_t))
+    blocks_add(blocks, f, &f.reach_x, <size_t> (torus.x + 1) * ((torus.x + 63) // 64), sizeof(uint64_t))
+    blocks_add(blocks, f, &f.blocked, torus.nodes + 1, sizeof(unsigned short))
     f.blocked_stamp = 1
     f.epoch = 1
-    if (bad or f.held == NULL or f.reach == NULL or f.cap == NULL or f.scratch == NULL or f.joined == NULL
-            or f.guard_later == NULL or f.map == NULL
-            or f.reach_x == NULL or f.blocked == NULL):
+    if bad or blocks.failed:
         finder_free(f)
         return -1
     return 0
@@ -63,25 +62,14 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
 
 cdef void finder_free(finder_t *f) noexcept nogil:
     cdef int i
-    small_free(&f.small)
-    lines_free(&f.lines)
+    word_map_free(&f.word_maps)
+    row_map_free(&f.row_maps)
     for i in range(3):
         view_free(&f.view[i])
-    for i in range(3):
-        free(f.set[i])
         family_free(&f.mine[i])
         family_free(&f.room[i])
         family_free(&f.guard[i])
-    free(f.small_free)
-    free(f.reach)
-    free(f.cap)
-    free(f.scratch)
-    free(f.joined)
-    free(f.guard_later)
-    free(f.map)
-    free(f.held)
-    free(f.reach_x)
-    free(f.blocked)
+    blocks_free(&f.blocks, f)
     free(f.memo)
     free(f.front)
     counts_free(&f.counts)
@@ -104,9 +92,9 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil:
     if f.is_small:
-        f.small_free[which] = f.small.all & ~small_get(&f.small, occ)
+        f.vacant[which] = f.word_maps.all & ~word_map_get(&f.word_maps, occ)
     else:
-        view_load(&f.view[which], &f.lines, occ)
+        view_load(&f.view[which], &f.row_maps, occ)
 
 
 cdef bint finder_absent(const finder_t *f, int which, int size) noexcept nogil:
@@ -122,31 +110,31 @@ cdef void finder_note_absent(finder_t *f, int which, int size) noexcept nogil:
 cdef bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil:
     cdef u128 w
     if f.is_small:
-        w = small_shape(&f.small, f.small_free[which], s.a, s.b, s.c)
+        w = word_map_shape(&f.word_maps, f.vacant[which], s.a, s.b, s.c)
         (<u128 *> map)[0] = w
         return w != 0
-    return lines_shape(&f.lines, &f.view[which], s.a, s.b, s.c, map)
+    return row_map_shape(&f.row_maps, &f.view[which], s.a, s.b, s.c, map)
 
 
 cdef void map_canonical(finder_t *f, const shape_t *s, uint64_t *map) noexcept nogil:
     if not f.torus.wrap:
         return
     if f.is_small:
-        (<u128 *> map)[0] = small_canonical(&f.small, (<u128 *> map)[0], s.a, s.b, s.c)
+        (<u128 *> map)[0] = word_map_canonical(&f.word_maps, (<u128 *> map)[0], s.a, s.b, s.c)
     else:
-        lines_canonical(&f.lines, s.a, s.b, s.c, map)
+        row_map_canonical(&f.row_maps, s.a, s.b, s.c, map)
 
 
 cdef void map_project(finder_t *f, const uint64_t *map, uint64_t **sets) noexcept nogil:
     if f.is_small:
-        small_project(&f.small, (<const u128 *> map)[0], sets[0], sets[1], sets[2])
+        word_map_project(&f.word_maps, (<const u128 *> map)[0], sets[0], sets[1], sets[2])
     else:
-        lines_project(&f.lines, map, sets[0], sets[1], sets[2])
+        row_map_project(&f.row_maps, map, sets[0], sets[1], sets[2])
 
 
 cdef inline u128 _sieve(const finder_t *f, uint64_t **sets) noexcept nogil:
-    return (small_members(&f.small.x, sets[0]) | small_members(&f.small.y, sets[1])
-            | small_members(&f.small.z, sets[2]))
+    return (word_map_members(&f.word_maps.x, sets[0]) | word_map_members(&f.word_maps.y, sets[1])
+            | word_map_members(&f.word_maps.z, sets[2]))
 
 
 cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *base) noexcept nogil:
@@ -157,18 +145,18 @@ cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *bas
             w &= _sieve(f, sets)
         if w == 0:
             return False
-        small_base(&f.small, small_lowest(w), base)
+        word_map_base(&f.word_maps, word_map_lowest(w), base)
         return True
     if sets == NULL:
-        return lines_pick(&f.lines, map, NULL, NULL, NULL, base)
-    return lines_pick(&f.lines, map, sets[0], sets[1], sets[2], base)
+        return row_map_pick(&f.row_maps, map, NULL, NULL, NULL, base)
+    return row_map_pick(&f.row_maps, map, sets[0], sets[1], sets[2], base)
 
 
 cdef bint map_filter(finder_t *f, uint64_t *map, uint64_t **sets) noexcept nogil:
     if f.is_small:
         (<u128 *> map)[0] &= _sieve(f, sets)
         return (<u128 *> map)[0] != 0
-    return lines_filter(&f.lines, map, sets[0], sets[1], sets[2])
+    return row_map_filter(&f.row_maps, map, sets[0], sets[1], sets[2])
 
 
 cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noexcept nogil:
@@ -179,11 +167,11 @@ cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noex
         w = (<const u128 *> map)[0] >> <int> at[0] << <int> at[0]
         if w == 0:
             return False
-        at[0] = small_lowest(w)
-        small_base(&f.small, <int> at[0], base)
+        at[0] = word_map_lowest(w)
+        word_map_base(&f.word_maps, <int> at[0], base)
         at[0] += 1
         return True
-    return lines_next(&f.lines, map, at, base)
+    return row_map_next(&f.row_maps, map, at, base)
 
 
 # -- the search, and families of boxes -------------------------------------------------------------------------------
@@ -191,8 +179,8 @@ cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noex
 cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine,
                        box_t *witness) noexcept nogil:
     if f.is_small:
-        return search_small(f, f.small_free[which], best, enough, mine, witness)
-    return search_lines(f, &f.view[which], best, enough, mine, witness)
+        return search_words(f, f.vacant[which], best, enough, mine, witness)
+    return search_rows(f, &f.view[which], best, enough, mine, witness)
 
 
 cdef int finder_rooms(finder_t *f, int which, int need, family_t *rooms) noexcept nogil:
@@ -223,12 +211,12 @@ cdef int finder_rooms(finder_t *f, int which, int need, family_t *rooms) noexcep
 cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     cdef view_t *v = &f.view[which]
     if f.is_small:
-        return search_small(f, f.small_free[which], 0, f.torus.nodes, NULL, NULL)
-    if v.largest < 0 and f.lines.is_octet:              # the witness is then the first box
-        v.floor = v.largest = lines_hunt(&f.lines, v, max(v.floor, 1), f.torus.nodes, &v.witness)
+        return search_words(f, f.vacant[which], 0, f.torus.nodes, NULL, NULL)
+    if v.largest < 0 and f.row_maps.is_octet:              # the witness is then the first box
+        v.floor = v.largest = row_map_hunt(&f.row_maps, v, max(v.floor, 1), f.torus.nodes, &v.witness)
         v.ceiling = v.largest
     if v.largest < 0:
-        v.floor = v.largest = search_lines(f, v, v.floor, f.torus.nodes, NULL, &v.witness)
+        v.floor = v.largest = search_rows(f, v, v.floor, f.torus.nodes, NULL, &v.witness)
         v.ceiling = v.largest
     return v.largest
 
@@ -262,7 +250,7 @@ cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nog
     cdef int size
     finder_load(f, PLAIN, occ)
     size = finder_largest(f, PLAIN)
-    if out != NULL and size > 0 and f.lines.is_octet:
+    if out != NULL and size > 0 and f.row_maps.is_octet:
         out[0] = f.view[<int> PLAIN].witness
     elif out != NULL and size > 0:
         _first(f, PLAIN, size, EXTENTS_DESCENDING, out)
@@ -276,11 +264,11 @@ cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witnes
         at_least = 1
     finder_load(f, FUTURE, occ)
     if f.is_small:
-        return search_small(f, f.small_free[<int> FUTURE], at_least - 1, at_least, NULL, witness) >= at_least
+        return search_words(f, f.vacant[<int> FUTURE], at_least - 1, at_least, NULL, witness) >= at_least
     if at_least > v.ceiling:
         return False
     if v.floor < at_least:
-        size = search_lines(f, v, at_least - 1, at_least, NULL, &v.witness)
+        size = search_rows(f, v, at_least - 1, at_least, NULL, &v.witness)
         if size < at_least:
             v.ceiling = at_least - 1
             return False

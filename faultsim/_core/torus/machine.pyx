@@ -1,4 +1,4 @@
-"""The torus as a machine of the engine; the contract is in ../machine.pxd."""
+"""The torus as a machine of the engine; the contract is in tables/machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy

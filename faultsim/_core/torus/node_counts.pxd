@@ -1,21 +1,21 @@
 """How many of some marked nodes a box holds, for the bases of a shape in a map: the contract.
 
-Counts are found base by base where a map has few, else bit-sliced for all bases at once: plane j is a map (small.pxd
-or lines.pxd) with bit j of the count of each base.  Where there are many marked nodes on a large machine, each base
-has its count as a number instead.
+Counts are found base by base where a map has few, else bit-sliced for all bases at once: plane j is a map
+(word_maps.pxd or row_maps.pxd) with bit j of the count of each base.  Where there are many marked nodes on a large
+machine, each base has its count as a number instead.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-from faultsim._core.torus.row_maps cimport lines_t
-from faultsim._core.torus.word_maps cimport small_t
+from faultsim._core.torus.row_maps cimport row_maps_t
+from faultsim._core.torus.word_maps cimport word_maps_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
 cdef struct counts_t:               # all zero is an empty one; owns its memory
-    const torus_t *torus            # good while a decision lasts, as `small` and `lines` are; one of these is NULL
-    const small_t *small
-    lines_t *lines
+    const torus_t *torus            # good while a decision lasts, as the next two are; one of these is NULL
+    const word_maps_t *word_maps
+    row_maps_t *row_maps
     bint whether                    # counts are 0 or 1: whether there is one
     int n                           # marked nodes
     int32_t *node                   # [torus.nodes]: their numbers
@@ -33,8 +33,8 @@ cdef struct counts_t:               # all zero is an empty one; owns its memory
 cdef void counts_free(counts_t *c) noexcept nogil
 
 # Mark the nodes of `mask` that are in neither `occ` nor `other` (may be NULL).  How many, or -1: no memory.
-cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, lines_t *lines, const uint64_t *mask,
-                     const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil
+cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_maps, row_maps_t *row_maps,
+                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil
 # Look at a shape, for the next two questions.
 cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
 # Keep the bases of at most k marked nodes; tells whether one is left.

@@ -6,9 +6,9 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 from faultsim._core.containers.bits cimport fs_lowest, fs_popcount
-from faultsim._core.torus.row_maps cimport lines_next
+from faultsim._core.torus.row_maps cimport row_map_next
 from faultsim._core.torus.word_maps cimport (
-    FS_HIGH, axis_t, small_base, small_get, small_lowest, small_t, small_turn, u128,
+    FS_HIGH, axis_t, u128, word_map_base, word_map_get, word_map_lowest, word_map_turn, word_maps_t,
 )
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
@@ -22,17 +22,17 @@ cdef void counts_free(counts_t *c) noexcept nogil:
     memset(c, 0, sizeof(counts_t))
 
 
-cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, lines_t *lines, const uint64_t *mask,
-                     const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil:
+cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_maps, row_maps_t *row_maps,
+                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil:
     cdef int i, line
     cdef int64_t bit
     cdef uint64_t w
-    c.torus, c.small, c.lines, c.whether, c.n = torus, small, lines, whether, 0
+    c.torus, c.word_maps, c.row_maps, c.whether, c.n = torus, word_maps, row_maps, whether, 0
     if c.node == NULL:
-        c.words = sizeof(u128) // sizeof(uint64_t) if small != NULL else lines.size
+        c.words = sizeof(u128) // sizeof(uint64_t) if word_maps != NULL else row_maps.size
         c.node = <int32_t *> malloc(torus.nodes * sizeof(int32_t))
         c.mark = <uint64_t *> malloc(torus.words * sizeof(uint64_t))
-        c.row = <uint64_t *> malloc((1 if small != NULL else lines.row) * sizeof(uint64_t))
+        c.row = <uint64_t *> malloc((1 if word_maps != NULL else row_maps.row) * sizeof(uint64_t))
     if c.node == NULL or c.mark == NULL or c.row == NULL:
         counts_free(c)
         return -1
@@ -53,7 +53,7 @@ cdef int counts_load(counts_t *c, const torus_t *torus, const small_t *small, li
 cdef inline bint _is_dense(const counts_t *c, int a, int b) noexcept nogil:
     """Is it cheaper to add up numbers (some steps a node of the machine) than planes (some a row of each marked node)?
     """
-    return c.small == NULL and <int64_t> c.n * (a * c.lines.row + b) > 2 * <int64_t> c.torus.nodes
+    return c.word_maps == NULL and <int64_t> c.n * (a * c.row_maps.row + b) > 2 * <int64_t> c.torus.nodes
 
 
 cdef int _reserve(counts_t *c) noexcept nogil:
@@ -81,13 +81,13 @@ cdef inline u128 _spread(const axis_t *axis, u128 w, int extent) noexcept nogil:
     cdef int have = 1, k
     while have < extent:
         k = min(have, extent - have)
-        w |= small_turn(axis, w, k)
+        w |= word_map_turn(axis, w, k)
         have += k
     return w
 
 
-cdef void _planes_small(counts_t *c) noexcept nogil:
-    cdef const small_t *s = c.small
+cdef void _planes_words(counts_t *c) noexcept nogil:
+    cdef const word_maps_t *s = c.word_maps
     cdef u128 *plane = <u128 *> c.plane
     cdef u128 carry, w
     cdef int i, j
@@ -108,7 +108,7 @@ cdef void _planes_small(counts_t *c) noexcept nogil:
             j += 1
 
 
-# -- lines -----------------------------------------------------------------------------------------------------------
+# -- row maps --------------------------------------------------------------------------------------------------------
 
 cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
     return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
@@ -120,21 +120,21 @@ cdef void _cover_row(counts_t *c, int y, int z) noexcept nogil:
     cdef int b = c.b, d = c.c, i, k, iy, iz
     cdef int64_t bit
     cdef uint64_t run = 0
-    memset(c.row, 0, c.lines.row * sizeof(uint64_t))
-    if c.lines.words == 1:
+    memset(c.row, 0, c.row_maps.row * sizeof(uint64_t))
+    if c.row_maps.words == 1:
         run = _ones(d) << (z - d + 1) if z >= d - 1 else _ones(z + 1) | (_ones(d - z - 1) << (z - d + 1 + t.z))
     for i in range(b):
         iy = y - i if y >= i else y - i + t.y
         bit = <int64_t> iy * t.field
         c.row[bit >> 6] |= run << (bit & 63)
-        for k in range(d if c.lines.words > 1 else 0):
+        for k in range(d if c.row_maps.words > 1 else 0):
             iz = z - k if z >= k else z - k + t.z
             c.row[(bit + iz) >> 6] |= <uint64_t> 1 << ((bit + iz) & 63)
 
 
-cdef void _planes_lines(counts_t *c) noexcept nogil:
+cdef void _planes_rows(counts_t *c) noexcept nogil:
     cdef const torus_t *t = c.torus
-    cdef int row = c.lines.row, i, k, word, x
+    cdef int row = c.row_maps.row, i, k, word, x
     cdef long j
     cdef uint64_t carry, w
     cdef uint64_t *plane
@@ -201,9 +201,9 @@ cdef int counts_box(const counts_t *c, const box_t *box) noexcept nogil:
     cdef const torus_t *t = c.torus
     cdef u128 nodes
     cdef int i, x, y, z, k = 0
-    if c.small != NULL:
-        nodes = (_interval(&c.small.x, box.x, box.a) & _interval(&c.small.y, box.y, box.b)
-                 & _interval(&c.small.z, box.z, box.c) & small_get(c.small, c.mark))
+    if c.word_maps != NULL:
+        nodes = (_interval(&c.word_maps.x, box.x, box.a) & _interval(&c.word_maps.y, box.y, box.b)
+                 & _interval(&c.word_maps.z, box.z, box.c) & word_map_get(c.word_maps, c.mark))
         k = fs_popcount(<uint64_t> nodes) + fs_popcount(FS_HIGH(nodes))
     else:
         for i in range(c.n):
@@ -221,16 +221,16 @@ cdef bint _next(counts_t *c, const uint64_t *map, long *at, int *count) noexcept
     cdef box_t box
     cdef u128 w
     cdef int k
-    if c.small != NULL:
+    if c.word_maps != NULL:
         if at[0] >= c.torus.nodes:
             return False
         w = (<const u128 *> map)[0] >> <int> at[0] << <int> at[0]
         if w == 0:
             return False
-        at[0] = small_lowest(w)
-        small_base(c.small, <int> at[0], &box)
+        at[0] = word_map_lowest(w)
+        word_map_base(c.word_maps, <int> at[0], &box)
         at[0] += 1
-    elif not lines_next(c.lines, map, at, &box):
+    elif not row_map_next(c.row_maps, map, at, &box):
         return False
     if c.has_sum:
         k = <int> c.sum[(box.x * c.torus.y + box.y) * c.torus.z + box.z]
@@ -275,11 +275,11 @@ cdef inline void _ready(counts_t *c, const uint64_t *map) noexcept nogil:
     cdef long i
     if c.has_planes or c.has_sum:
         return
-    if c.small != NULL:
+    if c.word_maps != NULL:
         one, all = 1, c.n // 2
     else:
         one = 2 * c.n
-        all = c.n * (<int64_t> 2 * c.a * c.lines.row + c.b) + 2 * c.planes * c.words
+        all = c.n * (<int64_t> 2 * c.a * c.row_maps.row + c.b) + 2 * c.planes * c.words
     for i in range(c.words):
         bases += fs_popcount(map[i])
         if bases * one > all:
@@ -292,10 +292,10 @@ cdef inline void _ready(counts_t *c, const uint64_t *map) noexcept nogil:
         _numbers(c)
         return
     memset(c.plane, 0, c.planes * c.words * sizeof(uint64_t))
-    if c.small != NULL:
-        _planes_small(c)
+    if c.word_maps != NULL:
+        _planes_words(c)
     else:
-        _planes_lines(c)
+        _planes_rows(c)
 
 
 # -- the questions ---------------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*fie
 set iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with
 memcpy, compared with memcmp and joined word by word.  ``field`` is the length of a line in bits:
 
-* Z itself where all nodes fit into one integer of 128 bits (small.pxd): a bit is then a node number,
-* else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (lines.pxd).
+* Z itself where all nodes fit into one integer of 128 bits (word_maps.pxd): a bit is then a node number,
+* else 8, 16, 32, 64 or a multiple of 64: the least that holds Z (row_maps.pxd).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint64_t

@@ -1,16 +1,16 @@
-"""Torus geometry, occupancy bitmaps and box lists; see torus.pxd."""
+"""Torus geometry, occupancy bitmaps and box lists; see occupancy.pxd."""
 
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memset
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount
 
-cdef extern from "small.h" nogil:
-    int FS_SMALL_NODES
+cdef extern from "word_maps.h" nogil:
+    int FS_WORD_NODES
 
 
 cdef int _field(int z, int nodes) noexcept nogil:
-    if nodes <= FS_SMALL_NODES:
+    if nodes <= FS_WORD_NODES:
         return z
     if FS_LITTLE_ENDIAN:
         if z <= 8:

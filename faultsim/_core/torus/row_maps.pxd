@@ -3,15 +3,16 @@
 A *map* is an array of ``size`` uint64 words in which bit ``(iy*field + iz)`` of row ix stands for node (ix, iy, iz);
 rows begin at whole words, and bits that belong to no node are 0.  The map of a shape has the bases of its free boxes
 set; it is the free nodes ANDed over the shape, first along y, then x, then z (shift and AND, doubling: log2 of the
-extent steps). On a full axis of a torus every base is set or none is, until `lines_canonical` keeps base 0 alone.
+extent steps). On a full axis of a torus every base is set or none is, until `row_map_canonical` keeps base 0 alone.
 """
 
 from libc.stdint cimport uint16_t, uint64_t
 
+from faultsim._core.containers.memory cimport blocks_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
-cdef extern from "lines.h" nogil:
+cdef extern from "row_maps.h" nogil:
     ctypedef struct fs_steps:
         int n
         int whole
@@ -26,7 +27,7 @@ cdef extern from "lines.h" nogil:
         uint64_t lo
         uint64_t hi
         const fs_steps *steps
-    ctypedef struct fs_kernels:         # n words each; see lines_loops.h
+    ctypedef struct fs_row_kernels:         # n words each; see row_loops.h
         uint64_t (*both)(uint64_t *dst, const uint64_t *a, const void *b, long n) noexcept nogil
         uint64_t (*rows)(uint64_t *dst, const uint64_t *a, long step_a, const void *b, long step_b, long n,
                          long row) noexcept nogil
@@ -54,11 +55,12 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t life                   # counts occupancies that do not include the one before
     uint16_t stamp                  # the same, for `absent`
     uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
+    blocks_t blocks                 # all but `layers`
 
 
-cdef struct lines_t:
+cdef struct row_maps_t:
     const torus_t *torus
-    const fs_kernels *kernels
+    const fs_row_kernels *kernels
     int words                       # uint64 words a line where z > 64, else 1
     int line_bytes
     int row, wide_row               # words a row of a map, of `wide`
@@ -66,7 +68,7 @@ cdef struct lines_t:
     long wide_size
     uint64_t row_tail               # bits of a row's last word that belong to nodes
     fs_steps *steps                 # [z + 1] where words == 1
-    bint is_octet                   # x <= 8 and a row is one word: `lines_hunt` may be asked
+    bint is_octet                   # x <= 8 and a row is one word: `row_map_hunt` may be asked
     fs_octet octet
     uint64_t *row_mask              # [row]: bits that belong to nodes
     uint64_t *ping                  # scratch of wide_size
@@ -76,46 +78,47 @@ cdef struct lines_t:
     uint64_t *column
     uint64_t *spare
     uint64_t *run
+    blocks_t blocks
 
 
-cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil        # 0; -1 no memory
-cdef void lines_free(lines_t *l) noexcept nogil
-cdef int view_init(view_t *v, const lines_t *l) noexcept nogil              # 0; -1 no memory
+cdef int row_map_init(row_maps_t *l, const torus_t *torus) noexcept nogil        # 0; -1 no memory
+cdef void row_map_free(row_maps_t *l) noexcept nogil
+cdef int view_init(view_t *v, const row_maps_t *l) noexcept nogil              # 0; -1 no memory
 cdef void view_free(view_t *v) noexcept nogil
 
 # Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
-cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept nogil
+cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil
 
 # The map of a shape into `out`; False = empty (out is then not filled in).
-cdef bint lines_shape(lines_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
-cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
+cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil
+cdef void row_map_canonical(const row_maps_t *l, int a, int b, int c, uint64_t *map) noexcept nogil
 
 # One step of each kind, for those who walk over all shapes.  All tell whether a bit is left.
 # The layer (1, b, 1), NULL = empty; good until the next call.
-cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil
+cdef const uint64_t *row_map_layer(row_maps_t *l, view_t *v, int b) noexcept nogil
 # Columns (a, b, 1) from layers: any a at once, from a layer; of a + more from those of a >= more; of a from those of
 # a - 1, in place; the same (if `step`) with a look for runs of c along z: 0 = nothing left, 1 = no run, 2 = a run.
-cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
-cdef bint lines_widen(const lines_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil
-cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
-cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint step, int c,
-                               uint64_t *column) noexcept nogil
+cdef bint row_map_column(row_maps_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef bint row_map_widen(const row_maps_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil
+cdef bint row_map_next_column(const row_maps_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil
+cdef int row_map_next_column_run(row_maps_t *l, const uint64_t *layer, int a, bint step, int c,
+                                 uint64_t *column) noexcept nogil
 # Runs (a, b, c): where they begin; whether there is one.
-cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil
-cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil
+cdef bint row_map_runs(row_maps_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil
+cdef bint row_map_any_run(row_maps_t *l, const uint64_t *column, int c) noexcept nogil
 
 # Where is_octet: the size of the largest free box, 0 = none of `least` >= 1 nodes.  `box` is the first of that size in
 # contract order (a, then b, then c falling, then the base); but a box of `enough` nodes ends the search, and is any.
-cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil
+cdef int row_map_hunt(const row_maps_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil
 
 # The projections of a map on the axes; the sets are overwritten.
-cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
+cdef void row_map_project(row_maps_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
 
 # The first base p of a map, or the first with p.x in ux, p.y in uy or p.z in uz (ux NULL: any); False = none.
-cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz,
-                     box_t *base) noexcept nogil
+cdef bint row_map_pick(const row_maps_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                       const uint64_t *uz, box_t *base) noexcept nogil
 # Clear the bases that lie in none of the three sets; tells whether one is left.
-cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
-                       const uint64_t *uz) noexcept nogil
+cdef bint row_map_filter(const row_maps_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                         const uint64_t *uz) noexcept nogil
 # The first base at or after bit `*at` (a running index; begin with 0; moved past it); False = no more.
-cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil
+cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil

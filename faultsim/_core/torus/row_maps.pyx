@@ -1,15 +1,16 @@
-"""Bit-parallel sets of bases; see lines.pxd."""
+"""Bit-parallel sets of bases; see row_maps.pxd."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.memory cimport blocks_add, blocks_free
 from faultsim._core.torus.occupancy cimport Torus, occ_count, occ_meets
 
-cdef extern from "lines_kernels.h" nogil:
-    const fs_kernels *fs_best_kernels()
-    const fs_kernels *fs_kernels_at(int i)
+cdef extern from "row_kernels.h" nogil:
+    const fs_row_kernels *fs_best_row_kernels()
+    const fs_row_kernels *fs_row_kernels_at(int i)
 
 
 cdef enum:
@@ -47,31 +48,30 @@ cdef void _steps(fs_steps *s, const torus_t *t, int c) noexcept nogil:
         have += k
 
 
-cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil:
+cdef int row_map_init(row_maps_t *l, const torus_t *torus) noexcept nogil:
     cdef int i, iy
     cdef int64_t bit
-    memset(l, 0, sizeof(lines_t))
+    memset(l, 0, sizeof(row_maps_t))
     l.torus = torus
-    l.kernels = fs_best_kernels()
+    l.kernels = fs_best_row_kernels()
     l.words = max(1, torus.field // 64)
     l.line_bytes = torus.field // 8
     l.row = (torus.y * l.line_bytes + 7) // 8
     l.wide_row = (2 * torus.y * l.line_bytes + 7) // 8
     l.size = <long> torus.x * l.row
     l.wide_size = <long> torus.x * l.wide_row + l.row + 1        # room to read past the last row
-    l.row_mask = <uint64_t *> calloc(l.row, sizeof(uint64_t))
-    l.ping = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
-    l.pong = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
-    l.turn = <uint64_t *> malloc(2 * l.words * sizeof(uint64_t))
-    l.layer = <uint64_t *> malloc(l.size * sizeof(uint64_t))
-    l.column = <uint64_t *> malloc(l.size * sizeof(uint64_t))
-    l.spare = <uint64_t *> malloc(l.size * sizeof(uint64_t))
-    l.run = <uint64_t *> malloc(l.size * sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.row_mask, l.row, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.ping, l.wide_size, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.pong, l.wide_size, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.turn, 2 * l.words, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.layer, l.size, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.column, l.size, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.spare, l.size, sizeof(uint64_t))
+    blocks_add(&l.blocks, l, &l.run, l.size, sizeof(uint64_t))
     if l.words == 1:
-        l.steps = <fs_steps *> calloc(torus.z + 1, sizeof(fs_steps))
-    if (l.row_mask == NULL or l.ping == NULL or l.pong == NULL or l.turn == NULL or l.layer == NULL or l.column == NULL
-            or l.spare == NULL or l.run == NULL or (l.words == 1 and l.steps == NULL)):
-        lines_free(l)
+        blocks_add(&l.blocks, l, &l.steps, torus.z + 1, sizeof(fs_steps))
+    if l.blocks.failed:
+        row_map_free(l)
         return -1
     if l.words == 1:
         for i in range(1, torus.z + 1):
@@ -92,50 +92,37 @@ cdef int lines_init(lines_t *l, const torus_t *torus) noexcept nogil:
     return 0
 
 
-cdef void lines_free(lines_t *l) noexcept nogil:
-    free(l.row_mask)
-    free(l.ping)
-    free(l.pong)
-    free(l.turn)
-    free(l.layer)
-    free(l.column)
-    free(l.spare)
-    free(l.run)
-    free(l.steps)
-    memset(l, 0, sizeof(lines_t))
+cdef void row_map_free(row_maps_t *l) noexcept nogil:
+    blocks_free(&l.blocks, l)
+    memset(l, 0, sizeof(row_maps_t))
 
 
 # -- views -----------------------------------------------------------------------------------------------------------
 
-cdef int view_init(view_t *v, const lines_t *l) noexcept nogil:
+cdef int view_init(view_t *v, const row_maps_t *l) noexcept nogil:
     memset(v, 0, sizeof(view_t))
     v.stamp = 1
-    v.occ = <uint64_t *> malloc(l.torus.words * sizeof(uint64_t))
-    v.free = <uint64_t *> calloc(l.size, sizeof(uint64_t))
-    v.wide = <uint64_t *> calloc(l.wide_size, sizeof(uint64_t))
-    v.absent = <uint16_t *> calloc(l.torus.nodes + 1, sizeof(uint16_t))
-    v.cap = <int *> malloc(<size_t> (l.torus.x + 1) * (l.torus.y + 1) * sizeof(int))
-    v.layer_state = <unsigned char *> calloc(l.torus.y + 1, 1)
+    blocks_add(&v.blocks, v, &v.occ, l.torus.words, sizeof(uint64_t))
+    blocks_add(&v.blocks, v, &v.free, l.size, sizeof(uint64_t))
+    blocks_add(&v.blocks, v, &v.wide, l.wide_size, sizeof(uint64_t))
+    blocks_add(&v.blocks, v, &v.absent, l.torus.nodes + 1, sizeof(uint16_t))
+    blocks_add(&v.blocks, v, &v.cap, <size_t> (l.torus.x + 1) * (l.torus.y + 1), sizeof(int))
+    blocks_add(&v.blocks, v, &v.layer_state, l.torus.y + 1, 1)
     if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= MAX_LAYERS:
         v.layers = <uint64_t *> malloc(<size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t))    # NULL does no harm
-    if v.cap == NULL or v.layer_state == NULL or v.occ == NULL or v.free == NULL or v.wide == NULL or v.absent == NULL:
+    if v.blocks.failed:
         view_free(v)
         return -1
     return 0
 
 
 cdef void view_free(view_t *v) noexcept nogil:
-    free(v.occ)
-    free(v.free)
-    free(v.wide)
-    free(v.absent)
-    free(v.cap)
+    blocks_free(&v.blocks, v)
     free(v.layers)
-    free(v.layer_state)
     memset(v, 0, sizeof(view_t))
 
 
-cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept nogil:
+cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int ix, i, row_bytes = t.y * l.line_bytes
     cdef uint64_t *row
@@ -179,7 +166,7 @@ cdef void view_load(view_t *v, const lines_t *l, const uint64_t *occ) noexcept n
 
 # -- maps of shapes --------------------------------------------------------------------------------------------------
 
-cdef bint _make_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
+cdef bint _make_layer(row_maps_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
     cdef const uint64_t *src = v.wide
     cdef uint64_t *dst = l.ping
     cdef int have = 1, k, ix
@@ -201,7 +188,7 @@ cdef bint _make_layer(lines_t *l, const view_t *v, int b, uint64_t *layer) noexc
     return any != 0
 
 
-cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil:
+cdef const uint64_t *row_map_layer(row_maps_t *l, view_t *v, int b) noexcept nogil:
     cdef uint64_t *layer
     if b == 1:
         return v.free
@@ -213,7 +200,7 @@ cdef const uint64_t *lines_layer(lines_t *l, view_t *v, int b) noexcept nogil:
     return layer if v.layer_state[b] == 1 else NULL
 
 
-cdef bint _turn_x(const lines_t *l, const uint64_t *a, const uint64_t *b, int k, uint64_t *dst) noexcept nogil:
+cdef bint _turn_x(const row_maps_t *l, const uint64_t *a, const uint64_t *b, int k, uint64_t *dst) noexcept nogil:
     """dst[x] = a[x] & b[x + k]."""
     cdef long head = (l.torus.x - k) * <long> l.row
     cdef uint64_t any = l.kernels.both(dst, a, &b[k * <long> l.row], head)
@@ -224,7 +211,7 @@ cdef bint _turn_x(const lines_t *l, const uint64_t *a, const uint64_t *b, int k,
     return any != 0
 
 
-cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
+cdef bint row_map_next_column(const row_maps_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
     cdef long head = (l.torus.x - a + 1) * <long> l.row
     cdef uint64_t any
     if a == 1:
@@ -238,14 +225,14 @@ cdef bint lines_next_column(const lines_t *l, const uint64_t *layer, int a, uint
     return any != 0
 
 
-cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint step, int c,
-                               uint64_t *column) noexcept nogil:
+cdef int row_map_next_column_run(row_maps_t *l, const uint64_t *layer, int a, bint step, int c,
+                                 uint64_t *column) noexcept nogil:
     cdef long head = (l.torus.x - a + 1) * <long> l.row
     cdef int code, tail = 0
     if not step or l.words > 1:
-        if step and not lines_next_column(l, layer, a, column):
+        if step and not row_map_next_column(l, layer, a, column):
             return 0
-        return 2 if lines_any_run(l, column, c) else 1
+        return 2 if row_map_any_run(l, column, c) else 1
     code = l.kernels.into_run(column, &layer[l.size - head], head, &l.steps[c])
     if l.torus.wrap:
         tail = l.kernels.into_run(&column[head], layer, l.size - head, &l.steps[c])
@@ -254,11 +241,11 @@ cdef int lines_next_column_run(lines_t *l, const uint64_t *layer, int a, bint st
     return max(code, tail)
 
 
-cdef bint lines_widen(const lines_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil:
+cdef bint row_map_widen(const row_maps_t *l, const uint64_t *column, int more, uint64_t *wider) noexcept nogil:
     return _turn_x(l, column, column, more, wider)
 
 
-cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
+cdef bint row_map_column(row_maps_t *l, const uint64_t *layer, int a, uint64_t *column) noexcept nogil:
     """Columns of any a: doubling between `column` and `spare`."""
     cdef const uint64_t *src = layer
     cdef uint64_t *dst
@@ -279,7 +266,7 @@ cdef bint lines_column(lines_t *l, const uint64_t *layer, int a, uint64_t *colum
     return True
 
 
-cdef void _turn_line(const lines_t *l, const uint64_t *src, int k, uint64_t *dst) noexcept nogil:
+cdef void _turn_line(const row_maps_t *l, const uint64_t *src, int k, uint64_t *dst) noexcept nogil:
     """dst bit i = src bit i + k (on a torus modulo z), for lines of several words."""
     cdef int z = l.torus.z, n = l.words, i, q = k >> 6, r = k & 63
     cdef uint64_t w
@@ -302,7 +289,7 @@ cdef void _turn_line(const lines_t *l, const uint64_t *src, int k, uint64_t *dst
         dst[n - 1] &= _ones(z & 63)
 
 
-cdef bint _run_line(const lines_t *l, const uint64_t *line, int c, uint64_t *out) noexcept nogil:
+cdef bint _run_line(const row_maps_t *l, const uint64_t *line, int c, uint64_t *out) noexcept nogil:
     cdef int have = 1, k, i
     cdef uint64_t any = 1
     cdef uint64_t *turned = &l.turn[l.words]
@@ -321,7 +308,7 @@ cdef bint _run_line(const lines_t *l, const uint64_t *line, int c, uint64_t *out
     return any != 0
 
 
-cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil:
+cdef bint row_map_runs(row_maps_t *l, const uint64_t *column, int c, uint64_t *out) noexcept nogil:
     cdef long i
     cdef bint any = False
     if l.words == 1:
@@ -331,7 +318,7 @@ cdef bint lines_runs(lines_t *l, const uint64_t *column, int c, uint64_t *out) n
     return any
 
 
-cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogil:
+cdef bint row_map_any_run(row_maps_t *l, const uint64_t *column, int c) noexcept nogil:
     cdef long i
     if l.words == 1:
         return l.kernels.any_run(column, l.size, &l.steps[c])
@@ -341,24 +328,24 @@ cdef bint lines_any_run(lines_t *l, const uint64_t *column, int c) noexcept nogi
     return False
 
 
-cdef bint lines_shape(lines_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil:
+cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil:
     cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
     cdef const uint64_t *map
     if c > cap[0]:
         return False
-    map = lines_layer(l, v, b)
+    map = row_map_layer(l, v, b)
     if map != NULL and a > 1:
-        map = l.column if lines_column(l, map, a, l.column) else NULL
+        map = l.column if row_map_column(l, map, a, l.column) else NULL
     if map == NULL:
         cap[0] = 0
         return False
-    if not lines_runs(l, map, c, out):
+    if not row_map_runs(l, map, c, out):
         cap[0] = c - 1
         return False
     return True
 
 
-cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) noexcept nogil:
+cdef void row_map_canonical(const row_maps_t *l, int a, int b, int c, uint64_t *map) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int ix, i, rows = t.x
     if a == t.x:
@@ -380,13 +367,13 @@ cdef void lines_canonical(const lines_t *l, int a, int b, int c, uint64_t *map) 
                 map[i] &= 1
 
 
-cdef int lines_hunt(const lines_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil:
+cdef int row_map_hunt(const row_maps_t *l, const view_t *v, int least, int enough, box_t *box) noexcept nogil:
     return l.kernels.hunt(v.free, &l.octet, least, enough, <int *> box)
 
 
 # -- what a map says -------------------------------------------------------------------------------------------------
 
-cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
+cdef void row_map_project(row_maps_t *l, const uint64_t *map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef uint64_t *acc = l.ping                         # OR of all rows
     cdef uint64_t w
@@ -415,7 +402,8 @@ cdef void lines_project(lines_t *l, const uint64_t *map, uint64_t *px, uint64_t 
             py[iy >> 6] |= <uint64_t> 1 << (iy & 63)
 
 
-cdef inline void _row_sieve(const lines_t *l, const uint64_t *uy, const uint64_t *uz, uint64_t *sieve) noexcept nogil:
+cdef inline void _row_sieve(const row_maps_t *l, const uint64_t *uy, const uint64_t *uz,
+                            uint64_t *sieve) noexcept nogil:
     """The bits of a row with y in uy or z in uz."""
     cdef const torus_t *t = l.torus
     cdef int iy, i
@@ -430,15 +418,15 @@ cdef inline void _row_sieve(const lines_t *l, const uint64_t *uy, const uint64_t
             sieve[iy * l.words + i] = ~<uint64_t> 0 if _has(uy, iy) else uz[i]
 
 
-cdef inline void _base(const lines_t *l, long word, int bit, box_t *base) noexcept nogil:
+cdef inline void _base(const row_maps_t *l, long word, int bit, box_t *base) noexcept nogil:
     cdef int64_t at = (word % l.row) * 64 + bit
     base.x = <int> (word // l.row)
     base.y = <int> (at // l.torus.field)
     base.z = <int> (at % l.torus.field)
 
 
-cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy, const uint64_t *uz,
-                     box_t *base) noexcept nogil:
+cdef bint row_map_pick(const row_maps_t *l, const uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                       const uint64_t *uz, box_t *base) noexcept nogil:
     cdef uint64_t *sieve = l.pong
     cdef uint64_t w
     cdef long i
@@ -461,8 +449,8 @@ cdef bint lines_pick(const lines_t *l, const uint64_t *map, const uint64_t *ux, 
     return False
 
 
-cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
-                       const uint64_t *uz) noexcept nogil:
+cdef bint row_map_filter(const row_maps_t *l, uint64_t *map, const uint64_t *ux, const uint64_t *uy,
+                         const uint64_t *uz) noexcept nogil:
     cdef uint64_t *sieve = l.pong
     cdef uint64_t any = 0
     cdef int ix, j
@@ -475,7 +463,7 @@ cdef bint lines_filter(const lines_t *l, uint64_t *map, const uint64_t *ux, cons
     return any != 0
 
 
-cdef bint lines_next(const lines_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil:
+cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil:
     cdef long i = at[0] >> 6
     cdef uint64_t w
     if i >= l.size:
@@ -500,9 +488,9 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
     Raises an AssertionError that names the loop where one does not.
     """
     cdef fs_steps steps
-    cdef lines_t lines
+    cdef row_maps_t maps
     cdef box_t box
-    cdef const fs_kernels *table
+    cdef const fs_row_kernels *table
     cdef long n = min(a.shape[0], b.shape[0]) - 1
     cdef uint64_t[:, ::1] got
     cdef int i, c
@@ -514,8 +502,8 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
         _steps(&steps, &torus.t, c)
         results = []
         i = 0
-        while fs_kernels_at(i) != NULL:
-            table = fs_kernels_at(i)
+        while fs_row_kernels_at(i) != NULL:
+            table = fs_row_kernels_at(i)
             got[:] = 0
             found = [("both", table.both(&got[0, 0], &a[0], <const char *> &b[0] + 3, n) != 0, bytes(got[0]))]
             found.append(("rows 1", table.rows(&got[0, 0], &a[0], 2, &b[0], 1, n // 2, 1) != 0, bytes(got[0])))
@@ -531,25 +519,25 @@ def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
             results.append(found)
             i += 1
         _same(results, f"runs of {c}")
-    if lines_init(&lines, &torus.t):
+    if row_map_init(&maps, &torus.t):
         raise MemoryError
     try:
-        for c in range(n - 8 if lines.is_octet else 0):             # eight words here and there as a machine
+        for c in range(n - 8 if maps.is_octet else 0):             # eight words here and there as a machine
             for i in range(torus.t.x):
-                got[0, i] = a[c + i] & lines.octet.all
+                got[0, i] = a[c + i] & maps.octet.all
             for least in (1, 2, torus.t.nodes // 8 + 1):
                 results = []
                 i = 0
-                while fs_kernels_at(i) != NULL:
+                while fs_row_kernels_at(i) != NULL:
                     memset(&box, 0, sizeof(box))
-                    size = fs_kernels_at(i).hunt(&got[0, 0], &lines.octet, least, torus.t.nodes, <int *> &box)
+                    size = fs_row_kernels_at(i).hunt(&got[0, 0], &maps.octet, least, torus.t.nodes, <int *> &box)
                     results.append([("hunt", size, (<char *> &box)[:sizeof(box)])])
                     i += 1
                 _same(results, f"at least {least}")
     finally:
-        lines_free(&lines)
+        row_map_free(&maps)
     i = 0
-    while fs_kernels_at(i) != NULL:
+    while fs_row_kernels_at(i) != NULL:
         i += 1
     return i
 

@@ -1,4 +1,4 @@
-"""The same as lines.pxd for a torus of at most 128 nodes, whose maps are single integers: bit = node number.
+"""The same as row_maps.pxd for a torus of at most 128 nodes, whose maps are single integers: bit = node number.
 
 A *map* has the bases of the free boxes of one shape set.  Turning it along an axis is two shifts and a mask.
 """
@@ -8,9 +8,9 @@ from libc.stdint cimport uint64_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
-cdef extern from "small.h" nogil:
+cdef extern from "word_maps.h" nogil:
     ctypedef unsigned long long u128 "fs_u128"
-    int FS_SMALL_NODES
+    int FS_WORD_NODES
     uint64_t FS_HIGH(u128 w)
     u128 FS_JOIN(uint64_t high, uint64_t low)
 
@@ -24,19 +24,19 @@ cdef struct axis_t:
     u128 *hi                        # [n + 1]: the others; none on a mesh
 
 
-cdef struct small_t:
+cdef struct word_maps_t:
     const torus_t *torus
     u128 all                        # every node
     axis_t x, y, z
     u128 *memory                    # what at, lo and hi point into
 
 
-cdef bint small_fits(const torus_t *torus) noexcept nogil
-cdef int small_init(small_t *s, const torus_t *torus) noexcept nogil        # 0; -1 no memory
-cdef void small_free(small_t *s) noexcept nogil
+cdef bint word_map_fits(const torus_t *torus) noexcept nogil
+cdef int word_map_init(word_maps_t *s, const torus_t *torus) noexcept nogil        # 0; -1 no memory
+cdef void word_map_free(word_maps_t *s) noexcept nogil
 
 
-cdef inline u128 small_turn(const axis_t *axis, u128 w, int k) noexcept nogil:
+cdef inline u128 word_map_turn(const axis_t *axis, u128 w, int k) noexcept nogil:
     """Bit of coordinate i = bit of coordinate i + k, 1 <= k < n."""
     cdef int right = k * axis.stride, left = (axis.n - k) * axis.stride
     cdef uint64_t low, high
@@ -48,29 +48,29 @@ cdef inline u128 small_turn(const axis_t *axis, u128 w, int k) noexcept nogil:
     return ((w >> right) & axis.lo[k]) | ((w << left) & axis.hi[k])
 
 
-cdef inline u128 small_runs(const axis_t *axis, u128 w, int length) noexcept nogil:
+cdef inline u128 word_map_runs(const axis_t *axis, u128 w, int length) noexcept nogil:
     """Where `length` set bits follow each other along the axis."""
     cdef int have = 1, k
     while have < length and w:
         k = min(have, length - have)
-        w &= small_turn(axis, w, k)
+        w &= word_map_turn(axis, w, k)
         have += k
     return w
 
 
-cdef inline u128 small_get(const small_t *s, const uint64_t *occ) noexcept nogil:
+cdef inline u128 word_map_get(const word_maps_t *s, const uint64_t *occ) noexcept nogil:
     return FS_JOIN(occ[1], occ[0]) if s.torus.words > 1 else <u128> occ[0]
 
 
-cdef inline u128 small_shape(const small_t *s, u128 free, int a, int b, int c) noexcept nogil:
+cdef inline u128 word_map_shape(const word_maps_t *s, u128 free, int a, int b, int c) noexcept nogil:
     """The map of a shape; every base of a full axis of a torus is set, or none."""
-    return small_runs(&s.z, small_runs(&s.y, small_runs(&s.x, free, a), b), c)
+    return word_map_runs(&s.z, word_map_runs(&s.y, word_map_runs(&s.x, free, a), b), c)
 
 
-cdef u128 small_canonical(const small_t *s, u128 map, int a, int b, int c) noexcept nogil
-cdef void small_project(const small_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
+cdef u128 word_map_canonical(const word_maps_t *s, u128 map, int a, int b, int c) noexcept nogil
+cdef void word_map_project(const word_maps_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil
 # the nodes with a coordinate in the set
-cdef u128 small_members(const axis_t *axis, const uint64_t *set) noexcept nogil
+cdef u128 word_map_members(const axis_t *axis, const uint64_t *set) noexcept nogil
 # index of the lowest bit; map != 0
-cdef int small_lowest(u128 map) noexcept nogil
-cdef void small_base(const small_t *s, int node, box_t *base) noexcept nogil
+cdef int word_map_lowest(u128 map) noexcept nogil
+cdef void word_map_base(const word_maps_t *s, int node, box_t *base) noexcept nogil

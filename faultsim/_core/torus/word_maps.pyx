@@ -1,4 +1,4 @@
-"""Maps of a torus of at most 128 nodes; see small.pxd."""
+"""Maps of a torus of at most 128 nodes; see word_maps.pxd."""
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
@@ -6,8 +6,8 @@ from libc.string cimport memset
 from faultsim._core.containers.bits cimport fs_lowest
 
 
-cdef bint small_fits(const torus_t *torus) noexcept nogil:
-    return torus.nodes <= FS_SMALL_NODES and torus.field == torus.z
+cdef bint word_map_fits(const torus_t *torus) noexcept nogil:
+    return torus.nodes <= FS_WORD_NODES and torus.field == torus.z
 
 
 cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t, u128 all) noexcept nogil:
@@ -26,10 +26,10 @@ cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t
         axis.hi[k] = (all & ~axis.lo[k]) if t.wrap else 0
 
 
-cdef int small_init(small_t *s, const torus_t *torus) noexcept nogil:
+cdef int word_map_init(word_maps_t *s, const torus_t *torus) noexcept nogil:
     cdef u128 *memory
     cdef int node
-    memset(s, 0, sizeof(small_t))
+    memset(s, 0, sizeof(word_maps_t))
     s.torus = torus
     s.memory = <u128 *> calloc(3 * (torus.x + torus.y + torus.z + 2), sizeof(u128))
     if s.memory == NULL:
@@ -43,12 +43,12 @@ cdef int small_init(small_t *s, const torus_t *torus) noexcept nogil:
     return 0
 
 
-cdef void small_free(small_t *s) noexcept nogil:
+cdef void word_map_free(word_maps_t *s) noexcept nogil:
     free(s.memory)
-    memset(s, 0, sizeof(small_t))
+    memset(s, 0, sizeof(word_maps_t))
 
 
-cdef u128 small_canonical(const small_t *s, u128 map, int a, int b, int c) noexcept nogil:
+cdef u128 word_map_canonical(const word_maps_t *s, u128 map, int a, int b, int c) noexcept nogil:
     if a == s.x.n:
         map &= s.x.at[0]
     if b == s.y.n:
@@ -72,13 +72,13 @@ cdef inline void _project(const axis_t *axis, u128 map, uint64_t *out) noexcept 
             w = 0
 
 
-cdef void small_project(const small_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
+cdef void word_map_project(const word_maps_t *s, u128 map, uint64_t *px, uint64_t *py, uint64_t *pz) noexcept nogil:
     _project(&s.x, map, px)
     _project(&s.y, map, py)
     _project(&s.z, map, pz)
 
 
-cdef u128 small_members(const axis_t *axis, const uint64_t *set) noexcept nogil:
+cdef u128 word_map_members(const axis_t *axis, const uint64_t *set) noexcept nogil:
     cdef int i, word
     cdef uint64_t w
     cdef u128 nodes = 0
@@ -91,14 +91,14 @@ cdef u128 small_members(const axis_t *axis, const uint64_t *set) noexcept nogil:
     return nodes
 
 
-cdef int small_lowest(u128 map) noexcept nogil:
+cdef int word_map_lowest(u128 map) noexcept nogil:
     cdef uint64_t low = <uint64_t> map
-    if low or FS_SMALL_NODES == 64:
+    if low or FS_WORD_NODES == 64:
         return fs_lowest(low)
     return 64 + fs_lowest(FS_HIGH(map))
 
 
-cdef void small_base(const small_t *s, int node, box_t *base) noexcept nogil:
+cdef void word_map_base(const word_maps_t *s, int node, box_t *base) noexcept nogil:
     base.z = node % s.z.n
     base.y = node // s.z.n % s.y.n
     base.x = node // s.x.stride

@@ -1,4 +1,4 @@
-/* Included by lines.h once for every target; FS_NAME gives the names, FS_TARGET the function attribute. */
+/* Included by row_maps.h once for every target; FS_NAME gives the names, FS_TARGET the function attribute. */
 
 /* dst = a & b, b at any byte; tells whether a bit is left */
 FS_TARGET static uint64_t FS_NAME(fs_both)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT a,
@@ -82,12 +82,12 @@ FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, lo
     return 1;
 }
 
-/* the largest box of a machine of 8 words; see lines_octet.h */
+/* the largest box of a machine of 8 words; see row_octet.h */
 FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) {
     return fs_octet_hunt(vacant, g, least, enough, box);
 }
 
-static const fs_kernels FS_NAME(fs_table) = {
+static const fs_row_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
     FS_NAME(fs_hunt),
 };

@@ -1,6 +1,6 @@
-/* Types of the word loops of the bitmap finder (lines_kernels.h). */
-#ifndef FAULTSIM_LINES_H
-#define FAULTSIM_LINES_H
+/* Types of the word loops of the bitmap finder (row_kernels.h). */
+#ifndef FAULTSIM_ROW_H
+#define FAULTSIM_ROW_H
 #include <stdint.h>
 
 #if defined(__GNUC__)
@@ -36,6 +36,6 @@ typedef struct {
     uint64_t (*fold)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long);
     int (*within)(const uint64_t *, const uint64_t *, long);
     int (*hunt)(const uint64_t *, const fs_octet *, int, int, int *);
-} fs_kernels;
+} fs_row_kernels;
 
 #endif

@@ -1,7 +1,7 @@
 /* The largest free box of a machine of at most 8 words, one an x: a single loop over registers, since a call or a trip
- * through memory costs as much as the step it is for.  Included by lines_kernels.h alone. */
-#ifndef FAULTSIM_LINES_OCTET_H
-#define FAULTSIM_LINES_OCTET_H
+ * through memory costs as much as the step it is for.  Included by row_kernels.h alone. */
+#ifndef FAULTSIM_ROW_OCTET_H
+#define FAULTSIM_ROW_OCTET_H
 #include <string.h>
 #include "bits.h"
 
