@@ -250,7 +250,7 @@ cdef class Engine:
             raise self.broken(found.decode())
 
     def copy(self):
-        """An independent twin that goes on from here."""
+        """An independent copy that continues from here."""
         cdef Engine other
         cdef int code
         self.refuse_if_unusable()
@@ -335,7 +335,7 @@ cdef struct slice_t:
 def run_together(list engines, list budgets):
     """A slice of each engine, one after the other; a status for each, of which `Engine.conclude` makes the rest.
 
-    The interpreter's lock is let go once for all of them: where runs are short, waiting for it takes longer than they.
+    The GIL is released once for all of them: short runs would wait for it longer than they take.
     """
     cdef Py_ssize_t i, n = len(engines)
     cdef slice_t *slices = <slice_t *>calloc(max(n, 1), sizeof(slice_t))

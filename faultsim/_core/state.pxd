@@ -171,7 +171,7 @@ cdef struct requests_t:
     const int32_t *node      # -1: to all jobs
     int64_t n_checkpoints    # begun
 
-# Events that come from elsewhere than the heap: a row a source, in the order in which they are handled at an instant.
+# Events that do not come from the heap: one row per source, in the order in which they are handled at an instant.
 # A heap event of a smaller kind comes before.
 cdef enum source_rank:
     FROM_EARLY_REQUESTS = 0

@@ -1,4 +1,4 @@
-"""What it costs to place jobs by predicted failures: decisions, and whole simulations, beside `MaxFreePartition`."""
+"""The cost of placing jobs by predicted failures, compared with `MaxFreePartition`: decisions and whole simulations."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ _RULES = ("max_free_partition", "balancing", "tie_breaking")
 
 
 def _in_turn(tasks: Sequence[Callable[[], object]], repeat: int) -> list[float]:
-    """The least CPU seconds of each; they take turns, so that what else the machine does disturbs all alike."""
+    """The least CPU seconds of each; they take turns, so that other load on the machine disturbs all alike."""
     best = [float("inf")] * len(tasks)
     for _ in range(repeat):
         best = [min(old, least(task, repeat=1)) for old, task in zip(best, tasks, strict=True)]
@@ -43,8 +43,8 @@ def measure_decisions(*, p: float = 0.5, quick: bool = False) -> list[dict[str, 
     Returns
     -------
     list of dict
-        One row a machine, size of job and number of failing nodes: microseconds of a decision by each rule, with
-        nothing remembered from an earlier one.
+        One row per machine, job size and number of failing nodes: microseconds per decision of each rule, with nothing
+        cached from earlier ones.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def measure_simulations(
 ) -> list[dict[str, Any]]:
     """Simulate a log on 4x4x8 supernodes with failures at random times on random nodes.
 
-    The rules make different histories; the averages over several traces are what may be compared.
+    The rules lead to different histories; compare only averages over several traces.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def measure_simulations(
     Returns
     -------
     list of dict
-        One row a scheduler and kind of estimate: mean CPU seconds of a run by placement.
+        One row per scheduler and kind of estimate: mean CPU seconds of a run by placement.
 
     Examples
     --------

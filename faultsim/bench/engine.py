@@ -1,4 +1,4 @@
-"""How many jobs and events a second the engine simulates, by machine and scheduler."""
+"""Jobs and events per second that the engine simulates, by machine and scheduler."""
 
 import time
 from collections.abc import Callable
@@ -16,7 +16,7 @@ __all__ = ["cases", "measure"]
 
 
 def cases(log: Workload) -> list[tuple[str, Run]]:
-    """What is measured, with a name each; the torus cases need a log that fits 128 nodes.
+    """The cases, by name; those on a torus need a log that fits 128 nodes.
 
     Examples
     --------
@@ -59,14 +59,14 @@ def measure(
     repeat : int
         Runs of each case.
     reference_jobs : int
-        Jobs of the log that the plain reference engine runs too, for its rate beside ours; 0 leaves it out.
+        Jobs of the log that the reference engine also runs, to compare its rate; 0 skips it.
     progress : callable(done, total, seconds), optional
         Called after each case.
 
     Returns
     -------
     list of dict
-        One row a case: machine, scheduler, jobs, events, cpu_s, jobs_per_s, events_per_s, reference_jobs_per_s.
+        One row per case: machine, scheduler, jobs, events, cpu_s, jobs_per_s, events_per_s, reference_jobs_per_s.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How fast the knapsack is, against its plain Python twin."""
+"""The speed of the knapsack, compared with its reference implementation."""
 
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One row an instance size: items, capacity, microseconds, cells_per_s (items x capacity), reference_ratio.
+        One row per instance size: items, capacity, microseconds, cells_per_s (items x capacity), reference_ratio.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""How fast the partition finders and the placement rules are, by machine and occupancy.
+"""The speed of the partition finders and the placement rules, by machine and occupancy.
 
-Every question is answered afresh: nothing that a finder remembers from an earlier one helps it.
+Every question is answered from scratch, without anything cached from earlier ones.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ MACHINES: dict[tuple[int, int, int], tuple[int, int]] = {
 }
 OCCUPANCIES = ("empty", "1 %", "10 %", "50 %", "jobs")
 
-# Nodes up to which a finder is measured: beyond, one answer can take it minutes.
+# Nodes up to which a finder is measured: beyond, one answer can take minutes.
 _LIMIT = {"largest": {"naive": 512, "divisor": 1024}, "all": {"naive": 512}}
 
 
@@ -66,7 +66,7 @@ def occupancies(shape: tuple[int, int, int], kind: str, n: int, seed: int = 1, s
 
 
 def _seconds(ask: Callable[[int], object], quick: bool) -> float:
-    """Seconds for one round of `ask`, which asks as often as it is told without coming back to Python."""
+    """Seconds for one round of `ask`, which repeats its question without returning to Python."""
     ask(1)
     once = least(partial(ask, 1), repeat=1)
     times = max(1, int((0.002 if quick else 0.02) / once))
@@ -79,7 +79,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One row a question, machine and occupancy: microseconds of each finder (None: it would take too long), and
+        One row per question, machine and occupancy: microseconds of each finder (None: it would take too long), and
         how many times as long as bitmap pop takes.
 
     Examples
@@ -122,7 +122,7 @@ def measure_placement(*, quick: bool = False) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One row a machine and size: microseconds of a placement by either rule, and the share of occupancies that
+        One row per machine and size: microseconds of a placement by either rule, and the share of occupancies that
         had room.
 
     Examples

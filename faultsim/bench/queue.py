@@ -1,4 +1,4 @@
-"""How many events a second the event queue takes in and gives out, against Python's heapq."""
+"""Events per second that the event queue pushes and pops, compared with Python's heapq."""
 
 import heapq
 from typing import Any
@@ -17,7 +17,7 @@ def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One row a size: events, push_pop_per_s, heapq_push_pop_per_s, ratio.
+        One row per size: events, push_pop_per_s, heapq_push_pop_per_s, ratio.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The ``faultsim`` command, one module a subcommand."""
+"""The ``faultsim`` command, one module per subcommand."""
 
 from faultsim.cli.app import main
 

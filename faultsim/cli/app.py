@@ -22,11 +22,11 @@ COMMANDS = {
     "run": "simulate a job log on a machine",
     "log": "summary, head, convert, generate: work with job logs",
     "failures": "summary, convert, generate: work with failure traces",
-    "reproduce": "run a paper's experiments again and judge its claims",
+    "reproduce": "repeat a paper's experiments and judge its claims",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
-    "status": "how far the sweeps in a store are, and their tables",
-    "merge": "bring the stores of sweeps together",
+    "status": "progress of the sweeps in a store, and their tables",
+    "merge": "merge the stores of sweeps",
 }
 
 
@@ -91,8 +91,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:
-        # The reader went away (``faultsim log head | head -1``): not our error. Python would complain again at
-        # exit when it flushes stdout, hence the null device.
+        # The reader has closed the pipe (``faultsim log head | head -1``): not our error. Python would complain again
+        # at exit when it flushes stdout, hence the null device.
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

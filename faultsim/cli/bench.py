@@ -25,8 +25,8 @@ __all__ = ["main"]
 
 
 def _common(parser: Parser) -> None:
-    parser.add_argument("--quick", action="store_true", help="a few seconds in all")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.add_argument("--quick", action="store_true", help="a few seconds in total")
+    parser.add_argument("--json", action="store_true", help="print only one JSON document")
 
 
 def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> int:

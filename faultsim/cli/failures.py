@@ -38,11 +38,11 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument("--to", dest="t1", type=float, metavar="S", help="failures before this second")
     group.add_argument("--map-nodes", type=int, metavar="N", help="onto the nodes of a machine of N")
     group.add_argument("--how", choices=("modulo", "permute"), help="how to map (default modulo)")
-    group.add_argument("--drop-outside", type=int, metavar="N", help="leave out nodes that a machine of N lacks")
-    group.add_argument("--merge-overlaps", action="store_true", help="overlapping outages of a node become one")
-    group.add_argument("--count", type=int, metavar="N", help="as many failures, a nested choice of them")
+    group.add_argument("--drop-outside", type=int, metavar="N", help="drop failures of nodes that a machine of N lacks")
+    group.add_argument("--merge-overlaps", action="store_true", help="merge overlapping outages of a node")
+    group.add_argument("--count", type=int, metavar="N", help="keep N failures, a nested choice")
     group.add_argument(
-        "--repeat", action="store_true", help="with --count: lay the trace end to end if it is too short"
+        "--repeat", action="store_true", help="with --count: repeat the trace end to end if it is too short"
     )
     group.add_argument("--stretch", type=float, metavar="S", help="scale times such that the span is S seconds")
     group.add_argument("--seed", type=int, default=0, metavar="S", help="for --how permute and --count (default 0)")
@@ -90,8 +90,10 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument(
         "--nodes", type=int, metavar="N", help="the machine's nodes (default: as many as the trace needs)"
     )
-    parser.add_argument("--burst-gap", type=float, default=0.0, metavar="S", help="failures this close are one burst")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.add_argument(
+        "--burst-gap", type=float, default=0.0, metavar="S", help="failures this close count as one burst"
+    )
+    parser.add_argument("--json", action="store_true", help="print only one JSON document")
     args = parser.parse_args(argv)
     source = _source(args)
     trace = _changed(source.trace, args)
@@ -109,9 +111,9 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
 def _write(trace: FailureTrace, args: argparse.Namespace) -> int:
     path = args.out
     if path != "-" and not any(path.lower().endswith(".csv" + end) for end in ("", ".gz", ".xz", ".bz2")):
-        raise OptionError(f"{path}: unknown kind of file; write {_OUT}")
+        raise OptionError(f"{path}: unknown kind of file; use {_OUT}")
     if path == "-" and args.json:
-        raise OptionError("--json and OUT - both want standard output; give a file")
+        raise OptionError("--json and OUT - both need standard output; give a file")
     trace.write_csv(path)
     if args.json:
         print_json({"out": path, "name": trace.name, "dropped": dict(trace.dropped), **trace.summary()})

@@ -1,4 +1,4 @@
-"""The log a command works on: a file, standard input, or a built-in synthetic one, and saying which."""
+"""The log that a command works on: a file, standard input, or a built-in synthetic one, and a line that says which."""
 
 import argparse
 from typing import NamedTuple
@@ -11,8 +11,8 @@ from faultsim.errors import OptionError
 __all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
 
 KINDS = {
-    "sdsc_like": "look-alike of Krevat's SDSC SP2 span (128 nodes)",
-    "nasa_like": "look-alike of Krevat's NASA iPSC/860 span (128 nodes, powers of two)",
+    "sdsc_like": "stand-in for Krevat's SDSC SP2 span (128 nodes)",
+    "nasa_like": "stand-in for Krevat's NASA iPSC/860 span (128 nodes, powers of two)",
     "llnl_like": "stand-in for Oliner's LLNL T3D log (256 nodes, powers of two; not fitted to it)",
     "lublin": "the Lublin-Feitelson model",
 }
@@ -45,7 +45,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
     )
     group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
     group.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="its seed, and that of whatever else is drawn (default 0)"
+        "--seed", type=int, default=0, metavar="S", help="its seed, and that of everything else drawn (default 0)"
     )
 
 
@@ -72,7 +72,7 @@ def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Wor
 
 
 def open_log(args: argparse.Namespace) -> Source:
-    """The log that `args` (see `add_log_arguments`) ask for."""
+    """The log that `args` (see `add_log_arguments`) specify."""
     if args.log is not None:
         if args.synthetic is not None:
             raise OptionError(f"--synthetic {args.synthetic}: a LOG is given too ({args.log}); give one of the two")

@@ -50,7 +50,7 @@ def _changed(log: Workload, args: argparse.Namespace) -> Workload:
 def _summary(parser: Parser, argv: Sequence[str]) -> int:
     add_log_arguments(parser)
     _change_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.add_argument("--json", action="store_true", help="print only one JSON document")
     args = parser.parse_args(argv)
     source = open_log(args)
     log = _changed(source.log, args)
@@ -69,7 +69,7 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
 def _head(parser: Parser, argv: Sequence[str]) -> int:
     add_log_arguments(parser)
     parser.add_argument("-n", type=int, default=10, metavar="N", help="number of jobs (default 10)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.add_argument("--json", action="store_true", help="print only one JSON document")
     args = parser.parse_args(argv)
     if args.n < 1:
         raise OptionError(f"-n: got {args.n}, at least 1 is needed")

@@ -1,8 +1,8 @@
-"""Bring the stores of several sweeps, or of the shards of one, together in one.
+"""Merge the stores of several sweeps, or of the shards of one, into one.
 
   faultsim merge ALL.db SPEC.1of8.db SPEC.2of8.db ...
 
-The others stay as they are.  A run that several have is kept once.
+The others are unchanged. A run that several have is kept once.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ __all__ = ["main"]
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim merge``."""
-    parser.add_argument("target", metavar="TARGET", help="store that the rows go into; made if it is not there")
+    parser.add_argument("target", metavar="TARGET", help="store that the rows go into; created if needed")
     parser.add_argument("sources", metavar="STORE", nargs="+", help="stores that they come from")
-    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    parser.add_argument("--json", action="store_true", help="print only one JSON document")
     args = parser.parse_args(argv)
 
     from faultsim.sweep.merge import merge
@@ -26,10 +26,10 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.json:
         print_json({"target": args.target, "sources": args.sources, **merged._asdict()})
         return 0
-    print(f"{args.target}: {merged.runs:,} runs and {merged.tasks:,} rows came in from {len(args.sources)} stores")
+    print(f"{args.target}: {merged.runs:,} runs and {merged.tasks:,} rows added from {len(args.sources)} stores")
     if merged.differing:
         print(
-            f"note: {merged.differing:,} runs have other numbers in two stores; the first were kept "
-            f"(the arithmetic of the machines differs)"
+            f"note: {merged.differing:,} runs have different numbers in two stores; the first were kept "
+            f"(the machines' arithmetic differs)"
         )
     return 0

@@ -10,7 +10,7 @@ __all__ = ["Action", "Parser", "choose", "hint", "one_line"]
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
-    """``did you mean 'easy'?`` when something known is close to `wrong`, else an empty text.
+    """``did you mean 'easy'?`` if something known is close to `wrong`, else an empty text.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 
 
 def one_line(text: object) -> str:
-    """Fold `text` into one line: an error is one line on stderr, whatever its message held."""
+    """Fold `text` into one line: an error is one line on stderr, whatever its message."""
     return " ".join(str(text).split())
 
 
@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, **kwargs)
 
-    #: The command whose help explains the arguments, where it is not this one.
+    #: The command whose help explains the arguments, if not this one.
     explained_by = ""
 
     def error(self, message: str) -> NoReturn:
@@ -60,7 +60,7 @@ Action = Callable[[Parser, Sequence[str]], int]
 
 
 def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action], noun: str) -> int:
-    """Run the action that the first argument names."""
+    """Run the action named by the first argument."""
     if not argv or argv[0] in ("-h", "--help"):
         print(parser.description)
         return 0

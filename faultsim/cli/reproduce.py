@@ -1,4 +1,4 @@
-"""Run a paper's experiments again: its figures, their data, and a table that judges each of its claims.
+"""Repeat a paper's experiments: its figures, their data, and a table that judges each of its claims.
 
 {studies}
 
@@ -30,30 +30,30 @@ from faultsim.version import __version__
 __all__ = ["main"]
 
 _ALL = """\
-Run the experiments of all papers again, and write one report: every claim, its value there and here, the figures.
+Repeat the experiments of all papers and write one report: every claim, the paper's value and ours, the figures.
 
-Each paper's files go to a folder of its own below --out, with the report beside them.
+Each paper's files go to its own folder below --out, next to the report.
 """
 
 
 def _arguments(parser: Parser, out: str, *, quick: str, data: str, report: str, page: str) -> None:
-    """What every action has; the texts are for --help."""
+    """The arguments of every action; the texts are for --help."""
     add = parser.add_argument
     add("--data", metavar="DIR", help=f"folder with the real logs (default: FAULTSIM_DATA, else none){data}")
     add("--quick", action="store_true", help=quick)
     add("--out", default=out, metavar="DIR", help=f"folder for figures, data and claims (default {out})")
-    add("--workers", type=int, metavar="N", help="threads (default: one a processor)")
+    add("--workers", type=int, metavar="N", help="threads (default: one per processor)")
     add(
         "--seed",
         type=int,
         default=0,
         metavar="S",
-        help="seed of everything that is drawn, stand-ins included (default 0)",
+        help="seed of everything drawn, including stand-ins (default 0)",
     )
     add("--report", metavar="FILE", help=report)
     add("--page", metavar="FILE", help=page)
     add("--strict", action="store_true", help="exit with 1 if a claim does not hold")
-    add("--json", action="store_true", help="print one JSON document and nothing else")
+    add("--json", action="store_true", help="print only one JSON document")
 
 
 def _workers(given: int | None) -> int:
@@ -76,7 +76,7 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
         f"{study.name}-out",
         quick=study.quick,
         data="",
-        report="write claims, tables and figures as one HTML file, too",
+        report="also write claims, tables and figures as one HTML file",
         page="write the claims there instead of DIR/CLAIMS.md",
     )
     for flag, keywords in study.options.items():

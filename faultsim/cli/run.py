@@ -5,7 +5,7 @@ policies are words, with parameters after a colon:
   --scheduler  fcfs  easy  backfill:depth=10  conservative      (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
   --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)
-and, where nodes fail:
+and, if nodes fail:
   --failures       FILE  FILE:FORMAT,option=value  synthetic  synthetic:KIND,option=value
                    with the formats, kinds and options of 'faultsim failures': LA-UR-05-7318.csv:lanl,system=20
   --recovery       requeue  hold                 (requeue:place=tail,restart_cost=30)
@@ -94,9 +94,9 @@ def _add_arguments(parser: Parser) -> None:
     failing.add_argument("--checkpointing", metavar="P", help="see above (default none)")
     failing.add_argument("--rescheduling", metavar="P", help="see above (default none); needs a predictor")
     out = parser.add_argument_group("output")
-    out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    out.add_argument("--json", action="store_true", help="print only one JSON document")
     out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
-    out.add_argument("--csv", metavar="FILE", help="write one line a job")
+    out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg)")
     out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
 

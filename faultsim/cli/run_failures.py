@@ -1,4 +1,4 @@
-"""The failures of ``faultsim run``: a file of any format, or made-up ones, as one word with options after a colon."""
+"""The failures of ``faultsim run``: a file of any format, or synthetic ones, as one word with options after a colon."""
 
 import os
 
@@ -31,13 +31,13 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
         ``FILE``, ``FILE:FORMAT,option=value,...``, ``synthetic`` or ``synthetic:KIND,option=value,...`` with the
         options of ``faultsim failures``.
     log : Workload
-        Made-up failures reach to its last submit and the longest run time more.
+        Synthetic failures extend to its last submit plus the longest run time.
     nodes : int
         Nodes of the machine.
     seed : int
-        Of made-up failures and of ``mapping="permute"``.
+        Of synthetic failures and of ``mapping="permute"``.
     mapping : {"modulo", "permute", "drop"} or None
-        What becomes of the failures of nodes that the machine does not have; None leaves them.
+        How to treat failures of nodes that the machine does not have; None leaves them.
     """
     if text.partition(":")[0] == _SYNTHETIC:
         return _made_up(text.partition(":")[2], log, nodes, seed)
@@ -54,7 +54,7 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
     if (outside := int((trace.node >= nodes).sum())) > 0:
         raise InputError(
             f"{where}: {outside:,} of {len(trace):,} failures are of nodes that the machine of {nodes:,} nodes does "
-            f"not have, up to node {trace.node.max()}; say what becomes of them: --map-failures {'|'.join(MAPPINGS)}"
+            f"not have, up to node {trace.node.max()}; say how to map them: --map-failures {'|'.join(MAPPINGS)}"
         )
     left_out = sum(trace.dropped.values())
     counted = f"{len(trace):,} failures" + (f"; {left_out:,} records left out" if left_out else "")
@@ -62,7 +62,7 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
 
 
 def _parted(text: str) -> tuple[str, str, list[str]]:
-    """Path, format and options; what is after the last colon is one or the other only if it looks like it."""
+    """Path, format and options; the text after the last colon is a format or options only if it looks like one."""
     path, colon, rest = text.rpartition(":")
     words = [word.strip() for word in rest.split(",")]
     if colon and os.path.isfile(path) and not os.path.exists(text) and words[0] not in FORMATS and "=" not in words[0]:

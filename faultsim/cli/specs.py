@@ -1,4 +1,4 @@
-"""Policies and options as words on the command line: ``easy``, ``defragment:when=always,cost=10``."""
+"""Policies and options as text on the command line: ``easy``, ``defragment:when=always,cost=10``."""
 
 from dataclasses import fields, replace
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["estimates", "placement", "policy", "scheduler"]
 
 
 def _with(policy: Any, **given: Any) -> Any:
-    """`policy` with the options that were given on their own (None: not given)."""
+    """`policy` with the options that were given separately (None: not given)."""
     values = {key: value for key, value in given.items() if value is not None}
     allowed = [field.name for field in fields(policy)]
     for key in values:

@@ -1,4 +1,4 @@
-"""How far the sweeps in a store are, also while they run; why runs failed; their tables as text or Parquet.
+"""Show the progress of the sweeps in a store, even while they run; why runs failed; their tables as text or Parquet.
 
 faultsim status SPEC.db
 faultsim status SPEC.db --metric mean_wait --against policy=krevat
@@ -47,7 +47,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         return 0
     print(f"store   {args.store} ({size / 1e6:,.1f} MB)")
     if not rows:
-        print("no sweep has been begun")
+        print("no sweep has been started")
         return 0
     print(table([_line(row) for row in rows], ["sweep", "id", "rows", "done", "failed", "left", "last"]))
     for row in rows:

@@ -1,21 +1,21 @@
-"""Run a sweep: the grid of runs that a TOML file describes, kept in a store that goes on where it was stopped.
+"""Run a sweep: the grid of runs that a TOML file describes, kept in a store from which it resumes.
 
   faultsim sweep SPEC.toml                        two threads on two cores; rows go to SPEC.db
   faultsim sweep SPEC.toml --dry-run              how many runs, and how long
   faultsim sweep SPEC.toml --dask local           worker processes; or the address of a scheduler
-  faultsim sweep SPEC.toml --shard 2/8            one part of a job array; 'faultsim merge' brings the parts together
-  faultsim status SPEC.db                         how far it is, also while it runs
+  faultsim sweep SPEC.toml --shard 2/8            one part of a job array; 'faultsim merge' combines the parts
+  faultsim status SPEC.db                         progress, also while it runs
 
 a SPEC:
   name = "placements"
   replicates = 5
   [base]                                          # keywords of faultsim.Run, policies as for 'faultsim run'
-  log = { synthetic = "nasa_like", jobs = 1000 }  # or a path; drawn anew for each replicate
+  log = { synthetic = "nasa_like", jobs = 1000 }  # or a path; drawn for each replicate
   machine = "torus:4x4x8"
   failures = { synthetic = "weibull", shape = 0.85, scale = 18000 }
   [grid]                                          # all combinations
   load = [0.7, 0.8, 0.9]
-  [grid.policy.krevat]                            # bundles under a name of your own
+  [grid.policy.krevat]                            # bundles under your own name
   placement = "mfp"
   [grid.policy.oliner]
   placement = "balancing"
@@ -47,13 +47,15 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim sweep``."""
     parser.add_argument("spec", metavar="SPEC", help="TOML file, see above")
     parser.add_argument("--store", metavar="FILE", help="where rows are kept (default: SPEC with .db)")
-    parser.add_argument("--workers", type=int, metavar="N", help="threads or processes (default: one a core)")
+    parser.add_argument("--workers", type=int, metavar="N", help="threads or processes (default: one per core)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--processes", action="store_true", help="processes instead of threads")
     where.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler such as tcp://HOST:8786, or local")
     parser.add_argument("--shard", metavar="I/N", help="only part I of N (default store: SPEC.IofN.db)")
-    parser.add_argument("--retry", action="store_true", help="try runs that failed before again")
-    parser.add_argument("--dry-run", action="store_true", help="say how many runs and how long, and stop")
+    parser.add_argument("--retry", action="store_true", help="retry runs that failed before")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only say how many runs there are and how long they take"
+    )
     add_table_arguments(parser)
     args = parser.parse_args(argv)
 
@@ -62,7 +64,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 
     check_table_arguments(args)
     if args.store == ":memory:":
-        raise OptionError("--store: what is only in memory is gone afterwards; name a file")
+        raise OptionError("--store: a store in memory is lost afterwards; name a file")
     shard = parse_shard(args.shard)
     if args.workers is not None and args.workers < 1:
         raise OptionError(f"--workers: got {args.workers}, at least 1 is needed")
@@ -147,7 +149,7 @@ def _executor(args: argparse.Namespace) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _term_as_interrupt() -> Iterator[None]:
-    """What batch systems send before they kill ends a sweep as Ctrl-C does."""
+    """The signal that batch systems send before killing a job ends a sweep as Ctrl-C does."""
 
     def stop(number: int, frame: object) -> None:
         raise KeyboardInterrupt

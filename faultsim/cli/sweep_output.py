@@ -1,4 +1,4 @@
-"""What ``faultsim sweep`` and ``faultsim status`` show and write of a sweep's table."""
+"""What ``faultsim sweep`` and ``faultsim status`` show and write from a sweep's table."""
 
 import argparse
 from pathlib import Path
@@ -21,17 +21,17 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         "--against", metavar="AXIS=VALUE", help="print paired differences of --metric against this instead"
     )
     out.add_argument(
-        "--csv", metavar="FILE", help="write all columns as text; - for standard output, which then has nothing else"
+        "--csv", metavar="FILE", help="write all columns as text; - for standard output, and nothing else there"
     )
     out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
     out.add_argument(
         "--report", metavar="FILE", help="write figures and tables, of --metric if given, as one HTML file"
     )
-    out.add_argument("--json", action="store_true", help="print one JSON document and nothing else")
+    out.add_argument("--json", action="store_true", help="print only one JSON document")
 
 
 def check_table_arguments(args: argparse.Namespace) -> None:
-    """Refuse before the runs what could only fail after them."""
+    """Reject before the runs what would otherwise only fail after them."""
     if args.report:
         from faultsim.plot import require_matplotlib
 
@@ -61,7 +61,7 @@ def check_table_arguments(args: argparse.Namespace) -> None:
 
 
 def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:
-    """Do what `add_table_arguments` asked for; `said` is the rest of the JSON document."""
+    """Act on the arguments of `add_table_arguments`; `said` is the rest of the JSON document."""
     wanted = args.metric or args.csv or args.parquet or args.report
     if not wanted and not args.json:
         return

@@ -1,4 +1,4 @@
-"""The failure trace a command works on: a file of any format that faultsim reads, or a made-up one."""
+"""The failure trace that a command works on: a file of any format that faultsim reads, or a synthetic one."""
 
 import argparse
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ KINDS = {
 _READING = (
     "system", "level", "gap", "kinds", "strict", "downtime", "prefix", "min_downtime", "begin", "end", "under_way",
 )  # fmt: skip
-# Option of a made-up trace (as argparse names it) -> default, kinds that take it.
+# Option of a synthetic trace (as argparse names it) -> default, kinds that take it.
 _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "shape": (0.85, ("weibull",)),
     "scale": (18_000.0, ("weibull",)),
@@ -62,12 +62,14 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
     group.add_argument("--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (not csv)")
     group.add_argument("--end", metavar="DATE", help="before this moment (not csv)")
-    group.add_argument("--under-way", action="store_true", default=None, help="with outages under way at --begin")
+    group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
-    group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins so")
-    group.add_argument("--min-downtime", type=float, metavar="S", help="fta: leave shorter outages out")
+    group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
+    group.add_argument("--min-downtime", type=float, metavar="S", help="fta: omit shorter outages")
     group.add_argument("--level", choices=("midplane", "node"), help="ras: what fails (default midplane)")
-    group.add_argument("--gap", type=float, metavar="S", help="ras: messages this close are one failure (default 600)")
+    group.add_argument(
+        "--gap", type=float, metavar="S", help="ras: messages this close count as one failure (default 600)"
+    )
     group.add_argument("--kinds", choices=("hardware", "all"), help="ras: which messages (default hardware)")
     group.add_argument("--downtime", type=float, metavar="S", help="ras: down time of each failure (default 0)")
     group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
@@ -89,7 +91,7 @@ def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
 
 
 def refuse_reading(args: argparse.Namespace) -> None:
-    """Refuse options of reading where there is no file to read."""
+    """Reject reading options if there is no file to read."""
     for name in ("format", *_READING):
         if getattr(args, name) is not None:
             raise OptionError(f"--{name.replace('_', '-')} is for reading a TRACE, and none is given")
@@ -103,7 +105,7 @@ def _moment(text: str) -> str | float:
 
 
 def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of made-up traces, besides nodes, days and seed."""
+    """The arguments of synthetic traces, besides nodes, days and seed."""
     group = parser.add_argument_group("weibull")
     group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
     group.add_argument("--scale", type=float, metavar="S", help="of the gaps, in seconds (default 18000)")

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes without pyplot, time axes, saving."""
+"""What all figures share: colors, axes without pyplot, time axes, saving."""
 
 import os
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ __all__ = [
     "verbatim",
 ]
 
-#: Colours that people with any common colour blindness tell apart ([okabe2008]), darkest-first for lines.
+#: Colors that people with common forms of color blindness can distinguish ([okabe2008]), darkest first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#5F6368"
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")
@@ -75,7 +75,7 @@ def tidy(ax: "Axes", *, grid: bool = True) -> "Axes":
 
 
 def legend_below(ax: "Axes", handles: list[Any] | None = None) -> None:
-    """A legend below the axes and their label, where it covers nothing."""
+    """A legend below the axes and their label, where it hides nothing."""
     given = {} if handles is None else {"handles": handles}
     ax.legend(
         fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False, **given
@@ -97,7 +97,7 @@ def time_unit(span: float) -> tuple[str, float]:
 
 
 def verbatim(text: str) -> str:
-    """Text as matplotlib shows it as it stands, where dollars would begin a formula.
+    """Text that matplotlib shows literally, although dollars would begin a formula.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def verbatim(text: str) -> str:
 
 
 def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
-    """Save a figure, or the figure of an Axes, as .png, .pdf, .svg and so on by the name's end.
+    """Save a figure, or the figure of an Axes, as .png, .pdf, .svg and so on, according to the file name.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     Raises
     ------
     OptionError
-        If the name's end is no kind of picture.
+        If the file name has no known image extension.
 
     Examples
     --------

@@ -33,7 +33,7 @@ def plot_curves(
     curves : mapping of str to (x, y)
         Label -> abscissae and ordinates, in the order in which the points are joined.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     x, y, title : str
         Axis labels (with units) and title.
     log : bool
@@ -77,7 +77,7 @@ def _plain_log(ax: "Axes") -> None:
 
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    # Between the powers of ten, numbers only where less than two of these are in sight.
+    # Between the powers of ten, numbers only if fewer than two of these are visible.
     ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
     ax.tick_params(axis="y", which="minor", labelsize=8)
 
@@ -92,7 +92,7 @@ def plot_capacity(
     shares : mapping of str to (utilized, unused, lost)
         Label of the bar -> fractions of the capacity, 0 to 1.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
 
@@ -135,7 +135,7 @@ def plot_capacity(
 
 
 class _Log(Protocol):
-    """What `plot_job_sizes` needs of a `Workload`."""
+    """The part of a `Workload` that `plot_job_sizes` needs."""
 
     @property
     def size(self) -> NDArray[Any]:
@@ -149,14 +149,14 @@ class _Log(Protocol):
 def plot_job_sizes(
     log: _Log, *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128, title: str = ""
 ) -> "Axes":
-    """Draw how many jobs, or how much work, a log has of each size ([krevat2002] Figure 2).
+    """Draw how many jobs, or how much work, a log has for each size ([krevat2002] Figure 2).
 
     Parameters
     ----------
     log : Workload
         The log.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     by : {"jobs", "work"}
         Number of jobs, or their node-seconds.
     nodes : int

@@ -23,7 +23,7 @@ Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of 
 #: Fills of the jobs: pale enough that edges show, far enough apart for colour-blind readers.
 FILLS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#88CCEE", "#999933", "#AA4499")
 EDGES_UP_TO = 3000  # rectangles; more would be all edge
-SHAPES_UP_TO = 30_000  # rectangles; more are painted into a picture of this size, whatever their number
+SHAPES_UP_TO = 30_000  # rectangles; more are drawn as a bitmap of this size, whatever their number
 PIXELS = (640, 1280)
 BLOCK = 1 << 19  # nodes looked at at a time, so that a long list needs no copy of itself, nor a picture of many shapes
 PALE = 0.6  # opacity of stays that a failure ended
@@ -91,22 +91,22 @@ def _blocks(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None
 
 
 def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw which job held which nodes when; time across, node numbers up, one colour a job (they repeat).
+    """Draw which job held which nodes when: time across, node numbers up, one color per job (they repeat).
 
-    On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes.  The nodes are held from the decision on,
-    hence start delays are part of a bar.  A cross marks each failure, red where it killed a job; down nodes are grey,
-    and stays that a failure (or `NodeStealing`) ended are hatched.
+    On a torus node numbers are (x*Y + y)*Z + z, so a box shows as stripes. Nodes are held from the decision on, so
+    start delays are part of a bar. A cross marks each failure, red if it killed a job; down nodes are gray, and stays
+    ended by a failure (or `NodeStealing`) are hatched.
 
-    More than 30,000 rectangles are painted into a picture of 1280 x 640 pixels: a pixel has the colour of the job (or
-    jobs of one colour) that held most of it, as opaque as it was in use, and stays that a failure ended are paler.  So
-    hundreds of thousands of jobs take seconds, and no more memory than a few hundred.
+    More than 30,000 rectangles are drawn as a bitmap of 1280 x 640 pixels: a pixel has the color of the job (or jobs of
+    one color) that held most of it, as opaque as it was in use, and stays ended by a failure are paler. So hundreds of
+    thousands of jobs take seconds, and no more memory than a few hundred.
 
     Parameters
     ----------
     result : Result
         A run made with ``record=True``.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -166,7 +166,7 @@ def plot_gantt(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
 
 def _first(blocks: Iterator[Runs]) -> tuple[Runs | None, Iterator[Runs]]:
-    """All runs at once if they are few enough to be shapes; else None, and their blocks."""
+    """All runs at once if they are few enough to draw as shapes; else None, and their blocks."""
     seen: list[Runs] = []
     total = 0
     for block in blocks:
@@ -249,7 +249,7 @@ def _swatch(words: str, colour: str, opacity: float, hatch: str | None) -> Any:
 def _draw_failures(ax: "Axes", result: "Result", scaled: Callable[[Any], NDArray[np.float64]]) -> list[Any]:
     """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
 
-    Gives back what the legend has to show.
+    Returns the entries of the legend.
     """
     trace, events = result.failures, result.events
     assert trace is not None

@@ -1,4 +1,4 @@
-"""Kiviat graphs: one polygon a method over six axes, smaller is better ([li2009] Figure 3)."""
+"""Kiviat graphs: one polygon per method over six axes; smaller is better ([li2009] Figure 3)."""
 
 import math
 from collections.abc import Mapping
@@ -23,16 +23,16 @@ def plot_kiviat(
 ) -> "Axes":
     """Draw the Kiviat graph of several methods; see `faultsim.kiviat_gain` for its axes.
 
-    Each axis reaches from 0 at the centre to the largest value among the methods, which is written at the rim.
+    Each axis runs from 0 at the center to the largest value among the methods, which is its label.
 
     Parameters
     ----------
     methods : mapping of str to Result, or to a mapping of metrics
         Label -> a result, or metrics by name such as means over several seeds.
     baseline : str, optional
-        Label of one of them: the legend then has the gain of the others over it.
+        Label of one of them: the legend then shows the gain of the others over it.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
 
@@ -43,7 +43,7 @@ def plot_kiviat(
     Raises
     ------
     OptionError
-        If there is no method, one lacks a metric, or `baseline` is none of the labels.
+        If there is no method, one lacks a metric, or `baseline` is not one of the labels.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def _side(x: float, positive: str, negative: str) -> str:
 
 
 def _name(axis: Axis, top: float) -> str:
-    """Label of an axis with its value at the rim."""
+    """Label of an axis, with its largest value."""
     unit, scale = {"fraction": ("%", 100.0), "node-s": ("node-h", 1 / 3600)}.get(axis.unit, (axis.unit, 1.0))
     value = scale * top
     return f"{axis.label}\n{value:,.0f} {unit}" if value >= 1000 else f"{axis.label}\n{value:.3g} {unit}".rstrip()

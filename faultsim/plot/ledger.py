@@ -1,4 +1,4 @@
-"""The capacity ledger: what became of every node-second, as stacked bars."""
+"""The capacity ledger: it accounts for every node-second, as stacked bars."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ACCOUNT_COLOURS", "plot_ledger"]
 
-#: Blue is work, warm is what failures and saving cost, grey is nobody's.
+#: Blue is work, warm colors are the cost of failures and checkpoints, gray is idle.
 ACCOUNT_COLOURS = {
     "useful": "#0072B2",
     "lost": "#C5221F",
@@ -41,10 +41,10 @@ def plot_ledger(
     Parameters
     ----------
     runs : Result, or mapping of str to Result or to a ledger
-        A run; or label of the bar -> a run, or account -> node-seconds.  Accounts without a node-second in any run are
-        left out.
+        A run; or label of the bar -> a run, or account -> node-seconds. Accounts that are empty in all runs are
+        omitted.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
 

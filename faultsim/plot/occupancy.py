@@ -1,4 +1,4 @@
-"""Who holds which nodes of a torus: in space at an instant, and as a small animation."""
+"""Who holds which nodes of a torus: in 3D at an instant, and as a small animation."""
 
 import os
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
     Raises
     ------
     OptionError
-        If the machine is no torus or the run was not recorded.
+        If the machine is not a torus or the run was not recorded.
 
     Examples
     --------
@@ -99,18 +99,17 @@ def busiest(result: "Result") -> float:
 
 
 def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the nodes of a torus in space at an instant: a cube for each, in the colour of the job that holds it.
+    """Draw the nodes of a torus in 3D at an instant: a cube for each, in the color of the job that holds it.
 
-    Colours are those of `plot_gantt`.  Free nodes are specks, and grey cubes are down.  x goes to the lower right, y to
-    the lower left, z up; a box that wraps around is seen at both ends.
+    Colors are those of `plot_gantt`. Free nodes are specks, and gray cubes are down. x goes to the lower right, y to
+    the lower left, z up; a box that wraps around appears at both ends.
 
     Parameters
     ----------
     result : Result
         A run on a torus, made with ``record=True``.
     at : float, optional
-        Seconds, on the clock of ``result.jobs["start"]``; the first instant at which most nodes are held when not
-        given.
+        Seconds, on the clock of ``result.jobs["start"]``; by default the first instant at which most nodes are held.
     ax : Axes, optional
         Where to draw (ordinary axes, not 3-D ones); a new figure when not given.
 
@@ -121,7 +120,7 @@ def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | Non
     Raises
     ------
     OptionError
-        If the machine is no torus or the run was not recorded.
+        If the machine is not a torus or the run was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -151,13 +150,13 @@ def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | Non
 
 
 def _flat(points: NDArray[Any]) -> NDArray[np.float64]:
-    """Points in space, shape (..., 3), on paper: seen from where x, y and z are large."""
+    """Points in space, shape (..., 3), projected: seen from where x, y and z are large."""
     x, y, z = points[..., 0], points[..., 1], points[..., 2]
     return np.stack([(x - y) * COS, z - (x + y) * SIN], axis=-1)
 
 
 def _cubes(state: NDArray[np.int64]) -> Any:
-    """A cube a node as polygons, the far ones first so that the near ones cover them."""
+    """One cube per node as polygons, the far ones first so that the near ones hide them."""
     from matplotlib.collections import PolyCollection
 
     nodes = np.argwhere(np.ones(state.shape, dtype=bool))
@@ -228,14 +227,15 @@ def animate_occupancy(
     frames : int
         Number of frames, at equal distances in time.
     begin, end : float, optional
-        From when to when (s); the whole run when not given.
+        From when to when (s); by default the whole run.
     pause : float
         Seconds for which a frame is shown.
 
     Raises
     ------
     OptionError
-        If the machine is no torus, the run was not recorded, there is no frame, or the name has another end.
+        If the machine is not a torus, the run was not recorded, there are no frames, or the file name has another
+        extension.
     MissingExtraError
         If matplotlib is not installed.
 

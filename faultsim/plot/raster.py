@@ -1,4 +1,4 @@
-"""Rectangles painted into a picture of fixed size, for charts with more of them than a figure can hold as shapes.
+"""Rectangles drawn as a bitmap of fixed size, for charts with more of them than a figure can hold as shapes.
 
 Every rectangle counts with the exact share of each pixel that it covers, so the picture holds the same area as the
 shapes would, and takes memory by its pixels, not by its rectangles.
@@ -45,9 +45,9 @@ class Raster:
         Parameters
         ----------
         left, right : array of float, shape (n,)
-            From where to where across, in pixels from 0 to `width`.
+            Horizontal extent, in pixels from 0 to `width`.
         low, high : array of float, shape (n,)
-            The same up, from 0 to `height`.
+            Vertical extent, from 0 to `height`.
         kind : array of int, shape (n,)
             0 to `kinds` - 1.
         """
@@ -69,7 +69,7 @@ class Raster:
     def picture(self, colours: Sequence[str], alphas: Sequence[float]) -> NDArray[np.uint8]:
         """Red, green, blue and opacity of each pixel, shape (height, width, 4).
 
-        A pixel has the colour of the kind that covers most of it, which a mean of many colours would turn to mud; its
+        A pixel has the color of the kind that covers most of it, since a mean of many colors would turn to mud; its
         opacity is the share that all kinds cover, each with its own opacity from `alphas`.
         """
         most = np.zeros((self.height, self.width))

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Cells", "SweepLike", "metric_label", "plot_differences", "plot_heatmap", "plot_sweep", "value_text"]
 
-#: Lines that one figure still shows apart.
+#: Most lines that can be distinguished in one figure.
 MOST_LINES = 14
-_NUMBERS_UP_TO = 120  # cells of a heat map that have their number written in
+_NUMBERS_UP_TO = 120  # most cells of a heat map that show their number
 
 
 class Cells(Protocol):
-    """What `summary` and `compare` of a sweep's table give: columns by name."""
+    """What `summary` and `compare` of a sweep's table return: columns by name."""
 
     def __getitem__(self, name: str, /) -> NDArray[Any]: ...
     @property
@@ -33,12 +33,12 @@ class Cells(Protocol):
 
 
 class SweepLike(Protocol):
-    """What these figures need of a `faultsim.SweepTable`."""
+    """The part of a `faultsim.SweepTable` that these figures need."""
 
     def __getitem__(self, name: str, /) -> NDArray[Any]: ...
     @property
     def axes(self) -> Sequence[str]:
-        """Names of the columns that say which cell."""
+        """Names of the columns that identify the cell."""
 
     def summary(self, metric: str, *, confidence: float = ...) -> Cells: ...
     def compare(self, metric: str, axis: str, baseline: object, *, confidence: float = ...) -> Cells: ...
@@ -83,7 +83,7 @@ def plot_sweep(
     log: bool = False,
     confidence: float = 0.95,
 ) -> "Axes":
-    """Draw the mean of a metric along an axis of a sweep, a line for each setting of the other axes.
+    """Draw the mean of a metric along an axis of a sweep, one line per setting of the other axes.
 
     The band around a line is the confidence interval of the mean over the replicates; a cell of one run has none.
 
@@ -96,7 +96,7 @@ def plot_sweep(
     x : str
         The axis along which to draw; one of words is drawn in the order of its values.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
     log : bool
@@ -132,8 +132,8 @@ def plot_sweep(
     lines = list(dict.fromkeys(keys))
     if len(lines) > MOST_LINES:
         raise OptionError(
-            f"{len(lines)} lines ({', '.join(others)}) are more than the {MOST_LINES} that a figure shows; "
-            f"take a part of the table by select({others[-1]}=...) or where(...)"
+            f"{len(lines)} lines ({', '.join(others)}) are more than the {MOST_LINES} that a figure can show; "
+            f"use a part of the table by select({others[-1]}=...) or where(...)"
         )
     ax = axes(ax)
     label, scale = metric_label(metric)
@@ -176,7 +176,7 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
     x, y : str
         The axes across and up.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
 
@@ -208,7 +208,7 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
     found = table.summary(metric)
     for name in table.axes:
         if name not in (x, y) and _several(found[name]):
-            raise OptionError(f"axis {name} has several values; take one by table.select({name}=...)")
+            raise OptionError(f"axis {name} has several values; choose one by table.select({name}=...)")
     label, scale = metric_label(metric)
     across, x_names = _ranks(found[x])
     up, y_names = _ranks(found[y])
@@ -257,7 +257,7 @@ def plot_differences(
     baseline : label
         The value of `axis` that the others are compared with.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
     title : str
         Title.
     confidence : float
@@ -316,7 +316,7 @@ def plot_differences(
 
 
 def _name_ticks(ax: "Axes", names: Sequence[str], room: float) -> None:
-    """Names below the axis, aslant where one has more letters than there is room for."""
+    """Names below the axis, slanted if one is too long for the space."""
     if max(map(len, names)) > room:
         ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
     else:
@@ -338,7 +338,7 @@ def _several(column: NDArray[Any]) -> bool:
 
 
 def _places(column: NDArray[Any]) -> tuple[NDArray[np.float64], list[str] | None]:
-    """Numbers where they are, words side by side with their names."""
+    """Numbers at their positions, words side by side with their names."""
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
         return column.astype(float), None
     order: Mapping[Any, int] = {value: i for i, value in enumerate(dict.fromkeys(map(_key, column.tolist())))}

@@ -1,4 +1,4 @@
-"""What the machine and the queue did over time."""
+"""The machine and the queue over time."""
 
 from typing import TYPE_CHECKING
 
@@ -71,18 +71,18 @@ def _refuse_kills(result: "Result") -> None:
 
 
 def _decisions(result: "Result") -> NDArray[np.float64]:
-    """When the jobs got their nodes: a start delay before they started."""
+    """When the jobs received their nodes: a start delay before they started."""
     decisions: NDArray[np.float64] = result.jobs["start"] - result.settings["start_delay"]
     return decisions
 
 
 def _thinned(at: NDArray[np.float64], value: NDArray[np.float64], end: float) -> Steps:
-    """Time averages over equal bins when there are more steps than a figure can show."""
+    """Time averages over equal bins if there are more steps than a figure can show."""
     if len(at) <= MAX_STEPS or end <= at[0]:
         return at, value
     edges = np.linspace(at[0], end, MAX_STEPS // 4 + 1)
     area = np.concatenate([[0.0], np.cumsum(value[:-1] * np.diff(at))])
-    # The integral is piecewise linear between the steps and goes on with the last value.
+    # The integral is piecewise linear between the steps and continues with the last value.
     total = np.interp(edges, at, area) + np.maximum(edges - at[-1], 0.0) * value[-1]
     return edges[:-1], np.diff(total) / np.diff(edges)
 
@@ -102,7 +102,7 @@ def _draw(ax: "Axes", result: "Result", at: NDArray[np.float64], value: NDArray[
 
 
 def _mark_failures(ax: "Axes", result: "Result") -> None:
-    """A tick at the upper edge for each failure, red where it killed a job (told only by a recorded run)."""
+    """A tick at the upper edge for each failure, red if it killed a job (only known for a recorded run)."""
     trace = result.failures
     if trace is None:
         return
@@ -134,16 +134,16 @@ def _title(ax: "Axes", result: "Result", what: str) -> None:
 def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     """Draw the share of the nodes that jobs hold, over time, with its mean.
 
-    Nodes count from the decision to start a job to its end, with the nodes it was given (grown or rounded up), so the
-    mean is the metric ``utilization``.  Where there are more steps than a figure shows, means over equal spans are
-    drawn.  Ticks at the upper edge are failures, in a recorded run red where they killed a job.
+    Nodes count from the decision to start a job to its end, as allocated (grown or rounded up), so the mean is the
+    metric ``utilization``. If there are more steps than a figure can show, means over equal spans are drawn. Ticks at
+    the upper edge are failures, in a recorded run red if they killed a job.
 
     Parameters
     ----------
     result : Result
-        Any run; where failures or `NodeStealing` stopped jobs, one made with ``record=True``.
+        Any run; if failures or `NodeStealing` stopped jobs, one made with ``record=True``.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -181,17 +181,17 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the nodes that waiting jobs ask for, over time.
+    """Draw the nodes requested by waiting jobs, over time.
 
     A job waits from its submit to the decision to start it (a start delay later it starts).  Ticks at the upper edge
-    are failures, in a recorded run red where they killed a job.
+    are failures, in a recorded run red if they killed a job.
 
     Parameters
     ----------
     result : Result
-        Any run; where failures or `NodeStealing` stopped jobs, one made with ``record=True``.
+        Any run; if failures or `NodeStealing` stopped jobs, one made with ``record=True``.
     ax : Axes, optional
-        Where to draw; a new figure when not given.
+        Where to draw; by default a new figure.
 
     Returns
     -------
@@ -210,12 +210,12 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     >>> from faultsim.plot import plot_queue
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
     >>> plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
-    'nodes asked for by waiting jobs'
+    'nodes requested by waiting jobs'
     """
     ax = axes(ax)
     at, value = _steps(*_waiting(result))
     _draw(ax, result, at, value, PALETTE[1])
     _mark_failures(ax, result)
-    ax.set_ylabel("nodes asked for by waiting jobs")
+    ax.set_ylabel("nodes requested by waiting jobs")
     _title(ax, result, "Queue")
     return ax

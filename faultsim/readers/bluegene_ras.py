@@ -28,7 +28,7 @@ _MIDPLANE = re.compile(rb"R([0-7])([0-7])-M([01])(?![0-9A-Za-z])(.*)")
 # A node card of a midplane has 32 compute nodes, two a slot from J02 to J17; J18 is the I/O node.
 _NODE = re.compile(rb"-N([0-9A-Fa-f])-C:J(0[2-9]|1[0-7])-U(01|11)")
 _NODES_PER_MIDPLANE, _NODES_PER_CARD = 512, 32
-# Consequences of a job's end or of a file system, not faults of the node.
+# Consequences of a job's end or of a file system, not node faults.
 _NO_HARDWARE = re.compile(rb"Lustre mount FAILED|unable to mount filesystem|kernel terminated")
 _NO_ALERT = b"-"
 _SHOWN = 3
@@ -50,15 +50,15 @@ def read_bluegene_ras(
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.  Lines are
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.  Lines are
         ``timestamp location RAS facility severity message`` (or NULL for RAS), with or without the four fields
         ``label seconds date location`` before them; of lines with a label, only alerts (a label other than "-") count.
     level : {"midplane", "node"}
         What fails: a midplane, which is one 8x8x8 supernode of Krevat's and Oliner's 4x4x8 torus, or a compute node.
     gap : float
-        Messages of one midplane (or node) that come at most this many seconds after the one before are one failure.
+        Messages from one midplane (or node) at most this many seconds apart count as one failure.
     kinds : {"hardware", "all"}
-        "hardware" leaves out what follows from a job's end, from a file system or from the application: "Lustre mount
+        "hardware" omits messages caused by a job's end, a file system or the application: "Lustre mount
         FAILED", "unable to mount filesystem", "kernel terminated", and the facility APP.
     downtime : float
         Down time of each failure in seconds; the log has no repair times.
@@ -66,14 +66,14 @@ def read_bluegene_ras(
         Only failures from `begin` to before `end`, as dates or in seconds since 1970, on the log's clock.  `begin`
         becomes time 0; by default midnight before the first message.
     strict : bool
-        Whether a line that cannot be read is an error.  By default such lines are counted in `FailureTrace.dropped`,
-        with file, line and text of the first three.
+        Whether an unreadable line is an error. By default such lines are counted in `FailureTrace.dropped`, with file,
+        line and text of the first three.
 
     Returns
     -------
     FailureTrace
-        Midplane ``R<row><column>-M<half>`` has the number ``2 * (8 * row + column) + half``.  Where it sits on the
-        torus is not in the log: this order is an assumption (`FailureTrace.map_nodes` takes another).  Node
+        Midplane ``R<row><column>-M<half>`` has the number ``2 * (8 * row + column) + half``.  Its place on the torus is
+        not in the log: this order is an assumption (`FailureTrace.map_nodes` can change it).  Node
         ``N<card>-C:J<slot>-U<01 or 11>`` of a midplane has the number ``512 * midplane + 32 * card + 2 * (slot - 2)``,
         plus 1 for U11.  The span ends with the log's last message.
 

@@ -23,7 +23,7 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     name : str, optional
         Name of the workflow; that of the file, without its suffixes, by default.
 
@@ -37,13 +37,13 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     Raises
     ------
     InputError
-        No such file; XML that is broken (file, line and column are named), declares entities, or is no DAX; a job
-        without an id or run time, a number that is none, negative or not finite, a parent or child that is no job, an
-        edge given twice (with the line); a cycle.
+        No such file; XML that is malformed (file, line and column are named), declares entities, or is not DAX; a job
+        without an id or run time; a number that is invalid, negative or not finite; a parent or child that is not a
+        job; an edge given twice (with the line); a cycle.
 
     Notes
     -----
-    A document that declares entities is refused, so that none can grow without bound or name another file.
+    A document that declares entities is rejected, so that none can grow without bound or refer to another file.
 
     Source: [juve2013], whose generated workflows are in this form; Pegasus, "DAX XML schema".
 
@@ -128,7 +128,7 @@ class _Document:
         element = tag.rpartition(" ")[2]
         self.depth += 1
         if self.depth == 1 and element != "adag":
-            raise self.bad(f"<{element}> is no DAX; its first element is <adag>")
+            raise self.bad(f"<{element}> is not DAX, whose first element is <adag>")
         if self.depth == 2 and element in ("job", "dag", "dax"):
             self.start_job(attributes)
         elif self.depth == 2 and element == "child":
@@ -165,7 +165,7 @@ class _Document:
             raise self.bad("<uses> without a file")
         link = attributes.get("link", "").lower()
         if link not in _LINKS:
-            return  # executables and the like, which are there before the workflow starts
+            return  # executables and the like, which exist before the workflow starts
         size = attributes.get("size")
         amount = None if size is None else self.amount("size", size)
         if link != "output":
@@ -186,7 +186,7 @@ class _Document:
             self.profile.append(data)
 
     def entity(self, name: str, *_: Any) -> None:
-        raise self.bad(f"the document declares the entity {name!r}; entities are refused")
+        raise self.bad(f"the document declares the entity {name!r}; entities are rejected")
 
     # -- parts -------------------------------------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class _Document:
         try:
             value = float(text.replace("_", "?"))  # "1_000" is a number to Python only
         except ValueError:
-            raise self.bad(f"{what} {text.strip()!r} is no number") from None
+            raise self.bad(f"{what} {text.strip()!r} is not a number") from None
         if not 0 <= value < float("inf"):
             raise self.bad(f"{what} {text.strip()!r}; expected a finite number of 0 or more")
         return value

@@ -25,14 +25,14 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.  Lines that begin with "#" are comments,
-        of which ``# span: seconds`` and ``# name: text`` count.  The first other line names the columns: time and node,
-        and if they are there downtime and coin; further columns are left aside.  Rows may come in any order.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.  Lines that begin with "#" are comments,
+        of which ``# span: seconds`` and ``# name: text`` are read. The first other line names the columns: time and
+        node, optionally downtime and coin; further columns are ignored.  Rows may come in any order.
 
     Returns
     -------
     FailureTrace
-        Equal to the one that `FailureTrace.write_csv` wrote, to the bit.
+        Identical, bit for bit, to the one that `FailureTrace.write_csv` wrote.
 
     Raises
     ------

@@ -28,7 +28,7 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".tab", ".txt")
 
 
 class _Events(NamedTuple):
-    """Unavailable intervals of one block, and what the whole of it says."""
+    """Unavailable intervals of one block, and facts about the whole block."""
 
     node: NDArray[np.int64]
     start: NDArray[np.float64]
@@ -52,23 +52,23 @@ def read_fta(
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     prefix : str
-        Only nodes whose name begins so: ``"G1/site8/c1/"`` is one cluster of Grid'5000.
+        Only nodes whose name begins with this: ``"G1/site8/c1/"`` is one cluster of Grid'5000.
     begin, end : str, datetime.date, datetime.datetime or float, optional
         Only failures from `begin` to before `end`, as dates (``"2006-01-01"``, in UTC) or in seconds since 1970.
         `begin` becomes time 0; by default midnight before the first event.
     min_downtime : float
-        Shorter outages, in seconds, are left out and counted: half of Grid'5000's are shorter than three minutes.
+        Shorter outages, in seconds, are omitted and counted: half of Grid'5000's are shorter than three minutes.
     under_way : bool
-        Whether an outage that began before `begin` comes in at time 0 with what is left of it.
+        Whether an outage that began before `begin` is included, at time 0 with its rest.
 
     Returns
     -------
     FailureTrace
         Every interval in which a node is unavailable (event type 0) is a failure with the interval as its down time;
         those that touch or overlap are one.  A node that is unavailable when its record begins counts as failing there.
-        Nodes are numbered from 0 in the order of their ids, those without a failure included.  The span ends with the
+        Nodes are numbered from 0 in the order of their ids, including those without failures.  The span ends with the
         last event.
 
     Raises
@@ -134,7 +134,7 @@ def read_fta(
 
 
 def _parse(block: bytes, prefix: bytes) -> _Events | None:
-    """The fast way: every line an event as it should be, or None."""
+    """The fast path: every line an event as it should be, or None."""
     if b"#" in block:
         block = b"\n".join(line for line in block.split(b"\n") if not line.lstrip().startswith(b"#"))
     tokens = block.split()
@@ -166,7 +166,7 @@ def _events(
 
 
 def _read_lines(block: bytes, prefix: bytes, name: str, first_line: int) -> _Events:
-    """The same, line by line: slower, but it names what is wrong."""
+    """The same, line by line: slower, but it reports errors."""
     rows: list[tuple[int, float, float, bool]] = []
     for number, line in enumerate(block.split(b"\n"), first_line + 1):
         text = line.strip()

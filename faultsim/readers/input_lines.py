@@ -16,7 +16,7 @@ from faultsim.errors import InputError
 
 __all__ = ["Lines", "display_name", "shown", "stem"]
 
-# Compression is told by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
+# Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
 _MAGIC = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
@@ -26,7 +26,7 @@ _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
-    """How messages call an input.
+    """The name of an input in messages.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
 
 def stem(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> str:
-    """The name of a file without its folder and suffixes: what to call what is in it.
+    """The name of a file without its folder and suffixes, as a name for its contents.
 
     Examples
     --------
@@ -72,14 +72,14 @@ class Lines:
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     block_size : int
-        Bytes to read at a time; it bounds the memory that reading takes.
+        Bytes to read at a time; limits the memory used.
 
     Raises
     ------
     InputError
-        No such file, a directory, no permission; while reading, a broken archive.
+        No such file, a directory, no permission; while reading, a corrupt archive.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Lines:
             try:
                 data = stream.read(self._block_size)
             except (*_BROKEN, OSError) as error:
-                raise InputError(f"{self.name}: broken archive ({error}); fetch the file again") from error
+                raise InputError(f"{self.name}: corrupt archive ({error}); download the file again") from error
             if not data:
                 break
             end = data.rfind(b"\n") + 1

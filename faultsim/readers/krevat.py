@@ -32,13 +32,13 @@ def krevat_span(log: Workload, which: str) -> Workload:
     Returns
     -------
     Workload
-        "sdsc": the first 10,000 jobs.  "nasa": job numbers 20,001 to 30,000; those that the cleaned log lacks are put
-        back as jobs of 1 node and 36 s that arrive at whole seconds evenly between their neighbours.
+        "sdsc": the first 10,000 jobs.  "nasa": job numbers 20,001 to 30,000; those that the cleaned log lacks are
+        restored as jobs of 1 node and 36 s that arrive at whole seconds, evenly between their neighbors.
 
     Raises
     ------
     InputError
-        The log does not hold the span.
+        The log does not contain the span.
     OptionError
         An unknown name.
 

@@ -37,7 +37,7 @@ def read_lanl(
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     system : int
         Number of the system, as in the file's first column.
     begin, end : str, datetime.date, datetime.datetime or float, optional
@@ -46,7 +46,7 @@ def read_lanl(
     merge : bool
         Whether overlapping outages of a node become one (`FailureTrace.merge_overlaps`).
     under_way : bool
-        Whether an outage that began before `begin` comes in at time 0 with what is left of it.
+        Whether an outage that began before `begin` is included, at time 0 with its rest.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def read_lanl(
 
     Notes
     -----
-    Times are to the minute, as an operator typed them.  A few node numbers lie outside their system (14, and one record
+    Times are to the minute, as typed by an operator.  A few node numbers lie outside their system (14, and one record
     of 11): see `FailureTrace.drop_outside` and `FailureTrace.map_nodes`.
 
     Source: [schroeder2006].
@@ -121,7 +121,7 @@ def read_lanl(
             raise _bad(lines.name, reader.line_num, row, f"{start if begins is None else fixed!r} is no m/d/yyyy h:mm")
         if not (node.isdecimal() and minutes.isdecimal()):
             what = "node number" if not node.isdecimal() else "down time in minutes"
-            raise _bad(lines.name, reader.line_num, row, f"{minutes if node.isdecimal() else node!r} is no {what}")
+            raise _bad(lines.name, reader.line_num, row, f"{minutes if node.isdecimal() else node!r} is not a {what}")
         times.append(begins)
         ends.append(fixes)
         nodes.append(int(node))
@@ -131,7 +131,7 @@ def read_lanl(
         raise OptionError(f"system: {lines.name} has no system {wanted}; it has {known or 'none'}")
     if not times:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
-        raise InputError(f"{lines.name}: no failure of system {wanted} is left ({reasons})")
+        raise InputError(f"{lines.name}: no failures of system {wanted} are left ({reasons})")
     return on_clock(
         f"LANL system {wanted}",
         {"time": np.array(times, dtype=float), "node": np.array(nodes), "downtime": np.array(downs, dtype=float)},

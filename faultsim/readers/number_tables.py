@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 __all__ = ["PAD", "parse_block"]
 
-#: What a block must begin with, so that the eight bytes before any token's end can be loaded.
+#: Prefix of every block, so that the eight bytes before any token's end can be loaded.
 PAD = b" " * 16
 
 # Integers of up to 16 digits are done here; a float64 holds all of 15 and every whole number that logs use.
@@ -47,7 +47,7 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
     -------
     list of numpy.ndarray, or None
         A column each, int64 if all its values are whole and written without a point, else float64.  None if a line is
-        out of the ordinary; nothing is said about which.
+        out of the ordinary, without saying which.
 
     Examples
     --------

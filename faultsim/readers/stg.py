@@ -31,12 +31,12 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     name : str, optional
         Name of the workflow; that of the file, without its suffixes, by default.
     dummies : bool
         Whether to keep the two tasks of time 0 that the format puts before and after all others.  By default they are
-        left out: as jobs they would gather all data on the one node where the first of them ran.
+        omitted: as jobs they would gather all data on the one node where the first of them ran.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Reads job logs in the Standard Workload Format (SWF), as real logs are: see `read_swf`."""
+"""Reads job logs in the Standard Workload Format (SWF), quirks included: see `read_swf`."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     size : {"requested", "allocated"}
-        Which field is the size of a job: the processors it asked for (field 8) or those it was given (field 5).
-        Where the chosen one is missing, the other is taken.
+        Which field is the size of a job: the processors requested (field 8) or allocated (field 5). If the chosen one
+        is missing, the other is used.
     name : str, optional
         Name of the workload; that of the file, without its suffixes, by default.
 
     Returns
     -------
     Workload
-        Sorted by submit time (equal times in the order of the file).  `Workload.dropped` counts the records left out:
+        Sorted by submit time (equal times in the order of the file).  `Workload.dropped` counts the records omitted:
 
         - ``"run time missing"``: negative run time, a job cancelled before it started;
         - ``"size missing"``: neither size field is 1 or more;
@@ -62,9 +62,9 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
 
     Notes
     -----
-    Fields after the 18th are left aside.  Header lines are kept in `Workload.comments`, wherever in the file they are.
+    Fields after the 18th are ignored.  Header lines are kept in `Workload.comments`, wherever they are in the file.
     Real logs have text after header numbers (``MaxNodes: 338 (batch partition; 512 total)``), no space after the
-    semicolon, unsorted lines, decimals, carriage returns (alone, too) and a byte order mark; all are understood.
+    semicolon, unsorted lines, decimals, carriage returns (even alone) and a byte order mark; all are understood.
 
     Source: the Standard Workload Format, version 2.2, of the Parallel Workloads Archive ([feitelson2014]).
 
@@ -90,7 +90,7 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
             block = block.removeprefix(codecs.BOM_UTF8)
             _refuse_other_formats(block, lines.name)
         if b"\r" in block and b"\n" not in block:
-            block = block.replace(b"\r", b"\n")  # else the whole file would be one line, and its first job the only one
+            block = block.replace(b"\r", b"\n")  # else the whole file would be one line, with one job
         table = _parse(block) if b";" not in block else None
         if table is not None:
             line_number += len(table["id"])  # nothing but job lines
@@ -105,7 +105,7 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
     columns, dropped = _clean(table, size)
     if not len(columns["submit"]):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
-        raise InputError(f"{lines.name}: no job is left ({reasons})")
+        raise InputError(f"{lines.name}: no jobs are left ({reasons})")
     try:
         return Workload(
             **columns, dropped=dropped, name=stem(path, _SUFFIXES) if name is None else name, comments=comments
@@ -127,7 +127,7 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
 
 
 def _parse(block: bytes) -> _Table | None:
-    """The fast way: every line a job line as it should be, or None."""
+    """The fast path: every line a job line as it should be, or None."""
     columns = parse_block(PAD + block, _POSITIONS, _WIDTH)
     if columns is None:
         return None
@@ -137,7 +137,7 @@ def _parse(block: bytes) -> _Table | None:
 
 
 def _read_block(block: bytes, comments: list[str], name: str, first_line: int, begun: bool) -> _Table | None:
-    """The job lines of a block in which there are others, or something wrong; comments go to `comments`."""
+    """The job lines of a block with other lines or errors in it; comments go to `comments`."""
     rows = []
     for line in block.split(b"\n"):
         text = line.strip()
@@ -152,7 +152,7 @@ def _read_block(block: bytes, comments: list[str], name: str, first_line: int, b
 
 
 def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table | None:
-    """The same, line by line: slower, but it takes what is merely unusual and names what is wrong."""
+    """The same, line by line: slower, but it accepts what is merely unusual and reports errors."""
     rows: list[list[float]] = []
     for number, line in enumerate(block.split(b"\n"), first_line + 1):
         text = line.partition(b";")[0].strip()
@@ -193,7 +193,7 @@ def _bad_line(name: str, number: int, text: bytes, what: str) -> InputError:
 
 
 def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
-    """Choose the size, leave out what cannot be simulated, sort by submit time."""
+    """Choose the size, omit what cannot be simulated, sort by submit time."""
     chosen, other = table[size], table[_SIZES[1 - _SIZES.index(size)]]
     sizes = np.where(chosen >= 1, chosen, other)
     runtime, submit, estimate = table["runtime"], table["submit"], table["requested_time"]

@@ -1,4 +1,4 @@
-"""Moments of failure records, and the clock that a trace made of them runs on."""
+"""Moments of failure records, and the clock of a trace made from them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DAY = 86_400.0
 
 
 def seconds(what: str, moment: Moment) -> float:
-    """A moment as seconds since 1970 on the clock of the records (one without time zone is taken as it stands).
+    """A moment as seconds since 1970 on the clock of the records (one without time zone is used as is).
 
     Examples
     --------
@@ -35,7 +35,7 @@ def seconds(what: str, moment: Moment) -> float:
             moment = datetime.fromisoformat(moment.strip())
         except ValueError:
             raise OptionError(
-                f"{what}: {moment!r} is no date; expected one such as '2001-01-31' or '2001-01-31 12:00'"
+                f"{what}: {moment!r} is not a date; expected one such as '2001-01-31' or '2001-01-31 12:00'"
             ) from None
     if isinstance(moment, date):
         if not isinstance(moment, datetime):
@@ -83,9 +83,9 @@ def on_clock(
     dropped : mapping of str to int
         Reasons and counts of records left out.
     first, last : float
-        Between which moments there are records.
+        The moments between which there are records.
     begin, end : Moment, optional
-        What part to take.  `begin` is time 0; by default midnight before `first`.  The span ends at `end`, or at
+        The period to use. `begin` is time 0; by default midnight before `first`.  The span ends at `end`, or at
         `last` if that is earlier.
     under_way : bool
         As in `FailureTrace.window`.
@@ -95,7 +95,7 @@ def on_clock(
     Raises
     ------
     InputError
-        No failure in this part.
+        No failures in this period.
 
     Examples
     --------
@@ -125,6 +125,8 @@ def on_clock(
         trace = trace.window(zero - shift, until - shift, under_way=under_way)
     if not len(trace):
         reasons = "".join(f"; {reason}: {count}" for reason, count in dropped.items())
-        part = "" if begin is None and end is None else " in the part asked for"
-        raise InputError(f"{name}: no failure{part}; its records go from {written(first)} to {written(last)}{reasons}")
+        part = "" if begin is None and end is None else " in the period requested"
+        raise InputError(
+            f"{name}: no failures{part}; its records run from {written(first)} to {written(last)}{reasons}"
+        )
     return trace.renamed(f"{name} (0 s = {written(zero)})")

@@ -26,7 +26,7 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     Parameters
     ----------
     path : path
-        Plain, gzip, xz or bzip2, told by the content; "-" is standard input.
+        Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     name : str, optional
         Name of the workflow; that of the file, without its suffixes, by default.
 
@@ -34,15 +34,16 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     -------
     Workflow
         Tasks in the order of the file, labelled by their ids.  The cost of a task is its ``runtimeInSeconds``, as
-        measured on its machine; the cores it had there are left aside.  An edge carries, in bytes, the files that the
+        measured on its machine; the cores it had there are ignored.  An edge carries, in bytes, the files that the
         parent writes and the child reads.
 
     Raises
     ------
     InputError
-        No such file; JSON that is broken (file, line and column are named); another version of the format; a field
-        that is missing or of another kind (its place in the document is named); a run time or size that is negative or
-        not finite; a parent, child or file that is unknown; parents and children that contradict each other; a cycle.
+        No such file; JSON that is malformed (file, line and column are named); another version of the format; a field
+        that is missing or of the wrong kind (its place in the document is named); a run time or size that is negative
+        or not finite; a parent, child or file that is unknown; parents and children that contradict each other; a
+        cycle.
 
     Notes
     -----
@@ -108,7 +109,7 @@ def _whole(text: str) -> float:
 
 
 class _Place:
-    """A value of the document and where it stands, so that an error can say so."""
+    """A value of the document and its place, for error messages."""
 
     __slots__ = ("file", "path", "value")
 
@@ -200,7 +201,7 @@ def _by_id(rows: list[_Place], field: str, known: Mapping[str, int] | None = Non
 
 
 def _listed(task: _Place, key: str, sizes: Mapping[str, float]) -> dict[str, None]:
-    """The files of a task, each once; a task that lists none may leave the field out."""
+    """The files of a task, each once; a task without files may omit the field."""
     if not task.has(key):
         return {}
     files = dict.fromkeys(task.names(key))

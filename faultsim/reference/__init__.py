@@ -1,1 +1,1 @@
-"""Slow, plain Python twins of the core: for tests, for teaching and for trying out a new policy."""
+"""The core in slow, plain Python, as a reference: for tests, for teaching and for trying out new policies."""

@@ -54,7 +54,7 @@ def simulate(
     size: ArrayLike,
     world: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Run jobs through a machine and say what became of each.
+    """Run jobs on a machine and return their outcomes.
 
     Parameters
     ----------

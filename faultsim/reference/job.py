@@ -200,7 +200,7 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
     """model.md#pause: "from the latest of now, its start and the end of that pause. Begin of work, finish and expected
     end each shift by `cost`".
 
-    Everything moves by `again` more when that much of a planned checkpoint is to be made anew.
+    Everything shifts by `again` more if that much of a planned checkpoint must be repeated.
     """
     begin = max(now, job.start, job.pause_until)
     job.pause_until = begin + cost

@@ -1,4 +1,4 @@
-"""Reports: one HTML file each, with figures and sortable tables inside, that opens without a network.
+"""Reports: single HTML files with figures and sortable tables, which open without a network.
 
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """

@@ -1,6 +1,6 @@
-"""A report as one HTML file that needs nothing else: its parts, how each is written, and the page around them.
+"""A report as one self-contained HTML file: its parts, how each is written, and the page around them.
 
-All text is escaped; a content security policy lets only this page's own script run, and nothing be fetched.
+All text is escaped; a content security policy lets only the page's own script run, and blocks all fetching.
 """
 
 import base64
@@ -21,7 +21,7 @@ from faultsim.version import __version__
 
 __all__ = ["Code", "Page", "Part", "Picture", "Section", "Table", "Text"]
 
-#: Letters from which on a cell asks for some width.
+#: Letters from which a cell needs some width.
 _LONG = 40
 Cell = str | float | int | None
 
@@ -58,7 +58,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Code:
-    """A command, or a piece of a program.
+    """A command or a piece of a program.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose heads sort it.
+    """A table that is sorted by clicking its headers.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def _number(numeric: bool) -> str:
 
 
 def shown(value: Cell) -> str:
-    """A cell as text: five digits that mean something, thousands apart.
+    """A cell as text: five significant digits, with thousands separators.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def shown(value: Cell) -> str:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure: inline SVG (from `faultsim.report.svg`) or the bytes of a PNG, its words for who cannot see it.
+    """A figure: inline SVG (from `faultsim.report.svg`) or the bytes of a PNG, with a text alternative.
 
     Examples
     --------
@@ -270,7 +270,7 @@ class Page:
             yield f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the file; it appears whole or not at all."""
+        """Write the file; it appears complete or not at all."""
         target = Path(path)
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
@@ -285,7 +285,7 @@ class Page:
 
 @cache
 def asset(name: str) -> str:
-    """A file that the package brings along for its pages."""
+    """A file shipped with the package for its pages."""
     return files("faultsim.report").joinpath(name).read_text(encoding="utf-8")
 
 

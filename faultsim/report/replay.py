@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_NODES", "MOST_STAYS", "Replay"]
 
-#: A larger run would make a large page and a slow picture.
+#: A larger run would make a large page and a slow display.
 MOST_STAYS, MOST_NODES = 50_000, 8192
 
 

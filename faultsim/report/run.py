@@ -1,4 +1,4 @@
-"""The report of a run, beside others if there are any: metrics, figures, the ledger, its jobs, what made it."""
+"""The report of a run, optionally compared with others: metrics, figures, the ledger, its jobs, its provenance."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,14 +43,14 @@ def report_run(
     command: str = "",
     source: Sequence[str] = (),
 ) -> Page:
-    """A page about a run: its metrics, figures, ledger, jobs, and what made it.
+    """A page about a run: its metrics, figures, ledger, jobs and provenance.
 
-    The same run gives the same bytes: neither the date nor how long it took is in it.
+    The same run gives the same bytes: it contains neither dates nor timings.
 
     Parameters
     ----------
     result : Result
-        The run.  With ``record=True`` the page shows who ran where, too, on a torus also in space.
+        The run.  With ``record=True`` the page also shows who ran where, on a torus also in 3D.
     against : mapping of str to Result, optional
         Label -> other runs of the same jobs to compare it with, the first as the baseline of a Kiviat graph.
     name : str
@@ -58,9 +58,9 @@ def report_run(
     title : str
         Heading of the page, by default jobs, machine and policies.
     command : str
-        The command that made it, if one did.
+        The command that made it, if any.
     source : sequence of str
-        Where log and failures come from, by default as the result says.
+        Where log and failures come from; by default as recorded in the result.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def report_run(
     """
     require_matplotlib()
     if name in (against or {}):
-        raise OptionError(f"against has a run {name!r}, too; give this one another name")
+        raise OptionError(f"against also has a run {name!r}; give this one another name")
     runs: dict[str, Result] = {name: result, **(against or {})}
     from_where = list(source) or _sources(result)
     draw = pictures()
@@ -142,7 +142,7 @@ def _can_draw(result: "Result") -> bool:
     return bool(result.settings["record"]) or not result.jobs["restarts"].any()
 
 
-_NOT_RECORDED = "Not drawn: failures sent jobs back, and the run was not made with record=True."
+_NOT_RECORDED = "Not drawn: failures requeued jobs, and the run was not made with record=True."
 
 
 def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
@@ -153,14 +153,14 @@ def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
             continue
         mean = f"{100 * run.metrics['utilization']:.1f} %"
         yield draw(plot_utilization(run), f"Share of the nodes in use over time, {mean} on average{of}", f"Nodes{of}")
-        yield draw(plot_queue(run), f"Nodes that waiting jobs ask for, over time{of}", f"Queue{of}")
+        yield draw(plot_queue(run), f"Nodes requested by waiting jobs, over time{of}", f"Queue{of}")
 
 
 def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
     if not result.settings["record"]:
         yield Text(["Not kept: the run was made without record=True."], note=True)
         return
-    failing = ": crosses are failures, red where they killed a job" if result.failures is not None else ""
+    failing = ": crosses are failures, red if they killed a job" if result.failures is not None else ""
     jobs = f"{len(result):,} jobs"
     yield draw(plot_gantt(result), f"Which node which of {jobs} held, over time", f"Nodes over time{failing}")
     if "x" not in result.allocations:
@@ -168,16 +168,16 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
     ax = plot_occupancy(result, busiest(result))
     yield draw(
         ax,
-        f"Nodes of the torus in space, {ax.get_title().replace(chr(10), ': ')}",
+        f"Nodes of the torus in 3D, {ax.get_title().replace(chr(10), ': ')}",
         "The first instant at which most nodes are held",
     )
     if len(result.allocations["job"]) <= MOST_STAYS and result.machine.nodes <= MOST_NODES:
-        yield Replay(result, "The nodes over time; colours repeat, specks are free nodes, grey cubes are down")
+        yield Replay(result, "The nodes over time; colors repeat, specks are free nodes, gray cubes are down")
 
 
 def _capacity(runs: Results, draw: Pictures) -> Iterator[Part]:
     names = {"" if len(runs) == 1 else label: run for label, run in runs.items()}
-    alt = "The capacity by what became of it; its numbers are in the table"
+    alt = "Where the capacity went; the table has the numbers"
     yield draw(plot_ledger(names), alt, "Every node-second")
     rows: list[list[Cell]] = []
     for account in LEDGER_ACCOUNTS:
@@ -246,7 +246,7 @@ def _settings(runs: Results) -> Table:
 
 
 def _provenance(runs: Results) -> Table:
-    """Versions and inputs; not when it was, nor how long it took."""
+    """Versions and inputs, without dates and timings."""
     flat = {}
     for label, run in runs.items():
         said = {key: value for key, value in run.provenance.items() if key not in ("settings", "started", "elapsed")}

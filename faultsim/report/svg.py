@@ -1,4 +1,4 @@
-"""Figures as SVG that can stand within a page: small, without ids that clash, the same bytes for the same figure."""
+"""Figures as SVG for embedding in a page: small, without clashing ids, the same bytes for the same figure."""
 
 import io
 import re
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _DROPPED = {"metadata", "style", "title"}
 #: Of the parts that are pictures within the SVG.
 RASTER_DPI = 110
-#: What matplotlib says for its whole file with a style sheet, which would hold for the whole page.
+#: What matplotlib sets for its whole file in a style sheet, which would apply to the whole page.
 _STROKES = "stroke-linejoin:round;stroke-linecap:butt"
 
 
@@ -31,7 +31,7 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     name : str
         Begins all ids inside; differs among the figures of a page.
     alt : str
-        What the figure shows, for who cannot see it.
+        Text alternative: what the figure shows.
 
     Examples
     --------

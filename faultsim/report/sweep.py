@@ -16,16 +16,16 @@ from faultsim.results.metrics import METRICS
 
 __all__ = ["SHOWN", "SweepRows", "report_sweep"]
 
-#: Metrics that a report shows when none is asked for.
+#: Metrics that a report shows by default.
 SHOWN = ("mean_wait", "mean_bounded_slowdown", "utilization")
 #: Rows that a page holds; a store has all of them.
 MOST_ROWS = 2000
-#: Rows that a figure of differences still shows apart; notes that someone reads.
+#: Most rows that can be distinguished in a figure of differences; most notes shown.
 MOST_DIFFERENCES, MOST_NOTES = 60, 20
 
 
 class SweepRows(SweepLike, Protocol):
-    """What a report needs of a `faultsim.SweepTable`."""
+    """The part of a `faultsim.SweepTable` that a report needs."""
 
     name: str
     command: str
@@ -65,10 +65,10 @@ def report_sweep(
     metrics : sequence of str
         Columns to show.
     x : str, optional
-        The axis along which curves go; by default the one of numbers with most values.
+        The axis along which curves run; by default the numeric one with most values.
     against : (str, label), optional
-        An axis and the value of it that the others are compared with; by default the first axis of words with several
-        values, and its first value.
+        An axis and the value of it that the others are compared with; by default the first non-numeric axis with
+        several values, and its first value.
     confidence : float
         Of intervals and tests.
     title, command : str
@@ -98,7 +98,7 @@ def report_sweep(
     """
     require_matplotlib()
     if not table.n_rows:
-        raise OptionError("the sweep has no row yet: there is nothing to report")
+        raise OptionError("the sweep has no rows yet: there is nothing to report")
     for name in metrics:
         if name not in table.metrics:
             raise OptionError(f"no metric {name!r}; metrics: {', '.join(table.metrics)}")

@@ -1,4 +1,4 @@
-"""Made-up workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
+"""Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
 from faultsim.synthetic.exponential import exponential

@@ -14,7 +14,7 @@ from faultsim.synthetic.seeding import check_count, generator
 
 __all__ = ["DagProperties", "bench_dags", "dag_properties", "random_dag"]
 
-#: What `bench_dags` draws from.  The bench is not public, and no paper prints its values: but for the sizes, ours.
+#: What `bench_dags` draws from. The bench is not public, and no paper prints its values; all but the sizes are ours.
 _SIZES = (175, 249)
 _MESHING = (1.0, 4.0)
 _EDGE_LENGTH = (1.0, 3.0)
@@ -24,7 +24,7 @@ _ROUNDS = 50  # of drawing edges, before what is left is counted out
 
 
 class DagProperties(NamedTuple):
-    """What the bench sorts its graphs by; the fields are those of `dag_properties`.
+    """The properties by which the bench sorts its graphs, as measured by `dag_properties`.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def dag_properties(workflow: Workflow) -> DagProperties:
     Returns
     -------
     DagProperties
-        `size`: jobs; `levels`: number of levels; `meshing`: edges a job that is no entry; `edge_length`: mean
+        `size`: jobs; `levels`: number of levels; `meshing`: edges per job that is not an entry; `edge_length`: mean
         difference of levels along an edge; `mean_cost` (s); `mean_transfer` (s or bytes); `ccr`: their ratio.  NaN
-        where there is no edge.
+        without edges.
 
     Notes
     -----
@@ -113,8 +113,8 @@ def random_dag(
         Number of levels, each of one job or more; the rounded square root of `jobs` by default.  Jobs are numbered
         level by level.
     meshing : float
-        Edges a job that is no entry, 1 or more: each such job has a predecessor on the level before it, and the rest
-        are spread at random.  Met to the edge.
+        Edges per job that is not an entry, 1 or more: each such job has a predecessor on the level before it, and the
+        rest are spread at random. Met exactly.
     edge_length : float
         Mean difference of levels along an edge, 1 or more; met as nearly as the draws allow, and only up to what the
         number of levels leaves room for.
@@ -123,7 +123,7 @@ def random_dag(
     ccr : float, optional
         Scale the transfers so that mean transfer over mean cost is this.
     nodes : int, optional
-        Make the cost a matrix with one column a node: each entry is the job's cost times a uniform number from
+        Make the cost a matrix with one column per node: each entry is the job's cost times a uniform number from
         1 - `spread` to 1 + `spread`.
     spread : float
         From 0 to below 1; only with `nodes`.
@@ -172,7 +172,7 @@ def random_dag(
 def bench_dags(
     n: int, rng: np.random.Generator | int, *, jobs: tuple[int, int] = _SIZES, unit: float = 300.0
 ) -> list[Workflow]:
-    """Workflows like the group of the bench that [yu2010] uses: 175 to 249 jobs, random in all their properties.
+    """Workflows like those of the bench that [yu2010] uses: 175 to 249 jobs, with random properties.
 
     The bench itself is not public, so its values are ours: meshing degree uniform from 1 to 4, edge length from 1 to 3,
     node weights uniform from 1 to 100 units, the communication to computation ratio log-uniform from .1 to 1, levels
@@ -250,7 +250,7 @@ def _pairs(
     if wanted > room:
         raise OptionError(
             f"meshing: {wanted:,} edges do not fit; {jobs:,} jobs on {level[-1] + 1:,} levels have room for {room:,}, "
-            f"so at most {room / len(later):g} a job"
+            f"so at most {room / len(later):g} per job"
         )
     codes = dict.fromkeys((_before(level, first, later, 1, rng) * jobs + later).tolist())
     # The first edges have length 1, so the others are longer for the mean to come out.

@@ -23,7 +23,7 @@ def exponential(
     mean_size: float | None = None,
     max_size: int | None = None,
 ) -> Workload:
-    """Poisson arrivals, exponential run times, independent sizes: what queueing theory has answers for.
+    """Poisson arrivals, exponential run times, independent sizes: the case that queueing theory can solve.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Made-up failures of a whole machine: Weibull gaps, ordered gaps, Zipf locations, bursts ([zhang2004] section 3).
+"""Synthetic failures of a whole machine: Weibull gaps, ordered gaps, Zipf locations, bursts ([zhang2004] section 3).
 
-Times, sizes of bursts, locations, down times and coins come from streams of their own, so that a change in one leaves
-the others as they are.
+Times, sizes of bursts, locations, down times and coins come from separate streams, so that changing one leaves the
+others unchanged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
 __all__ = ["exponential_failures", "reorder_gaps", "weibull_failures", "zipf_shares"]
 
-# More than any machine has seen; a slip in a unit is refused instead of filling the memory.
+# More than any machine has seen; a mistake in units is rejected instead of filling the memory.
 _MOST_FAILURES = 50_000_000
 _KEYS_AT_ONCE = 1 << 21
 
@@ -71,7 +71,7 @@ def weibull_failures(
     Returns
     -------
     FailureTrace
-        With `horizon` as its span and coins of its own.
+        With `horizon` as its span and its own coins.
 
     Notes
     -----
@@ -126,7 +126,7 @@ def exponential_failures(
     count: int | None = None,
     rng: np.random.Generator | int,
 ) -> FailureTrace:
-    """Independent failures at a constant rate on every node: a Poisson process, what most theory is about.
+    """Independent failures at a constant rate on every node: a Poisson process, as in most theory.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def exponential_failures(
 def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
     """The same gaps in runs of `window`: first half descending, second half ascending ([zhang2004] section 3).
 
-    A last run that is not full is halved likewise (the odd one ascends).
+    An incomplete last run is halved likewise (an odd element ascends).
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Hyper-Erlang distributions of common order, fitted to three moments, and workloads drawn from them.
 
-A hyper-Erlang variable goes with probability p1 through n exponential stages of rate1, else through n of
-rate2.  [jann1997] models a log with one such fit a size class, for the gaps between arrivals of that class and for its
-run times.  [zhang2004] section 3 uses workloads made in this way.
+A hyper-Erlang variable goes with probability p1 through n exponential stages of rate1, else through n of rate2.
+[jann1997] models a log with one such fit per size class, for the gaps between arrivals of that class and for its run
+times.  [zhang2004] section 3 uses workloads made in this way.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class SizeClass:
 
 @dataclass(frozen=True)
 class HyperErlangModel:
-    """A log as independent streams of jobs, one a size class (1, 2, 3-4, 5-8, ...).
+    """A log as independent streams of jobs, one per size class (1, 2, 3-4, 5-8, ...).
 
     Examples
     --------
@@ -162,8 +162,8 @@ class HyperErlangModel:
     def fit(cls, log: Workload) -> HyperErlangModel:
         """Fit every size class of a log by its sample moments.
 
-        Run times of 0 do not count (a stage takes time).  A class whose values are all but equal becomes an Erlang
-        distribution of 1,000 stages; one with fewer than 3 jobs is left out.
+        Run times of 0 are ignored (a stage takes time). A class whose values are almost equal becomes an Erlang
+        distribution of 1,000 stages; one with fewer than 3 jobs is omitted.
 
         Raises
         ------

@@ -77,7 +77,7 @@ def lublin(n: int, rng: np.random.Generator | int, *, nodes: int = 128, types: b
         Size of the machine, at least 8.  The published values are for 128; the largest size and the knee of the size
         distribution move with its logarithm, as the authors advise.  Interactive jobs stay below 46 nodes.
     types : bool
-        True: batch and interactive jobs with parameters of their own.  False: the parameters of all jobs together.
+        True: batch and interactive jobs with separate parameters. False: the parameters of all jobs together.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Nodes that fail, are repaired and fail again, each on its own: alternating renewal ([li2009] section 6.1)."""
+"""Nodes that fail, are repaired and fail again, independently: alternating renewal ([li2009] section 6.1)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def renewal_failures(
         Distribution of the up times.  [li2009] makes a bathtub curve of "three sub-populations", Weibull with shapes
         0.5, 1.0 and 1.5, and a scale that gives the MTBF, and does not say of what they are populations:
 
-        - ``"bathtub_per_gap"``: of up times.  One of the three shapes is drawn anew for each; the common scale is
+        - ``"bathtub_per_gap"``: of up times.  One of the three shapes is drawn for each; the common scale is
           ``mtbf / mean(Gamma(1 + 1/shape))``.
         - ``"bathtub_per_node"``: of nodes.  Node k always has shape number ``k % 3``, with the scale
           ``mtbf / Gamma(1 + 1/shape)``.

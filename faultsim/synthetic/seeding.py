@@ -1,4 +1,4 @@
-"""What every generator here starts from: a numpy Generator, and a count of jobs."""
+"""The arguments common to all generators here: a NumPy generator and a number of jobs."""
 
 from __future__ import annotations
 

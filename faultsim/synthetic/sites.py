@@ -1,7 +1,7 @@
-"""Look-alikes of the logs that the papers use: what the commands run on where the real ones are not at hand.
+"""Synthetic stand-ins for the logs that the papers use, for commands to run on when the real ones are missing.
 
 The tables for NASA and SDSC are our own summaries of the logs in the Parallel Workloads Archive: shares of sizes, mean
-run times, and deciles to two digits.  No record of a log is here.  The table for LLNL is made up: see `llnl_like`.
+run times, and deciles to two digits.  They contain no record of a log. The table for LLNL is invented: see `llnl_like`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Site:
     users: int
 
 
-# Jobs of NASA's iPSC/860 (job numbers 20,001-30,000 of late 1993), the machine checks left out: 3,865 of 10,000.
+# Jobs of NASA's iPSC/860 (job numbers 20,001-30,000 of late 1993), without the machine checks: 3,865 of 10,000.
 _NASA_MIX = (
     Mix(1, 818, 139, (1, 10, 17, 22, 34, 130, 18000)),
     Mix(2, 488, 734, (1, 21, 49, 120, 270, 890, 44000)),
@@ -145,9 +145,9 @@ _SDSC = _Site(
     users=155,
 )
 
-# Made up around what the archive's page on LLNL-T3D-1996 says of the machine: partitions of the T3D are powers of two;
-# up to 4 hours (2 for interactive jobs of up to 32 nodes), 40 hours in one queue of 64 nodes; 22,779 jobs from June to
-# September 1996.  Shares and run times are chosen by us such that these jobs offer a load of 0.62 to 256 nodes.
+# Invented from what the archive's page on LLNL-T3D-1996 says about the machine: partitions of the T3D are powers of
+# two; up to 4 hours (2 for interactive jobs of up to 32 nodes), 40 hours in one queue of 64 nodes; 22,779 jobs from
+# June to September 1996.  Shares and run times are chosen by us such that these jobs offer a load of 0.62 to 256 nodes.
 _LLNL_MIX = (
     Mix(2, 300, 440, (1, 8, 30, 80, 240, 900, 7200)),
     Mix(4, 500, 500, (1, 9, 35, 100, 300, 1100, 7200)),
@@ -245,7 +245,7 @@ def nasa_like(n: int, rng: np.random.Generator | int) -> Workload:
     order = np.argsort(submit, kind="stable")
     submit, rows = _as_logged(_NASA, submit[order], runtime[order], size[order], span)
     rows = order[rows]
-    return _workload("NASA look-alike", submit, runtime[rows], size[rows], user[rows])
+    return _workload("NASA stand-in", submit, runtime[rows], size[rows], user[rows])
 
 
 def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
@@ -277,7 +277,7 @@ def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
     size, runtime, user, submit = _ordered(_SDSC, n, span, rng)
     submit, rows = _as_logged(_SDSC, submit, runtime, size, span)
     size, runtime, user = size[rows], runtime[rows], user[rows]
-    return _workload("SDSC look-alike", submit, runtime, size, user, _requests(runtime, rng))
+    return _workload("SDSC stand-in", submit, runtime, size, user, _requests(runtime, rng))
 
 
 def llnl_like(n: int, rng: np.random.Generator | int) -> Workload:
@@ -298,12 +298,12 @@ def llnl_like(n: int, rng: np.random.Generator | int) -> Workload:
 
     Notes
     -----
-    Unlike `nasa_like` and `sdsc_like` this one is not fitted to its log, which was not at hand.  Of the log it has what
-    its page in the Parallel Workloads Archive tells: the machine, the number of jobs, the months (June to September
+    Unlike `nasa_like` and `sdsc_like` this one is not fitted to its log, which was not available. It uses only what the
+    log's page in the Parallel Workloads Archive says: the machine, the number of jobs, the months (June to September
     1996), and the limits of the queues (4 hours, for some jobs of 64 nodes 40).  Shares of sizes, run times, the load
     and the daily cycle are chosen by us, and arrivals are spread as in `sdsc_like`.  On that machine jobs shared nodes
-    in time (gang scheduling); here run times are those of a job alone.  Results with it tell about the method, not
-    about LLNL.
+    in time (gang scheduling); here run times are those of a job alone.  Results with it say something about the method,
+    not about LLNL.
 
     Examples
     --------

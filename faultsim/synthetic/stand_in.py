@@ -3,9 +3,9 @@
 Sizes and run times are quantile-sampled, that is, their distribution is laid out evenly and only the order is drawn.
 So the statistics of the mix hold for every seed, and two seeds differ in order, arrivals, users and estimates.
 
-Order matters as much as the mix.  Users submit series of equal jobs: a log whose jobs are shuffled saturates first come
-first served seven (SDSC) to sixteen (NASA) points of utilization earlier.  And a log has lived through a machine: users
-and sites hold jobs back while too much is running, so its load is more even than that of independent arrivals.
+Order matters as much as the mix.  Users submit series of equal jobs: with shuffled jobs, first come, first served
+saturates seven (SDSC) to sixteen (NASA) points of utilization earlier. And a log was shaped by its machine: users and
+sites hold jobs back while too much is running, so its load is more even than that of independent arrivals.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def in_series(
     Returns
     -------
     size, runtime, series : numpy.ndarray
-        One entry a job, in order; `series` numbers the series.
+        One entry per job, in order; `series` numbers the series.
 
     Examples
     --------

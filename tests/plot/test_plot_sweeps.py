@@ -161,7 +161,7 @@ def test_failed_runs_and_odd_values_are_shown():
     assert "1 runs failed" in text
     with pytest.raises(OptionError, match="no metric 'x'"):
         report_sweep(broken, metrics=["x"])
-    with pytest.raises(OptionError, match="no row yet"):
+    with pytest.raises(OptionError, match="no rows yet"):
         report_sweep(broken.where(np.zeros(2, bool)))
 
 

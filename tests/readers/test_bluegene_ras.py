@@ -125,7 +125,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         fs.read_bluegene_ras(write(path, "a,b", "1,2"))
     with pytest.raises(InputError, match=r"ras.log: no RAS message among 0 lines$"):
         fs.read_bluegene_ras(_empty(path))
-    with pytest.raises(InputError, match=r"Blue Gene/L midplanes: no failure; .*; no hardware fault: 1$"):
+    with pytest.raises(InputError, match=r"Blue Gene/L midplanes: no failures; .*; no hardware fault: 1$"):
         fs.read_bluegene_ras(write(path, FEW[2]))
     for wrong in ({"level": "rack"}, {"kinds": "soft"}, {"gap": -1}, {"downtime": np.nan}, {"strict": 1}):
         with pytest.raises(OptionError):

@@ -54,9 +54,9 @@ def test_compressed_and_without_namespace(tmp_path) -> None:
         (("<job id='B' runtime='-1'/>",), "line 3: runtime '-1'; expected a finite number of 0 or more"),
         (("<job id='B' runtime='nan'/>",), "line 3: runtime 'nan'; expected a finite number"),
         (("<job id='B' runtime='1e999'/>",), "line 3: runtime '1e999'; expected a finite number"),
-        (("<job id='B' runtime='soon'/>",), "line 3: runtime 'soon' is no number"),
-        (("<job id='B' runtime='1_0'/>",), "line 3: runtime '1_0' is no number"),
-        (("<job id='B'><profile key='runtime'>x</profile></job>",), "line 3: runtime 'x' is no number"),
+        (("<job id='B' runtime='soon'/>",), "line 3: runtime 'soon' is not a number"),
+        (("<job id='B' runtime='1_0'/>",), "line 3: runtime '1_0' is not a number"),
+        (("<job id='B'><profile key='runtime'>x</profile></job>",), "line 3: runtime 'x' is not a number"),
         (
             ("<job id='B' runtime='1'><uses file='f' link='input' size='-5'/></job>",),
             "line 3: size '-5'; expected a finite number of 0 or more",
@@ -79,7 +79,7 @@ def test_bad_files_are_named_with_their_place(tmp_path, parts: tuple[str, ...], 
 def test_other_files_are_refused(tmp_path) -> None:
     path = tmp_path / "w.xml"
     path.write_text("<svg/>")
-    with pytest.raises(InputError, match=r"line 1: <svg> is no DAX; its first element is <adag>"):
+    with pytest.raises(InputError, match=r"line 1: <svg> is not DAX, whose first element is <adag>"):
         fs.read_dax(path)
     path.write_text("")
     with pytest.raises(InputError, match=r"w\.xml, line 1, column 1: no element found"):
@@ -102,7 +102,7 @@ def test_other_files_are_refused(tmp_path) -> None:
 def test_entities_are_refused_before_they_are_used(tmp_path, declared: str) -> None:
     head = f"<!DOCTYPE adag [{declared}]>"
     path = written(tmp_path, "<job id='A' runtime='1'>&b;</job>", head=head)
-    with pytest.raises(InputError, match=r"line 1: the document declares the entity '.'; entities are refused"):
+    with pytest.raises(InputError, match=r"line 1: the document declares the entity '.'; entities are rejected"):
         fs.read_dax(path)
 
 

@@ -102,7 +102,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         fs.read_fta(write(path))
     with pytest.raises(InputError, match="no event of a node whose name begins with 'elsewhere'"):
         fs.read_fta(write(path, *FEW), prefix="elsewhere")
-    with pytest.raises(InputError, match="event_trace: no failure; its records go from 1970-01-01 00:01"):
+    with pytest.raises(InputError, match="event_trace: no failures; its records run from 1970-01-01 00:01"):
         fs.read_fta(write(path, FEW[-1]))
     with pytest.raises(OptionError, match="min_downtime must be at least 0 s, got -1"):
         fs.read_fta(path, min_downtime=-1)

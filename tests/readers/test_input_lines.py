@@ -38,7 +38,7 @@ def test_errors(tmp_path: Path) -> None:
         Lines(tmp_path)
     path = tmp_path / "cut.gz"
     path.write_bytes(gzip.compress(bytes(range(256)) * 400)[:-20])
-    with pytest.raises(fs.InputError, match="broken archive"):
+    with pytest.raises(fs.InputError, match="corrupt archive"):
         list(Lines(path))
     assert display_name("-") == "<stdin>"
     assert display_name(path) == str(path)

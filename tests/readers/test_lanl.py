@@ -76,12 +76,12 @@ def test_a_part_in_time(lanl: Callable[..., Path]) -> None:
     early = fs.read_lanl(path, begin="2005-06-20")
     assert early.time[0] == 86_400 + 10 * 3600 + 54 * 60
     with pytest.raises(
-        InputError, match=r"LANL system 2: no failure in the part asked for; its records go from 2005-06-21 10:54"
+        InputError, match=r"LANL system 2: no failures in the period requested; its records run from 2005-06-21 10:54"
     ):
         fs.read_lanl(path, begin="2006-01-01")
     with pytest.raises(OptionError, match="end: 2005-06-01 00:00 is not after the begin, 2005-06-23 00:00"):
         fs.read_lanl(path, begin="2005-06-23", end="2005-06-01")
-    with pytest.raises(OptionError, match="begin: 'yesterday' is no date"):
+    with pytest.raises(OptionError, match="begin: 'yesterday' is not a date"):
         fs.read_lanl(path, begin="yesterday")
 
 
@@ -98,8 +98,8 @@ def test_unknown_system(lanl: Callable[..., Path]) -> None:
         (record(2, 7, "6/22/05 23:30", "6/23/2005 0:30", 60), r"line 3: '6/22/05 23:30' is no m/d/yyyy h:mm: '2,clust"),
         (record(2, 7, "6/22/2005 23:30", "6/31/2005 0:30", 60), r"line 3: '6/31/2005 0:30' is no m/d/yyyy h:mm"),
         (record(2, 7, "6/22/2005 23:30", "6/22/2005 24:30", 60), r"line 3: '6/22/2005 24:30' is no m/d/yyyy h:mm"),
-        (record(2, "7a", "6/22/2005 23:30", "6/23/2005 0:30", 60), "line 3: '7a' is no node number"),
-        (record(2, 7, "6/22/2005 23:30", "6/23/2005 0:30", -60), "line 3: '-60' is no down time in minutes"),
+        (record(2, "7a", "6/22/2005 23:30", "6/23/2005 0:30", 60), "line 3: '7a' is not a node number"),
+        (record(2, 7, "6/22/2005 23:30", "6/23/2005 0:30", -60), "line 3: '-60' is not a down time in minutes"),
         ("2,cluster,49", "line 3: 3 fields, expected 19 or more: '2,cluster,49'"),
     ],
 )
@@ -122,7 +122,7 @@ def test_other_files(tmp_path: Path, lanl: Callable[..., Path]) -> None:
         fs.read_lanl(tmp_path / "nowhere.csv")
     with pytest.raises(OptionError, match="has no system 2; it has none"):
         fs.read_lanl(lanl())
-    with pytest.raises(InputError, match=r"no failure of system 2 is left \(node missing: 1\)"):
+    with pytest.raises(InputError, match=r"no failures of system 2 are left \(node missing: 1\)"):
         fs.read_lanl(lanl(FEW[5]))
 
 
@@ -150,7 +150,7 @@ def test_the_real_file(real: Path) -> None:
         assert got == sorted(((when(r) - zero).total_seconds(), int(r[6]), 60.0 * int(r[18])) for r in unique)
         assert len(trace) + sum(trace.dropped.values()) == len(mine)
     assert duplicates == 25
-    with pytest.raises(InputError, match=r"no failure of system 17 is left \(node missing: 126\)"):
+    with pytest.raises(InputError, match=r"no failures of system 17 are left \(node missing: 126\)"):
         fs.read_lanl(real, 17)
 
 

@@ -179,12 +179,12 @@ def test_the_line_number_counts_across_blocks(tmp_path: Path) -> None:
         (b"\x89PNG\r\n\x1a\n\0\0\0\n", "not an SWF log but binary"),
         (b"job,submit,run\n1,2,3\n", "not an SWF log; line 1 is 'job,submit,run', expected 18 numbers"),
         (b"\xff\xfe\xfa\n", "not an SWF log; line 1"),
-        (row(1, run=-1).encode(), "no job is left (run time missing: 1)"),
+        (row(1, run=-1).encode(), "no jobs are left (run time missing: 1)"),
         (row(1, alloc=2**31).encode(), "size, row 0: 2147483648 does not fit into int32"),
-        (gzip.compress(b"x" * 1000, mtime=0)[:20], "broken archive"),
-        (b"\x1f\x8bnothing", "broken archive"),
-        (bz2.compress(b"x" * 1000)[:30], "broken archive"),
-        (lzma.compress(b"x" * 1000)[:50], "broken archive"),
+        (gzip.compress(b"x" * 1000, mtime=0)[:20], "corrupt archive"),
+        (b"\x1f\x8bnothing", "corrupt archive"),
+        (bz2.compress(b"x" * 1000)[:30], "corrupt archive"),
+        (lzma.compress(b"x" * 1000)[:50], "corrupt archive"),
     ],
 )
 def test_what_is_no_log_is_refused_in_one_line(tmp_path: Path, content: bytes, what: str) -> None:

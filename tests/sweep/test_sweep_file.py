@@ -372,7 +372,7 @@ def test_shards_are_merged(tmp_path, capsys, monkeypatch):
         assert run(capsys, "sweep", "s.toml", "--shard", f"{i}/2")[0] == 0
     assert "to go on: faultsim sweep s.toml --shard 1/2" in run(capsys, "status", "s.1of2.db")[1]
     out = run(capsys, "merge", "all.db", "s.1of2.db", "s.2of2.db")[1]
-    assert out == "all.db: 5 runs and 5 rows came in from 2 stores\n"
+    assert out == "all.db: 5 runs and 5 rows added from 2 stores\n"
     assert run(capsys, "merge", "all.db", "s.1of2.db")[1].startswith("all.db: 0 runs and 0 rows")
     merged, whole = fs.load_sweep("all.db"), fs.read_sweep("s.toml").run()
     for name in whole:
@@ -401,7 +401,7 @@ def test_a_failed_run_is_told_and_the_status_is_2(tmp_path, capsys, monkeypatch)
         (["sweep", "s.toml", "--csv", "no/x.csv"], "its folder does not exist"),
         (["sweep", "s.toml", "--csv", "-", "--json"], "--csv -: standard output has the rows and nothing else"),
         (["sweep", "s.toml", "--report", "-"], "--report -: only --csv can go to standard output"),
-        (["sweep", "s.toml", "--store", ":memory:"], "--store: what is only in memory is gone afterwards"),
+        (["sweep", "s.toml", "--store", ":memory:"], "--store: a store in memory is lost afterwards"),
         (["sweep", "s.toml", "--report", "."], ". is a folder; a file is needed"),
         (["sweep", "s.toml", "--store", "no/x.db"], "its folder does not exist"),
         (["sweep", "s.toml", "--store", "s.toml"], "not a sweep store"),

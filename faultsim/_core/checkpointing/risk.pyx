@@ -12,7 +12,7 @@ from faultsim._core.state cimport EV_CHECKPOINT, progress_t, sim_t
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
-# A row a job; the state is these rows.
+# One row per job; the state is these rows.
 cdef struct risk_t:
     double interval          # of work between requests
     double time              # of its next request

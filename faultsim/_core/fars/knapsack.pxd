@@ -1,12 +1,9 @@
-# The 0-1 knapsack of FARS (model.md#knapsack): which items to take, for the largest total value within a capacity.
-#
-# The answer is that of the plain dynamic programme, to the tie and to the last bit:
-#     best(0, c) = 0
-#     best(i, c) = best(i-1, c - w_i) + v_i, taken, if w_i <= c and that is strictly greater than best(i-1, c);
-#                  else best(i-1, c)
-# with items in the order given, read back from the last item at the full capacity.  So an item with a value <= 0 (or
-# NaN) is never taken, and an item of weight 0 with a value > 0 always is, unless it is too small to change the sum.
-# All sums are doubles, added in the order of the items.
+# The 0-1 knapsack of FARS (model.md#knapsack): which items to take, for the largest total value within a capacity. The
+# answer is that of the plain dynamic program, including tie-breaking and to the last bit: best(0, c) = 0 best(i, c) =
+# best(i-1, c - w_i) + v_i, taken, if w_i <= c and that is strictly greater than best(i-1, c); else best(i-1, c) with
+# items in the order given, read back from the last item at the full capacity.  So an item with a value <= 0 (or NaN) is
+# never taken, and an item of weight 0 with a value > 0 always is, unless it is too small to change the sum. All sums
+# are doubles, added in the order of the items.
 #
 # What is left out of the table cannot be seen in the answer: items that can never be taken, the greatest common divisor
 # of the weights, columns above the weights so far, and columns that no read-back can reach.  When all items fit there

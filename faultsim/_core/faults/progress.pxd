@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.state cimport sim_t
 
-# What was under way at a time, as if the job stopped there.
+# What was in progress at a time, as if the job stopped there.
 cdef struct at_t:
     double progress          # work done, safe or not; of a lead phase, what it leads to
     double safe              # progress that a restart begins with
@@ -39,7 +39,7 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
 cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                          double unsaved) noexcept nogil
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
-# A move of rescheduling breaks off what is under way: the new expected end that it would have; and do it.
+# A move of rescheduling interrupts what is in progress: the new expected end that it would have; and do it.
 cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil
 cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
 # Wall time of the last safe point, or of the begin of work (model.md#gains).

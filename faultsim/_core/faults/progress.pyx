@@ -333,7 +333,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
 
 
 cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noexcept nogil:
-    """A planned checkpoint is broken off and made anew after the pause."""
+    """A planned checkpoint is interrupted and repeated after the pause."""
     cdef progress_t *p = s.track.at[job]
     p.eventful = True
     p.spent[<int>LEAD_CHECKPOINT] += shift - move.restart_cost

@@ -12,7 +12,7 @@ from faultsim._core.state cimport (
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
-# A row a job; the state is these rows.
+# One row per job; the state is these rows.
 cdef struct hold_t:
     double until             # held: latest known repair of its nodes
     int32_t down             # held: how many of its nodes are down

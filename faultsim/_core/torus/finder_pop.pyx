@@ -40,7 +40,7 @@ cdef void pop_close(void *state) noexcept nogil:
 
 
 cdef void _tables(pop_t *s, const uint64_t *occ) noexcept nogil:
-    """The runs, from the last coordinate to the first; on a torus a second round takes in those that cross the rim."""
+    """The runs, from the last coordinate to the first; on a torus a second round extends those that wrap around."""
     cdef const torus_t *t = s.torus
     cdef int x, y, z, i, rounds = 2 if t.wrap else 1
     cdef int32_t *here

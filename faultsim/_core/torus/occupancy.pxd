@@ -1,8 +1,7 @@
 """The torus and its occupancy bitmap: the contract.
 
 A torus (or mesh, ``wrap`` false) has ``x * y * z`` nodes; node number = (ix*Y + iy)*Z + iz (model.md#time).  A box is a
-base and extents; it may run over the rim if ``wrap``.  A full extent has the one base 0, so every set of nodes has
-one name.
+base and extents; it may wrap around if ``wrap``. A full extent has only base 0, so every set of nodes has one name.
 
 An occupancy is ``words`` plain uint64 words owned by the caller: bit ``line*field + iz`` with ``line = ix*Y + iy`` is
 set iff the node is busy.  Bits that belong to no node are always 0, so occupancies of one torus may be copied with

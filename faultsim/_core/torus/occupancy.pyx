@@ -103,7 +103,7 @@ cdef inline bint _run_meets(const uint64_t *occ, int64_t bit, int n) noexcept no
 
 cdef void _fill_box(const torus_t *t, uint64_t *occ, const box_t *box, bint busy) noexcept nogil:
     cdef int i, j, ix, iy
-    cdef int first = min(box.c, t.z - box.z)            # the part of the z-run before the rim
+    cdef int first = min(box.c, t.z - box.z)            # the part of the z-run before it wraps
     cdef int64_t line
     for i in range(box.a):
         ix = box.x + i

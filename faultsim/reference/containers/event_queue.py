@@ -6,7 +6,7 @@ __all__ = ["EventQueue"]
 
 
 class EventQueue:
-    """Events in the order (time, kind, payload), smallest first: the plain twin of `faultsim.EventQueue`.
+    """Events in the order (time, kind, payload), smallest first: the reference implementation of `faultsim.EventQueue`.
 
     A push costs time in proportion to the events held.  It trusts its caller: the arguments are not checked.
 

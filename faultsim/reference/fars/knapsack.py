@@ -6,7 +6,7 @@ __all__ = ["knapsack"]
 
 
 def knapsack(values: Sequence[float], weights: Sequence[int], capacity: int) -> tuple[list[bool], float]:
-    """Choose items by the rule of model.md#knapsack: the plain twin of `faultsim.knapsack`.
+    """Choose items by the rule of model.md#knapsack: the reference implementation of `faultsim.knapsack`.
 
     An item is taken only if that is strictly better; the choice is read back from the last item.  It trusts its caller:
     the arguments are not checked.

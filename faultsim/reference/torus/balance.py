@@ -1,4 +1,4 @@
-"""Oliner's two placement rules, the slow and obvious way: the twin of ``faultsim._core.torus.balance``.
+"""Oliner's two placement rules, the slow and obvious way: the reference for ``faultsim._core.torus.balance``.
 
 Every candidate is looked at by itself, in contract order, with the largest free box that it leaves.
 """

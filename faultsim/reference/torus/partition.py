@@ -1,7 +1,8 @@
-"""Boxes of a torus, the slow and obvious way: the twin of ``faultsim._core`` 's torus, finders and placement rules.
+"""Boxes of a torus, the slow and obvious way: the reference for torus, finders and placement rules of
+``faultsim._core``.
 
-``busy`` is a bool array (X, Y, Z); a box is a tuple (x, y, z, a, b, c): base and extents.  A box may run over the rim
-if ``wrap``; a full extent has the one base 0.
+``busy`` is a bool array (X, Y, Z); a box is a tuple (x, y, z, a, b, c): base and extents.  A box may wrap around if
+``wrap``; a full extent has only base 0.
 """
 
 from collections.abc import Iterator
