@@ -95,7 +95,7 @@ cdef struct pool_t:
 # The nodes: what jobs take on them (the caller's columns), and what they do now.
 cdef struct nodes_t:
     const double *cost                 # (n) or (n, nodes) s
-    bint per_node                      # cost has a column a node
+    bint per_node                      # cost has one column per node
     const double *speed                # (nodes)
     double bandwidth                   # of every pair of nodes, where `links` is NULL
     const double *links                # (nodes, nodes) or NULL
