@@ -39,7 +39,7 @@ def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> i
 
 
 def _engine_log(args: argparse.Namespace) -> tuple[Workload, str]:
-    """The log to run: --log, else the SDSC log in --data or FAULTSIM_DATA, else the built-in look-alike."""
+    """The log to run: --log, else the SDSC log in --data or FAULTSIM_DATA, else the built-in stand-in."""
     if args.log:
         return fs.read_swf(args.log), str(args.log)
     from faultsim.reproduce.krevat2002.inputs import find_log

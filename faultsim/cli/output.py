@@ -9,7 +9,7 @@ __all__ = ["dumps", "print_json", "table"]
 
 
 def _plain(value: object) -> Any:
-    """`value` as something JSON has: NaN and infinity become null, NumPy scalars and arrays become numbers, lists."""
+    """`value` as JSON values: NaN and infinity become null, NumPy scalars and arrays become numbers, lists."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

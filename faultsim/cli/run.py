@@ -1,6 +1,6 @@
 """Simulate a job log on a machine and print its metrics.
 
-policies are words, with parameters after a colon:
+policies are names, with parameters after a colon:
   --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l
   --scheduler  fcfs  easy  backfill:depth=10  conservative      (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first

@@ -23,7 +23,7 @@ _SYNTHETIC = "synthetic"
 
 
 def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
-    """The failures that `text` asks for, on a machine of `nodes` nodes.
+    """The failures that `text` specifies, on a machine of `nodes` nodes.
 
     Parameters
     ----------

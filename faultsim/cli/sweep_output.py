@@ -103,7 +103,7 @@ def _report(table: "SweepTable", args: argparse.Namespace) -> None:
 
 
 def _value(table: "SweepTable", axis: str, text: str) -> object:
-    """The value of an axis that text means."""
+    """The value of an axis written as text."""
     if axis in table.axes:
         for value in table[axis].tolist():
             if value is None or value != value:

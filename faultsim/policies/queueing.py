@@ -323,7 +323,7 @@ class EasyBackfill(Scheduler):
 class Backfill(Scheduler):
     """FCFS, then reservations for the first `depth` waiting jobs; later jobs may start if they keep all of these.
 
-    The reservations are made anew in every pass.  With ``depth=1`` this is `EasyBackfill`; with ``depth="unlimited"``
+    The reservations are recomputed in every pass.  With ``depth=1`` this is `EasyBackfill`; with ``depth="unlimited"``
     every waiting job has one, as with `ConservativeBackfill`, which keeps its reservations from pass to pass.
 
     Parameters

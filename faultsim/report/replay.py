@@ -82,5 +82,5 @@ class Replay:
 
 
 def _safe(document: object) -> str:
-    """JSON that cannot end the element it stands in."""
+    """JSON that cannot close the element that contains it."""
     return json.dumps(document, sort_keys=True).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The event heap; its contract is in event_queue.pxd, its plain twin in reference/containers/event_queue.py."""
+"""The event heap; its contract is in event_queue.pxd, its reference in faultsim/reference/containers/event_queue.py."""
 
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc, realloc

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack; its contract is in knapsack.pxd, its plain twin in reference/fars/knapsack.py."""
+"""The 0-1 knapsack; its contract is in knapsack.pxd, its reference in faultsim/reference/fars/knapsack.py."""
 
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc

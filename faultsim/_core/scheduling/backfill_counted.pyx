@@ -1,6 +1,6 @@
 """Backfilling with reservations for the first k waiting jobs, where any free nodes serve (model.md#backfill).
 
-The plan is a step function of free nodes, made anew in every pass in which a job behind the head is small enough to
+The plan is a step function of free nodes, rebuilt in every pass in which a job behind the head is small enough to
 start.
 """
 

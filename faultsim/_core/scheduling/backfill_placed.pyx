@@ -1,6 +1,6 @@
 """Backfilling with reservations for the first k waiting jobs, where a job needs a place (model.md#backfill).
 
-The plan is a list of reservations, made anew in every pass in which a job behind the head is small enough to start.
+The plan is a list of reservations, rebuilt in every pass in which a job behind the head is small enough to start.
 Each has a place, as a mask, but for the head's with reservation="any": it leaves open which one, and asks that a place
 that is large enough stays free in `later`, what runs at its time, together with `beside`, the places of the others.
 """

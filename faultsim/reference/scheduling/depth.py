@@ -1,4 +1,4 @@
-"""`Backfill(depth=k)`: the first k jobs that wait have reservations, given anew in every pass (model.md#backfill)."""
+"""`Backfill(depth=k)`: the first k jobs that wait have reservations, recomputed in every pass (model.md#backfill)."""
 
 from faultsim.reference.job import expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
