@@ -10,7 +10,7 @@ from libc.string cimport memmove, memset
 
 from faultsim._core.containers.memory cimport blocks_add, open_state, own_block, resize_block
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, next_fitting, refresh_scan
+from faultsim._core.queue cimport close_gap, keep_range, next_fitting, sort_queue
 from faultsim._core.state cimport (
     CHANGED_ALL, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,
 )
@@ -30,16 +30,6 @@ cdef struct plan_t:
     double soonest           # of which this is the first to begin; inf: nobody was refused on their account
     step_t *step             # step[0].at is now
     int32_t n, capacity
-
-
-cdef inline int sort_queue(sim_t *s) noexcept nogil:
-    cdef int code
-    if s.order.sort == NULL:
-        return OK
-    code = s.order.sort(s.order.state, s)
-    if code == OK and s.queue.need != NULL:
-        refresh_scan(s)
-    return code
 
 
 cdef int make_room(plan_t *p, int32_t n) noexcept nogil:

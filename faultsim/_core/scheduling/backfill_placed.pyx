@@ -13,7 +13,7 @@ from faultsim._core.avoidance cimport choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap
+from faultsim._core.queue cimport close_gap, sort_queue
 from faultsim._core.scheduling.easy_placed cimport run_fcfs
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, set_window, sim_t
@@ -295,10 +295,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef bint adopted = False
     cdef int code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
         s.epoch += 1         # another head may come first now: promises are excused
     code = run_fcfs(s)
     if code == OK and s.migration.rearrange != NULL:
@@ -338,9 +338,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     cdef queue_t *q = &s.queue
     cdef int64_t least = sound
     cdef int32_t i
-    cdef int code = OK
-    if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
+    cdef int code = sort_queue(s)
     if code == OK:
         code = clear_plan(p, s)
     if code == OK:

@@ -13,6 +13,7 @@ from libc.string cimport memmove
 
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport sort_queue
 from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -176,10 +177,9 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef double begin, old, vacated = -INFINITY
     cdef bint waits = False, upset = p.rebuild
     cdef int code
-    if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     if s.releases.n > 0 and s.releases.items[0].end <= s.now:
         upset = True             # somebody outlives its estimate
     if not upset:

@@ -15,6 +15,7 @@ from faultsim._core.avoidance cimport choose_now
 from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport sort_queue
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
 from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
@@ -241,10 +242,9 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef int32_t i, job
     cdef place_t place
     cdef int code
-    if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     p.rebuild = False
     if s.releases.n > 0 and s.releases.items[0].end <= s.now:
         upset = True

@@ -7,7 +7,7 @@ from faultsim._core.containers.memory cimport blocks_add, open_state
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, next_fitting, refresh_scan
+from faultsim._core.queue cimport close_gap, keep_range, next_fitting, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
@@ -83,12 +83,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t job
     cdef int code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
-        if q.need != NULL:
-            refresh_scan(s)
         s.change = CHANGED_ALL
         s.epoch += 1         # another head may come first now: promises are excused
     # After arrivals alone nothing that was refused can start: nodes, shadow and extra nodes are the same and time is
@@ -120,10 +118,9 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     cdef sim_t *s = <sim_t *>sim
     cdef int64_t extra = 0
     cdef int code
-    if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     promise.need = s.need[s.queue.job[s.queue.head]]
     promise.time = releases_shadow(&s.releases, s.now, s.free, promise.need, &extra)
     if promise.time == INFINITY:

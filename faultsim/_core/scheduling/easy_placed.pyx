@@ -11,7 +11,7 @@ from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
-from faultsim._core.queue cimport close_gap
+from faultsim._core.queue cimport close_gap, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
@@ -182,10 +182,10 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef bint afresh, adopted = False
     cdef int code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
         s.change = CHANGED_ALL
         s.epoch += 1         # another head may come first now: promises are excused
     # As where nodes are counted: after arrivals alone what was refused stays refused, unless an overrun moves the
@@ -229,10 +229,9 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     cdef int32_t n = 0
     cdef int64_t extra
     cdef int code
-    if s.order.sort != NULL:
-        code = s.order.sort(s.order.state, s)
-        if code < 0:
-            return code
+    code = sort_queue(s)
+    if code < 0:
+        return code
     p.is_chosen = False
     promise.need = s.need[s.queue.job[s.queue.head]]
     if m.has_free(m.state, m.occ, promise.need):
