@@ -3,12 +3,11 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 __all__ = ["dumps", "print_json", "table"]
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """`value` as JSON values: NaN and infinity become null, NumPy scalars and arrays become numbers, lists."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -18,7 +18,7 @@ from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 __all__ = ["CSV_MARK", "FailureTrace"]
 
@@ -429,7 +429,7 @@ class FailureTrace(FailureTable):
         write_text(path, head + "".join(row + "\n" for row in rows))
 
     @classmethod
-    def from_pandas(cls, frame: Any, *, span: float | None = None, name: str = "") -> FailureTrace:
+    def from_pandas(cls, frame: pd.DataFrame, *, span: float | None = None, name: str = "") -> FailureTrace:
         """A trace from a pandas frame with columns time and node, optionally downtime and coin.
 
         Parameters

@@ -19,7 +19,7 @@ from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
-    pass
+    import pandas as pd
 
 __all__ = ["Workload", "concat"]
 
@@ -222,7 +222,7 @@ class Workload(JobTable):
         return [*kept, *counts]
 
     @classmethod
-    def from_pandas(cls, frame: Any, *, name: str = "") -> Workload:
+    def from_pandas(cls, frame: pd.DataFrame, *, name: str = "") -> Workload:
         """A workload from a pandas frame with at least the columns submit, runtime and size.
 
         NaN in estimate or user means "missing".  Columns with other names are ignored.

@@ -328,7 +328,7 @@ def _known(table: SweepLike, axis: str) -> None:
         raise OptionError(f"no axis {axis!r}{did_you_mean(axis, table.axes)}; axes: {', '.join(table.axes)}")
 
 
-def _key(value: object) -> Any:
+def _key(value: object) -> object:
     """NaN equals nothing, also not itself."""
     return None if isinstance(value, float) and math.isnan(value) else value
 

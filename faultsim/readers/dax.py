@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
 from xml.parsers import expat
 
 from faultsim.data.workflow import Workflow
@@ -185,7 +184,7 @@ class _Document:
         if self.profile is not None:
             self.profile.append(data)
 
-    def entity(self, name: str, *_: Any) -> None:
+    def entity(self, name: str, *_: object) -> None:
         raise self.bad(f"the document declares the entity {name!r}; entities are rejected")
 
     # -- parts -------------------------------------------------------------------------------------------------------

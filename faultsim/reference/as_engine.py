@@ -1,7 +1,7 @@
 """The reference engine behind the calls of the compiled one, for ``faultsim.simulate(..., engine="reference")``."""
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class ReferenceEngine:
     def output(self) -> dict[str, Any]:
         return self._output
 
-    def _whole(self, *_: Any) -> Any:
+    def _whole(self, *_: object) -> NoReturn:
         raise NotAvailableError('the reference engine runs a whole log at once; step with engine="core"')
 
     step = copy = verify = queue = running = _whole

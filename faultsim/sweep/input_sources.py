@@ -151,7 +151,7 @@ def _made_up(table: dict[str, Any]) -> Any:
     return _DrawnFailures(_named(name, table), draw)
 
 
-def _folded(name: object) -> Any:
+def _folded(name: object) -> object:
     return name.strip().lower().replace("-", "_") if isinstance(name, str) else name
 
 

@@ -1,7 +1,7 @@
 """What the store keeps of a run: its metrics, its ledger and its counters, as one row of numbers."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
@@ -82,7 +82,7 @@ class _Rows(Mapping[str, NDArray[Any]]):
         column: NDArray[Any] = self._columns[name][self._rows]
         return column
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
     def __len__(self) -> int:

@@ -43,7 +43,7 @@ def name_of(document: object) -> str:
     return hashlib.blake2b(canonical(document).encode(), digest_size=16).hexdigest()
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         return value.item()
     return python_content(value)
@@ -52,7 +52,7 @@ def _plain(value: object) -> Any:
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain, check_circular=False)
 
 
-def by_content(value: object) -> Any:
+def by_content(value: object) -> object:
     """What an axis sets, such that equal content gives an equal document; for a factory, its name.
 
     Examples
@@ -92,7 +92,7 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
     return name_of(document)
 
 
-def python_content(thing: object) -> Any:
+def python_content(thing: object) -> object:
     """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
 
     Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.
@@ -112,7 +112,7 @@ def python_content(thing: object) -> Any:
     }
 
 
-def _code(value: object) -> Any:
+def _code(value: object) -> object:
     """Functions by their bytecode; plain values by themselves."""
     function = getattr(value, "__func__", value)
     function = getattr(function, "fget", function)
@@ -127,7 +127,7 @@ def _of_code(code: types.CodeType) -> list[Any]:
     return [code.co_code.hex(), constants, list(code.co_names), list(code.co_varnames)]
 
 
-def _state(value: object) -> Any:
+def _state(value: object) -> object:
     if isinstance(value, np.ndarray):
         return content_hash({"": value})
     if isinstance(value, Mapping):
