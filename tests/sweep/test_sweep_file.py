@@ -132,7 +132,7 @@ recovery = "hodl"
         r"7: base.failures: unknown key 'shap' \(did you mean 'shape'\?\); known: synthetic, ",
         r"11: axis load must be a number, got 'x'",
         r"13: grid.runtime_facter: unknown axis 'runtime_facter' \(did you mean 'runtime_factor'\?\)",
-        r"14: grid.scheduler: unknown scheduler 'esy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill, conservative",
+        r"14: grid.scheduler: unknown scheduler 'esy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill, ",
         r"15: grid.gap_factor: must be a list of values, got 2; write gap_factor = \[2\]",
         r"16: grid.predictor.a: has no values",
         r"18: grid.policy.krevat.placment: unknown axis 'placment' \(did you mean 'placement'\?\)",
