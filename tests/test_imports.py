@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -17,16 +17,21 @@ from faultsim.cli.app import COMMANDS
 from faultsim.policies.registry import MACHINES, POLICIES, WRITTEN
 
 PACKAGE = Path(faultsim.__file__).parent
+
+
+def modules(paths: Iterable[str | Mapping[str, str]]) -> set[str]:
+    """The modules that rows of the registry name as module:object, for all machines or by machine."""
+    each = [path for row in paths for path in ([row] if isinstance(row, str) else row.values())]
+    return {path.partition(":")[0] for path in each if path}
+
+
+ROWS = (*POLICIES, *WRITTEN)
 #: Folder of modules that are imported by the name that a table has for them -> those names.
 NAMED_IN = {
-    "faultsim._core.": {
-        path.partition(":")[0]
-        for path in (
-            *(row.compiled_on(machine) for row in (*POLICIES, *WRITTEN) for machine in row.machines),
-            *(path for row in MACHINES.values() for path in (row.counted, row.named)),
-        )
-        if path
-    },
+    "faultsim._core.": modules(
+        (*(row.compiled for row in ROWS), *(path for row in MACHINES.values() for path in (row.counted, row.named)))
+    ),
+    "faultsim.reference.": modules(row.reference for row in ROWS),
     "faultsim.cli.": COMMANDS,
 }
 

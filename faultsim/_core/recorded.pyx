@@ -37,7 +37,7 @@ cdef object recorded_stays(const sim_t *s, object nodes):
     rows = np.asarray(<record_stay_t[:s.record.n_stays]>s.record.stay)
     out = {name: rows[name].copy() for name in ("job", "begin", "end")}
     if s.machine.placed:
-        out.update(zip("xyzabc", np.ascontiguousarray(rows["place"]["part"].T), strict=True))
+        out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
     else:
         out["node_offsets"], out["nodes"] = np.append(rows["first"], s.record.n_nodes), nodes
     return out

@@ -229,6 +229,8 @@ class Scheduler(Policy):
     """Base of `Fcfs`, `EasyBackfill`, `Backfill` and `ConservativeBackfill`."""
 
     kind: ClassVar[str] = "scheduler"
+    #: Whether one pass may take long on a machine of any kind.
+    is_slow: ClassVar[bool] = False
     order: QueueOrder
 
 
@@ -390,6 +392,7 @@ class ConservativeBackfill(Scheduler):
     """
 
     name: ClassVar[str] = "conservative"
+    is_slow: ClassVar[bool] = True
     order: QueueOrder = ArrivalOrder()
     max_growth: NodeCount = 1
     repairs: str = "known"

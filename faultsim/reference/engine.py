@@ -10,26 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import NotAvailableError
+from faultsim.policies.registry import MACHINES
 from faultsim.reference.engine_inputs import World
-from faultsim.reference.fars.rescheduling import STRATEGIES, act
-from faultsim.reference.faults.checkpointing import (
-    PLANNED,
-    REQUESTED,
-    alarm,
-    alarms_come_first,
-    ask,
-    interval_of,
-    next_request,
-)
+from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
-from faultsim.reference.faults.least_failures import migrate
 from faultsim.reference.ledger import advance, ledger
-from faultsim.reference.scheduling.conservative import conservative
-from faultsim.reference.scheduling.defragment import defragment
-from faultsim.reference.scheduling.depth import backfill_in_depth
-from faultsim.reference.scheduling.placement import PLACEMENTS
-from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, queue_order
+from faultsim.reference.rules import rules_of
+from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.state import Job, State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
@@ -40,10 +28,6 @@ KNOWN = {
     "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",
     "start_delay", "record", "verify",
 }  # fmt: skip
-SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
-RECOVERIES = ("requeue", "hold")
-CHECKPOINTING = ("none", *PLANNED, *REQUESTED)
-MIGRATIONS = {"cluster": ("least_failures",), "torus": ("defragment",)}
 
 
 def simulate(
@@ -92,11 +76,10 @@ def simulate(
     array([ 0., 10.])
     """
     check_settings(settings)
-    settings = {**settings, "recovery": settings.get("recovery"), "checkpointing": settings.get("checkpointing")}
-    settings["checkpointing"] = settings["checkpointing"] or {"name": "none"}
+    rules = rules_of(settings)
     table, nodes = table_of(settings)
-    jobs = make_jobs(settings, table, submit, runtime, estimate, size)
-    state = State(settings, jobs, table, nodes, World(world))
+    jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size)
+    state = State(settings, rules, jobs, table, nodes, World(world))
     state.now = begin = jobs[0].submit if jobs else 0.0
     coming = Coming(state, before_the_first_submit(state))
     while len(state.done) < len(jobs):
@@ -112,46 +95,19 @@ def simulate(
 
 
 def check_settings(settings: dict[str, Any]) -> None:
-    """Refuse by name what this version does not have."""
+    """Refuse by name what this version does not have, other than policies."""
     for name, value in settings.items():
         if name not in KNOWN and value is not None:
             raise NotAvailableError(f"setting {name!r}: this engine knows {', '.join(sorted(KNOWN))}")
-    one_of("scheduler", settings["scheduler"], SCHEDULERS)
-    one_of("checkpointing", settings.get("checkpointing"), CHECKPOINTING)
-    one_of("recovery", settings.get("recovery"), RECOVERIES)
-    one_of("machine", settings["machine"], tuple(PLACEMENTS))
-    for what, known in (("placement", PLACEMENTS), ("migration", MIGRATIONS)):
-        one_of(what, settings[what], tuple(name for names in known.values() for name in names))
-        machine = settings["machine"]["name"]
-        if settings[what] is not None and settings[what]["name"] not in known[machine]:
-            raise OptionError(f"{what} {settings[what]['name']!r}: a {machine} has {', '.join(known[machine])}")
-    check_rescheduling(settings)
+    if settings["machine"]["name"] not in MACHINES:
+        raise NotAvailableError(f"machine {settings['machine']['name']!r}: known are {', '.join(MACHINES)}")
     if settings["overrun"] not in ("extend", "kill"):
         raise NotAvailableError(f"overrun {settings['overrun']!r}: known are extend, kill")
 
 
-def check_rescheduling(settings: dict[str, Any]) -> None:
-    """Refuse what only a cluster has."""
-    rule = settings.get("rescheduling")
-    if rule is None:
-        return
-    one_of("rescheduling", rule, ("fars",))
-    one_of("strategy", rule["strategy"], STRATEGIES)
-    if settings["machine"]["name"] != "cluster":
-        if rule["spares"] != "dynamic":
-            raise OptionError("spares Static: only a cluster has a pool of nodes")
-        if rule["strategy"]["name"] == "node_stealing":
-            raise OptionError("strategy 'node_stealing': only on a cluster can one node be taken from a job")
-
-
-def one_of(what: str, policy: dict[str, Any] | None, known: tuple[str, ...]) -> None:
-    """Refuse a policy that this engine does not have."""
-    if policy is not None and policy["name"] not in known:
-        raise NotAvailableError(f"{what} {policy['name']!r}: known are {', '.join(known)}")
-
-
 def make_jobs(
     settings: dict[str, Any],
+    rules: dict[str, Any],
     table: BoxTable | None,
     submit: ArrayLike,
     runtime: ArrayLike,
@@ -168,7 +124,7 @@ def make_jobs(
     for i, (s, r, e, n) in enumerate(zip(*columns, np.asarray(size).tolist(), strict=True)):
         executed = min(r, e) if settings["overrun"] == "kill" else r
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
-        job.interval = interval_of(checkpointing, n)
+        job.interval = rules["checkpointing"].interval_of(n)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
         job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
         jobs.append(job)
@@ -182,8 +138,8 @@ class Coming:
         self.state = state
         self.arrivals = list(state.jobs)
         self.failures = state.world.failures[early:]
-        has_alarms = state.settings["checkpointing"]["name"] in ("before_failure", "predicted_windows")
-        self.alarms = [row for row in state.world.alarms if has_alarms and row[0] >= state.now]
+        takes_alarms = state.rules["checkpointing"].takes_alarms
+        self.alarms = [row for row in state.world.alarms if takes_alarms and row[0] >= state.now]
         ticks = state.world.ticks if state.settings.get("rescheduling") else []
         # "A tick before the first submit only determines which nodes are suspicious."
         for time, nodes in ticks:
@@ -195,7 +151,7 @@ class Coming:
         """When something happens next."""
         state = self.state
         times = [job.finish for job in state.running]
-        times += [next_request(state, job) for job in state.running]
+        times += [state.rules["checkpointing"].next_request(job) for job in state.running]
         times += state.up.values()
         times += [job.submit for job in self.arrivals[:1]]
         times += [row[0] for row in self.failures[:1]]
@@ -214,7 +170,7 @@ def happens_now(state: State, coming: Coming) -> bool:
     brought a node up, a failure with an effect [...], or a tick at which a job moved."
     """
     kinds = [finish, repairs, failures, request, tick, arrival]
-    if alarms_come_first(state):
+    if state.rules["checkpointing"].alarms_come_first:
         kinds = [finish, repairs, request, failures, tick, arrival]
     due = False
     while True:
@@ -241,7 +197,7 @@ def finish(state: State, coming: Coming) -> bool | None:
         return None
     job = min(ending, key=lambda job: job.index)
     state.end(job)
-    migrate(state, job)
+    state.rules["migration"].at_finish(state, job)
     state.events += 1
     return True
 
@@ -274,7 +230,7 @@ def request(state: State, coming: Coming) -> bool | None:
     by job index".
     """
     begun = state.checkpoints
-    asking = [job for job in state.running if next_request(state, job) <= state.now]
+    asking = [job for job in state.running if state.rules["checkpointing"].next_request(job) <= state.now]
     if coming.alarms and coming.alarms[0][0] == state.now:
         alarm(state, coming.alarms.pop(0)[1])
     elif asking:
@@ -292,7 +248,7 @@ def tick(state: State, coming: Coming) -> bool | None:
     if not coming.ticks or coming.ticks[0][0] > state.now:
         return None
     state.suspicious = coming.ticks.pop(0)[1]
-    moved = act(state)
+    moved: int = state.rules["rescheduling"](state)
     state.events += moved
     return moved > 0
 
@@ -307,21 +263,9 @@ def arrival(state: State, coming: Coming) -> bool | None:
 
 
 def scheduling_pass(state: State) -> None:
-    """One pass.  Krevat's order with everything on: FCFS, migrate, FCFS, backfill."""
-    order = queue_order(state)
+    """One pass."""
     state.passes += 1
-    if state.settings["scheduler"]["name"] == "conservative":
-        conservative(state, order)
-    else:
-        head = order[0] if order else None
-        fcfs(state, order)
-        if defragment(state, order):
-            fcfs(state, order)
-        check_start(state, head)
-        if order and state.settings["scheduler"]["name"] == "easy":
-            backfill(state, order)
-        elif order and state.settings["scheduler"]["name"] == "backfill":
-            backfill_in_depth(state, order)
+    state.rules["scheduler"].run_pass(state, queue_order(state))
     state.last_pass = state.now
 
 

@@ -9,6 +9,7 @@ from bisect import insort
 from dataclasses import dataclass
 from typing import Any
 
+from faultsim.policies.registry import find
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
 from faultsim.reference.torus.boxes import Box, BoxTable
@@ -56,9 +57,16 @@ class State:
     """The machine, the queue, the running jobs and the clock."""
 
     def __init__(
-        self, settings: dict[str, Any], jobs: list[Job], table: BoxTable | None, nodes: int, world: World | None = None
+        self,
+        settings: dict[str, Any],
+        rules: dict[str, Any],
+        jobs: list[Job],
+        table: BoxTable | None,
+        nodes: int,
+        world: World | None = None,
     ) -> None:
         self.settings = settings
+        self.rules = rules  # kind of policy -> the part of this engine that does it
         self.jobs = jobs
         self.table = table
         self.nodes = nodes
@@ -76,12 +84,14 @@ class State:
         self.up: dict[int, float] = {}  # nodes that are down, of held jobs too -> the time at which they are up
         self.down = 0  # how many of these no job holds
         self.failures_of = [0] * nodes
+        placement = find("placement", settings["placement"]["name"])
         named = (
             self.world.failures
             or self.world.predictions
             or settings["migration"]
             or settings.get("rescheduling")
-            or settings["placement"]["name"] != "first_fit"
+            or placement is None
+            or placement.follows
         )
         self.tracking = table is None and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending

@@ -34,6 +34,7 @@ _ENGINE_SETTINGS = (
     "scheduler",
     "placement",
     "migration",
+    "checkpointing",
     "rescheduling",
     "overrun",
     "start_delay",
@@ -139,8 +140,6 @@ def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
     settings["recovery"] = lowered["recovery"] if lowered["failures"] else None
-    checkpointing = lowered["checkpointing"]
-    settings["checkpointing"] = checkpointing if checkpointing and checkpointing["name"] != "none" else None
     return settings
 
 
@@ -158,4 +157,4 @@ def _first_budget(run: RunOptions) -> int:
     """Events of the first slice: few if one event can be expensive, so that the first slice is short too."""
     if isinstance(run.machine, Torus):
         return 64 if run.machine.nodes <= 4096 else 1
-    return 64 if run.scheduler.name == "conservative" else 4096
+    return 64 if run.scheduler.is_slow else 4096

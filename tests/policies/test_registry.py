@@ -1,7 +1,9 @@
 """The registry is complete: every row has what those who walk it ask for."""
 
+import ast
 import importlib
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,15 @@ def test_compiled_parts_are_there(row):
             assert hasattr(importlib.import_module(f"faultsim._core.{module}"), capsule)
     assert row.compiled_on("pod") is None
     assert row.follows in ("", "progress", "nodes")
+
+
+@every()
+def test_parts_of_the_reference_engine_are_there(row):
+    paths = row.reference.values() if isinstance(row.reference, dict) else [row.reference]
+    assert all(paths) == (row.kind in COMPILED | {"victims", "strategy", "workflow_scheduler"})
+    for path in filter(None, paths):
+        module, _, name = path.partition(":")
+        assert callable(getattr(importlib.import_module(f"faultsim.reference.{module}"), name))
 
 
 @pytest.mark.parametrize("row", MACHINES.values(), ids=MACHINES)
@@ -74,3 +85,28 @@ def test_the_page_of_policies_lists_every_row():
         assert any(f"`{row.name}`" in line and f"`{row.cls.__name__}`" in line for line in lines)
         for parameter in row.parameters:
             assert any(f"`{row.cls.__name__}` | `{parameter.name}`" in line for line in lines)
+
+
+NAMES = {row.name for row in (*POLICIES, *WRITTEN)}
+#: Where a saved result is read, which holds names alone.
+BY_NAME = {"results/result.py", "results/workflow_log.py", "plot/timeline.py"}
+
+
+def compares_a_name(node):
+    """Whether a comparison is of the name of something with the name of a policy."""
+    sides = [node.left, *node.comparators]
+    literals = [part.value for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant)]
+    named = any(re.search(r"(\bname|\['name'\])$", ast.unparse(side)) for side in sides)
+    return named and any(literal in NAMES for literal in literals)
+
+
+def test_only_policies_know_policies_by_name():
+    package = ROOT / "faultsim"
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if path.parent.name not in ("policies", "reproduce")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Compare) and compares_a_name(node)
+    }
+    assert found == BY_NAME

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import faultsim.reference.engine as engine
-from faultsim.reference.scheduling import depth
+from faultsim.reference.scheduling import depth, schedulers
 from faultsim.reference.torus.boxes import BoxTable
 from helpers.by_hand import CONSERVATIVE, EASY, FIRST_FIT, REQUEUE, cluster, run, starts, torus
 from helpers.strategies import engine_cases
@@ -159,7 +159,7 @@ def plans(monkeypatch):
         return promise.begin, promise.end, promise.size, promise.box
 
     monkeypatch.setattr(depth, "earliest", earliest)
-    monkeypatch.setattr(engine, "backfill_in_depth", backfill)
+    monkeypatch.setattr(schedulers, "backfill_in_depth", backfill)
     return given_out
 
 

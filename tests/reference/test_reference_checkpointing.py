@@ -2,7 +2,7 @@
 
 import pytest
 
-from faultsim.reference.faults.checkpointing import interval_of
+from faultsim.reference.faults.checkpointing import Daly, MaxAvailability, Young
 from helpers.by_hand import (
     CHECKPOINT,
     EASY,
@@ -76,15 +76,15 @@ def test_planned_checkpoints_are_expected(length, starts):
 def test_interval_of_the_most_availability():
     """m = 100 / 4 = 25: sqrt(2 (25 + 7) 2 + 2 * 2) = sqrt(132)."""
     rule = {"name": "max_availability", "cost": 2.0, "mtbf": 100.0, "repair": 7.0}
-    assert interval_of(rule, 4) == pytest.approx(132**0.5, rel=1e-15)
+    assert MaxAvailability(rule).interval_of(4) == pytest.approx(132**0.5, rel=1e-15)
 
 
 def test_intervals_of_young_and_daly():
     """Young: sqrt(2*2*100/4) = 10.  Daly, m = 25, x = C/2m = 0.04: 10*(1 + 0.2/3 + 0.04/9) - 2; m if C >= 2m."""
-    assert interval_of({"name": "young", "cost": 2.0, "mtbf": 100.0}, 4) == 10
-    daly = interval_of({"name": "daly", "cost": 2.0, "mtbf": 100.0}, 4)
+    assert Young({"cost": 2.0, "mtbf": 100.0}).interval_of(4) == 10
+    daly = Daly({"cost": 2.0, "mtbf": 100.0}).interval_of(4)
     assert daly == pytest.approx(8.7111111111, rel=1e-9)
-    assert interval_of({"name": "daly", "cost": 50.0, "mtbf": 100.0}, 4) == 25
+    assert Daly({"cost": 50.0, "mtbf": 100.0}).interval_of(4) == 25
 
 
 def test_young_counts_in_a_run():

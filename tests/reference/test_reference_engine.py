@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from faultsim.errors import EngineError, NotAvailableError, OptionError
 from faultsim.reference.engine import make_jobs, simulate
+from faultsim.reference.rules import rules_of
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import BoxTable
 from faultsim.reference.verify import check_instant
@@ -392,14 +393,14 @@ def test_invariants_hold(case):
 def test_verify_sees_a_broken_state():
     """The checks can fail: two jobs on one node, and a lost one."""
     settings = config(torus(1, 1, 4))
-    table = BoxTable((1, 1, 4), True, "extents-descending")
-    state = State(settings, make_jobs(settings, table, [0, 0], [5, 5], [5, 5], [2, 2]), table, 4)
+    table, rules = BoxTable((1, 1, 4), True, "extents-descending"), rules_of(settings)
+    state = State(settings, rules, make_jobs(settings, rules, table, [0, 0], [5, 5], [5, 5], [2, 2]), table, 4)
     for job in state.jobs:
         state.arrive(job)
         state.begin(job, table.of_size[2][0], [], backfilled=False)
     with pytest.raises(EngineError, match="two jobs"):
         check_instant(state)
-    state = State(settings, make_jobs(settings, table, [0], [5], [5], [2]), table, 4)
+    state = State(settings, rules, make_jobs(settings, rules, table, [0], [5], [5], [2]), table, 4)
     with pytest.raises(EngineError, match="lost"):
         check_instant(state)
 

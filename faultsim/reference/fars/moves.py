@@ -1,12 +1,11 @@
 """One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
-import math
 from copy import copy
 
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause, where
-from faultsim.reference.scheduling.depth import leaves_room, promises
+from faultsim.reference.scheduling.depth import leaves_room
 from faultsim.reference.scheduling.placement import Window, place
-from faultsim.reference.scheduling.queueing import fixed_box, occupied_at, queue_order, shadow_time
+from faultsim.reference.scheduling.queueing import occupied_at
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 
@@ -51,16 +50,9 @@ class Promise:
     """What a torus has promised to jobs that wait, as of before the first move of a tick."""
 
     def __init__(self, state: State) -> None:
-        scheduler = state.settings["scheduler"]
-        self.T = math.inf  # EASY
-        self.needs = 0
-        self.fixed: Box | None = None
-        if scheduler["name"] == "easy" and state.queue:
-            head = queue_order(state)[0]
-            self.T, self.needs = shadow_time(state, head), head.needs
-            if scheduler["reservation"] == "fixed" and not math.isinf(self.T):
-                self.fixed = fixed_box(state, head, self.T)
-        self.plan = promises(state, queue_order(state)) if scheduler["name"] == "backfill" and state.queue else []
+        scheduler = state.rules["scheduler"]
+        self.T, self.needs, self.fixed = scheduler.promised(state)
+        self.plan = scheduler.plan(state)
 
     def allows(self, state: State, job: Job, box: Box, end: float) -> bool:
         """Whether the job may be in this box until its expected end.
@@ -101,7 +93,7 @@ def interrupt(state: State, job: Job) -> None:
     restart = float(rule["restart_cost"])
     if rule["live"]:
         live(job, now, restart)
-        skip_requests(state, job)
+        state.rules["checkpointing"].skip_requests(job)
         return
     # "Stop and restart is a lead phase, in the account of migrations, with t0 = (t + `checkpoint_cost`) +
     # `restart_cost`; the progress, or that to which an interrupted phase leads, is safe from t + `checkpoint_cost` on,
@@ -134,13 +126,3 @@ def live(job: Job, now: float, restart: float) -> None:
         set_out(job, "move", t0, t0, here.safe, here.safe, 0.0)
         job.pause_until = now + restart
         job.migration += restart
-
-
-def skip_requests(state: State, job: Job) -> None:
-    """ "requests of `RiskBased` at t0 + i W that are before the end of the pause are skipped"."""
-    rule = state.settings["checkpointing"]
-    if rule["name"] != "risk_based":
-        return
-    interval = float(rule["interval"])
-    while job.t0 + (job.asked + 1) * interval < job.pause_until:
-        job.asked += 1

@@ -4,20 +4,15 @@ One tick is `act`: who is suspicious, how many nodes are spare, what each move i
 How one job moves, and what a move costs it, is in `moves`.
 """
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from faultsim.reference.fars.knapsack import knapsack
 from faultsim.reference.fars.moves import Promise, change_box, change_nodes
 from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job, where
-from faultsim.reference.scheduling.depth import promises, room
-from faultsim.reference.scheduling.queueing import queue_order, shadow_time
 from faultsim.reference.state import THEFT, State
 
-__all__ = ["STRATEGIES", "act"]
-
-STRATEGIES = ("service_unit_loss", "job_failure_rate", "failure_slowdown", "node_stealing")
+__all__ = ["FailureSlowdown", "JobFailureRate", "NodeStealing", "ServiceUnitLoss", "act"]
 
 
 class Suspect(NamedTuple):
@@ -41,6 +36,7 @@ def act(state: State) -> int:
         return 0
     state.attempted += 1
     spare = spare_nodes(state)
+    gain = state.rules["strategy"].gain
     gains = [gain(state, suspect.job, state.world.probability(suspect.k)) for suspect in suspects]
     moving = chosen(state, suspects, gains, spare)
     # "All victims are stopped, in the order found, before the first move."
@@ -85,11 +81,9 @@ def spare_nodes(state: State) -> int:
     rule = state.settings["rescheduling"]
     if rule["spares"] != "dynamic":
         return min(int(rule["spares"]["k"]), healthy)
-    scheduler = state.settings["scheduler"]["name"]
-    if not state.queue or scheduler == "fcfs":
+    if not state.queue:
         return healthy
-    rules = {"easy": extra_nodes, "backfill": least_room, "conservative": least_unreserved}
-    return max(0, min(healthy, rules[scheduler](state)))
+    return max(0, int(min(healthy, state.rules["scheduler"].unpromised(state))))
 
 
 def healthy_nodes(state: State) -> list[int]:
@@ -100,56 +94,49 @@ def healthy_nodes(state: State) -> list[int]:
     return [node for node in range(state.nodes) if not taken >> node & 1 and node not in state.suspicious]
 
 
-def extra_nodes(state: State) -> int:
-    """EASY: "x the nodes that are free at T, releases at T counted, less those that the head needs; with T infinite,
-    S = H".
-    """
-    head = queue_order(state)[0]
-    T = shadow_time(state, head)
-    if math.isinf(T):
-        return state.nodes
-    return free_at(state, T) - head.needs
-
-
-def least_room(state: State) -> int:
-    """Backfill: "x is the least room beside a reservation, and 0 at least"."""
-    plan = promises(state, queue_order(state))
-    return min((room(state, plan, promise) for promise in plan), default=state.nodes)
-
-
-def free_at(state: State, u: float) -> int:
-    """ "those free now, and those of releases at u or earlier"."""
-    return state.free + sum(release.size for release in state.releases() if release.time <= u)
-
-
-def least_unreserved(state: State) -> int:
-    """Conservative: "the least number, over all times u >= t, and 0 at least, of nodes free at u: [...] less those of
-    reservations [begin, end) with begin <= u < end."
-
-    The number falls only where a reservation begins.
-    """
-    promises = state.reservations.values()
-    times = [state.now] + [promise.begin for promise in promises if promise.begin > state.now]
-    return min(
-        free_at(state, u) - sum(promise.size for promise in promises if promise.begin <= u < promise.end) for u in times
-    )
-
-
 # -- 2. gains
 
 
-def gain(state: State, job: Job, f: float) -> float:
-    """v of a job whose move changes its probability to fail by f."""
+def at_risk(state: State, job: Job) -> float:
+    """Seconds that a failure in the middle of the interval would lose."""
+    return (state.now + float(state.settings["rescheduling"]["interval"]) / 2.0) - where(job, state.now).since
+
+
+def overhead(state: State) -> float:
+    """Seconds of a move."""
     rule = state.settings["rescheduling"]
-    strategy = rule["strategy"]["name"]
-    if strategy == "job_failure_rate":
-        return f
     restart = float(rule["restart_cost"])
-    overhead = restart if rule["live"] else float(rule["checkpoint_cost"]) + restart
-    at_risk = (state.now + float(rule["interval"]) / 2.0) - where(job, state.now).since
-    if strategy == "failure_slowdown":
-        return (f * (((at_risk + queue_cost(state)) + restart) - overhead)) / max(job.estimate, 10.0)
-    return (f * job.size) * (at_risk - overhead)
+    return restart if rule["live"] else float(rule["checkpoint_cost"]) + restart
+
+
+class ServiceUnitLoss:
+    """The gains v of jobs whose moves change their probability to fail by f."""
+
+    steals = False
+
+    def __init__(self, rule: dict[str, Any]) -> None:
+        self.rule = rule
+
+    def gain(self, state: State, job: Job, f: float) -> float:
+        return (f * job.size) * (at_risk(state, job) - overhead(state))
+
+
+class JobFailureRate(ServiceUnitLoss):
+    def gain(self, state: State, job: Job, f: float) -> float:
+        return f
+
+
+class FailureSlowdown(ServiceUnitLoss):
+    def gain(self, state: State, job: Job, f: float) -> float:
+        restart = float(state.settings["rescheduling"]["restart_cost"])
+        delay = (at_risk(state, job) + queue_cost(state)) + restart
+        return (f * (delay - overhead(state))) / max(job.estimate, 10.0)
+
+
+class NodeStealing(ServiceUnitLoss):
+    """`steal` looks for a victim where the spare nodes are too few."""
+
+    steals = True
 
 
 def queue_cost(state: State) -> float:
@@ -176,7 +163,7 @@ def chosen(state: State, suspects: list[Suspect], gains: list[float], spare: int
     others = [(suspect, v) for suspect, v, take in zip(suspects, gains, taken, strict=True) if not take]
     if state.table is not None:
         return moving
-    if state.settings["rescheduling"]["strategy"]["name"] == "node_stealing":
+    if state.rules["strategy"].steals:
         return moving | steal(state, others, left)
     return moving | residual(state, [suspect for suspect, _ in others], left)
 
@@ -194,7 +181,7 @@ def residual(state: State, others: list[Suspect], left: int) -> dict[int, list[i
         f = state.world.probability(suspect.k - left)
         if state.settings["rescheduling"]["residual"] == "difference":
             f = state.world.probability(suspect.k) - f
-        v = gain(state, suspect.job, f)
+        v = state.rules["strategy"].gain(state, suspect.job, f)
         if v > best_gain:
             best, best_gain = suspect, v
     return {} if best is None else {best.job.index: best.nodes[:left]}

@@ -6,28 +6,95 @@ from typing import Any
 from faultsim.reference.job import Job, close_stretch, set_out, where
 from faultsim.reference.state import CHECKPOINT, State
 
-__all__ = ["PLANNED", "REQUESTED", "alarm", "alarms_come_first", "ask", "interval_of", "next_request"]
+__all__ = [
+    "BeforeFailure", "Daly", "MaxAvailability", "NoCheckpoint", "Periodic", "PredictedWindows", "RiskBased", "Young",
+    "alarm", "all_jobs", "ask", "big_jobs", "long_jobs",
+]  # fmt: skip
 
-PLANNED = ("periodic", "young", "daly", "max_availability")
-REQUESTED = ("before_failure", "predicted_windows", "risk_based")
+# -- the policies
 
 
-def interval_of(rule: dict[str, Any] | None, size: int) -> float:
-    """W of a policy that plans its checkpoints (model.md#planned); 0 when nothing is planned."""
-    if rule is None or rule["name"] not in PLANNED:
+class NoCheckpoint:
+    """Jobs save nothing."""
+
+    #: Whether requests come from outside, and whether those of an instant come before its failures.
+    takes_alarms = False
+    alarms_come_first = False
+
+    def __init__(self, rule: dict[str, Any]) -> None:
+        self.rule = rule
+
+    def interval_of(self, size: int) -> float:
+        """W of a policy that plans its checkpoints (model.md#planned); 0 when nothing is planned."""
         return 0.0
-    if rule["name"] == "periodic":
-        return float(rule["interval"])
-    cost, mtbf = float(rule["cost"]), float(rule["mtbf"])
-    if rule["name"] == "young":
-        return math.sqrt(((2.0 * cost) * mtbf) / size)
-    m = mtbf / size
-    if rule["name"] == "max_availability":
-        return math.sqrt(((2.0 * (m + float(rule["repair"]))) * cost) + cost * cost)
-    if cost >= 2.0 * m:
-        return m
-    x = cost / (2.0 * m)
-    return (math.sqrt((2.0 * cost) * m) * ((1.0 + math.sqrt(x) / 3.0) + x / 9.0)) - cost
+
+    def next_request(self, job: Job) -> float:
+        """When the job asks next; inf when it does not."""
+        return math.inf
+
+    def skip_requests(self, job: Job) -> None:
+        """What the job would ask for before the end of its pause is left out."""
+
+    def asked_by(self, state: State, node: int) -> list[Job]:
+        """Who is asked by a request from outside for the job that holds the node, or, with -1, for victims."""
+        return [job for job in state.running if job.has(node)]
+
+
+class Periodic(NoCheckpoint):
+    def interval_of(self, size: int) -> float:
+        return float(self.rule["interval"])
+
+
+class Young(NoCheckpoint):
+    def interval_of(self, size: int) -> float:
+        return math.sqrt(((2.0 * self.rule["cost"]) * self.rule["mtbf"]) / size)
+
+
+class Daly(NoCheckpoint):
+    def interval_of(self, size: int) -> float:
+        cost, m = self.rule["cost"], self.rule["mtbf"] / size
+        if cost >= 2.0 * m:
+            return float(m)
+        x = cost / (2.0 * m)
+        return float((math.sqrt((2.0 * cost) * m) * ((1.0 + math.sqrt(x) / 3.0) + x / 9.0)) - cost)
+
+
+class MaxAvailability(NoCheckpoint):
+    def interval_of(self, size: int) -> float:
+        cost, m = self.rule["cost"], self.rule["mtbf"] / size
+        return math.sqrt(((2.0 * (m + self.rule["repair"])) * cost) + cost * cost)
+
+
+class BeforeFailure(NoCheckpoint):
+    takes_alarms = True
+
+    def __init__(self, rule: dict[str, Any]) -> None:
+        super().__init__(rule)
+        # `BeforeFailure` with cost 0 [...]: its requests at an instant are handled right before the failures".
+        self.alarms_come_first = rule["cost"] == 0
+
+
+class PredictedWindows(NoCheckpoint):
+    takes_alarms = True
+
+    def asked_by(self, state: State, node: int) -> list[Job]:
+        return super().asked_by(state, node) if node >= 0 else victims(state, self.rule["victims"])
+
+
+class RiskBased(NoCheckpoint):
+    def next_request(self, job: Job) -> float:
+        """When the job asks next: "at t0 + i W, [...] of each stretch of work" (model.md#risk-based); inf when it has
+        finished by then, is held, or another policy rules.
+        """
+        if job.held:
+            return math.inf
+        t = job.t0 + (job.asked + 1) * float(self.rule["interval"])
+        return t if t < job.finish else math.inf
+
+    def skip_requests(self, job: Job) -> None:
+        """ "requests of `RiskBased` at t0 + i W that are before the end of the pause are skipped"."""
+        while job.t0 + (job.asked + 1) * float(self.rule["interval"]) < job.pause_until:
+            job.asked += 1
 
 
 # -- requested ones
@@ -54,18 +121,11 @@ def take(state: State, job: Job, cost: float) -> None:
     state.disturb()  # "The scheduler does not foresee *requested* checkpoints."
 
 
-def alarms_come_first(state: State) -> bool:
-    """ "`BeforeFailure` with cost 0 [...]: its requests at an instant are handled right before the failures"."""
-    rule = state.settings["checkpointing"]
-    return bool(rule["name"] == "before_failure" and rule["cost"] == 0)
-
-
 def alarm(state: State, node: int) -> None:
     """A request from outside: to the job that holds the node; node -1: to victims among all jobs."""
-    rule = state.settings["checkpointing"]
-    cost = float(rule["cost"])
-    asked = [job for job in state.running if job.has(node)] if node >= 0 else victims(state, rule["victims"])
-    for job in sorted(asked, key=lambda job: job.index):
+    rule = state.rules["checkpointing"]
+    cost = float(rule.rule["cost"])
+    for job in sorted(rule.asked_by(state, node), key=lambda job: job.index):
         if may_begin(state, job, cost):
             take(state, job, cost)
 
@@ -75,25 +135,23 @@ def victims(state: State, rule: dict[str, Any]) -> list[Job]:
     largest requested size, ties to the lower index."
     """
     running = [job for job in state.running if not job.held]
-    if rule["name"] == "all":
-        return running
-    if rule["name"] == "long":
-        return [job for job in running if state.now - job.start >= rule["seconds"]]
+    chosen: list[Job] = state.rules["victims"](state, running, rule)
+    return chosen
+
+
+def all_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
+    return running
+
+
+def long_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
+    return [job for job in running if state.now - job.start >= rule["seconds"]]
+
+
+def big_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
     return sorted(running, key=lambda job: (-job.size, job.index))[: rule["k"]]
 
 
 # -- requested by the job itself: risk-based
-
-
-def next_request(state: State, job: Job) -> float:
-    """When the job asks next: "at t0 + i W, [...] of each stretch of work" (model.md#risk-based); inf when it has
-    finished by then, is held, or another policy rules.
-    """
-    rule = state.settings["checkpointing"]
-    if rule is None or rule["name"] != "risk_based" or job.held:
-        return math.inf
-    t = job.t0 + (job.asked + 1) * float(rule["interval"])
-    return t if t < job.finish else math.inf
 
 
 def ask(state: State, job: Job) -> None:

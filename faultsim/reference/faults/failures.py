@@ -7,7 +7,7 @@ from faultsim.errors import EngineError
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
 from faultsim.reference.state import FAILURE, REPAIR, State
 
-__all__ = ["before_the_first_submit", "end_holds", "fail", "repair", "requeue", "roll_back"]
+__all__ = ["before_the_first_submit", "end_holds", "fail", "go_back", "hold", "repair", "requeue", "roll_back"]
 
 
 def before_the_first_submit(state: State) -> int:
@@ -78,13 +78,10 @@ def kill(state: State, job: Job) -> None:
     delay, restart, checkpoint or migration that it interrupts stays in its own account."
     """
     roll_back(state, job)
-    recovery = state.settings.get("recovery")
-    if recovery is None:
+    recover = state.rules["recovery"]
+    if recover is None:
         raise EngineError(f"job {job.index} was killed at {state.now}, and recovery is None")
-    if recovery["name"] == "requeue":
-        requeue(state, job, recovery["place"])
-    else:
-        hold(state, job)
+    recover(state, job)
 
 
 def roll_back(state: State, job: Job) -> None:
@@ -95,6 +92,11 @@ def roll_back(state: State, job: Job) -> None:
     job.safe = job.after = here.safe
     job.restarts += 1
     job.last_kill = state.now
+
+
+def go_back(state: State, job: Job) -> None:
+    """`Requeue`."""
+    requeue(state, job, state.settings["recovery"]["place"])
 
 
 def requeue(state: State, job: Job, place: str) -> None:

@@ -1,19 +1,24 @@
 """`LeastFailuresMigration`: running jobs leave nodes that failed often (model.md#least-failures-migration)."""
 
+from typing import Any
+
 from faultsim.reference.job import Job, close_stretch, set_out, unpause
+from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.state import State
 
-__all__ = ["migrate"]
+__all__ = ["LeastFailures"]
 
 
-def migrate(state: State, finished: Job) -> None:
+class LeastFailures(NoMigration):
+    def at_finish(self, state: State, finished: Job) -> None:
+        migrate(state, self.rule, finished)
+
+
+def migrate(state: State, rule: dict[str, Any], finished: Job) -> None:
     """ "at every finish, right after its nodes become free, the running jobs whose last start is later than that of the
     job that finished (and not later than now), that are not held and do not finish now, are examined in order of
     (start, index)"; "An attempt is a finish at which at least one such job runs, a success one at which a job moved."
     """
-    rule = state.settings["migration"]
-    if rule is None or rule["name"] != "least_failures":
-        return
     younger = [
         job
         for job in sorted(state.running, key=lambda job: (job.start, job.index))

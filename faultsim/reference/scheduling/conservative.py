@@ -8,7 +8,6 @@ import math
 from bisect import bisect_left
 
 from faultsim.reference.job import expected_if_started
-from faultsim.reference.scheduling.defragment import defragment
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.state import Job, Reservation, State
 from faultsim.reference.torus.boxes import union
@@ -22,7 +21,7 @@ def conservative(state: State, order: list[Job]) -> None:
     if rebuild:
         state.reservations.clear()
     sweep(state, order, compressing=not rebuild)
-    if defragment(state, order):
+    if state.rules["migration"].in_pass(state, order):
         state.reservations.clear()
         sweep(state, order, compressing=False)
 

@@ -2,18 +2,23 @@
 
 from typing import Any
 
+from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.scheduling.placement import Window, place
 from faultsim.reference.scheduling.queueing import shadow_time
 from faultsim.reference.state import Job, State
 from faultsim.reference.torus.boxes import Box
 
-__all__ = ["defragment"]
+__all__ = ["Defragment"]
 
 
-def defragment(state: State, order: list[Job]) -> bool:
+class Defragment(NoMigration):
+    def in_pass(self, state: State, order: list[Job]) -> bool:
+        return defragment(state, self.rule, order)
+
+
+def defragment(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
     """One attempt, if it is due; whether an arrangement was adopted.  `order` is what still waits."""
-    rule = state.settings["migration"]
-    if rule is None or rule["name"] != "defragment" or not is_due(state, rule, order):
+    if not is_due(state, rule, order):
         return False
     assert state.table is not None
     arrangement = rearranged(state)

@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.state import Job, State
-from faultsim.reference.torus.boxes import Box, BoxTable
+from faultsim.reference.torus.boxes import Box
 from faultsim.reference.torus.most_cubic import most_cubic
 
-__all__ = ["PLACEMENTS", "Window", "free_nodes_for", "place", "unsuspected", "window_at"]
-
-#: By machine.
-PLACEMENTS = {
-    "cluster": ("first_fit", "least_failures_first", "safest_first", "curve_best_fit"),
-    "torus": ("first_fit", "max_free_partition", "most_cubic", "balancing", "tie_breaking", "python"),
-}
+__all__ = [
+    "Window", "balancing", "cubic_box", "first_box", "free_nodes_for", "least_failures_first", "lowest_nodes",
+    "max_free_partition", "nodes_on_curve", "place", "python", "safest_first", "tie_breaking", "unsuspected",
+    "window_at",
+]  # fmt: skip
 
 
 class Window(NamedTuple):
@@ -39,26 +37,36 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
     """Cluster: the nodes that a job takes now; none when nodes have no names in this run."""
     if not state.tracking:
         return []
-    if state.settings["placement"]["name"] == "curve_best_fit":
-        return nodes_on_curve(state, job)
-    rule, free = state.settings["placement"]["name"], state.free_nodes
-    if rule == "least_failures_first":
-        # "those that have failed least often so far, ties to the lower number"
-        free = sorted(free, key=lambda node: (state.failures_of[node], node))
-    elif rule == "safest_first":
-        # "those that are not predicted to fail in the job's window, by number, then the others, by number"
-        failing = state.world.failing(*window_at(state, job, state.now))
-        free = sorted(free, key=lambda node: (node in failing, node))
-    free = sorted(free, key=lambda node: node in state.avoided)  # stable: "in the order of the placement rule"
-    return sorted(free[: job.size])
+    choose = state.rules["placement"]
+    sound = [node for node in state.free_nodes if node not in state.avoided]
+    chosen = choose(state, job, sound, min(job.size, len(sound)))
+    if len(chosen) < job.size:
+        rest = [node for node in state.free_nodes if node in state.avoided]
+        chosen = chosen + choose(state, job, rest, job.size - len(chosen))
+    return sorted(chosen)
 
 
-def nodes_on_curve(state: State, job: Job) -> list[int]:
-    """CurveBestFit: of the nodes that are not to be avoided as many as there are, then of the others."""
+# `count` of the `free` nodes, which are ascending, by each rule.
+
+
+def lowest_nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
+    return free[:count]
+
+
+def least_failures_first(state: State, job: Job, free: list[int], count: int) -> list[int]:
+    """ "those that have failed least often so far, ties to the lower number"."""
+    return sorted(free, key=lambda node: (state.failures_of[node], node))[:count]
+
+
+def safest_first(state: State, job: Job, free: list[int], count: int) -> list[int]:
+    """ "those that are not predicted to fail in the job's window, by number, then the others, by number"."""
+    failing = state.world.failing(*window_at(state, job, state.now))
+    return sorted(free, key=lambda node: (node in failing, node))[:count]
+
+
+def nodes_on_curve(state: State, job: Job, free: list[int], count: int) -> list[int]:
     order = nodes_along(state.settings["placement"]["curve"], tuple(state.settings["machine"]["shape"]))
-    sound = set(state.free_nodes) - state.avoided
-    first = curve_best_fit(order, sound, min(job.size, len(sound)))
-    return sorted(first + curve_best_fit(order, set(state.free_nodes) - sound, job.size - len(first)))
+    return curve_best_fit(order, set(free), count)
 
 
 # -- torus
@@ -73,44 +81,60 @@ def unsuspected(state: State, candidates: list[Box]) -> list[Box]:
 
 def place(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """The box the rule takes among the candidates (free, of one size, in contract order), given an occupancy."""
-    assert state.table is not None
-    rule = state.settings["placement"]
-    if rule["name"] == "first_fit":
-        return candidates[0]  # "the first free box of the size"
-    if rule["name"] == "python":
-        return ask_user(state, rule["object"], job, candidates, occupied)
-    if rule["name"] == "most_cubic":
-        return most_cubic(candidates)
-    if len(candidates) == 1:
-        return candidates[0]
-    left = mfp_left(state.table, candidates, occupied)
-    if rule["name"] == "max_free_partition":
-        return candidates[left.index(max(left))]  # "the one that leaves the largest free box"
-    failing = state.world.failing(*window)
-    k = [sum(box.mask >> node & 1 for node in failing) for box in candidates]
-    if rule["name"] == "balancing":
-        return balancing(state, rule.get("rule", "prod"), candidates, occupied, left, k)
-    # TieBreaking: "among the candidates that leave the largest free box, the first without a node that is predicted to
-    # fail; if there is none, the first"
+    box: Box = state.rules["placement"](state, job, candidates, occupied, window)
+    return box
+
+
+def first_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """ "the first free box of the size"."""
+    return candidates[0]
+
+
+def max_free_partition(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """ "the one that leaves the largest free box"."""
+    left = mfp_left(state, candidates, occupied)
+    return candidates[left.index(max(left))]
+
+
+def cubic_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    return most_cubic(candidates)
+
+
+def tie_breaking(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """ "among the candidates that leave the largest free box, the first without a node that is predicted to
+    fail; if there is none, the first".
+    """
+    left, k = mfp_left(state, candidates, occupied), predicted_in(state, candidates, window)
     best = [i for i in range(len(candidates)) if left[i] == max(left)]
     return candidates[next((i for i in best if k[i] == 0), best[0])]
 
 
-def mfp_left(table: BoxTable, candidates: list[Box], occupied: int) -> list[int]:
-    """For each candidate the size of the largest box that it leaves free."""
+def predicted_in(state: State, candidates: list[Box], window: Window) -> list[int]:
+    """How many nodes of each candidate are predicted to fail."""
+    failing = state.world.failing(*window)
+    return [sum(box.mask >> node & 1 for node in failing) for box in candidates]
+
+
+def mfp_left(state: State, candidates: list[Box], occupied: int) -> list[int]:
+    """For each candidate the size of the largest box that it leaves free; a single one need not know."""
+    table = state.table
+    if table is None or len(candidates) == 1:
+        return [0]
     free = [box for q in reversed(table.sizes) for box in table.free_of_size(occupied, q)]  # largest first
     return [next((box.size for box in free if not box.mask & candidate.mask), 0) for candidate in candidates]
 
 
-def balancing(state: State, rule: str, candidates: list[Box], occupied: int, left: list[int], k: list[int]) -> Box:
+def balancing(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """model.md#balancing: "the box of least (MFP before - MFP after) + P q"; "a later one replaces the best so far only
     if its value is less than that value - 1e-9".
     """
     assert state.table is not None
-    before = state.table.largest_free(occupied)
+    if len(candidates) == 1:
+        return candidates[0]
+    before, left = state.table.largest_free(occupied), mfp_left(state, candidates, occupied)
     best, best_value = candidates[0], float("inf")
-    for box, after, failing in zip(candidates, left, k, strict=True):
-        if rule == "max":
+    for box, after, failing in zip(candidates, left, predicted_in(state, candidates, window), strict=True):
+        if state.settings["placement"].get("rule", "prod") == "max":
             fails = state.world.p if failing > 0 else 0.0
         else:
             fails = state.world.probability(failing)
@@ -126,10 +150,11 @@ class Chooser(Protocol):
     def choose(self, job: object, candidates: NDArray[np.int32], state: object) -> int: ...
 
 
-def ask_user(state: State, rule: Chooser, job: Job, candidates: list[Box], occupied: int) -> Box:
+def python(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """A rule written in Python: ``choose(job, candidates, state) -> index``."""
     assert state.table is not None
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)
     busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
     asked = SimpleNamespace(index=job.index, submit=job.submit, estimate=job.estimate, size=job.size)
+    rule: Chooser = state.settings["placement"]["object"]
     return candidates[rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy))]

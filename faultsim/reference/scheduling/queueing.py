@@ -1,21 +1,14 @@
 """FCFS and EASY backfilling, and the order of the queue (model.md#queue)."""
 
 import math
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from faultsim.errors import EngineError, NotAvailableError
+from faultsim.errors import EngineError
 from faultsim.reference.job import expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.state import Job, State
 from faultsim.reference.torus.boxes import Box, union
 
 __all__ = [
-    "ORDERS",
     "backfill",
     "check_start",
     "fcfs",
@@ -26,44 +19,12 @@ __all__ = [
     "start_as_head",
 ]
 
-#: Queue orders (model.md#orders) as sort keys of one job at a time, smallest first; ties by (submit, index), or by the
-#: place that a requeued job was given: "With other queue orders the place breaks ties".
-ORDERS: dict[str, Callable[[Job, float], float]] = {
-    "arrival": lambda job, now: 0.0,  # the queue is kept in order of arrival, with "tail" of coming back
-    "shortest": lambda job, now: job.estimate,
-    "largest": lambda job, now: -job.size,
-    "wfp3": lambda job, now: -(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size,
-    "unicef": lambda job, now: -(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)),
-}
-
 
 def queue_order(state: State) -> list[Job]:
     """The queue, head first, as it is gone through in this whole pass."""
-    order = state.settings["scheduler"]["order"]
     queue = list(state.queue)  # already by its place, and sorting is stable
-    if order["name"] == "python":
-        return sorted_by_user(state, queue, order["object"]) if queue else []
-    if order["name"] not in ORDERS:
-        raise NotAvailableError(f"queue order {order['name']!r}: known are {', '.join(ORDERS)}, python")
-    key = ORDERS[order["name"]]
-    return sorted(queue, key=lambda job: key(job, state.now))
-
-
-class Sorter(Protocol):
-    """An order written in Python."""
-
-    def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
-
-
-def sorted_by_user(state: State, queue: list[Job], order: Sorter) -> list[Job]:
-    """ "or your own function" (model.md#orders)."""
-    columns = SimpleNamespace(
-        index=np.array([job.index for job in queue], dtype=np.int32),
-        submit=np.array([job.submit for job in queue], dtype=np.float64),
-        estimate=np.array([job.estimate for job in queue], dtype=np.float64),
-        size=np.array([job.size for job in queue], dtype=np.int32),
-    )
-    return [queue[i] for i in np.argsort(order.keys(columns, state.now), kind="stable")]
+    keys = state.rules["order"](queue, state.now, state.settings["scheduler"]["order"]) if queue else []
+    return [queue[i] for i in sorted(range(len(queue)), key=keys.__getitem__)]
 
 
 # -- FCFS

@@ -19,6 +19,7 @@ from faultsim.reference.engine_inputs import World
 from faultsim.reference.workflow.follow import follow
 from faultsim.reference.workflow.order import set_ranks
 from faultsim.reference.workflow.schedule import scheduling_pass
+from faultsim.reference.workflow.schedulers import scheduler_of
 from faultsim.reference.workflow.state import (
     ARRIVAL,
     FAILURE,
@@ -75,7 +76,7 @@ class WorkflowEngine:
     ) -> None:
         self.recording: bool = settings["record"]
         self.sources_kill = sources_kill
-        self.state = WorkflowState(settings, tables)
+        self.state = WorkflowState(settings, tables, scheduler_of(settings["scheduler"]))
         given = World(world)
         self.state.failures, self.state.predictions = given.failures, given.predictions
 
@@ -92,7 +93,7 @@ class WorkflowEngine:
     def run(self, budget: int | None = None) -> str:
         """Run to the end, whatever the budget."""
         set_ranks(self.state)
-        if self.state.scheduler["name"] == "heft":
+        if self.state.scheduler.plans:
             follow(self.state)
         else:
             run(self.state, self.sources_kill)

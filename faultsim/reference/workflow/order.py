@@ -1,8 +1,8 @@
-"""The order of the pool: upward ranks, and the schedulers' rules."""
+"""Upward ranks."""
 
 from faultsim.reference.workflow.state import WorkflowJob, WorkflowState
 
-__all__ = ["ordered_pool", "set_ranks"]
+__all__ = ["set_ranks"]
 
 
 def set_ranks(state: WorkflowState) -> None:
@@ -36,18 +36,3 @@ def mean_moving_time(state: WorkflowState, size: float) -> float:
                 total += 1.0 / state.bandwidth[p][q]
                 pairs += 1
     return size * (total / pairs) if pairs else 0.0
-
-
-def ordered_pool(state: WorkflowState) -> list[WorkflowJob]:
-    """The pool at the beginning of a pass.
-
-    "if the jobs in the pool belong to one workflow: rank descending; if to several: rank ascending
-    (`across="ascending"`, the default) or descending (`across="descending"`); ties by (i, j) ascending"; Fifo: "the
-    time at which the job last entered the pool, ascending; ties by (i, j) ascending".
-    """
-    if state.scheduler["name"] == "fifo":
-        return sorted(state.pool, key=lambda job: (job.entered, job.key))
-    several = len({job.key[0] for job in state.pool}) > 1
-    if several and state.scheduler.get("across", "ascending") == "ascending":
-        return sorted(state.pool, key=lambda job: (job.rank, job.key))
-    return sorted(state.pool, key=lambda job: (-job.rank, job.key))

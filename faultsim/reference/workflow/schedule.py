@@ -1,6 +1,5 @@
 """One scheduling pass over the pool: which job goes where, and what the predictor is asked."""
 
-from faultsim.reference.workflow.order import ordered_pool
 from faultsim.reference.workflow.state import WorkflowJob, WorkflowState
 
 __all__ = ["scheduling_pass"]
@@ -13,7 +12,7 @@ def scheduling_pass(state: WorkflowState) -> None:
     refusing: list[float] = []  # the ends of the predictions that made for a yes
     refused = False
     counted = False
-    for job in ordered_pool(state):
+    for job in state.scheduler.ordered(state.pool):
         free = state.free_nodes()
         if not free:
             break
@@ -75,8 +74,7 @@ def predicted(state: WorkflowState, p: int, finish: float) -> list[float]:
     "The answer is yes if there is a prediction for node p, from b to e (b = e for a dated one), with b < F(p) and e >
     now"; "A scheduler that does not ask (`RankHybd`, `Fifo`) counts as one that is always answered no."
     """
-    name = state.scheduler["name"]
-    if name == "rank_hybd" or (name == "fifo" and not state.scheduler.get("aware", False)):
+    if not state.scheduler.asks:
         return []
     return [e for b, e, node in state.predictions if node == p and b < finish and e > state.now]
 

@@ -81,8 +81,8 @@ class WorkflowState:
         When the scheduler is to look again although nothing happened.
     """
 
-    def __init__(self, settings: dict[str, Any], tables: dict[str, Any]) -> None:
-        self.scheduler: dict[str, Any] = settings["scheduler"]
+    def __init__(self, settings: dict[str, Any], tables: dict[str, Any], scheduler: Any) -> None:
+        self.scheduler = scheduler
         self.in_turn: bool = settings["transfers"] == "in_turn"
         self.shared: bool = settings["outputs"] is not None
         self.nodes = len(tables["speed"])

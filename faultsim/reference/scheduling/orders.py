@@ -1,0 +1,55 @@
+"""Queue orders (model.md#orders): a key for each job that waits, the smallest first.
+
+Ties go by (submit, index), or by the place that a requeued job was given: "With other queue orders the place breaks
+ties".
+"""
+
+import math
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.reference.state import Job
+
+__all__ = ["arrival", "largest", "python", "shortest", "unicef", "wfp3"]
+
+
+def arrival(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    """The queue is kept in order of arrival, with "tail" of coming back."""
+    return [0.0 for job in queue]
+
+
+def shortest(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    return [job.estimate for job in queue]
+
+
+def largest(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    return [-job.size for job in queue]
+
+
+def wfp3(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    return [-(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size for job in queue]
+
+
+def unicef(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    return [-(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)) for job in queue]
+
+
+class Sorter(Protocol):
+    """An order written in Python."""
+
+    def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
+
+
+def python(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+    """ "or your own function"."""
+    columns = SimpleNamespace(
+        index=np.array([job.index for job in queue], dtype=np.int32),
+        submit=np.array([job.submit for job in queue], dtype=np.float64),
+        estimate=np.array([job.estimate for job in queue], dtype=np.float64),
+        size=np.array([job.size for job in queue], dtype=np.int32),
+    )
+    order: Sorter = rule["object"]
+    return list(order.keys(columns, now))
