@@ -259,14 +259,16 @@ cdef class Engine:
         other.inputs = self.inputs
         other.world = self.world
         other.columns = {name: column.copy() for name, column in self.columns.items()}
+        self.busy = True
         with nogil:
             code = sim_copy(&other.s, &self.s)
             if code == OK:
                 code = progress_copy(&other.s, &self.s)
+        self.busy = False
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
         other.ready = True
-        self.translate(code)
+        other.translate(code)        # a copy that failed leaves this simulation as it is
         return other
 
     # ------------------------------------------------------------------ results

@@ -1,7 +1,7 @@
 """Memory of one simulation; the contract is in state.pxd."""
 
 from libc.stdlib cimport free as c_free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
 from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, duplicate, part_t
@@ -60,25 +60,38 @@ cdef enum:
     N_PARTS = 8
 
 
-cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
+cdef void list_parts(sim_t *s, void **part) noexcept nogil:
     """The machine and the policies, those first that others build on."""
-    part[0] = <part_t *>&s.machine
-    part[1] = <part_t *>&s.placement
-    part[2] = <part_t *>&s.order
-    part[3] = <part_t *>&s.scheduler
-    part[4] = <part_t *>&s.migration
-    part[5] = <part_t *>&s.recovery
-    part[6] = <part_t *>&s.checkpointing
-    part[7] = <part_t *>&s.rescheduling
+    part[0] = &s.machine
+    part[1] = &s.placement
+    part[2] = &s.order
+    part[3] = &s.scheduler
+    part[4] = &s.migration
+    part[5] = &s.recovery
+    part[6] = &s.checkpointing
+    part[7] = &s.rescheduling
+
+
+# A table is no part_t to the compiler: what both name is copied, so that it may not reorder the accesses.
+cdef inline part_t get_part(const void *table) noexcept nogil:
+    cdef part_t part
+    memcpy(&part, table, sizeof(part_t))
+    return part
+
+
+cdef inline void put_part(void *table, const part_t *part) noexcept nogil:
+    memcpy(table, part, sizeof(part_t))
 
 
 cdef void sim_free(sim_t *s) noexcept nogil:
-    cdef part_t *part[N_PARTS]
+    cdef void *table[N_PARTS]
+    cdef part_t part
     cdef int i
-    list_parts(s, part)
+    list_parts(s, table)
     for i in range(N_PARTS - 1, -1, -1):
-        if part[i].close != NULL:
-            part[i].close(part[i].state)
+        part = get_part(table[i])
+        if part.close != NULL:
+            part.close(part.state)
     blocks_free(&s.blocks, s)
     c_free(s.record.event)
     c_free(s.record.stay)
@@ -96,15 +109,17 @@ cdef int copy_record(record_t *r) noexcept nogil:
 
 
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
-    cdef part_t *part[N_PARTS]
-    cdef part_t theirs[N_PARTS]
+    cdef void *table[N_PARTS]
+    cdef part_t mine[N_PARTS]
+    cdef part_t borrowed
     cdef int i, code
-    to[0] = source[0]
+    memcpy(to, source, sizeof(sim_t))
     # What it has only borrowed so far it must not free if memory runs out half way.
-    list_parts(to, part)
+    list_parts(to, table)
     for i in range(N_PARTS):
-        theirs[i] = part[i][0]
-        part[i].close = NULL
+        mine[i] = borrowed = get_part(table[i])
+        borrowed.close = NULL
+        put_part(table[i], &borrowed)
     memset(&to.heap, 0, sizeof(to.heap))
     memset(&to.releases, 0, sizeof(to.releases))
     to.track.at = NULL
@@ -115,13 +130,13 @@ cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
     if heap_copy(&to.heap, &source.heap) < 0 or releases_copy(&to.releases, &source.releases) < 0:
         return NO_MEMORY
     for i in range(N_PARTS):
-        if part[i].copy != NULL:
-            part[i].state = part[i].copy(part[i].state, to)
-            if part[i].state == NULL:
+        if mine[i].copy != NULL:
+            mine[i].state = mine[i].copy(mine[i].state, to)
+            if mine[i].state == NULL:
                 return NO_MEMORY
-        part[i].close = theirs[i].close
+        put_part(table[i], &mine[i])
         if i == 0 and to.machine.named:
-            to.machine.occ = (<uint64_t **>to.machine.state)[0]
+            to.machine.occ = (<uint64_t **>mine[0].state)[0]
     if source.avoid != NULL:
-        to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of who sets it
+        to.avoid = (<const uint64_t **>mine[N_PARTS - 1].state)[0]     # the first field of who sets it
     return OK

@@ -234,9 +234,10 @@ class FailureTrace(FailureTable):
         n : int
             Nodes of the machine.
         how : {"modulo", "permute"} or array_like of int
-            - ``"modulo"``: node k becomes ``k % n``. - ``"permute"``: the nodes are shuffled first (needs `rng`); each
-            node of the machine stands for the same number of old ones, give or take one. - an array: entry k is the new
-            number of node k; -1 leaves its failures out and counts them in `dropped`.
+            - ``"modulo"``: node k becomes ``k % n``.
+            - ``"permute"``: the nodes are shuffled first (needs `rng`); each node of the machine stands for the same
+              number of old ones, give or take one.
+            - an array: entry k is the new number of node k; -1 leaves its failures out and counts them in `dropped`.
         rng : numpy.random.Generator or int, optional
             For ``"permute"``: source of randomness, or a seed.
 

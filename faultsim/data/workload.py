@@ -123,6 +123,8 @@ class Workload(JobTable):
         array([10., 15., 25.])
         """
         first, factor = self.submit[0], _factor("scale_gaps", f)
+        if factor == 1:  # where the sum below would round
+            return self._derived()
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
             submit = first + (self.submit - first) * factor
         return self._derived(submit=submit)

@@ -55,7 +55,7 @@ def test_what_is_not_supported_on_a_cluster(options, said):
     ("options", "said"),
     [
         ({"scheduler": fs.Fcfs}, r"write scheduler=Fcfs\(\), not scheduler=Fcfs"),
-        ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, ConservativeBackfill, got None"),
+        ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, Backfill, ConservativeBackfill, got None"),
         ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
         ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
         ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),

@@ -367,6 +367,13 @@ def test_ctrl_c_is_answered_soon_and_breaks_nothing():
         child.stdout.close()
 
 
+def test_places_of_a_record_outlive_the_engine():
+    """One stay is one row, which is contiguous as it is: its columns must be copies all the same."""
+    log = fs.Workload(submit=[0], runtime=[10], size=[8])
+    kept = [fs.simulate(log, fs.Torus(4, 4, 8), record=True).allocations for _ in range(50)]
+    assert {tuple(int(places[axis][0]) for axis in "xyzabc") for places in kept} == {(0, 0, 0, 4, 2, 1)}
+
+
 def test_engine_errors_are_ours():
     assert issubclass(EngineError, RuntimeError)
     with pytest.raises(RuntimeError, match="has not finished"):

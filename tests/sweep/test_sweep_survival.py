@@ -391,7 +391,7 @@ def test_a_script_without_its_guard_is_told_of_it(tmp_path):
         text=True,
         timeout=60,
     )
-    assert "does the script begin its work below if __name__ == '__main__':" in done.stderr
+    assert "does the script start its work below if __name__ == '__main__':" in done.stderr
 
 
 # -- Dask

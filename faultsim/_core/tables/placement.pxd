@@ -2,8 +2,8 @@
 #
 # `choose` is asked on placed machines, for any occupancy: 1 found, 0 no free and permitted place of exactly `size`
 # nodes, < 0 a code.  `take` is asked on named clusters when a job starts: it gives `count` free nodes to it, besides
-# those that it has (it may be asked twice); OK or a code. Both may look at the predictions in sim_t.window, which the
-# asker sets.
+# those that it has (it may be asked twice); OK or a code.  Both may look at the predictions in the window that the
+# asker sets (sim_t.predictions).
 
 from libc.stdint cimport int32_t, uint64_t
 

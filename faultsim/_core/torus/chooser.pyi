@@ -5,33 +5,33 @@ from numpy.typing import NDArray
 
 from faultsim._core.torus.occupancy import Torus
 
-Busy = NDArray[np.bool_] | NDArray[np.uint8]
+_Busy = NDArray[np.bool_] | NDArray[np.uint8]
 
 class Chooser:
     def __new__(cls, torus: Torus) -> Chooser: ...
-    def largest(self, busy: Busy) -> tuple[int, tuple[int, ...] | None]: ...
-    def has_free(self, busy: Busy, at_least: int) -> tuple[int, ...] | None: ...
-    def first(self, busy: Busy, size: int, order: int = 0) -> tuple[int, ...] | None: ...
+    def largest(self, busy: _Busy) -> tuple[int, tuple[int, ...] | None]: ...
+    def has_free(self, busy: _Busy, at_least: int) -> tuple[int, ...] | None: ...
+    def first(self, busy: _Busy, size: int, order: int = 0) -> tuple[int, ...] | None: ...
     def choose(
         self,
         rule: str,
-        busy: Busy,
+        busy: _Busy,
         size: int,
         order: int = 0,
-        forbidden: Busy | None = None,
-        later: Busy | None = None,
+        forbidden: _Busy | None = None,
+        later: _Busy | None = None,
         need: int = 0,
-        failing: Busy | None = None,
+        failing: _Busy | None = None,
         p: float = 0.0,
         rule_max: bool = False,
     ) -> Any: ...
     def repeat(
         self,
         rule: str,
-        busy: Busy,
+        busy: _Busy,
         size: int,
         times: int = 1,
-        failing: Busy | None = None,
+        failing: _Busy | None = None,
         p: float = 0.1,
         rule_max: bool = False,
     ) -> int: ...
