@@ -7,8 +7,12 @@ from faultsim._core.state cimport queue_t, sim_t
 
 # A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
-# A queue order that changes with time brings the queue into its order; OK or a status < 0.
-cdef int sort_queue(sim_t *s) noexcept nogil
+cdef int sort_now(sim_t *s) noexcept nogil
+
+
+# A queue order that changes with time, if there is one, brings the queue into its order; OK or a status < 0.
+cdef inline int sort_queue(sim_t *s) noexcept nogil:
+    return 0 if s.order.sort == NULL else sort_now(s)
 
 
 # Does `a` come before `b` in the queue, keys and all?

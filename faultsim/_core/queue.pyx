@@ -13,12 +13,9 @@ cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
     s.queue.least[at] = <float>(s.remaining[s.queue.job[at]] * (1.0 - 1.5e-7))     # rounded down, with no call
 
 
-cdef int sort_queue(sim_t *s) noexcept nogil:
+cdef int sort_now(sim_t *s) noexcept nogil:
     cdef int32_t i
-    cdef int code
-    if s.order.sort == NULL:
-        return OK
-    code = s.order.sort(s.order.state, s)
+    cdef int code = s.order.sort(s.order.state, s)
     if code == OK and s.queue.need != NULL:
         for i in range(s.queue.head, s.queue.end):
             set_scan(s, i)
