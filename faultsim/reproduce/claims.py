@@ -11,24 +11,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
-__all__ = [
-    "Claim",
-    "Finding",
-    "Row",
-    "Verdict",
-    "all_of",
-    "combine",
-    "counts",
-    "document",
-    "judge",
-    "judged",
-    "markdown",
-    "markdown_table",
-    "nearness",
-    "number",
-    "text",
-]
-
 Evidence = TypeVar("Evidence")
 
 
@@ -88,6 +70,22 @@ class Claim(Generic[Evidence]):
     rule: str
     settings: str
     judge: Callable[[Evidence], Finding]
+
+
+class Claims(list[Claim[Evidence]]):
+    """Claims in the order of the table, each written down beside the function that judges it."""
+
+    def add(
+        self, id: str, where: str, kind: str, paper: str, *, settings: str
+    ) -> Callable[[Callable[[Evidence], Finding]], Callable[[Evidence], Finding]]:
+        """Adds the claim that a function judges: its docstring is the claim in a sentence, and below that the rule."""
+
+        def added(judge: Callable[[Evidence], Finding]) -> Callable[[Evidence], Finding]:
+            text, _, rule = (" ".join(part.split()) for part in (judge.__doc__ or "").partition("\n\n"))
+            self.append(Claim(id, text.removesuffix("."), where, kind, paper, rule, settings, judge))
+            return judge
+
+        return added
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from pathlib import Path
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["JobLog", "find_file", "find_files", "headed"]
-
 LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "sdsc-all": "SDSC, all of the log"}
 
 _FOLDERS = ("", "swf", "failures")

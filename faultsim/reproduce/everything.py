@@ -11,8 +11,6 @@ from typing import Any
 from faultsim.reproduce.claims import Verdict, markdown_table
 from faultsim.reproduce.studies import papers
 
-__all__ = ["COLUMNS", "closing", "documents_in", "overview", "page"]
-
 COLUMNS = ("paper", "claims", *map(str, Verdict), "runs", "title")
 
 

@@ -11,8 +11,6 @@ from faultsim.reproduce.everything import COLUMNS, closing, overview
 from faultsim.reproduce.pictures import fewer_colours
 from faultsim.reproduce.report import Report
 
-__all__ = ["page_of", "page_of_all"]
-
 _COLOURS = 64  # of a figure's picture: lines and letters need no more
 _FIGURE = re.compile(r"fig(\d+)(.*)")
 _TITLE = "The claims of the papers, and what became of them"

@@ -9,8 +9,6 @@ from faultsim.plot import require_matplotlib
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["HOLLOW", "fewer_colours", "legend_below"]
-
 #: A dashed black curve with hollow marks: what the others are compared with.
 HOLLOW: dict[str, Any] = {
     "color": "#000000",

@@ -11,19 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Estimate",
-    "above",
-    "below",
-    "correlation",
-    "difference",
-    "half_width",
-    "jackknife",
-    "reduction",
-    "significant",
-    "student",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
 
-__all__ = ["Grid", "Input", "Report", "folder", "job_logs", "write_csv"]
-
 Evidence = TypeVar("Evidence")
 
 

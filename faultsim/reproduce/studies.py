@@ -5,8 +5,6 @@ from typing import Any
 from faultsim.reproduce import bluegene, krevat2002, li2009, oliner2004, yu2010, zhang2004
 from faultsim.reproduce.study import Study
 
-__all__ = ["STUDIES", "papers"]
-
 #: Name -> study: the papers in the order of their years, then what is no paper's.
 STUDIES: dict[str, Study[Any]] = {
     module.STUDY.name: module.STUDY for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, bluegene)

@@ -21,8 +21,6 @@ from faultsim.simulation.simulate_many import simulate_many
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Drawing", "Rows", "Study", "by_column", "counted", "drawings", "replicates", "simulated"]
-
 Evidence = TypeVar("Evidence")
 Task = TypeVar("Task")
 Rows = Iterable[Sequence[object]]

@@ -17,8 +17,6 @@ from faultsim.reproduce.study import Rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "grids", "run_rows"]
-
 #: Column -> title of its table, factor, digits.
 _TABLES = {
     "slowdown": ("average bounded slowdown", 1.0, 1),

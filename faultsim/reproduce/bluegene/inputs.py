@@ -26,8 +26,6 @@ from faultsim.reproduce.krevat2002 import inputs as krevat
 from faultsim.reproduce.oliner2004.inputs import NODES, nasa_like_cleaned
 from faultsim.synthetic import sdsc_like, weibull_failures
 
-__all__ = ["FILES", "GAP", "MAPS", "Jobs", "Record", "aligned", "load", "mapped"]
-
 FILES = {"ras": "Best.all-fail", **krevat.FILES}
 MAPS = ("natural", "permuted")
 #: Messages of one midplane closer than this are one failure (seconds).

@@ -15,8 +15,6 @@ from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-__all__ = ["COLUMNS", "POLICIES", "Evidence", "Key", "Plan", "collect", "plan"]
-
 Floats = NDArray[np.float64]
 
 #: Name -> (scheduler, confidence or accuracy).  Without prediction both schedulers are Krevat's.

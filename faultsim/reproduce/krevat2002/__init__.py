@@ -15,8 +15,6 @@ from faultsim.reproduce.report import job_logs
 from faultsim.reproduce.study import Rows, Study, drawings
 from faultsim.simulation.progress import Progress
 
-__all__ = ["CLAIMS", "STUDY", "reproduce"]
-
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *migration_claims.CLAIMS]
 REMARKS = (
     "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "

@@ -14,8 +14,6 @@ from faultsim.machines import Torus
 from faultsim.policies import Fcfs, FirstFit
 from faultsim.simulation.simulate import simulate
 
-__all__ = ["growth", "pop_example", "run_checks", "scaling", "seconds"]
-
 
 def growth() -> dict[str, Any]:
     """Section 2: on a 4x4 torus with a single free 2x2, a job of 3 nodes becomes one of 4 and starts.

@@ -5,12 +5,10 @@ Rules and tolerances were written before the runs were looked at; see `measures`
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine, judged, nearness, number
+from faultsim.reproduce.claims import Claims, Finding, Verdict, all_of, combine, judged, nearness, number
 from faultsim.reproduce.krevat2002.measures import knee, middle, percent, plotted, relative_reduction, saturation
 from faultsim.reproduce.krevat2002.runs import SCHEDULERS, Curve, Evidence
 from faultsim.reproduce.replicates import correlation
-
-__all__ = ["CLAIMS", "SETTINGS"]
 
 #: What the letters in the claims' settings stand for.
 SETTINGS = {
@@ -25,9 +23,15 @@ TORUS = "T; c = 0.7-1.4"
 NASA_TORUS = "T; c = 0.7-1.4, on NASA with backfilling to 1.75"
 FLAT = "T and F; c = 0.7-1.4"
 BOTH = ("nasa", "sdsc")
+CLAIMS = Claims[Evidence]()
 
 
+@CLAIMS.add("K1", "section 2", "unit", "3 -> 4", settings="Torus(4, 4, 1), Fcfs(), FirstFit()")
 def _k1(e: Evidence) -> Finding:
+    """A job of 3 on a 4x4 torus with a single free 2x2 becomes one of 4.
+
+    Exact: no free box of 3, the job starts on 4 nodes as it arrives.
+    """
     found = e.checks["K1"]
     good = (
         found["free"] == 4
@@ -43,7 +47,12 @@ def _k1(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("K2", "Fig. 9", "unit", "3 -> 4 -> 6 -> stop", settings='find_partitions(algorithm="pop", wrap=False), 6x6')
 def _k2(e: Evidence) -> Finding:
+    """POP's example: the box from base (1, 2) grows 3, 4, 6, then stops.
+
+    Exact.
+    """
     sizes = e.checks["K2"]
     return Finding(
         " -> ".join(map(str, sizes[:-1])) + (" -> stop" if sizes[-1] == 0 else f" -> {sizes[-1]}"),
@@ -51,7 +60,18 @@ def _k2(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add(
+    "K3",
+    "appendix A",
+    "order",
+    "exponents 5 and 9 (bounds)",
+    settings="max_free_partition(); M x M x M torus, one node busy; least CPU time of several",
+)
 def _k3(e: Evidence) -> Finding:
+    """POP takes O(M^5), the exhaustive search O(M^9).
+
+    Fitted exponents: pop at most 5.5, exhaustive at most 9.5 and at least 2 above pop's.
+    """
     pop, naive = (e.checks["K3"][name]["exponent"] for name in ("pop", "naive"))
     ms = {name: e.checks["K3"][name]["M"] for name in ("pop", "naive")}
     return Finding(
@@ -86,7 +106,12 @@ def _stand_in(e: Evidence) -> str:
     return "" if all(s.real for s in e.sources.values()) else "look-alikes count within 5 %"
 
 
+@CLAIMS.add("K4", "Table 1", "number", "6.3 (14.4), 9.7 (14.8)", settings="the 10,000-job spans")
 def _k4(e: Evidence) -> Finding:
+    """Job sizes: NASA mean 6.3, sd 14.4, powers of 2 only; SDSC 9.7, sd 14.8, any.
+
+    Equal to the printed digits (a look-alike: within 5 %).
+    """
     ours, good = _table1(
         e, ("size_mean", "size_sd"), {"nasa": (6.3, 14.4), "sdsc": (9.7, 14.8)}, {"nasa": (1, 1), "sdsc": (1, 1)}, 1.0
     )
@@ -95,7 +120,18 @@ def _k4(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good, powers[0] == 1.0, powers[1] < 1.0), _stand_in(e))
 
 
+@CLAIMS.add(
+    "K5",
+    "Table 1",
+    "number",
+    "0.881 (5.41), 7.1 (25.5) x 10^6",
+    settings="work summed for each of the 128 sizes, mean and sd over the sizes",
+)
 def _k5(e: Evidence) -> Finding:
+    """Workload: NASA mean 0.881, sd 5.41; SDSC 7.1, sd 25.5 x 10^6 node-s.
+
+    Equal to the printed digits (a look-alike: within 5 %).
+    """
     ours, good = _table1(
         e,
         ("bin_work_mean", "bin_work_sd"),
@@ -106,7 +142,12 @@ def _k5(e: Evidence) -> Finding:
     return Finding("; ".join(ours) + " x 10^6 node-s", combine(*good), _stand_in(e))
 
 
+@CLAIMS.add("K6", "Fig. 3, 4", "order", "similar", settings=NASA_TORUS)
 def _k6(e: Evidence) -> Finding:
+    """Wait and bounded-slowdown curves have a similar shape.
+
+    Correlation of log(mean wait) with log(mean bounded slowdown) of at least 0.95 along each of the 8 curves.
+    """
     found = {}
     for log in BOTH:
         for series in SCHEDULERS:
@@ -124,7 +165,13 @@ def _share(better: Curve, worse: Curve) -> float:
     return float(np.mean(better["mean_wait"] < worse["mean_wait"]))
 
 
+@CLAIMS.add("K7", "Fig. 3, 4", "order", "both logs", settings=TORUS)
 def _k7(e: Evidence) -> Finding:
+    """Backfilling improves most on both logs; migration helps somewhat, with and without it.
+
+    At equal c: Backfill's mean wait is below Migration's at 90 % of the points; Migration's below FCFS's and B+M's
+    below Backfill's at half of them; for each log.
+    """
     ours, good = [], []
     for log in BOTH:
         fcfs, backfill, migration, both = (e.curve(log, series).upto(1.4) for series in SCHEDULERS)
@@ -137,7 +184,13 @@ def _k7(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good))
 
 
+@CLAIMS.add("K8", "Fig. 3a, 4a", "order", "similar to 65 %", settings=NASA_TORUS)
 def _k8(e: Evidence) -> Finding:
+    """NASA: all four schedulers are similar up to 65 % utilization.
+
+    At equal utilizations 45-65 %, the mean waits differ by at most 5 % of the largest wait in the figure (FCFS, c <=
+    1.4), and by a factor of at most 2.
+    """
     levels = np.arange(0.45, 0.651, 0.05)
     waits = np.array([plotted(e, "nasa", series).at_utilization("mean_wait", levels) for series in SCHEDULERS])
     reached = ~np.isnan(waits).any(axis=0)
@@ -172,14 +225,26 @@ def _orders(e: Evidence, log: str, names: tuple[str, ...]) -> str:
     return f"; over box orders: {', '.join(spread)}" if spread else ""
 
 
+@CLAIMS.add("K9", "Fig. 3a, 4a", "number", "77 %, 80 %, > 80 % and near 90 %", settings=NASA_TORUS)
 def _k9(e: Evidence) -> Finding:
+    """NASA saturation: FCFS about 77 %, Migration about 80 %, with backfilling closer to 90 %.
+
+    Saturation within 2 points (FCFS) and 4 (Migration); Backfill and B+M above 80 % and within 5 points of 90 %;
+    partly: twice that, or some.
+    """
     ours, knees, found = _saturations(e, "nasa", SCHEDULERS)
     verdicts = [nearness(found["FCFS"], 77, 2), nearness(found["Migration"], 80, 4)]
     verdicts += [combine(found[name] > 80, abs(found[name] - 90) <= 5) for name in ("Backfill", "B+M")]
     return Finding(ours, all_of(verdicts), knees + _orders(e, "nasa", ("FCFS", "Migration")))
 
 
+@CLAIMS.add("K10", "Fig. 3a", "order", "small; unpredictable", settings=NASA_TORUS)
 def _k10(e: Evidence) -> Finding:
+    """NASA: migration helps little; with backfilling it is unpredictable near saturation.
+
+    Migration's mean wait is less than 30 % below FCFS's (median up to 75 %); above 80 % the sign of B+M against
+    Backfill changes at least once over c.
+    """
     fcfs, migration = (e.curve("nasa", series).upto(1.4) for series in ("FCFS", "Migration"))
     low = fcfs["utilization"] <= 0.75
     reduction = middle(relative_reduction(fcfs["mean_wait"][low], migration["mean_wait"][low]))
@@ -198,7 +263,12 @@ def _k10(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("K11", "Fig. 3b, 4b", "number", "63 %, 73 %", settings=TORUS)
 def _k11(e: Evidence) -> Finding:
+    """SDSC saturation: FCFS 63 %, Migration 73 %.
+
+    Saturation within 2 points (FCFS) and 4 (Migration); partly: twice that, or one.
+    """
     ours, knees, found = _saturations(e, "sdsc", ("FCFS", "Migration"))
     return Finding(
         ours,
@@ -215,7 +285,13 @@ def _gain(e: Evidence, log: str, worse: str, better: str, low: float, high: floa
     return middle(reduction)
 
 
+@CLAIMS.add("K12", "Fig. 3b", "order", "small; 75-85 %", settings=TORUS)
 def _k12(e: Evidence) -> Finding:
+    """SDSC: with backfilling migration adds little, most between 75 and 85 %.
+
+    Medians over utilizations (equal for both curves): the relative gain of B+M over Backfill is largest in 75-85 % and
+    above 0; that in 60-85 % is below Migration's over FCFS (50-65 %).
+    """
     bands = {
         f"{int(100 * a)}-{int(100 * b)} %": _gain(e, "sdsc", "Backfill", "B+M", a, b)
         for a, b in ((0.60, 0.75), (0.75, 0.85), (0.85, 0.95))
@@ -234,7 +310,12 @@ def _k12(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("K13", "Fig. 3b", "order", "> 85 %, exponential", settings=TORUS)
 def _k13(e: Evidence) -> Finding:
+    """SDSC: more than 85 % only with exponentially growing wait, with or without migration.
+
+    Backfill and B+M pass 85 %; the mean wait grows at least 1.5-fold from 75 to 80 % and again from 80 to 85 %.
+    """
     ours, good = [], []
     for series in ("Backfill", "B+M"):
         curve = plotted(e, "sdsc", series)
@@ -248,12 +329,22 @@ def _k13(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good))
 
 
+@CLAIMS.add("K14", "Fig. 5b", "number", "80 %", settings=FLAT)
 def _k14(e: Evidence) -> Finding:
+    """SDSC, flat machine: FCFS saturates at about 80 %.
+
+    Saturation within 3 points; partly within 6.
+    """
     value = saturation(e, "sdsc", "Flat FCFS")
     return Finding(percent(value), nearness(value, 80, 3), f"knee: {percent(knee(e, 'sdsc', 'Flat FCFS'))}")
 
 
+@CLAIMS.add("K15", "Fig. 5", "order", "worse", settings=FLAT)
 def _k15(e: Evidence) -> Finding:
+    """Migration alone on the torus is worse than a flat machine.
+
+    Against flat FCFS on both logs: mean bounded slowdown higher at 90 % of c, saturation lower.
+    """
     ours, good = [], []
     for log in BOTH:
         torus, flat = e.curve(log, "Migration").upto(1.4), e.curve(log, "Flat FCFS").upto(1.4)
@@ -267,7 +358,13 @@ def _k15(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good))
 
 
+@CLAIMS.add("K16", "Fig. 5a", "order", "as good", settings=FLAT)
 def _k16(e: Evidence) -> Finding:
+    """NASA: backfilling on the torus, with or without migration, is as good as on a flat machine.
+
+    Mean bounded slowdown over flat backfilling's at equal c: median at most 1.10, largest at most 1.25, for Backfill
+    and B+M.
+    """
     flat = e.curve("nasa", "Flat Backfill").upto(1.4)
     ours, good = [], []
     for series in ("Backfill", "B+M"):
@@ -277,7 +374,13 @@ def _k16(e: Evidence) -> Finding:
     return Finding(f"slowdown over that of flat backfilling at equal c, medians: {', '.join(ours)}", combine(*good))
 
 
+@CLAIMS.add("K17", "Fig. 5b", "order", "worse", settings=FLAT)
 def _k17(e: Evidence) -> Finding:
+    """SDSC above 85 %: even B+M is worse than backfilling on a flat machine.
+
+    At every utilization from 85 % on that flat backfilling reaches, B+M's mean bounded slowdown is higher or B+M does
+    not get there.
+    """
     levels = np.arange(0.85, 0.99, 0.01)
     torus, flat = (
         plotted(e, "sdsc", series).at_utilization("mean_bounded_slowdown", levels)
@@ -294,184 +397,3 @@ def _k17(e: Evidence) -> Finding:
         f"from 85 %: {shown}; highest utilization B+M {tops[0]:.1f} %, flat backfilling {tops[1]:.1f} %",
         combine(bool(worse[reached].all())),
     )
-
-
-CLAIMS: list[Claim[Evidence]] = [
-    Claim(
-        "K1",
-        "A job of 3 on a 4x4 torus with a single free 2x2 becomes one of 4",
-        "section 2",
-        "unit",
-        "3 -> 4",
-        "Exact: no free box of 3, the job starts on 4 nodes as it arrives.",
-        "Torus(4, 4, 1), Fcfs(), FirstFit()",
-        _k1,
-    ),
-    Claim(
-        "K2",
-        "POP's example: the box from base (1, 2) grows 3, 4, 6, then stops",
-        "Fig. 9",
-        "unit",
-        "3 -> 4 -> 6 -> stop",
-        "Exact.",
-        'find_partitions(algorithm="pop", wrap=False), 6x6',
-        _k2,
-    ),
-    Claim(
-        "K3",
-        "POP takes O(M^5), the exhaustive search O(M^9)",
-        "appendix A",
-        "order",
-        "exponents 5 and 9 (bounds)",
-        "Fitted exponents: pop at most 5.5, exhaustive at most 9.5 and at least 2 above pop's.",
-        "max_free_partition(); M x M x M torus, one node busy; least CPU time of several",
-        _k3,
-    ),
-    Claim(
-        "K4",
-        "Job sizes: NASA mean 6.3, sd 14.4, powers of 2 only; SDSC 9.7, sd 14.8, any",
-        "Table 1",
-        "number",
-        "6.3 (14.4), 9.7 (14.8)",
-        "Equal to the printed digits (a look-alike: within 5 %).",
-        "the 10,000-job spans",
-        _k4,
-    ),
-    Claim(
-        "K5",
-        "Workload: NASA mean 0.881, sd 5.41; SDSC 7.1, sd 25.5 x 10^6 node-s",
-        "Table 1",
-        "number",
-        "0.881 (5.41), 7.1 (25.5) x 10^6",
-        "Equal to the printed digits (a look-alike: within 5 %).",
-        "work summed for each of the 128 sizes, mean and sd over the sizes",
-        _k5,
-    ),
-    Claim(
-        "K6",
-        "Wait and bounded-slowdown curves have a similar shape",
-        "Fig. 3, 4",
-        "order",
-        "similar",
-        "Correlation of log(mean wait) with log(mean bounded slowdown) of at least 0.95 along each of the 8 curves.",
-        NASA_TORUS,
-        _k6,
-    ),
-    Claim(
-        "K7",
-        "Backfilling improves most on both logs; migration helps somewhat, with and without it",
-        "Fig. 3, 4",
-        "order",
-        "both logs",
-        "At equal c: Backfill's mean wait is below Migration's at 90 % of the points; "
-        "Migration's below FCFS's and B+M's below Backfill's at half of them; for each log.",
-        TORUS,
-        _k7,
-    ),
-    Claim(
-        "K8",
-        "NASA: all four schedulers are similar up to 65 % utilization",
-        "Fig. 3a, 4a",
-        "order",
-        "similar to 65 %",
-        "At equal utilizations 45-65 %, the mean waits differ by at most 5 % of the largest wait "
-        "in the figure (FCFS, c <= 1.4), and by a factor of at most 2.",
-        NASA_TORUS,
-        _k8,
-    ),
-    Claim(
-        "K9",
-        "NASA saturation: FCFS about 77 %, Migration about 80 %, with backfilling closer to 90 %",
-        "Fig. 3a, 4a",
-        "number",
-        "77 %, 80 %, > 80 % and near 90 %",
-        "Saturation within 2 points (FCFS) and 4 "
-        "(Migration); Backfill and B+M above 80 % and within 5 points of 90 %; partly: twice that, or some.",
-        NASA_TORUS,
-        _k9,
-    ),
-    Claim(
-        "K10",
-        "NASA: migration helps little; with backfilling it is unpredictable near saturation",
-        "Fig. 3a",
-        "order",
-        "small; unpredictable",
-        "Migration's mean wait is less than 30 % below FCFS's (median up to 75 %); "
-        "above 80 % the sign of B+M against Backfill changes at least once over c.",
-        NASA_TORUS,
-        _k10,
-    ),
-    Claim(
-        "K11",
-        "SDSC saturation: FCFS 63 %, Migration 73 %",
-        "Fig. 3b, 4b",
-        "number",
-        "63 %, 73 %",
-        "Saturation within 2 points (FCFS) and 4 (Migration); partly: twice that, or one.",
-        TORUS,
-        _k11,
-    ),
-    Claim(
-        "K12",
-        "SDSC: with backfilling migration adds little, most between 75 and 85 %",
-        "Fig. 3b",
-        "order",
-        "small; 75-85 %",
-        "Medians over utilizations (equal for both curves): the relative gain of B+M over Backfill "
-        "is largest in 75-85 % and above 0; that in 60-85 % is below Migration's over FCFS (50-65 %).",
-        TORUS,
-        _k12,
-    ),
-    Claim(
-        "K13",
-        "SDSC: more than 85 % only with exponentially growing wait, with or without migration",
-        "Fig. 3b",
-        "order",
-        "> 85 %, exponential",
-        "Backfill and B+M pass 85 %; the mean wait grows at least 1.5-fold from 75 to 80 % and again from 80 to 85 %.",
-        TORUS,
-        _k13,
-    ),
-    Claim(
-        "K14",
-        "SDSC, flat machine: FCFS saturates at about 80 %",
-        "Fig. 5b",
-        "number",
-        "80 %",
-        "Saturation within 3 points; partly within 6.",
-        FLAT,
-        _k14,
-    ),
-    Claim(
-        "K15",
-        "Migration alone on the torus is worse than a flat machine",
-        "Fig. 5",
-        "order",
-        "worse",
-        "Against flat FCFS on both logs: mean bounded slowdown higher at 90 % of c, saturation lower.",
-        FLAT,
-        _k15,
-    ),
-    Claim(
-        "K16",
-        "NASA: backfilling on the torus, with or without migration, is as good as on a flat machine",
-        "Fig. 5a",
-        "order",
-        "as good",
-        "Mean bounded slowdown over flat backfilling's at equal c: median at most "
-        "1.10, largest at most 1.25, for Backfill and B+M.",
-        FLAT,
-        _k16,
-    ),
-    Claim(
-        "K17",
-        "SDSC above 85 %: even B+M is worse than backfilling on a flat machine",
-        "Fig. 5b",
-        "order",
-        "worse",
-        "At every utilization from 85 % on that flat backfilling reaches, B+M's mean bounded slowdown is higher or "
-        "B+M does not get there.",
-        FLAT,
-        _k17,
-    ),
-]

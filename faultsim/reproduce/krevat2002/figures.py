@@ -16,8 +16,6 @@ from faultsim.reproduce.study import Rows
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES"]
-
 LOGS = ("nasa", "sdsc")
 _COLOURS = dict(zip(SCHEDULERS, (PALETTE[1], PALETTE[0], PALETTE[4], PALETTE[2]), strict=True))
 _MARKERS = dict(zip(SCHEDULERS, ("o", "s", "^", "D"), strict=True))

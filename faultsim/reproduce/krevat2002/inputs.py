@@ -9,8 +9,6 @@ from faultsim.readers.swf import read_swf
 from faultsim.reproduce.data_files import JobLog, find_file, find_files, headed
 from faultsim.synthetic import nasa_like, sdsc_like
 
-__all__ = ["FILES", "find_log", "load"]
-
 FILES = {"nasa": "NASA-iPSC-1993-3.1-cln.swf", "sdsc": "SDSC-SP2-1998-4.2-cln.swf"}
 NODES = 128
 

@@ -19,18 +19,6 @@ from numpy.typing import NDArray
 
 from faultsim.reproduce.krevat2002.runs import Curve, Evidence
 
-__all__ = [
-    "change",
-    "knee",
-    "largest",
-    "middle",
-    "over",
-    "percent",
-    "plotted",
-    "relative_reduction",
-    "saturation",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine, judged, nearness
+from faultsim.reproduce.claims import Claims, Finding, Verdict, all_of, combine, judged, nearness
 from faultsim.reproduce.krevat2002.claims import BOTH
 from faultsim.reproduce.krevat2002.measures import Floats, change, largest, middle, over, relative_reduction
 from faultsim.reproduce.krevat2002.runs import BOX_ORDERS, Curve, Evidence
 from faultsim.reproduce.replicates import correlation
 
-__all__ = ["CLAIMS"]
-
 ALWAYS, FULL, AT_ONE = "A; c = 0.7-1.4", "A and M; c = 0.7-1.4", "T; c = 1.0"
 PAIR = ("Migration", "B+M")
+CLAIMS = Claims[Evidence]()
 
 
 def _curves(e: Evidence, log: str, which: str = ", always") -> Iterator[tuple[str, Curve]]:
@@ -38,7 +37,13 @@ def _success(e: Evidence, log: str, which: str) -> str:
     )
 
 
+@CLAIMS.add("K18", "Fig. 6a, b", "number", "almost all; 80 %; many more", settings=ALWAYS)
 def _k18(e: Evidence) -> Finding:
+    """Almost all migration attempts succeed on NASA, about 80 % on SDSC, which has many more.
+
+    Median over c of successful / attempted: NASA at least 90 %, SDSC 70-90 %; attempts on SDSC at least 1.5 times
+    NASA's (median at equal c); for Migration and B+M.
+    """
     medians = {log: [middle(_ratio(curve)) for _, curve in _curves(e, log)] for log in BOTH}
     more = [
         middle(over(sdsc["attempted"], nasa["attempted"]))
@@ -53,7 +58,12 @@ def _k18(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("K19", "section 3.4", "number", "<= 20 %", settings=FULL)
 def _k19(e: Evidence) -> Finding:
+    """Always migrating: no more than 20 % succeed, usually much less.
+
+    Successful / scheduling passes at most 20 % at every c, log and scheduler.
+    """
     passes = {
         (log, name): largest(_ratio(curve, "passes")) for log in BOTH for name, curve in _curves(e, log, ", full")
     }
@@ -76,7 +86,13 @@ def _between(curve: Curve, column: str = "attempted") -> Floats:
     return over(curve["makespan"] / 60.0, curve[column])
 
 
+@CLAIMS.add("K20", "Fig. 6a, c", "number", "linear; 90 to 30 min", settings=ALWAYS)
 def _k20(e: Evidence) -> Finding:
+    """NASA: migrations grow linearly with utilization, every 90 down to 30 minutes.
+
+    Line through (utilization, attempts) with R2 of at least 0.95; makespan / attempts of 90 +- 30 min at c = 0.7 and 30
+    +- 10 min at c = 1.4 (partly: twice that).
+    """
     ours: list[str] = []
     verdicts: list[Verdict] = []
     numbers: list[float] = []
@@ -92,7 +108,13 @@ def _k20(e: Evidence) -> Finding:
     return Finding("; ".join(ours), judged(all_of(verdicts), *numbers), f'when="waiting": {waiting}')
 
 
+@CLAIMS.add("K21", "Fig. 6b", "order", "70 %, 77 %", settings=ALWAYS)
 def _k21(e: Evidence) -> Finding:
+    """SDSC: an elongated bell that falls from about 70 % (Migration) and 77 % (B+M).
+
+    The most attempts lie inside the range of c and at least 10 % fewer remain at c = 1.4; the peak is within 4 points
+    of 70 and 77 % (partly: 8).
+    """
     ours, verdicts = [], []
     for (name, curve), target in zip(_curves(e, "sdsc"), (70, 77), strict=True):
         attempted, u = curve["attempted"], curve["utilization"]
@@ -104,7 +126,12 @@ def _k21(e: Evidence) -> Finding:
     return Finding("; ".join(ours), all_of(verdicts))
 
 
+@CLAIMS.add("K22", "Fig. 6", "order", "more; longer", settings=ALWAYS)
 def _k22(e: Evidence) -> Finding:
+    """SDSC has more successful migrations than NASA, yet longer times between them.
+
+    At equal c, each at 90 % of the points, for Migration and B+M.
+    """
     ours, good = [], []
     for (name, nasa), (_, sdsc) in zip(_curves(e, "nasa"), _curves(e, "sdsc"), strict=True):
         more = float(np.mean(sdsc["successful"] > nasa["successful"]))
@@ -128,7 +155,13 @@ def _full_against(e: Evidence, which: str) -> tuple[dict[tuple[str, str], Floats
     return ratios, gains, f"full over standard successes: {each}; wait saved (medians over c): {saved}"
 
 
+@CLAIMS.add("K23", "Fig. 6, 7", "order", "up to 2x; very small", settings=FULL)
 def _k23(e: Evidence) -> Finding:
+    """The full policy has up to twice the successful migrations and hardly less wait.
+
+    Largest ratio of successes over c, logs and schedulers between 1.5 and 2.5; median saving of mean wait at most 10 %
+    for each.
+    """
     ratios, gains, words = _full_against(e, ", always")
     top = largest(np.array([largest(value) for value in ratios.values()]))
     return Finding(
@@ -155,7 +188,12 @@ def _shown(found: dict[str, tuple[float, float]]) -> str:
     return ", ".join(f"{name} {util:+.0f} / {lost:+.0f} %" for name, (util, lost) in found.items())
 
 
+@CLAIMS.add("K24", "Fig. 8", "number", "Backfill +15 / -44, Migration +13 / -32, B+M +15 / -54 %", settings=AT_ONE)
 def _k24(e: Evidence) -> Finding:
+    """SDSC, c = 1, against FCFS: utilized / lost B+M +15 / -54, Backfill +15 / -44, Migration +13 / -32 %.
+
+    Relative changes; utilized within 3, lost within 8 percentage points; partly: at least three of the six.
+    """
     found = _changes(e, "sdsc")
     good = [
         near
@@ -171,12 +209,23 @@ def _k24(e: Evidence) -> Finding:
     return Finding(f"{_shown(found)}; {sum(good)} of 6 numbers", verdict, "; ".join(orders))
 
 
+@CLAIMS.add("K25", "Fig. 8", "order", "barely noticeable", settings=AT_ONE)
 def _k25(e: Evidence) -> Finding:
+    """NASA, c = 1: improvements of utilization are barely noticeable.
+
+    Relative change of utilized capacity against FCFS at most 2 % for all three.
+    """
     found = _changes(e, "nasa")
     return Finding(_shown(found), combine(max(abs(util) for util, _ in found.values()) <= 2.0))
 
 
+@CLAIMS.add("K26", "Fig. 8, section 5", "order", "lost 56 -> 46 % of FCFS's", settings=AT_ONE)
 def _k26(e: Evidence) -> Finding:
+    """B+M turns significantly more lost into unused capacity than backfilling alone.
+
+    c = 1: on SDSC lost at least 10 % below Backfill's and unused at least 0.5 points of capacity above; on NASA both in
+    the same direction.
+    """
     ours, parts = [], []
     for log in BOTH:
         backfill, both = e.curve(log, "Backfill").at(1.0), e.curve(log, "B+M").at(1.0)
@@ -184,102 +233,3 @@ def _k26(e: Evidence) -> Finding:
         ours.append(f"{e.sources[log].label}: lost {lost:+.0f} % against Backfill, unused {unused:+.1f} points")
         parts += [lost <= -10, unused >= 0.5] if log == "sdsc" else [lost < 0 and unused > 0]
     return Finding("; ".join(ours), combine(*parts))
-
-
-CLAIMS: list[Claim[Evidence]] = [
-    Claim(
-        "K18",
-        "Almost all migration attempts succeed on NASA, about 80 % on SDSC, which has many more",
-        "Fig. 6a, b",
-        "number",
-        "almost all; 80 %; many more",
-        "Median over c of successful / attempted: NASA at least 90 %, SDSC "
-        "70-90 %; attempts on SDSC at least 1.5 times NASA's (median at equal c); for Migration and B+M.",
-        ALWAYS,
-        _k18,
-    ),
-    Claim(
-        "K19",
-        "Always migrating: no more than 20 % succeed, usually much less",
-        "section 3.4",
-        "number",
-        "<= 20 %",
-        "Successful / scheduling passes at most 20 % at every c, log and scheduler.",
-        FULL,
-        _k19,
-    ),
-    Claim(
-        "K20",
-        "NASA: migrations grow linearly with utilization, every 90 down to 30 minutes",
-        "Fig. 6a, c",
-        "number",
-        "linear; 90 to 30 min",
-        "Line through (utilization, attempts) with R2 of at least 0.95; makespan / "
-        "attempts of 90 +- 30 min at c = 0.7 and 30 +- 10 min at c = 1.4 (partly: twice that).",
-        ALWAYS,
-        _k20,
-    ),
-    Claim(
-        "K21",
-        "SDSC: an elongated bell that falls from about 70 % (Migration) and 77 % (B+M)",
-        "Fig. 6b",
-        "order",
-        "70 %, 77 %",
-        "The most attempts lie inside the range of c and at least 10 % fewer remain at c = 1.4; the "
-        "peak is within 4 points of 70 and 77 % (partly: 8).",
-        ALWAYS,
-        _k21,
-    ),
-    Claim(
-        "K22",
-        "SDSC has more successful migrations than NASA, yet longer times between them",
-        "Fig. 6",
-        "order",
-        "more; longer",
-        "At equal c, each at 90 % of the points, for Migration and B+M.",
-        ALWAYS,
-        _k22,
-    ),
-    Claim(
-        "K23",
-        "The full policy has up to twice the successful migrations and hardly less wait",
-        "Fig. 6, 7",
-        "order",
-        "up to 2x; very small",
-        "Largest ratio of successes over c, logs and schedulers between 1.5 and 2.5; median "
-        "saving of mean wait at most 10 % for each.",
-        FULL,
-        _k23,
-    ),
-    Claim(
-        "K24",
-        "SDSC, c = 1, against FCFS: utilized / lost B+M +15 / -54, Backfill +15 / -44, Migration +13 / -32 %",
-        "Fig. 8",
-        "number",
-        "Backfill +15 / -44, Migration +13 / -32, B+M +15 / -54 %",
-        "Relative changes; utilized within 3, lost within 8 percentage points; partly: at least three of the six.",
-        AT_ONE,
-        _k24,
-    ),
-    Claim(
-        "K25",
-        "NASA, c = 1: improvements of utilization are barely noticeable",
-        "Fig. 8",
-        "order",
-        "barely noticeable",
-        "Relative change of utilized capacity against FCFS at most 2 % for all three.",
-        AT_ONE,
-        _k25,
-    ),
-    Claim(
-        "K26",
-        "B+M turns significantly more lost into unused capacity than backfilling alone",
-        "Fig. 8, section 5",
-        "order",
-        "lost 56 -> 46 % of FCFS's",
-        "c = 1: on SDSC lost at least 10 % below Backfill's and unused at "
-        "least 0.5 points of capacity above; on NASA both in the same direction.",
-        AT_ONE,
-        _k26,
-    ),
-]

@@ -15,8 +15,6 @@ from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-__all__ = ["COLUMNS", "PAPER_GRID", "SERIES", "Curve", "Evidence", "Plan", "collect", "plan"]
-
 PAPER_GRID = tuple(round(0.7 + 0.05 * i, 2) for i in range(15))  # section 3.3: c = 0.7 ... 1.4
 # "The saturation region for these schedulers is shown here by plotting values of c > 1.4" (NASA, section 3.4). How far
 # is not said: to an offered load of 1.05, which is what c = 1.4 is on SDSC.

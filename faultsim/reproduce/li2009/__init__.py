@@ -21,8 +21,6 @@ from faultsim.reproduce.report import Input
 from faultsim.reproduce.study import Study, drawings, replicates
 from faultsim.simulation.progress import Progress
 
-__all__ = ["CLAIMS", "STUDY", "reproduce"]
-
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *sensitivity_claims.CLAIMS, *claims.UNIT_CLAIMS]
 #: Parameter of the baseline -> what it is, and the unit of a number.
 _PARAMETERS = {

@@ -16,8 +16,6 @@ from faultsim.reproduce.data_files import find_file
 from faultsim.reproduce.li2009.inputs import NODES, Parameters, Source
 from faultsim.simulation.engine_inputs import bucket_numbers, predictions
 
-__all__ = ["LOGS", "Idle", "idle_share", "knapsack_trials", "predictor_rates", "run_checks"]
-
 #: Logs with the times at which jobs started: name -> file, nodes (or processors) of the part that they ran on.
 LOGS = {
     "CTC SP2": ("CTC-SP2-1996-3.1-cln.swf", 338),

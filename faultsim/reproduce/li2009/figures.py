@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES"]
-
 Floats = NDArray[np.float64]
 #: Replicates from which on intervals are drawn.
 _LEAST = 5

@@ -25,8 +25,6 @@ from faultsim.readers.swf import read_swf
 from faultsim.reproduce.data_files import find_files
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
 
-__all__ = ["CHOICES", "DAY", "FILES", "HOUR", "NODES", "TRACE_LOADS", "Drawn", "Parameters", "Real", "Source", "load"]
-
 NODES = 512
 HOUR, DAY = 3600.0, 86_400.0
 FILES = {"jobs": "CTC-SP2-1996-3.1-cln.swf", "failures": "LA-UR-05-7318-failure-data-1996-2005.csv"}

@@ -18,18 +18,6 @@ from faultsim.reproduce.li2009.runs import EASY, METHODS, Evidence, Place
 from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.results.kiviat import AXES, KiviatGain, kiviat_area, kiviat_gain, kiviat_radii
 
-__all__ = [
-    "RELIABILITY",
-    "composite",
-    "composites",
-    "gain_of",
-    "grid",
-    "mean_of",
-    "means",
-    "orders",
-    "relative",
-]
-
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats]
 #: The metrics of the Kiviat graph, in the order of its axes.

@@ -29,23 +29,6 @@ from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-__all__ = [
-    "COLUMNS",
-    "COMBINED",
-    "COMBINED_LOADS",
-    "DRAWN",
-    "EASY",
-    "METHODS",
-    "STRATEGIES",
-    "Evidence",
-    "Key",
-    "Place",
-    "Plan",
-    "collect",
-    "plan",
-    "run",
-]
-
 Floats = NDArray[np.float64]
 
 EASY = "FCFS/EASY"  # the paper calls it FCFS

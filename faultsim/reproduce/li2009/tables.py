@@ -20,8 +20,6 @@ from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
 
-__all__ = ["ROWS", "point_rows", "tables"]
-
 #: How a table calls a metric, and how it shows it.
 _SHOWN = {
     "mean_response": ("Resp (s)", "{:,.0f}", 1.0),

@@ -11,8 +11,6 @@ from faultsim.reproduce.li2009.inputs import Drawn, Parameters
 from faultsim.reproduce.li2009.runs import COLUMNS, EASY, key, run
 from faultsim.reproduce.study import simulated
 
-__all__ = ["VARIANTS", "variants"]
-
 #: Name -> parameters that differ from the baseline's.
 VARIANTS: dict[str, Mapping[str, Any]] = {
     "as it is": {},

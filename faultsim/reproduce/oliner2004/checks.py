@@ -14,8 +14,6 @@ from faultsim.policies import Balancing, Confidence, Fcfs, Perfect, Placement, P
 from faultsim.reproduce.krevat2002.checks import seconds
 from faultsim.simulation.simulate import simulate
 
-__all__ = ["figure_2", "finder_ratios", "run_checks"]
-
 # Figure 2 is not readable, its numbers are: for a job of 4, box (a) costs an L_MFP of 3 and is predicted to fail at one
 # node, (b) costs 5 and is safe.  On this mesh ("#" busy, x downward) the left column is (a), with the failing node at
 # its upper end, and the first 2x2 of the 3x3 without the left column is (b).

@@ -7,12 +7,10 @@ differ by 30.
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, all_of, combine, judged, nearness, number
+from faultsim.reproduce.claims import Claims, Finding, Verdict, all_of, combine, judged, nearness, number
 from faultsim.reproduce.oliner2004.measures import best, correlation, improvement, improvements, rises, slope
 from faultsim.reproduce.oliner2004.runs import LOADS, LOGS, Evidence
 from faultsim.reproduce.replicates import Estimate, difference, reduction, significant
-
-__all__ = ["AXES", "CLAIMS", "SETTINGS"]
 
 #: What the letters in the claims' settings stand for.
 SETTINGS = {
@@ -27,6 +25,7 @@ SETTINGS = {
 #: Axes of Figure 6: average bounded slowdown.
 AXES = {"sdsc": (100.0, 1000.0), "nasa": (100.0, 280.0), "llnl": (400.0, 1800.0)}
 PREDICTED = {"balancing": "confidence", "tie-breaking": "accuracy"}
+CLAIMS = Claims[Evidence]()
 
 
 def _label(e: Evidence, log: str) -> str:
@@ -42,7 +41,18 @@ def _notes(*notes: str) -> str:
     return "; ".join(note for note in notes if note)
 
 
+@CLAIMS.add(
+    "O1",
+    "Fig. 2",
+    "unit",
+    "P_f > 0.5; (d)",
+    settings="mesh of Fig. 2's losses; Balancing() with Confidence(P_f), TieBreaking() with Perfect()",
+)
 def _o1(e: Evidence) -> Finding:
+    """Box (b), safe, L_MFP 5, beats (a), L_MFP 3 and L_PF 4 P_f, iff P_f > 0.5; of equal MFPs (d), safe, beats (c).
+
+    Exact: the engine places a job of 4 so, for P_f = .1, .49, .5, .51 and .9; without prediction it takes (c).
+    """
     found = e.checks["O1"]
     good = [box == ("b" if p > 0.5 else "a") for p, box in found["balancing"].items()]
     good += [found["losses"] == (3, 5), found["tie-breaking"] == "d", found["tie-breaking blind"] == "c"]
@@ -54,7 +64,12 @@ def _o1(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O2", "section 1", "number", "+70 %", settings="W; c = 1.0, a = 0")
 def _o2(e: Evidence) -> Finding:
+    """A failure in four days raises the job slowdown by nearly 70 % when nothing is done about it.
+
+    Rise of the average bounded slowdown within 20 points of 70 %; partly within 40.
+    """
     if not e.has("sdsc-all"):
         return Finding("all of the SDSC log was not run", Verdict.NOT_JUDGED)
     with_failures = e.values("slowdown", "sdsc-all", 1.0, "balancing", 0.0)
@@ -69,7 +84,14 @@ def _o2(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O3", "Fig. 3, 4", "order", "rises, flattens", settings="B1")
 def _o3(e: Evidence) -> Finding:
+    """The slowdown rises quickly with the number of failures, then flattens.
+
+    On three curves (c = 1.0: a = 0, 0.1; c = 1.2: a = 0.1): rises over the first 2,000 failures by more than its 95 %
+    confidence interval; the rise over the second 2,000 is smaller by more than its 95 % confidence interval and at most
+    half as large. Partly: some of the six.
+    """
     ours, good = [], []
     for c, a in ((1.0, 0.0), (1.0, 0.1), (1.2, 0.1)):
         curve = e.over_counts("slowdown", c, a)
@@ -82,7 +104,13 @@ def _o3(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good), _stand_ins(e, "sdsc"))
 
 
+@CLAIMS.add("O4", "section 7.1, Fig. 3", "number", "up to 50 %; another 20 % at most", settings="B1; c = 1.0")
 def _o4(e: Evidence) -> Finding:
+    """At 1,000 failures, a = 0.1 improves the slowdown by up to 50 %, a from 0.1 to 0.9 by at most another 20 %.
+
+    Improvement at a = 0.1 above 0 by more than its 95 % confidence interval, and within 20 points of 50 %; that from
+    0.1 to 0.9 is smaller and at most 30 %. Partly: some of the three.
+    """
     first = improvement(e, "sdsc", 1.0, "balancing", 0.1, count=1000)
     more = improvement(e, "sdsc", 1.0, "balancing", 0.9, base=0.1, count=1000)
     counts = [count for count in e.what.counts if count]
@@ -105,7 +133,13 @@ def _o4(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O5", "section 7.1, Fig. 5", "order", "marginal", settings="B1; a = 0.1")
 def _o5(e: Evidence) -> Finding:
+    """20 % more load turns marginal unused into used capacity, nothing like what it does to the slowdown.
+
+    From c = 1.0 to 1.2 at every count: utilized rises and unused falls; utilized grows relatively less than the
+    slowdown; median rise of utilized at most 10 points. Partly: some of the three.
+    """
     shares = {
         column: [e.over_counts(column, c, 0.1).mean(axis=1) for c in LOADS]
         for column in ("utilized", "unused", "lost", "slowdown")
@@ -124,7 +158,13 @@ def _o5(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O6", "section 7.2, Fig. 6", "order", "within 0.1", settings="B; c = 1.0")
 def _o6(e: Evidence) -> Finding:
+    """Normal load: the greatest improvement comes with the first 10 % of confidence.
+
+    On each log: improvement at a = 0.1 above 0 by more than its 95 % confidence interval and at least half of the
+    largest at any a. Partly: on some.
+    """
     ours, good = [], []
     for log in LOGS:
         found = improvements(e, log, 1.0, "balancing")
@@ -134,7 +174,12 @@ def _o6(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good), _stand_ins(e, *LOGS))
 
 
+@CLAIMS.add("O7", "section 7.2, Fig. 6", "number", "70-80 %", settings="B; c = 1.2")
 def _o7(e: Evidence) -> Finding:
+    """20 % more load: the improvement is 70-80 % at similar confidence.
+
+    Improvement at a = 0.1 within 15 points of 75 % on each log; partly within 30, or on some.
+    """
     found = {log: improvement(e, log, 1.2, "balancing", 0.1) for log in LOGS}
     tops = {log: best(improvements(e, log, 1.2, "balancing")) for log in LOGS}
     return Finding(
@@ -147,7 +192,13 @@ def _o7(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O8", "section 7.2, Fig. 6", "order", "little correlation", settings="B; c = 1.0, 1.2")
 def _o8(e: Evidence) -> Finding:
+    """Slowdown does not fall steadily with confidence; beyond a > 0 the two hardly correlate.
+
+    On each of six curves (log, load), a = 0.1-1: at least one step upward; correlation of a with the slowdown (each
+    replicate's relative to its mean) between -0.5 and 0.5. Partly: some of the twelve.
+    """
     ours, good, found = [], [], []
     above = [a > 0 for a in e.what.grid]
     for log in LOGS:
@@ -161,7 +212,13 @@ def _o8(e: Evidence) -> Finding:
     return Finding("; ".join(ours), judged(combine(*good), *found), _stand_ins(e, *LOGS))
 
 
+@CLAIMS.add("O9", "Fig. 6", "number", "SDSC 100-1000, NASA 100-280, LLNL 400-1800", settings="B; c = 1.0, 1.2")
 def _o9(e: Evidence) -> Finding:
+    """Average bounded slowdowns of Figure 6: axes SDSC 100-1000, NASA 100-280, LLNL 400-1800.
+
+    On each log: all means (every a, both loads) between half the axis's lower end and twice its upper end, and the
+    largest at least half of the upper end. Partly: on some.
+    """
     ours, printed, verdicts = [], [], []
     for log, (low, high) in AXES.items():
         values, with_min = (
@@ -178,7 +235,14 @@ def _o9(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O10", "section 7.2, Fig. 7, 8", "order", "NASA, LLNL", settings="B; c = 1.0, 1.2")
 def _o10(e: Evidence) -> Finding:
+    """High load: more wasted work becomes useful as confidence rises; prediction helps less than at normal load.
+
+    On NASA and LLNL: at c = 1.2 lost capacity falls and utilized rises with a (line through all a) by more than its 95
+    % confidence interval; the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. Partly:
+    some of the six.
+    """
     ours, good = [], []
     for log in ("nasa", "llnl"):
         lost, used = (slope(e, column, log, 1.2, "balancing") for column in ("lost", "utilized"))
@@ -195,7 +259,13 @@ def _points(estimate: Estimate) -> str:
     return f"{100 * estimate.value:+.2f} +- {100 * estimate.half:.2f} points"
 
 
+@CLAIMS.add("O11", "section 7.3, Fig. 9", "number", "60-70, 20, 50 %", settings="T; c = 1.0")
 def _o11(e: Evidence) -> Finding:
+    """Tie-breaking, normal load: slowdown improves by 60-70 % on SDSC, 20 % on NASA, 50 % on LLNL.
+
+    Largest improvement over the accuracies within 15 points of 65 % (SDSC) and of 50 % (LLNL), and 10 of 20 % (NASA),
+    and above 0 by more than its 95 % confidence interval; partly within twice that, or on some.
+    """
     paper = {"sdsc": (65.0, 15.0), "nasa": (20.0, 10.0), "llnl": (50.0, 15.0)}
     ours, verdicts = [], []
     for log, (target, tolerance) in paper.items():
@@ -206,7 +276,13 @@ def _o11(e: Evidence) -> Finding:
     return Finding("; ".join(ours), all_of(verdicts), _stand_ins(e, *LOGS))
 
 
+@CLAIMS.add("O12", "section 7.3, Fig. 9", "order", "worse at 0.1-0.2", settings="T; c = 1.2")
 def _o12(e: Evidence) -> Finding:
+    """Tie-breaking, high load: NASA and LLNL get worse first, at accuracies of 10-20 %.
+
+    On both: worse at accuracy 0.1 or 0.2 than at 0 by more than its 95 % confidence interval; partly: on average only,
+    or on one.
+    """
     ours, verdicts = [], []
     for log in ("nasa", "llnl"):
         found = [improvement(e, log, 1.2, "tie-breaking", a) for a in (0.1, 0.2)]
@@ -217,7 +293,13 @@ def _o12(e: Evidence) -> Finding:
     return Finding("; ".join(ours), all_of(verdicts), _stand_ins(e, "nasa", "llnl"))
 
 
+@CLAIMS.add("O13", "section 7.3, Fig. 10", "order", "less", settings="B and T; c = 1.0, 1.2")
 def _o13(e: Evidence) -> Finding:
+    """Tie-breaking gains less useful work than balancing.
+
+    NASA and LLNL at both loads: utilized capacity, mean over a > 0, is larger with balancing by more than its 95 %
+    confidence interval. Partly: some of the four.
+    """
     ours, good = [], []
     above = [a > 0 for a in e.what.grid]
     for log in ("nasa", "llnl"):
@@ -237,7 +319,13 @@ def _o13(e: Evidence) -> Finding:
     )
 
 
+@CLAIMS.add("O14", "abstract", "order", "significantly", settings="B and T; c = 1.0, 1.2")
 def _o14(e: Evidence) -> Finding:
+    """A confidence or accuracy of 10 % already improves significantly, with both algorithms.
+
+    Improvement at a = 0.1 above 0 by more than its 95 % confidence interval in all twelve cases (scheduler, log, load).
+    Partly: in some.
+    """
     ours, good = [], []
     for scheduler in PREDICTED:
         for log in LOGS:
@@ -247,7 +335,13 @@ def _o14(e: Evidence) -> Finding:
     return Finding(f"{sum(good)} of {len(good)} significant: {'; '.join(ours)}", combine(*good), _stand_ins(e, *LOGS))
 
 
+@CLAIMS.add("O15", "appendix 9", "order", "significantly faster", settings="find_partitions(algorithm=...)")
 def _o15(e: Evidence) -> Finding:
+    """The divisor finder is faster than POP.
+
+    Least CPU time for all free boxes of a size, geometric mean over sizes: less than POP's on empty M x M x M tori for
+    every M, and on 4x4x8 tori with half of the nodes busy. Partly: one of the two.
+    """
     empty, busy = e.checks["O15"]["empty"], e.checks["O15"]["busy"]
     shown = ", ".join(f"{ratio:.1f} (M = {m})" for m, ratio in empty.items())
     return Finding(
@@ -256,169 +350,3 @@ def _o15(e: Evidence) -> Finding:
         combine(all(ratio > 1 for ratio in empty.values()), busy > 1),
         "measured on this machine",
     )
-
-
-SIGNIFICANT = "by more than its 95 % confidence interval"
-CLAIMS: list[Claim[Evidence]] = [
-    Claim(
-        "O1",
-        "Box (b), safe, L_MFP 5, beats (a), L_MFP 3 and L_PF 4 P_f, iff P_f > 0.5; of equal MFPs (d), safe, beats (c)",
-        "Fig. 2",
-        "unit",
-        "P_f > 0.5; (d)",
-        "Exact: the engine places a job of 4 so, for P_f = .1, .49, .5, .51 and .9; without prediction it takes (c).",
-        "mesh of Fig. 2's losses; Balancing() with Confidence(P_f), TieBreaking() with Perfect()",
-        _o1,
-    ),
-    Claim(
-        "O2",
-        "A failure in four days raises the job slowdown by nearly 70 % when nothing is done about it",
-        "section 1",
-        "number",
-        "+70 %",
-        "Rise of the average bounded slowdown within 20 points of 70 %; partly within 40.",
-        "W; c = 1.0, a = 0",
-        _o2,
-    ),
-    Claim(
-        "O3",
-        "The slowdown rises quickly with the number of failures, then flattens",
-        "Fig. 3, 4",
-        "order",
-        "rises, flattens",
-        f"On three curves (c = 1.0: a = 0, 0.1; c = 1.2: a = 0.1): rises over the first 2,000 failures {SIGNIFICANT}; "
-        f"the rise over the second 2,000 is smaller {SIGNIFICANT} and at most half as large. Partly: some of the six.",
-        "B1",
-        _o3,
-    ),
-    Claim(
-        "O4",
-        "At 1,000 failures, a = 0.1 improves the slowdown by up to 50 %, a from 0.1 to 0.9 by at most another 20 %",
-        "section 7.1, Fig. 3",
-        "number",
-        "up to 50 %; another 20 % at most",
-        f"Improvement at a = 0.1 above 0 {SIGNIFICANT}, and within 20 points of 50 %; that from 0.1 to 0.9 is smaller "
-        "and at most 30 %. Partly: some of the three.",
-        "B1; c = 1.0",
-        _o4,
-    ),
-    Claim(
-        "O5",
-        "20 % more load turns marginal unused into used capacity, nothing like what it does to the slowdown",
-        "section 7.1, Fig. 5",
-        "order",
-        "marginal",
-        "From c = 1.0 to 1.2 at every count: utilized rises and unused falls; utilized grows relatively less than the "
-        "slowdown; median rise of utilized at most 10 points. Partly: some of the three.",
-        "B1; a = 0.1",
-        _o5,
-    ),
-    Claim(
-        "O6",
-        "Normal load: the greatest improvement comes with the first 10 % of confidence",
-        "section 7.2, Fig. 6",
-        "order",
-        "within 0.1",
-        f"On each log: improvement at a = 0.1 above 0 {SIGNIFICANT} and at least half of the largest at any a. "
-        "Partly: on some.",
-        "B; c = 1.0",
-        _o6,
-    ),
-    Claim(
-        "O7",
-        "20 % more load: the improvement is 70-80 % at similar confidence",
-        "section 7.2, Fig. 6",
-        "number",
-        "70-80 %",
-        "Improvement at a = 0.1 within 15 points of 75 % on each log; partly within 30, or on some.",
-        "B; c = 1.2",
-        _o7,
-    ),
-    Claim(
-        "O8",
-        "Slowdown does not fall steadily with confidence; beyond a > 0 the two hardly correlate",
-        "section 7.2, Fig. 6",
-        "order",
-        "little correlation",
-        "On each of six curves (log, load), a = 0.1-1: at least one step upward; correlation of a with the slowdown "
-        "(each replicate's relative to its mean) between -0.5 and 0.5. Partly: some of the twelve.",
-        "B; c = 1.0, 1.2",
-        _o8,
-    ),
-    Claim(
-        "O9",
-        "Average bounded slowdowns of Figure 6: axes SDSC 100-1000, NASA 100-280, LLNL 400-1800",
-        "Fig. 6",
-        "number",
-        "SDSC 100-1000, NASA 100-280, LLNL 400-1800",
-        "On each log: all means (every a, both loads) between half the axis's lower end and twice its upper end, and "
-        "the largest at least half of the upper end. Partly: on some.",
-        "B; c = 1.0, 1.2",
-        _o9,
-    ),
-    Claim(
-        "O10",
-        "High load: more wasted work becomes useful as confidence rises; prediction helps less than at normal load",
-        "section 7.2, Fig. 7, 8",
-        "order",
-        "NASA, LLNL",
-        "On NASA and LLNL: at c = 1.2 lost capacity falls and utilized rises with a (line through all a) "
-        f"{SIGNIFICANT}; the relative cut of lost capacity at a = 1 is smaller at c = 1.2 than at c = 1.0. "
-        "Partly: some of the six.",
-        "B; c = 1.0, 1.2",
-        _o10,
-    ),
-    Claim(
-        "O11",
-        "Tie-breaking, normal load: slowdown improves by 60-70 % on SDSC, 20 % on NASA, 50 % on LLNL",
-        "section 7.3, Fig. 9",
-        "number",
-        "60-70, 20, 50 %",
-        "Largest improvement over the accuracies within 15 points of 65 % (SDSC) and of 50 % (LLNL), and 10 of 20 % "
-        f"(NASA), and above 0 {SIGNIFICANT}; partly within twice that, or on some.",
-        "T; c = 1.0",
-        _o11,
-    ),
-    Claim(
-        "O12",
-        "Tie-breaking, high load: NASA and LLNL get worse first, at accuracies of 10-20 %",
-        "section 7.3, Fig. 9",
-        "order",
-        "worse at 0.1-0.2",
-        f"On both: worse at accuracy 0.1 or 0.2 than at 0 {SIGNIFICANT}; partly: on average only, or on one.",
-        "T; c = 1.2",
-        _o12,
-    ),
-    Claim(
-        "O13",
-        "Tie-breaking gains less useful work than balancing",
-        "section 7.3, Fig. 10",
-        "order",
-        "less",
-        f"NASA and LLNL at both loads: utilized capacity, mean over a > 0, is larger with balancing {SIGNIFICANT}. "
-        "Partly: some of the four.",
-        "B and T; c = 1.0, 1.2",
-        _o13,
-    ),
-    Claim(
-        "O14",
-        "A confidence or accuracy of 10 % already improves significantly, with both algorithms",
-        "abstract",
-        "order",
-        "significantly",
-        f"Improvement at a = 0.1 above 0 {SIGNIFICANT} in all twelve cases (scheduler, log, load). Partly: in some.",
-        "B and T; c = 1.0, 1.2",
-        _o14,
-    ),
-    Claim(
-        "O15",
-        "The divisor finder is faster than POP",
-        "appendix 9",
-        "order",
-        "significantly faster",
-        "Least CPU time for all free boxes of a size, geometric mean over sizes: less than POP's on empty M x M x M "
-        "tori for every M, and on 4x4x8 tori with half of the nodes busy. Partly: one of the two.",
-        "find_partitions(algorithm=...)",
-        _o15,
-    ),
-]

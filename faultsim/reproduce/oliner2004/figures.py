@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "run_rows"]
-
 Floats = NDArray[np.float64]
 SLOWDOWN = "average bounded slowdown"
 FAILURES = "node failures"

@@ -32,8 +32,6 @@ from faultsim.reproduce.data_files import JobLog, find_files, headed
 from faultsim.reproduce.krevat2002 import inputs as krevat
 from faultsim.synthetic import llnl_like, nasa_like, sdsc_like, weibull_failures
 
-__all__ = ["FILES", "NODES", "Bursts", "failures", "halved", "load", "nasa_like_cleaned"]
-
 NODES = 128
 FILES: dict[str, tuple[str, ...]] = {
     "sdsc": (krevat.FILES["sdsc"],),

@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 from faultsim.reproduce.oliner2004.runs import Evidence
 from faultsim.reproduce.replicates import Estimate, difference, half_width, reduction
 
-__all__ = [
-    "best",
-    "correlation",
-    "improvement",
-    "improvements",
-    "rises",
-    "slope",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -27,8 +27,6 @@ from faultsim.results.metrics import mean_bounded_slowdown
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-__all__ = ["COLUMNS", "LOADS", "LOGS", "SCHEDULERS", "Evidence", "Key", "Plan", "collect", "plan", "run"]
-
 Floats = NDArray[np.float64]
 
 LOGS = ("sdsc", "nasa", "llnl")

@@ -13,8 +13,6 @@ from faultsim.results.workflow_log import log_rows
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.workflows import simulate_workflows
 
-__all__ = ["DECISIONS", "LOG", "Example", "conventional", "example", "run_checks", "steps"]
-
 # Figure 4 is a drawing without readable costs; these are the only kind with which both printed traces come out (section
 # 2 of the model of workflows).
 _COST = [[30, 40, 50], [30, 25, 40], [35, 30, 20], [45, 35, 40], [30, 45, 45]]

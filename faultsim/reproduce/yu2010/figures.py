@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "drawn"]
-
 Floats = NDArray[np.float64]
 #: Label -> abscissae, and values of shape (abscissae, windows).
 Curves = dict[str, tuple[Floats, Floats]]

@@ -15,21 +15,6 @@ from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.reproduce.data_files import find_files
 from faultsim.synthetic import LognormalTimes, bench_dags, weibull_failures
 
-__all__ = [
-    "BANDWIDTH",
-    "DAY",
-    "FILE",
-    "NODES",
-    "SPAN",
-    "UNIT",
-    "Record",
-    "Source",
-    "load",
-    "predicted",
-    "record",
-    "shares",
-]
-
 FILE = "LA-UR-05-7318-failure-data-1996-2005.csv"
 DAY = 86_400.0
 #: "32 nodes out of 49 nodes in the Cluster 2", "two-month period ... between calendar year 2001 and 2002".

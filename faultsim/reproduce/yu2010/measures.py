@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.yu2010.runs import View
 
-__all__ = ["Floats", "correlation", "growth", "listed", "saved", "saving", "trend"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,19 +14,6 @@ from faultsim.reproduce.yu2010.inputs import NODES, Record, Source, predicted, s
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.workflows import simulate_workflows
 
-__all__ = [
-    "COLUMNS",
-    "READINGS",
-    "SCHEDULERS",
-    "VARIANTS",
-    "Evidence",
-    "Key",
-    "Plan",
-    "View",
-    "collect",
-    "plan",
-]
-
 #: Order of ready jobs while several workflows have some; the first is Yu and Shi's as others tell it, the second is the
 #: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")

@@ -11,8 +11,6 @@ from faultsim.reproduce.yu2010.claims import CLAIMS, UNITS
 from faultsim.reproduce.yu2010.measures import saved, saving
 from faultsim.reproduce.yu2010.runs import COLUMNS, COPY, VARIANTS, Evidence, View
 
-__all__ = ["detail_rows", "elsewhere", "grids", "point_rows"]
-
 AFTER_RUNS = [claim for claim in CLAIMS if claim.id not in UNITS]
 
 

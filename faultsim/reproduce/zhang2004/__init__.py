@@ -21,8 +21,6 @@ from faultsim.reproduce.zhang2004.inputs import COUNTS, DAYS, FILE, SCALE, load,
 from faultsim.reproduce.zhang2004.runs import COLUMNS, READINGS, Evidence, Plan, View, collect, plan
 from faultsim.simulation.progress import Progress
 
-__all__ = ["CLAIMS", "STUDY", "judge", "reproduce"]
-
 CLAIMS: list[Claim[View]] = [*claims.CLAIMS, *strategy_claims.CLAIMS]
 REMARKS = (
     "The paper does not say where in the queue a killed job goes, so every run is made twice: by arrival (it keeps its "

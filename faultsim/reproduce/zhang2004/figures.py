@@ -18,8 +18,6 @@ from faultsim.reproduce.zhang2004.runs import HEURISTICS, KINDS, PERIODS, READIN
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["FIGURES", "Picture", "drawn"]
-
 #: A curve: label, kind of failures, policy.
 Line = tuple[str, str, str]
 _WORDS = {"arrival": "requeued by arrival", "tail": "requeued at the tail"}

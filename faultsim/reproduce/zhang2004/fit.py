@@ -9,8 +9,6 @@ there.
 
 from faultsim.synthetic.hyper_erlang import HyperErlang, HyperErlangModel, SizeClass
 
-__all__ = ["CTC", "FITTED_JOBS", "LARGEST", "NODES"]
-
 #: Jobs of the log (with a run time above 0) that the fit is made of.
 FITTED_JOBS = 17_745
 NODES = 320  # section 3.1

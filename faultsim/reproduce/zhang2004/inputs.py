@@ -16,8 +16,6 @@ from faultsim.reproduce.data_files import find_files
 from faultsim.reproduce.zhang2004.fit import CTC, FITTED_JOBS, NODES
 from faultsim.synthetic import hyper_erlang, weibull_failures
 
-__all__ = ["COUNTS", "DAY", "DAYS", "FILE", "SCALE", "Kind", "Source", "failures", "load", "renewal_counts"]
-
 FILE = "CTC-SP2-1996-3.1-cln.swf"
 DAY = 86_400.0
 #: Days of workload: what 78, 138, 198 and 266 failures at 1.2, 2.2, 3.2 and 4.3 a day last (65.0, 62.7, 61.9, 61.9).

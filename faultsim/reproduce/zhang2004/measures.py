@@ -23,18 +23,6 @@ from numpy.typing import NDArray
 from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.zhang2004.runs import View
 
-__all__ = [
-    "BANDS",
-    "band",
-    "change",
-    "changes",
-    "gap_closed",
-    "largest_change",
-    "level",
-    "over_band",
-    "shown",
-]
-
 Floats = NDArray[np.float64]
 #: Load -> lowest and highest run-time factor.
 BANDS = {"low": (0.0, 0.55), "medium": (0.55, 0.85), "high": (0.85, 9.0), "all": (0.0, 9.0)}

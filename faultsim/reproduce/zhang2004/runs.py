@@ -29,22 +29,6 @@ from faultsim.reproduce.zhang2004.inputs import DAYS, Kind, Source, failures
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-__all__ = [
-    "CLEAN",
-    "COLUMNS",
-    "HEURISTICS",
-    "KINDS",
-    "PERIODS",
-    "POLICIES",
-    "READINGS",
-    "SERIES",
-    "Evidence",
-    "Plan",
-    "View",
-    "collect",
-    "plan",
-]
-
 #: Factors on the run times: the paper's x axis is the average job execution time, without values in the text.
 FACTORS = tuple(round(0.3 + 0.1 * i, 1) for i in range(9))
 #: Where a killed job goes; the paper does not say.

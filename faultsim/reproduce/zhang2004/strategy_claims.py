@@ -6,7 +6,7 @@ Rules and tolerances were written before the runs were looked at; see `measures`
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.reproduce.claims import Claim, Finding, Verdict, combine
+from faultsim.reproduce.claims import Claims, Finding, Verdict, combine
 from faultsim.reproduce.replicates import Estimate, below, jackknife
 from faultsim.reproduce.zhang2004.measures import (
     band,
@@ -20,10 +20,9 @@ from faultsim.reproduce.zhang2004.measures import (
 )
 from faultsim.reproduce.zhang2004.runs import HEURISTICS, PERIODS, View
 
-__all__ = ["CLAIMS"]
-
 Floats = NDArray[np.float64]
 TRACES = {"I": "b85", "T": "w64", "S": "a99"}
+CLAIMS = Claims[View]()
 
 
 def _periodic(v: View, kind: str) -> dict[str, Estimate]:
@@ -36,13 +35,25 @@ def _best(found: dict[str, Estimate]) -> float:
     return -min(estimate.value for estimate in found.values())
 
 
+@CLAIMS.add("Z9", "Fig. 5a, 5.1", "order", "marginal; less with fewer", settings="C, I with shapes .65 and .2, P")
 def _z9(v: View) -> Finding:
+    """Failures without correlation: periodic checkpoints help only marginally, less so with fewer failures.
+
+    Over the factors the best of 2, 4 and 24 h lowers the slowdown by at most 20 % with shape .65 (3.2 a day) and with
+    .2 (1.2), and by more with .65; partly: one or two of the three.
+    """
     many, few = _periodic(v, "b65"), _periodic(v, "b20")
     good = [_best(many) <= 0.2, _best(few) <= 0.2, _best(many) > _best(few)]
     return Finding(f"slowdown, 3.2 a day: {shown(many)}; 1.2 a day: {shown(few)}", combine(*good))
 
 
+@CLAIMS.add("Z10", "Fig. 5, 5.1", "order", "2, 4 h better; none", settings="C, I with shapes .65 and .2, P")
 def _z10(v: View) -> Finding:
+    """3.2 a day: every 2 or 4 h is better than every 24 h; 1.2 a day: no noticeable difference.
+
+    Over the factors: slowdown with 2 h and with 4 h below that with 24 h at shape .65; the three within 5 % of each
+    other at .2; partly: one or two of the three.
+    """
     many = {
         f"{hours} h": change(v, "slowdown", ("b65", f"periodic {hours} h"), ("b65", "periodic 24 h"))
         for hours in (2, 4)
@@ -56,7 +67,12 @@ def _z10(v: View) -> Finding:
     return Finding(f"slowdown, 3.2 a day, against 24 h: {shown(many)}; 1.2 a day: {shown(few)}", combine(*good))
 
 
+@CLAIMS.add("Z11", "Fig. 5, 5.1", "number", "< .2 %, > .4 %", settings="C, I with shape .65, P")
 def _z11(v: View) -> Finding:
+    """Checkpoints every 2 h: work loss below .2 %, checkpoint overhead above .4 %.
+
+    Both over the factors at shape .65; partly: one.
+    """
     loss, cost = (level(v, column, ("b65", "periodic 2 h")) for column in ("work_loss", "checkpoint_overhead"))
     return Finding(
         f"work loss {loss.percent(3, '')}, checkpoint overhead {cost.percent(2, '')}",
@@ -64,13 +80,24 @@ def _z11(v: View) -> Finding:
     )
 
 
+@CLAIMS.add("Z12", "Fig. 6, 5.1", "order", "no help", settings="C, T, S, P")
 def _z12(v: View) -> Finding:
+    """Periodic checkpoints do not help under correlation in time, nor obviously under alpha = .99.
+
+    Over the factors the best of 2, 4 and 24 h lowers the slowdown by at most 20 % on T and on S; partly: on one.
+    """
     found = {name: _periodic(v, TRACES[name]) for name in ("T", "S")}
     words = "; ".join(f"{name}: {shown(estimates)}" for name, estimates in found.items())
     return Finding(f"slowdown, {words}", combine(*(_best(estimates) <= 0.2 for estimates in found.values())))
 
 
+@CLAIMS.add("Z13", "Fig. 7, 5.2.1", "order", "almost none left", settings="C, I, T, S, BeforeFailure(300)")
 def _z13(v: View) -> Finding:
+    """A checkpoint right before each failure almost removes the loss.
+
+    Over the factors at least 90 % less work loss on I, T and S; partly: 75 %. By the work loss, because a checkpoint
+    before a kill is a free preemption, and the slowdown can end below that without failures.
+    """
     left = {name: change(v, "work_loss", (kind, "before"), (kind, "none")) for name, kind in TRACES.items()}
     gaps = {name: gap_closed(v, (kind, "before"), (kind, "none")) for name, kind in TRACES.items()}
     most = max(estimate.value for estimate in left.values())
@@ -95,7 +122,14 @@ def _waste(v: View, policy: str) -> float:
     return sum(level(v, column, ("b85", policy)).value for column in ("work_loss", "checkpoint_overhead"))
 
 
+@CLAIMS.add("Z14", "Fig. 8, 5.2.2", "order", "1 < 4 < 8 h; noticeable", settings="C, I, X; BeforeFailure(300)")
 def _z14(v: View) -> Finding:
+    """Knowing the bucket of each failure: closer to perfect prediction with smaller buckets, and noticeable with 8 h.
+
+    For checkpoints of all jobs, from 1 to 4 to 8 h, work loss plus overhead goes away from perfect prediction's, and so
+    does the slowdown; with 8 h each heuristic lowers the slowdown by at least 10 % over the factors; partly: one or two
+    of the three.
+    """
     hours = (1, 4, 8)
     waste = [abs(_waste(v, f"{h} h all") - _waste(v, "before")) for h in hours]
     away = [_distance(v, h) for h in hours]
@@ -113,7 +147,13 @@ def _z14(v: View) -> Finding:
     )
 
 
+@CLAIMS.add("Z15", "Fig. 9, 5.2.2", "number", "equal; -70 %", settings="C, I, X")
 def _z15(v: View) -> Finding:
+    """4 h buckets: checkpointing all, long or big jobs does equally well, up to 70 % less slowdown.
+
+    Over the factors the slowdowns are within 10 % of each other; the largest fall over factors and heuristics is 50 to
+    90 %; partly: one.
+    """
     pairs = {
         f"{a} against {b}": change(v, "slowdown", ("b85", f"4 h {a}"), ("b85", f"4 h {b}"))
         for a, b in (("all", "long"), ("all", "big"), ("long", "big"))
@@ -143,7 +183,13 @@ def _benefit(v: View, column: str) -> Estimate:
     return jackknife(more, *arms)
 
 
+@CLAIMS.add("Z16", "Fig. 10, 5.2.2", "order", "more", settings="C, X; shape .85, alpha = .5, down 2 min")
 def _z16(v: View) -> Finding:
+    """Failures with correlation in time benefit more from buckets.
+
+    Over the factors and the three heuristics with 4 h buckets, slowdown and work loss fall clearly more with W = 64
+    than with W = 2; partly: one does, or not clearly.
+    """
     slow, loss = _benefit(v, "slowdown"), _benefit(v, "work_loss")
     clear = all(estimate.value > 0 and not estimate.low <= 0 for estimate in (slow, loss))
     verdict = Verdict.HOLDS if clear else Verdict.PARTLY if slow.value > 0 or loss.value > 0 else Verdict.FAILS
@@ -152,7 +198,12 @@ def _z16(v: View) -> Finding:
     )
 
 
+@CLAIMS.add("Z17", "Fig. 11c, 5.2.3", "number", "-50 %", settings="C, S, L")
 def _z17(v: View) -> Finding:
+    """Least failures first takes away nearly 50 % of the work loss where locations are not uniform.
+
+    35 to 65 % less over the factors with threshold 1; partly: 20 to 80 %.
+    """
     found = {
         policy: change(v, "work_loss", ("a99", policy), ("a99", "none"))
         for policy in ("LFF 1", "LFF 2", "LFF 4", "LFF placement")
@@ -168,7 +219,13 @@ def _z17(v: View) -> Finding:
     return Finding(f"work loss {found['LFF 1'].percent()} (threshold 1); {shown(others)}", verdict)
 
 
+@CLAIMS.add("Z18", "sections 1, 5.2.3", "order", "better; most of the gap", settings="C, S, L, P")
 def _z18(v: View) -> Finding:
+    """Least failures first does better than periodic checkpoints and bridges most of the gap.
+
+    On S: over the factors slowdown clearly below that with checkpoints every 2, 4 and 24 h; at least half of the gap
+    closed; partly: one of the two.
+    """
     rivals = {
         f"{hours} h": change(v, "slowdown", ("a99", "LFF 1"), ("a99", f"periodic {hours} h")) for hours in PERIODS
     }
@@ -179,133 +236,15 @@ def _z18(v: View) -> Finding:
     )
 
 
+@CLAIMS.add("Z19", "section 1", "order", "a significant part", settings="C, I, X")
 def _z19(v: View) -> Finding:
+    """Knowing failures to 2-4 hours bridges a significant part of the gap.
+
+    At least a quarter of the gap closed with buckets of 2 h and of 4 h, all jobs; partly: with one.
+    """
     gaps = {f"{hours} h": gap_closed(v, ("b85", f"{hours} h all"), ("b85", "none")) for hours in (2, 4)}
     less = {f"{hours} h": change(v, "work_loss", ("b85", f"{hours} h all"), ("b85", "none")) for hours in (2, 4)}
     return Finding(
         f"of the slowdown that failures add {shown(gaps, sign='')} go; work loss {shown(less)}",
         combine(*(gap.value >= 0.25 for gap in gaps.values())),
     )
-
-
-CLAIMS: list[Claim[View]] = [
-    Claim(
-        "Z9",
-        "Failures without correlation: periodic checkpoints help only marginally, less so with fewer failures",
-        "Fig. 5a, 5.1",
-        "order",
-        "marginal; less with fewer",
-        "Over the factors the best of 2, 4 and 24 h lowers the slowdown by at most 20 % with shape .65 (3.2 a day) and "
-        "with .2 (1.2), and by more with .65; partly: one or two of the three.",
-        "C, I with shapes .65 and .2, P",
-        _z9,
-    ),
-    Claim(
-        "Z10",
-        "3.2 a day: every 2 or 4 h is better than every 24 h; 1.2 a day: no noticeable difference",
-        "Fig. 5, 5.1",
-        "order",
-        "2, 4 h better; none",
-        "Over the factors: slowdown with 2 h and with 4 h below that with 24 h at shape .65; the three within 5 % of "
-        "each other at .2; partly: one or two of the three.",
-        "C, I with shapes .65 and .2, P",
-        _z10,
-    ),
-    Claim(
-        "Z11",
-        "Checkpoints every 2 h: work loss below .2 %, checkpoint overhead above .4 %",
-        "Fig. 5, 5.1",
-        "number",
-        "< .2 %, > .4 %",
-        "Both over the factors at shape .65; partly: one.",
-        "C, I with shape .65, P",
-        _z11,
-    ),
-    Claim(
-        "Z12",
-        "Periodic checkpoints do not help under correlation in time, nor obviously under alpha = .99",
-        "Fig. 6, 5.1",
-        "order",
-        "no help",
-        "Over the factors the best of 2, 4 and 24 h lowers the slowdown by at most 20 % on T and on S; partly: on one.",
-        "C, T, S, P",
-        _z12,
-    ),
-    Claim(
-        "Z13",
-        "A checkpoint right before each failure almost removes the loss",
-        "Fig. 7, 5.2.1",
-        "order",
-        "almost none left",
-        "Over the factors at least 90 % less work loss on I, T and S; partly: 75 %.  By the work loss, because a "
-        "checkpoint before a kill is a free preemption, and the slowdown can end below that without failures.",
-        "C, I, T, S, BeforeFailure(300)",
-        _z13,
-    ),
-    Claim(
-        "Z14",
-        "Knowing the bucket of each failure: closer to perfect prediction with smaller buckets, and noticeable "
-        "with 8 h",
-        "Fig. 8, 5.2.2",
-        "order",
-        "1 < 4 < 8 h; noticeable",
-        "For checkpoints of all jobs, from 1 to 4 to 8 h, work loss plus overhead goes away from perfect prediction's, "
-        "and so does the slowdown; with 8 h each heuristic lowers the slowdown by at least 10 % over the factors; "
-        "partly: one or two of the three.",
-        "C, I, X; BeforeFailure(300)",
-        _z14,
-    ),
-    Claim(
-        "Z15",
-        "4 h buckets: checkpointing all, long or big jobs does equally well, up to 70 % less slowdown",
-        "Fig. 9, 5.2.2",
-        "number",
-        "equal; -70 %",
-        "Over the factors the slowdowns are within 10 % of each other; the largest fall over factors and heuristics is "
-        "50 to 90 %; partly: one.",
-        "C, I, X",
-        _z15,
-    ),
-    Claim(
-        "Z16",
-        "Failures with correlation in time benefit more from buckets",
-        "Fig. 10, 5.2.2",
-        "order",
-        "more",
-        "Over the factors and the three heuristics with 4 h buckets, slowdown and work loss fall clearly more with W = "
-        "64 than with W = 2; partly: one does, or not clearly.",
-        "C, X; shape .85, alpha = .5, down 2 min",
-        _z16,
-    ),
-    Claim(
-        "Z17",
-        "Least failures first takes away nearly 50 % of the work loss where locations are not uniform",
-        "Fig. 11c, 5.2.3",
-        "number",
-        "-50 %",
-        "35 to 65 % less over the factors with threshold 1; partly: 20 to 80 %.",
-        "C, S, L",
-        _z17,
-    ),
-    Claim(
-        "Z18",
-        "Least failures first does better than periodic checkpoints and bridges most of the gap",
-        "sections 1, 5.2.3",
-        "order",
-        "better; most of the gap",
-        "On S: over the factors slowdown clearly below that with checkpoints every 2, 4 and 24 h; at least half of the "
-        "gap closed; partly: one of the two.",
-        "C, S, L, P",
-        _z18,
-    ),
-    Claim(
-        "Z19",
-        "Knowing failures to 2-4 hours bridges a significant part of the gap",
-        "section 1",
-        "order",
-        "a significant part",
-        "At least a quarter of the gap closed with buckets of 2 h and of 4 h, all jobs; partly: with one.",
-        "C, I, X",
-        _z19,
-    ),
-]
