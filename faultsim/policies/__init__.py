@@ -1,147 +1,20 @@
 """Policies: frozen dataclasses that define the decisions of a run; each lowers to a plain dict for the engine.
 
-`faultsim.policies.registry` lists them all.  A new policy is a class in one of these modules and a row there.
+`faultsim.policies.registry` lists them all.  A new policy is a class in one of these modules and a row there; what a
+module lists in `__all__` is a name of this package too.
 """
 
-from faultsim.policies.base import Policy
-from faultsim.policies.checkpointing import (
-    AllJobs,
-    BeforeFailure,
-    BigJobs,
-    Checkpointing,
-    Daly,
-    LongJobs,
-    MaxAvailability,
-    NoCheckpoint,
-    Periodic,
-    PredictedWindows,
-    RiskBased,
-    Victims,
-    Young,
-)
-from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
-from faultsim.policies.placement import (
-    BOX_ORDERS,
-    Balancing,
-    CurveBestFit,
-    FirstFit,
-    LeastFailuresFirst,
-    MaxFreePartition,
-    MostCubic,
-    Placement,
-    SafestFirst,
-    TieBreaking,
-)
-from faultsim.policies.predictors import (
-    Accuracy,
-    Blind,
-    Buckets,
-    Confidence,
-    IntervalPredictor,
-    Perfect,
-    PredictionTrace,
-    Predictor,
-)
-from faultsim.policies.queueing import (
-    ORDERS,
-    ArrivalOrder,
-    Backfill,
-    ConservativeBackfill,
-    EasyBackfill,
-    Fcfs,
-    LargestFirst,
-    QueueOrder,
-    Scheduler,
-    ShortestFirst,
-    Unicef,
-    WaitingJobs,
-    Wfp3,
-)
-from faultsim.policies.recovery import Hold, Recovery, Requeue
-from faultsim.policies.registry import POLICIES, PolicyRow, from_lowered, known_policies
-from faultsim.policies.rescheduling import (
-    FailureSlowdown,
-    Fars,
-    JobFailureRate,
-    NodeStealing,
-    Rescheduling,
-    ServiceUnitLoss,
-    Static,
-    Strategy,
-)
-from faultsim.policies.text import parse_policy
-from faultsim.policies.workflows import Fifo, Flaw, Heft, Outputs, RankHybd, SharedOutputs, WorkflowScheduler
-
-__all__ = [
-    "BOX_ORDERS",
-    "ORDERS",
-    "POLICIES",
-    "Accuracy",
-    "AllJobs",
-    "ArrivalOrder",
-    "Backfill",
-    "Balancing",
-    "BeforeFailure",
-    "BigJobs",
-    "Blind",
-    "Buckets",
-    "Checkpointing",
-    "Confidence",
-    "ConservativeBackfill",
-    "CurveBestFit",
-    "Daly",
-    "Defragment",
-    "EasyBackfill",
-    "FailureSlowdown",
-    "Fars",
-    "Fcfs",
-    "Fifo",
-    "FirstFit",
-    "Flaw",
-    "Heft",
-    "Hold",
-    "IntervalPredictor",
-    "JobFailureRate",
-    "LargestFirst",
-    "LeastFailuresFirst",
-    "LeastFailuresMigration",
-    "LongJobs",
-    "MaxAvailability",
-    "MaxFreePartition",
-    "Migration",
-    "MostCubic",
-    "NoCheckpoint",
-    "NodeStealing",
-    "Outputs",
-    "Perfect",
-    "Periodic",
-    "Placement",
-    "Policy",
-    "PolicyRow",
-    "PredictedWindows",
-    "PredictionTrace",
-    "Predictor",
-    "QueueOrder",
-    "RankHybd",
-    "Recovery",
-    "Requeue",
-    "Rescheduling",
-    "RiskBased",
-    "SafestFirst",
-    "Scheduler",
-    "ServiceUnitLoss",
-    "SharedOutputs",
-    "ShortestFirst",
-    "Static",
-    "Strategy",
-    "TieBreaking",
-    "Unicef",
-    "Victims",
-    "WaitingJobs",
-    "Wfp3",
-    "WorkflowScheduler",
-    "Young",
-    "from_lowered",
-    "known_policies",
-    "parse_policy",
-]
+from faultsim.policies.base import Policy as Policy
+from faultsim.policies.checkpointing import *
+from faultsim.policies.migration import *
+from faultsim.policies.placement import *
+from faultsim.policies.predictors import *
+from faultsim.policies.queueing import *
+from faultsim.policies.recovery import *
+from faultsim.policies.registry import POLICIES as POLICIES
+from faultsim.policies.registry import PolicyRow as PolicyRow
+from faultsim.policies.registry import from_lowered as from_lowered
+from faultsim.policies.registry import known_policies as known_policies
+from faultsim.policies.rescheduling import *
+from faultsim.policies.text import parse_policy as parse_policy
+from faultsim.policies.workflows import *
