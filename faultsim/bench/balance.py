@@ -16,8 +16,6 @@ from faultsim.machines import Torus as TorusMachine
 from faultsim.policies import Balancing, Confidence, EasyBackfill, Fcfs, MaxFreePartition, Requeue, TieBreaking
 from faultsim.simulation.run import Run
 
-__all__ = ["FAILING", "MACHINES", "measure_decisions", "measure_simulations"]
-
 # Shape of the machine -> how many occupancies a case has, and how often each is asked about.
 MACHINES: dict[tuple[int, int, int], tuple[int, int]] = {
     (4, 4, 8): (64, 20),

@@ -3,8 +3,6 @@
 import time
 from collections.abc import Callable
 
-__all__ = ["least"]
-
 
 def least(task: Callable[[], object], *, repeat: int = 3, budget: float = 0.0) -> float:
     """CPU seconds of the calling thread for one `task`: the least of `repeat`, and of more until `budget` s are spent.

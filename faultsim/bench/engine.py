@@ -12,8 +12,6 @@ from faultsim.policies import ConservativeBackfill, Defragment, EasyBackfill, Fc
 from faultsim.simulation.run import Run
 from faultsim.simulation.simulate import simulate
 
-__all__ = ["cases", "measure"]
-
 
 def cases(log: Workload) -> list[tuple[str, Run]]:
     """The cases, by name; those on a torus need a log that fits 128 nodes.

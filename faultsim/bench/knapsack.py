@@ -9,8 +9,6 @@ from faultsim.bench.clock import least
 from faultsim.kernels.knapsack import knapsack
 from faultsim.reference.fars.knapsack import knapsack as plain
 
-__all__ = ["measure"]
-
 
 def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     """Solve random instances of n items and capacity S.

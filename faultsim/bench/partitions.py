@@ -16,8 +16,6 @@ from faultsim._core.torus.occupancy import Torus
 from faultsim.bench.clock import least
 from faultsim.kernels.partition import ALGORITHMS, find_partitions
 
-__all__ = ["MACHINES", "OCCUPANCIES", "measure", "measure_placement", "occupancies"]
-
 # Shape of the machine -> how many occupancies a case has, and the size of box that is looked for.
 MACHINES: dict[tuple[int, int, int], tuple[int, int]] = {
     (4, 4, 8): (32, 8),

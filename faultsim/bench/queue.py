@@ -8,8 +8,6 @@ import numpy as np
 from faultsim.bench.clock import least
 from faultsim.kernels.event_queue import EventQueue
 
-__all__ = ["measure"]
-
 
 def measure(*, quick: bool = False) -> list[dict[str, Any]]:
     """Push n events at random times and pop them all, one Python call each.

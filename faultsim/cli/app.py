@@ -14,9 +14,6 @@ from collections.abc import Sequence
 from faultsim.cli.parser import Parser, hint, one_line
 from faultsim.errors import EngineError, FaultsimError
 
-__all__ = ["main"]
-
-
 #: Command -> what it does.  Its module is imported when it is used, so that --help and wrong use answer at once.
 COMMANDS = {
     "run": "simulate a job log on a machine",

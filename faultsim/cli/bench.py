@@ -21,8 +21,6 @@ from faultsim.errors import OptionError
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
-__all__ = ["main"]
-
 
 def _common(parser: Parser) -> None:
     parser.add_argument("--quick", action="store_true", help="a few seconds in total")

@@ -23,8 +23,6 @@ from faultsim.cli.traces import (
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 
-__all__ = ["main"]
-
 _OUT = ".csv, .csv.gz, .csv.xz, .csv.bz2, or - for standard output"
 # The trace of ``summary`` without a file: Zhang's machine and, in days, the span of his Table 1.
 _NODES, _DAYS, _COUNT = 320, 62.0, 266

@@ -8,8 +8,6 @@ from faultsim.cli.parser import hint
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
-__all__ = ["Source", "add_log_arguments", "builtin", "open_log"]
-
 KINDS = {
     "sdsc_like": "stand-in for Krevat's SDSC SP2 span (128 nodes)",
     "nasa_like": "stand-in for Krevat's NASA iPSC/860 span (128 nodes, powers of two)",

@@ -17,8 +17,6 @@ from faultsim.cli.parser import Action, Parser, choose
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
-__all__ = ["main"]
-
 
 def _change_arguments(parser: Parser) -> None:
     group = parser.add_argument_group("changes, in this order")

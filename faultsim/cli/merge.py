@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 
-__all__ = ["main"]
-
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim merge``."""

@@ -4,8 +4,6 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 
-__all__ = ["dumps", "print_json", "table"]
-
 
 def _plain(value: object) -> object:
     """`value` as JSON values: NaN and infinity become null, NumPy scalars and arrays become numbers, lists."""

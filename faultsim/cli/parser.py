@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-__all__ = ["Action", "Parser", "choose", "hint", "one_line"]
-
 
 def hint(wrong: str, known: Iterable[str]) -> str:
     """``did you mean 'easy'?`` if something known is close to `wrong`, else an empty text.

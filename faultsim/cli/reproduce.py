@@ -27,8 +27,6 @@ from faultsim.reproduce.study import Study
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
 
-__all__ = ["main"]
-
 _ALL = """\
 Repeat the experiments of all papers and write one report: every claim, the paper's value and ours, the figures.
 

@@ -41,8 +41,6 @@ from faultsim.results.provenance import plain
 from faultsim.results.result import Result
 from faultsim.version import __version__
 
-__all__ = ["main"]
-
 
 def _add_arguments(parser: Parser) -> None:
     add_log_arguments(parser)

@@ -16,8 +16,6 @@ from faultsim.cli.traces import (
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["MAPPINGS", "open_failures"]
-
 MAPPINGS = ("modulo", "permute", "drop")
 _SYNTHETIC = "synthetic"
 

@@ -9,8 +9,6 @@ from faultsim.machines import Cluster, Torus
 from faultsim.policies import parse_policy
 from faultsim.policies.registry import MACHINES
 
-__all__ = ["estimates", "placement", "policy", "scheduler"]
-
 
 def _with(policy: Any, **given: Any) -> Any:
     """`policy` with the options that were given separately (None: not given)."""

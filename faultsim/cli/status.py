@@ -16,8 +16,6 @@ from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
 
-__all__ = ["main"]
-
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim status``."""

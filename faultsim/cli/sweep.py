@@ -40,8 +40,6 @@ from faultsim.errors import InputError, OptionError
 if TYPE_CHECKING:
     from faultsim.sweep.sweep import Sweep
 
-__all__ = ["main"]
-
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim sweep``."""

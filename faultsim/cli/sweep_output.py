@@ -10,8 +10,6 @@ from faultsim.errors import OptionError
 if TYPE_CHECKING:
     from faultsim.sweep.table import SweepTable
 
-__all__ = ["add_table_arguments", "check_table_arguments", "show_table"]
-
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     """``--metric``, ``--against``, ``--csv``, ``--parquet``, ``--report``, ``--json``."""

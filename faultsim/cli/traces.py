@@ -9,17 +9,6 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.readers.table import detect, readers_of
 
-__all__ = [
-    "FORMATS",
-    "KINDS",
-    "TraceSource",
-    "add_format_arguments",
-    "add_made_up_arguments",
-    "made_up",
-    "read_trace",
-    "refuse_reading",
-]
-
 FORMATS = readers_of(FailureTrace)
 KINDS = {
     "weibull": "gaps of the machine are Weibull, places Zipf, nodes fail alone or in bursts (Zhang 2004)",

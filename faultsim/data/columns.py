@@ -16,29 +16,6 @@ from numpy.typing import NDArray
 
 from faultsim.errors import InputError
 
-__all__ = [
-    "ALLOCATIONS",
-    "CLUSTER_NODES",
-    "DECISIONS",
-    "EVENTS",
-    "FAILURES",
-    "JOBS",
-    "MAX_NODES",
-    "TABLES",
-    "WORKFLOW_EDGES",
-    "WORKFLOW_EVENTS",
-    "WORKFLOW_JOBS",
-    "WORKFLOW_RESULTS",
-    "WORKLOAD",
-    "Column",
-    "as_column",
-    "by_name",
-    "check_columns",
-    "check_order",
-    "content_hash",
-    "read_only",
-]
-
 MAX_NODES = 2**31 - 1  # node numbers and sizes are int32
 
 

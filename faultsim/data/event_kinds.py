@@ -2,8 +2,6 @@
 
 from enum import IntEnum
 
-__all__ = ["EVENT_KINDS", "WORKFLOW_EVENT_KINDS", "EventKind", "WorkflowEventKind"]
-
 
 class EventKind(IntEnum):
     """What `Result.events` has in its column `kind` (model.md#events); starts and moves are what passes and ticks did.

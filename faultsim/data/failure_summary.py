@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from faultsim.data.summary_table import SummaryTable
 
-__all__ = ["FailureSummary", "merged_outages", "summarize"]
-
 _DAY = 86_400.0
 
 # key -> (unit, meaning); the order is the order in which a summary prints.

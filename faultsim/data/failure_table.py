@@ -14,8 +14,6 @@ from faultsim.data.columns import FAILURES, as_column, by_name, read_only
 from faultsim.data.table import Table
 from faultsim.errors import InputError
 
-__all__ = ["FailureTable", "default_coins", "priorities"]
-
 _COLUMNS = by_name(FAILURES)
 # The stream of default coins: any fixed number will do, and changing it changes every prediction.
 _COIN_STREAM = 20_041_204

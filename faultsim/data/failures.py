@@ -20,8 +20,6 @@ from faultsim.errors import InputError, OptionError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CSV_MARK", "FailureTrace"]
-
 #: First line of the files that `FailureTrace.write_csv` writes.
 CSV_MARK = "# faultsim failure trace, version 1"
 _OUTSIDE = "node outside the machine"

@@ -15,8 +15,6 @@ from faultsim.data.swf_format import header_fields, leading_integer
 from faultsim.data.table import Table
 from faultsim.errors import InputError
 
-__all__ = ["JobTable"]
-
 _COLUMNS = by_name(WORKLOAD)
 
 

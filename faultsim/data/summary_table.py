@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-__all__ = ["SummaryTable"]
-
 
 class SummaryTable(Mapping[str, float]):
     """A read-only mapping from name to number that prints with units and meanings.

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError
 
-__all__ = ["FIELDS", "MISSING", "header_fields", "leading_integer", "write_rows"]
-
 #: Names of the 18 fields, in order.
 FIELDS = (
     "id",

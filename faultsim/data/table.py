@@ -16,8 +16,6 @@ from faultsim.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ReadOnly", "Table"]
-
 
 class ReadOnly:
     """An object whose attributes cannot be set.

@@ -12,8 +12,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-__all__ = ["shortest", "write_text"]
-
 # No time stamp in a .gz: the same content gives the same bytes.
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": lambda data: gzip.compress(data, 6, mtime=0),

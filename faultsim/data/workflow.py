@@ -17,8 +17,6 @@ from faultsim.errors import InputError, OptionError
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Workflow"]
-
 (_COST,) = WORKFLOW_JOBS
 _UNITS = ("s", "bytes")
 _MAX_JOBS = 2**31 - 1  # job numbers are int32

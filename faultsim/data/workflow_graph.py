@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim.data.columns import WORKFLOW_EDGES, as_column, by_name, read_only
 from faultsim.errors import InputError
 
-__all__ = ["edge_columns", "row_starts", "topological"]
-
 _COLUMNS = by_name(WORKFLOW_EDGES)
 _SHOWN = 12  # jobs of a long cycle that a message names
 

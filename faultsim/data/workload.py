@@ -21,8 +21,6 @@ from faultsim.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Workload", "concat"]
-
 _COLUMNS = by_name(WORKLOAD)
 
 

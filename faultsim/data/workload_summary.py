@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from faultsim.data.summary_table import SummaryTable
 
-__all__ = ["Summary", "bin_workload", "offered_load", "summarize"]
-
 # key -> (unit, meaning); the order is the order in which a summary prints.
 ROWS: dict[str, tuple[str, str]] = {
     "n_jobs": ("", "jobs"),

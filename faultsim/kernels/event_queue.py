@@ -7,8 +7,6 @@ from operator import index
 from faultsim._core.containers.event_queue import EventHeap
 from faultsim.errors import InputError
 
-__all__ = ["EventQueue"]
-
 Event = tuple[float, int, int]
 
 _RANGES = {"kind": 2**31, "payload": 2**63}

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim._core.fars.knapsack import Knapsack
 from faultsim.errors import InputError
 
-__all__ = ["knapsack"]
-
 
 def knapsack(values: ArrayLike, weights: ArrayLike, capacity: int) -> tuple[NDArray[np.bool_], float]:
     """Choose the items of the largest total value whose weights fit into the capacity.

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-__all__ = ["Box"]
-
 
 class Box(NamedTuple):
     """A contiguous box of a torus: base (x, y, z) and extents (a, b, c), in nodes.

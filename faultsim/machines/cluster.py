@@ -8,8 +8,6 @@ from faultsim import checks
 from faultsim.data.columns import MAX_NODES
 from faultsim.errors import OptionError
 
-__all__ = ["Cluster"]
-
 
 @dataclass(frozen=True, repr=False)
 class Cluster:

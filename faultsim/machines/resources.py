@@ -12,8 +12,6 @@ from faultsim.data.columns import MAX_NODES, Column, as_column, read_only
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["Resources"]
-
 _SPEED = Column("speed", "f8", "1", None, "Seconds of cost done per second.", "[topcuoglu2002] section 2", 0.0)
 
 

@@ -7,8 +7,6 @@ from faultsim.errors import OptionError
 from faultsim.machines.cluster import Cluster
 from faultsim.machines.torus import Torus
 
-__all__ = ["machine_from_lowered", "parse_machine"]
-
 _FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8' or 'mesh:4x4x8'"
 _PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l_nodes, "tpu-v4": Torus.tpu_v4}
 

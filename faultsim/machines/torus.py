@@ -7,8 +7,6 @@ from faultsim import checks
 from faultsim.data.columns import MAX_NODES
 from faultsim.errors import OptionError
 
-__all__ = ["Torus"]
-
 
 @dataclass(frozen=True)
 class Torus:

@@ -10,18 +10,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    "PALETTE",
-    "axes",
-    "legend_below",
-    "new_figure",
-    "require_matplotlib",
-    "save",
-    "tidy",
-    "time_unit",
-    "verbatim",
-]
-
 #: Colors that people with common forms of color blindness can distinguish ([okabe2008]), darkest first for lines.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#5F6368"

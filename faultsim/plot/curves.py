@@ -11,8 +11,6 @@ from faultsim.plot.base import PALETTE, axes, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["MARKERS", "plot_capacity", "plot_curves", "plot_job_sizes"]
-
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 

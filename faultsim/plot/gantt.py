@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.event_kinds import EventKind
 from faultsim.plot.base import GREY, axes, legend_below, tidy, time_unit
 from faultsim.plot.raster import Raster
-from faultsim.results.result import EventKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
-
-__all__ = ["plot_gantt"]
 
 Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of the allocation, first node, node count
 

@@ -13,8 +13,6 @@ from faultsim.results.kiviat import AXES, Axis, Method, kiviat_gain, kiviat_radi
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_kiviat"]
-
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
-__all__ = ["ACCOUNT_COLOURS", "plot_ledger"]
-
 #: Blue is work, warm colors are the cost of failures and checkpoints, gray is idle.
 ACCOUNT_COLOURS = {
     "useful": "#0072B2",

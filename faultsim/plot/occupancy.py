@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
-__all__ = ["animate_occupancy", "busiest", "occupancy", "plot_occupancy"]
-
 FREE = "#DADCE0"
 EDGE, SPECK = 0.74, 0.16  # of a cube for a node that is held, and for a free one, between nodes 1 apart
 COS, SIN = np.cos(np.pi / 6), 0.5

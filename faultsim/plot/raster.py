@@ -9,8 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Raster"]
-
 Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from faultsim.results.metrics import METRICS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Cells", "SweepLike", "metric_label", "plot_differences", "plot_heatmap", "plot_sweep", "value_text"]
-
 #: Most lines that can be distinguished in one figure.
 MOST_LINES = 14
 _NUMBERS_UP_TO = 120  # most cells of a heat map that show their number

@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.event_kinds import EventKind
 from faultsim.errors import OptionError
 from faultsim.plot.base import GREY, PALETTE, axes, legend_below, tidy, time_unit
 from faultsim.plot.gantt import KILLS
-from faultsim.results.result import EventKind
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
-
-__all__ = ["plot_queue", "plot_utilization"]
 
 Steps = tuple[NDArray[np.float64], NDArray[np.float64]]
 MAX_STEPS = 4000  # more than a figure can show

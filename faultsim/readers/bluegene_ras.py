@@ -14,8 +14,6 @@ from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.timestamps import Moment, on_clock
 
-__all__ = ["read_bluegene_ras"]
-
 # <timestamp> <location> <type> <facility> <severity> <message>, the type RAS or NULL; in the form with labels after
 # <label> <seconds> <date> <location>.
 _LINE = re.compile(

@@ -10,8 +10,6 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
 
-__all__ = ["read_dax"]
-
 _SUFFIXES = (".gz", ".xz", ".bz2", ".xml", ".dax")
 _LINKS = ("input", "output", "inout")
 

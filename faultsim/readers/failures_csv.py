@@ -13,8 +13,6 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
 
-__all__ = ["read_failures"]
-
 _NAMES = tuple(by_name(FAILURES))
 _SUFFIXES = (".gz", ".xz", ".bz2", ".csv", ".txt")
 

@@ -15,8 +15,6 @@ from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
 from faultsim.readers.timestamps import Moment, on_clock
 
-__all__ = ["read_fta"]
-
 _FIELDS = (
     "event_id", "component_id", "node_id", "platform_id", "node_name",
     "event_type", "event_start_time", "event_stop_time", "event_end_reason",

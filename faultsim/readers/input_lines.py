@@ -14,8 +14,6 @@ from typing import IO, cast
 
 from faultsim.errors import InputError
 
-__all__ = ["Lines", "display_name", "shown", "stem"]
-
 # Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
 _MAGIC = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),

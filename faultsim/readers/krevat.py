@@ -7,8 +7,6 @@ import numpy as np
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["krevat_span"]
-
 _JOBS = 10_000
 # The paper names no span.  Among all windows of 10,000 job numbers of the NASA log, those that begin at 19,915 to
 # 20,099 give the printed means and deviations; 20,001 is the round one.

@@ -15,8 +15,6 @@ from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.timestamps import Moment, on_clock
 
-__all__ = ["read_lanl"]
-
 # How the header's titles begin.
 _TITLES = ("System", "nodenumz", "Prob Started", "Prob Fixed", "Down Time")
 _MOMENT = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}) (\d{1,2}):(\d\d)")

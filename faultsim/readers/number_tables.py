@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PAD", "parse_block"]
-
 #: Prefix of every block, so that the eight bytes before any token's end can be loaded.
 PAD = b" " * 16
 

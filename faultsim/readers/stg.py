@@ -10,8 +10,6 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
 
-__all__ = ["read_stg"]
-
 _SUFFIXES = (".gz", ".xz", ".bz2", ".stg", ".txt")
 _MOST_DIGITS = 10  # of a number of tasks: jobs have numbers of 32 bits, and Python reads no more than 4,300 digits
 

@@ -16,8 +16,6 @@ from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import Lines, shown, stem
 from faultsim.readers.number_tables import PAD, parse_block
 
-__all__ = ["read_swf"]
-
 _WIDTH = len(FIELDS)
 _WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
 _POSITIONS = tuple(FIELDS.index(name) for name in _WANTED)

@@ -21,8 +21,6 @@ from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
 from faultsim.readers.wfcommons import read_wfcommons
 
-__all__ = ["READERS", "Reader", "detect", "readers_of"]
-
 _WORDS = {Workload: "job log", FailureTrace: "failure trace", Workflow: "workflow"}
 _RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
 
-__all__ = ["Moment", "on_clock", "seconds", "written"]
-
 #: What ``begin=`` and ``end=`` of the readers take: seconds since 1970, "2001-01-31", "2001-01-31 12:00", a datetime.
 Moment: TypeAlias = str | date | float
 

@@ -11,8 +11,6 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
 
-__all__ = ["read_wfcommons"]
-
 _SUFFIXES = (".gz", ".xz", ".bz2", ".json")
 _VERSION = "1.5"
 _TASKS = "workflow.specification.tasks"

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from faultsim.errors import NotAvailableError
 from faultsim.reference.engine import simulate
 
-__all__ = ["ReferenceEngine"]
-
 
 class ReferenceEngine:
     """The plain Python engine behind the same calls; it runs a whole log at once."""

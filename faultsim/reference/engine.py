@@ -15,14 +15,13 @@ from faultsim.policies.registry import MACHINES
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.queueing import queue_order
-from faultsim.reference.state import Job, State, table_of
+from faultsim.reference.state import State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
-
-__all__ = ["simulate"]
 
 KNOWN = {
     "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["World"]
-
 
 class World:
     """The arrays of one run as plain lists.

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from faultsim.errors import EngineError
 from faultsim.reference.torus.boxes import Box
 
-__all__ = ["Job", "Where", "close_stretch", "expected_if_started", "pause", "set_out", "unpause", "where"]
-
 NEVER = float("-inf")
 
 

@@ -4,8 +4,6 @@ from math import fsum
 
 from faultsim.reference.state import State
 
-__all__ = ["advance", "balance", "ledger"]
-
 
 def advance(state: State, now: float) -> None:
     """Let the time pass: idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that

@@ -10,8 +10,6 @@ from faultsim.errors import NotAvailableError, OptionError
 from faultsim.policies.registry import KINDS, find, known_policies
 from faultsim.reference.scheduling.migration import NoMigration
 
-__all__ = ["rules_of"]
-
 
 def rules_of(settings: dict[str, Any]) -> dict[str, Any]:
     """The rules of lowered settings by kind, also of policies that are parameters of others.

@@ -14,22 +14,6 @@ from faultsim.reference.engine_inputs import World
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
 from faultsim.reference.torus.boxes import Box, BoxTable
 
-__all__ = [
-    "ARRIVAL",
-    "CHECKPOINT",
-    "FAILURE",
-    "FINISH",
-    "MOVE",
-    "REPAIR",
-    "START",
-    "THEFT",
-    "Job",
-    "Release",
-    "Reservation",
-    "State",
-    "table_of",
-]
-
 # Event kinds of the record; model.md#events fixes the order of those that are events.
 FINISH, REPAIR, FAILURE, CHECKPOINT, THEFT, ARRIVAL, START, MOVE = 0, 1, 2, 3, 4, 5, 6, 7
 

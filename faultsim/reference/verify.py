@@ -5,8 +5,6 @@ from faultsim.reference.ledger import balance
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import union
 
-__all__ = ["check_end", "check_instant"]
-
 
 def check_instant(state: State) -> None:
     """No node holds two jobs; a job's nodes are one box; free + busy + down = N; every job is in one place."""

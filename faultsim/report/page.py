@@ -19,8 +19,6 @@ from typing import Protocol
 from faultsim.errors import OptionError
 from faultsim.version import __version__
 
-__all__ = ["Code", "Page", "Part", "Picture", "Section", "Table", "Text"]
-
 #: Letters from which a cell needs some width.
 _LONG = 40
 Cell = str | float | int | None

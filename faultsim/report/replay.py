@@ -16,8 +16,6 @@ from faultsim.plot.occupancy import FREE
 if TYPE_CHECKING:
     from faultsim.results.result import Result
 
-__all__ = ["MOST_NODES", "MOST_STAYS", "Replay"]
-
 #: A larger run would make a large page and a slow display.
 MOST_STAYS, MOST_NODES = 50_000, 8192
 

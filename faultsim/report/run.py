@@ -27,8 +27,6 @@ from faultsim.results.provenance import plain
 if TYPE_CHECKING:
     from faultsim.results.result import Result
 
-__all__ = ["Pictures", "pictures", "report_run"]
-
 JOBS_SHOWN = 100
 Results = Mapping[str, "Result"]
 Pictures = Callable[..., Picture]

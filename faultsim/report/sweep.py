@@ -14,8 +14,6 @@ from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
 from faultsim.report.run import Pictures, pictures
 from faultsim.results.metrics import METRICS
 
-__all__ = ["SHOWN", "SweepRows", "report_sweep"]
-
 #: Metrics that a report shows by default.
 SHOWN = ("mean_wait", "mean_bounded_slowdown", "utilization")
 #: Rows that a page holds; a store has all of them.

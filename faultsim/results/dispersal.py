@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 
-__all__ = ["dispersal_of"]
-
 #: Cells of a table of coordinates that are counted at a time.
 _CELLS = 2**22
 

@@ -19,8 +19,6 @@ from faultsim.data.swf_format import write_rows
 from faultsim.errors import InputError
 from faultsim.results.provenance import SCHEMA, Record
 
-__all__ = ["intervals", "load_arrays", "save_arrays", "write_jobs_csv", "write_schedule"]
-
 _FACTS = "facts.json"
 _KIND = "faultsim result"
 

@@ -10,8 +10,6 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.results.result import Result
 
-__all__ = ["AXES", "Axis", "KiviatGain", "kiviat_area", "kiviat_gain", "kiviat_radii", "kiviat_values"]
-
 Method = Result | Mapping[str, float]
 
 

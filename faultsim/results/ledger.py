@@ -1,7 +1,5 @@
 """The accounts of the capacity ledger."""
 
-__all__ = ["LEDGER_ACCOUNTS"]
-
 #: Accounts of the capacity ledger in the order in which they are shown (model.md#ledger).
 LEDGER_ACCOUNTS = (
     "useful",

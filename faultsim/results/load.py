@@ -13,8 +13,6 @@ from faultsim.results.files import load_arrays
 from faultsim.results.provenance import Record
 from faultsim.results.result import FROM_ENGINE, Result
 
-__all__ = ["load_result"]
-
 
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read a result that `Result.save` wrote; everything is restored exactly.

@@ -17,38 +17,6 @@ from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
-__all__ = [
-    "METRICS",
-    "Metric",
-    "backfilled",
-    "bounded_slowdown",
-    "capacity_lost",
-    "capacity_unused",
-    "capacity_utilized",
-    "checkpoint_overhead_ratio",
-    "failed_jobs",
-    "failure_slowdown",
-    "failures",
-    "failures_hit",
-    "job_failure_rate",
-    "ledger_error",
-    "makespan",
-    "mean_bounded_slowdown",
-    "mean_dispersal",
-    "mean_response",
-    "mean_slowdown",
-    "mean_wait",
-    "migrations_attempted",
-    "migrations_successful",
-    "moves",
-    "n_jobs",
-    "node_seconds",
-    "service_unit_loss",
-    "throughput",
-    "utilization",
-    "work_loss_ratio",
-]
-
 
 class Measured(Protocol):
     """The part of a `Result` that metrics use; `Result` itself imports this module."""

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Matched", "matched"]
-
 
 @dataclass(frozen=True)
 class Matched:

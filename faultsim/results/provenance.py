@@ -15,8 +15,6 @@ from faultsim.data.columns import WORKLOAD, content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.version import __version__
 
-__all__ = ["SCHEMA", "Record", "digest", "environment", "provenance"]
-
 #: Version of the layout of provenance and of saved results.
 SCHEMA = 2
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS, WORKLOAD
-from faultsim.data.event_kinds import EVENT_KINDS, EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
@@ -24,8 +23,6 @@ from faultsim.results.provenance import Record, plain, provenance
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-__all__ = ["COUNTERS", "EVENT_KINDS", "FROM_ENGINE", "EventKind", "JobColumns", "Metrics", "Result"]
 
 #: What the engines count.
 COUNTERS = (

@@ -11,8 +11,6 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.machines.resources import Resources
 
-__all__ = ["LogRow", "log_rows", "log_text"]
-
 _FINISH, _REPAIR, _FAILURE, _KILL, _WAKE_UP, _ARRIVAL, _START = range(7)
 
 

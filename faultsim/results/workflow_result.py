@@ -20,8 +20,6 @@ from faultsim.version import __version__
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["WorkflowResult"]
-
 _TABLES = {"jobs": WORKFLOW_RESULTS, "decisions": DECISIONS, "events": WORKFLOW_EVENTS}
 _COUNTS = ("per_pass", "per_node")
 

@@ -17,8 +17,6 @@ from faultsim.policies import BOX_ORDERS, Buckets, NoCheckpoint, Placement, Poli
 from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
-__all__ = ["NEEDS", "ON_TORUS", "check_combination", "refusable", "spare_nodes"]
-
 
 @dataclass(frozen=True)
 class Need:

@@ -14,8 +14,6 @@ from faultsim.policies.queueing import QueueOrder
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
-__all__ = ["core_engine"]
-
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")
 #: What happens to jobs where nobody said: their failures come from `world` alone.
 REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}

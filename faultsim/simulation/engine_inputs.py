@@ -29,8 +29,6 @@ from faultsim.policies import (
 from faultsim.policies.base import Policy
 from faultsim.simulation.options import RunOptions
 
-__all__ = ["MOST", "alarms", "bucket_numbers", "make_world", "predictions", "stream", "ticks"]
-
 Table = dict[str, Any]
 #: Most pairs of interval and node, or other rows, in predictions: more suggest a mistake in units.
 MOST = 10**8

@@ -22,9 +22,6 @@ from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
 
-__all__ = ["Execution", "Stopped", "first_slices", "next_budget"]
-
-
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
 INFINITY = float("inf")

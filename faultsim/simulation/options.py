@@ -10,8 +10,6 @@ from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Recovery, Rescheduling, Scheduler
 
-__all__ = ["RunOptions"]
-
 
 class RunOptions(Protocol):
     """The options of a `faultsim.Run`, which has been checked or is being checked."""

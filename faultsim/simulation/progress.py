@@ -8,8 +8,6 @@ from typing import Any
 
 from faultsim.errors import OptionError
 
-__all__ = ["Progress", "reporting"]
-
 #: Called with (done, total, now): jobs done, total jobs, simulated time in seconds.
 Progress = Callable[[int, int, float], object]
 

@@ -38,8 +38,6 @@ from faultsim.simulation.engine_inputs import MOST
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.progress import Progress, reporting
 
-__all__ = ["DEFAULT_SCHEDULER", "LARGER", "Run"]
-
 DEFAULT_SCHEDULER = EasyBackfill()
 
 #: Reason under which ``oversized="drop"`` counts.

@@ -19,8 +19,6 @@ from faultsim.results.result import Result
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
-__all__ = ["rerun", "simulate"]
-
 
 def simulate(
     log: Workload,

@@ -13,8 +13,6 @@ from faultsim.simulation.execution import Execution, Stopped
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
 
-__all__ = ["simulate_many"]
-
 
 def simulate_many(
     runs: Iterable[Run], *, threads: int | None = None, progress: bool | Progress = False

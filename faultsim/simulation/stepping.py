@@ -13,8 +13,6 @@ from faultsim.results.result import Result
 from faultsim.simulation.execution import INFINITY, Execution
 from faultsim.simulation.run import Run
 
-__all__ = ["Simulation"]
-
 
 class Simulation:
     """A run, step by step: as a backend for other programs, for teaching, and for inspection.

@@ -26,8 +26,6 @@ from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import next_budget
 from faultsim.simulation.progress import Progress, reporting
 
-__all__ = ["simulate_workflows"]
-
 _ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_SCHEDULER = RankHybd()

@@ -9,8 +9,6 @@ from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy, registry
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
-__all__ = ["CHANGES", "INPUT_AXES", "KINDS", "OPTIONS", "Change", "check_axis", "check_bundle", "with_parameters"]
-
 
 @dataclass(frozen=True)
 class Change:

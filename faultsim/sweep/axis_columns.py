@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_column", "labels_of", "matches"]
-
 
 def labels_of(column: NDArray[Any]) -> list[Any]:
     """Each label of an axis once; None where its column has NaN.

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from faultsim.data.text_files import write_text
 
-__all__ = ["write_csv"]
-
 
 def write_csv(table: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> None:
     """A line of names, then a line per row; numbers are exact, NaN is empty."""

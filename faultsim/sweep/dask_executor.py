@@ -23,8 +23,6 @@ from faultsim.sweep.tasks import Task
 from faultsim.sweep.worker import Done, do
 from faultsim.version import __version__
 
-__all__ = ["Dask", "do_packed", "open_client", "pack"]
-
 #: Bytes from which an input is sent on its own; smaller ones travel with the batch.
 ALONE = 64 * 2**10
 #: Seconds to wait for a scheduler.

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from faultsim.sweep.store import Store
     from faultsim.sweep.sweep import Sweep
 
-__all__ = ["Estimate", "estimate"]
-
 #: Runs to try, if there are as many and there is time.
 SAMPLES = 16
 

@@ -19,8 +19,6 @@ from concurrent.futures import (
 from faultsim.sweep.tasks import Task
 from faultsim.sweep.worker import Done, do
 
-__all__ = ["Futures", "Pool", "Processes", "Threads", "cores", "now"]
-
 Cut = tuple[float, float]
 
 

@@ -15,8 +15,6 @@ from faultsim.errors import OptionError
 from faultsim.sweep.axes import INPUT_AXES, check_axis, check_bundle
 from faultsim.sweep.labels import Label, label, unique
 
-__all__ = ["Cell", "Dimension", "Grid", "make_grid"]
-
 
 @dataclass(frozen=True)
 class Dimension:

@@ -5,8 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["POWER", "holm", "needed", "student", "student_p", "wilcoxon_p"]
-
 Floats = NDArray[np.float64]
 
 #: Share of sweeps with `needed` replicates that would show the difference.

@@ -16,8 +16,6 @@ from faultsim.readers.krevat import krevat_span
 from faultsim.readers.swf import read_swf
 from faultsim.readers.table import readers_of
 
-__all__ = ["FAILURES", "LOGS", "failures_source", "log_source"]
-
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
 #: Name -> synthetic failures.

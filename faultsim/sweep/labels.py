@@ -15,8 +15,6 @@ from faultsim.machines import Cluster, Torus
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
 
-__all__ = ["Label", "label", "unique", "word"]
-
 Label = str | int | float | bool | None
 
 

@@ -8,8 +8,6 @@ from faultsim.errors import StoreError
 from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 
-__all__ = ["Merged", "merge"]
-
 
 class Merged(NamedTuple):
     """How many rows were added, and how many runs have different numbers in two stores."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from faultsim.policies import IntervalPredictor
 
-__all__ = ["derived_seed", "draws_from_seed", "generator", "run_seed"]
-
 
 def _sequence(seed: int, purpose: str, replicate: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed, spawn_key=(zlib.crc32(purpose.encode()), replicate))

@@ -11,8 +11,6 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import COUNTERS, Result
 
-__all__ = ["COLUMNS", "numbers"]
-
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
 _METRICS = {name: metric for name, metric in METRICS.items() if not metric.recorded}

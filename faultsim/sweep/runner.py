@@ -22,8 +22,6 @@ from faultsim.sweep.task_hash import canonical
 from faultsim.sweep.tasks import Maker, Task
 from faultsim.sweep.worker import Done
 
-__all__ = ["Drive", "make_pool", "places"]
-
 #: Tasks created at once, between two queries of the store.
 AHEAD = 32
 #: Most tasks of a batch.

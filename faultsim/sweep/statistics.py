@@ -19,8 +19,6 @@ from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wi
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Statistics", "compare", "summary"]
-
 Floats = NDArray[np.float64]
 
 

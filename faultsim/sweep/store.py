@@ -30,8 +30,6 @@ from urllib.parse import quote
 from faultsim.errors import StoreError
 from faultsim.sweep.row_schema import COLUMNS
 
-__all__ = ["LAYOUT", "Store"]
-
 #: Version of the layout of the file (``PRAGMA user_version``).
 LAYOUT = 1
 #: ``PRAGMA application_id``: "flts".

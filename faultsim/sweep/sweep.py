@@ -23,8 +23,6 @@ from faultsim.sweep.tasks import Maker
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
 
-__all__ = ["Filled", "Sweep", "check_given", "load_sweep", "parse_shard", "pick_sweep"]
-
 
 class Filled(NamedTuple):
     """Outcome of one invocation of a sweep: total rows, rows present, runs made, rows that failed, seconds."""

@@ -17,8 +17,6 @@ from faultsim.sweep.sweep import Sweep, check_given
 from faultsim.sweep.toml_lines import Path as Place
 from faultsim.sweep.toml_lines import lines
 
-__all__ = ["KEYS", "read_sweep"]
-
 #: Keys of a file -> what they hold.
 KEYS = {
     "name": "a name",

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from faultsim.sweep.store import Store
 
-__all__ = ["SweepTable", "read_table"]
-
 
 class SweepTable(Mapping[str, NDArray[Any]]):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.

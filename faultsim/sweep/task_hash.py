@@ -21,8 +21,6 @@ from faultsim.simulation.run import Run
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
 
-__all__ = ["ROWS", "by_content", "canonical", "name_of", "task_id"]
-
 #: Version of the contents of a row of the store and of what its hash covers.
 ROWS = 1
 

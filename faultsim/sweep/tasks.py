@@ -17,8 +17,6 @@ from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
 from faultsim.sweep.task_hash import task_id
 
-__all__ = ["Inputs", "Maker", "Task"]
-
 #: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
 

@@ -3,8 +3,6 @@
 It reads text that `tomllib` has already accepted, so it need not find mistakes.
 """
 
-__all__ = ["Path", "lines"]
-
 #: Keys and numbers of list items from the top: ``("grid", "scheduler", 1)``.
 Path = tuple[str | int, ...]
 

@@ -13,8 +13,6 @@ from faultsim.simulation.execution import Execution, Stopped, first_slices
 from faultsim.simulation.run import Run
 from faultsim.sweep.row_schema import COLUMNS, numbers
 
-__all__ = ["Done", "do"]
-
 
 @dataclass
 class Done:

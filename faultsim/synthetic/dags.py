@@ -12,8 +12,6 @@ from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import check_count, generator
 
-__all__ = ["DagProperties", "bench_dags", "dag_properties", "random_dag"]
-
 #: What `bench_dags` draws from. The bench is not public, and no paper prints its values; all but the sizes are ours.
 _SIZES = (175, 249)
 _MESHING = (1.0, 4.0)

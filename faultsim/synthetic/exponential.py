@@ -9,8 +9,6 @@ from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import check_count, generator
 
-__all__ = ["exponential"]
-
 
 def exponential(
     n: int,

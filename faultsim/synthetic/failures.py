@@ -18,8 +18,6 @@ from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
-__all__ = ["exponential_failures", "reorder_gaps", "weibull_failures", "zipf_shares"]
-
 # More than any machine has seen; a mistake in units is rejected instead of filling the memory.
 _MOST_FAILURES = 50_000_000
 _KEYS_AT_ONCE = 1 << 21

@@ -17,8 +17,6 @@ from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 from faultsim.synthetic.seeding import check_count, generator
 
-__all__ = ["HyperErlang", "HyperErlangModel", "SizeClass", "hyper_erlang", "hyper_erlang_fit"]
-
 # A fit that needs more stages is a constant for all purposes.
 _MAX_STAGES = 1000
 

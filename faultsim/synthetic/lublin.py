@@ -15,8 +15,6 @@ from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import check_count, generator
 
-__all__ = ["lublin"]
-
 _BUCKETS = 48  # half hours of a day
 _BUCKET = 1800.0  # seconds
 _DAY_START = 11  # the gamma curve of the day begins at this half hour, where the fewest jobs arrive

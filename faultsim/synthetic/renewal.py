@@ -15,8 +15,6 @@ from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, sample_times
 
-__all__ = ["BATHTUB_SHAPES", "UPTIMES", "renewal_failures"]
-
 #: Weibull shapes of the three sub-populations of [li2009]: early failures, chance, wear.
 BATHTUB_SHAPES = (0.5, 1.0, 1.5)
 _GAMMA = np.array([math.gamma(1.0 + 1.0 / shape) for shape in BATHTUB_SHAPES])

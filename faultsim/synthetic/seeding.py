@@ -6,8 +6,6 @@ import numpy as np
 
 from faultsim.errors import OptionError
 
-__all__ = ["check_count", "generator"]
-
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
     """The generator itself, or a new one (PCG64DXSM) from an integer seed.  There is no hidden default.

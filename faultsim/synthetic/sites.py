@@ -25,8 +25,6 @@ from faultsim.synthetic.stand_in import (
     site_schedule,
 )
 
-__all__ = ["llnl_like", "nasa_like", "sdsc_like"]
-
 _DAY = 86_400.0
 _JOBS = 10_000  # the tables describe spans of this many jobs ([krevat2002] Table 1)
 

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Mix", "counts", "daily_arrivals", "draw_mix", "in_series", "site_schedule"]
-
 _DAY = 86_400.0
 
 Floats = NDArray[np.float64]

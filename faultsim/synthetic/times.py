@@ -14,8 +14,6 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.synthetic.seeding import generator
 
-__all__ = ["ExponentialTimes", "LognormalTimes", "Times", "WeibullTimes", "sample_times"]
-
 # Below it a Weibull variable spans more than 30 decades and sums lose all but the largest term.
 _LEAST_SHAPE = 0.05
 

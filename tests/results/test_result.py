@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, given, settings
 
 import faultsim as fs
 from faultsim.data.columns import JOBS
+from faultsim.data.event_kinds import EVENT_KINDS
 from faultsim.errors import InputError, MissingExtraError, OptionError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.result import EVENT_KINDS, Result
+from faultsim.results.result import Result
 from helpers.runs import runs
 
 LOG = fs.Workload(

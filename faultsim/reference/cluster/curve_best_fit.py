@@ -2,8 +2,6 @@
 
 from itertools import groupby
 
-__all__ = ["curve_best_fit", "hilbert", "nodes_along", "snake"]
-
 Point = tuple[int, ...]  # a node's coordinates
 
 

@@ -2,8 +2,6 @@
 
 from bisect import insort
 
-__all__ = ["EventQueue"]
-
 
 class EventQueue:
     """Events in the order (time, kind, payload), smallest first: the reference implementation of `faultsim.EventQueue`.

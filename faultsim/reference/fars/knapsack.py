@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-__all__ = ["knapsack"]
-
 
 def knapsack(values: Sequence[float], weights: Sequence[int], capacity: int) -> tuple[list[bool], float]:
     """Choose items by the rule of model.md#knapsack: the reference implementation of `faultsim.knapsack`.

@@ -9,9 +9,6 @@ from faultsim.reference.scheduling.queueing import occupied_at
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 
-__all__ = ["Promise", "change_box", "change_nodes"]
-
-
 # -- where to
 
 

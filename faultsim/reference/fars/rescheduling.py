@@ -12,8 +12,6 @@ from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job, where
 from faultsim.reference.state import THEFT, State
 
-__all__ = ["FailureSlowdown", "JobFailureRate", "NodeStealing", "ServiceUnitLoss", "act"]
-
 
 class Suspect(NamedTuple):
     """A suspicious job: "k >= 1 of their nodes suspicious"."""

@@ -6,11 +6,6 @@ from typing import Any
 from faultsim.reference.job import Job, close_stretch, set_out, where
 from faultsim.reference.state import CHECKPOINT, State
 
-__all__ = [
-    "BeforeFailure", "Daly", "MaxAvailability", "NoCheckpoint", "Periodic", "PredictedWindows", "RiskBased", "Young",
-    "alarm", "all_jobs", "ask", "big_jobs", "long_jobs",
-]  # fmt: skip
-
 # -- the policies
 
 

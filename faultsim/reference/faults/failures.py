@@ -7,8 +7,6 @@ from faultsim.errors import EngineError
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
 from faultsim.reference.state import FAILURE, REPAIR, State
 
-__all__ = ["before_the_first_submit", "end_holds", "fail", "go_back", "hold", "repair", "requeue", "roll_back"]
-
 
 def before_the_first_submit(state: State) -> int:
     """model.md#early-failures: "they count for `LeastFailuresFirst`, and take their node down if it is not up again by

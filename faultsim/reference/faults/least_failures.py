@@ -6,8 +6,6 @@ from faultsim.reference.job import Job, close_stretch, set_out, unpause
 from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.state import State
 
-__all__ = ["LeastFailures"]
-
 
 class LeastFailures(NoMigration):
     def at_finish(self, state: State, finished: Job) -> None:

@@ -7,12 +7,10 @@ order (a new job has none), and puts it into the earliest hole given all others,
 import math
 from bisect import bisect_left
 
-from faultsim.reference.job import expected_if_started
+from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
-from faultsim.reference.state import Job, Reservation, State
+from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import union
-
-__all__ = ["conservative"]
 
 
 def conservative(state: State, order: list[Job]) -> None:

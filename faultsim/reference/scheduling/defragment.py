@@ -2,13 +2,12 @@
 
 from typing import Any
 
+from faultsim.reference.job import Job
 from faultsim.reference.scheduling.migration import NoMigration
 from faultsim.reference.scheduling.placement import Window, place
 from faultsim.reference.scheduling.queueing import shadow_time
-from faultsim.reference.state import Job, State
+from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
-
-__all__ = ["Defragment"]
 
 
 class Defragment(NoMigration):

@@ -1,12 +1,10 @@
 """`Backfill(depth=k)`: the first k jobs that wait have reservations, recomputed in every pass (model.md#backfill)."""
 
-from faultsim.reference.job import expected_if_started
+from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import check_promise, occupied_at
-from faultsim.reference.state import Job, Reservation, State
+from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import Box, union
-
-__all__ = ["backfill_in_depth", "leaves_room", "promises", "room"]
 
 Plan = list[Reservation]  # in queue order; the head of a torus with reservation="any" has no box
 

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from faultsim.reference.state import Job, State
-
-__all__ = ["NoMigration"]
+from faultsim.reference.job import Job
+from faultsim.reference.state import State
 
 
 class NoMigration:

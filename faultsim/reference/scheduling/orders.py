@@ -11,9 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.reference.state import Job
-
-__all__ = ["arrival", "largest", "python", "shortest", "unicef", "wfp3"]
+from faultsim.reference.job import Job
 
 
 def arrival(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:

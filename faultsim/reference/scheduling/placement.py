@@ -7,15 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
-from faultsim.reference.state import Job, State
+from faultsim.reference.job import Job
+from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 from faultsim.reference.torus.most_cubic import most_cubic
-
-__all__ = [
-    "Window", "balancing", "cubic_box", "first_box", "free_nodes_for", "least_failures_first", "lowest_nodes",
-    "max_free_partition", "nodes_on_curve", "place", "python", "safest_first", "tie_breaking", "unsuspected",
-    "window_at",
-]  # fmt: skip
 
 
 class Window(NamedTuple):

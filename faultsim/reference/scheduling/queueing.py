@@ -3,21 +3,10 @@
 import math
 
 from faultsim.errors import EngineError
-from faultsim.reference.job import expected_if_started
+from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
-from faultsim.reference.state import Job, State
+from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box, union
-
-__all__ = [
-    "backfill",
-    "check_start",
-    "fcfs",
-    "fixed_box",
-    "occupied_at",
-    "queue_order",
-    "shadow_time",
-    "start_as_head",
-]
 
 
 def queue_order(state: State) -> list[Job]:

@@ -3,13 +3,12 @@
 import math
 from typing import Any
 
+from faultsim.reference.job import Job
 from faultsim.reference.scheduling.conservative import conservative
 from faultsim.reference.scheduling.depth import backfill_in_depth, promises, room
 from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, fixed_box, queue_order, shadow_time
-from faultsim.reference.state import Job, Reservation, State
+from faultsim.reference.state import Reservation, State
 from faultsim.reference.torus.boxes import Box
-
-__all__ = ["Backfill", "Conservative", "Easy", "Fcfs"]
 
 
 class Fcfs:

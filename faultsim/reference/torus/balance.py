@@ -7,8 +7,6 @@ import numpy as np
 
 from faultsim.reference.torus.partition import Box, Busy, is_free, masks, max_free, nodes, permitted
 
-__all__ = ["balancing", "failing_nodes", "failure_probability", "tie_breaking"]
-
 
 def failure_probability(k: int, p: float, rule: str = "prod") -> float:
     """P of a box with k nodes that are predicted to fail, each with probability p (model.md#balancing)."""

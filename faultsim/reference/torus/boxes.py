@@ -13,8 +13,6 @@ import numpy as np
 from faultsim.errors import NotAvailableError
 from faultsim.reference.torus.partition import BOX_ORDERS, all_boxes, nodes
 
-__all__ = ["Box", "BoxTable", "list_boxes", "union"]
-
 
 class Box(NamedTuple):
     """A contiguous box: base, extent, and the set of its nodes."""

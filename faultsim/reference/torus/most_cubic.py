@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from faultsim.reference.torus.boxes import Box
 
-__all__ = ["most_cubic"]
-
 
 def most_cubic(candidates: Sequence[Box]) -> Box:
     """ "`MostCubic` takes the one with the least surface, [...] ties to the first." """

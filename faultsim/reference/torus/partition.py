@@ -11,23 +11,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "BOX_ORDERS",
-    "all_boxes",
-    "choose",
-    "feasible_sizes",
-    "fill",
-    "find_partitions",
-    "free_bases",
-    "is_free",
-    "is_outside",
-    "max_free",
-    "max_free_partition",
-    "next_feasible",
-    "permitted",
-    "pop_steps",
-]
-
 Box = tuple[int, int, int, int, int, int]
 Busy = NDArray[np.bool_]
 

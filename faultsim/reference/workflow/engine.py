@@ -32,8 +32,6 @@ from faultsim.reference.workflow.state import (
     WorkflowState,
 )
 
-__all__ = ["WorkflowEngine"]
-
 
 class WorkflowEngine:
     """The plain Python engine behind the calls of the compiled one; it runs everything at once.

@@ -3,8 +3,6 @@
 from faultsim.reference.workflow.plan import plan
 from faultsim.reference.workflow.state import ARRIVAL, FAILURE, REPAIR, START, WorkflowJob, WorkflowState
 
-__all__ = ["follow"]
-
 
 def follow(state: WorkflowState) -> None:
     """ "Every job keeps its planned node, and every node keeps its planned order."

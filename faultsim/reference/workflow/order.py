@@ -2,8 +2,6 @@
 
 from faultsim.reference.workflow.state import WorkflowJob, WorkflowState
 
-__all__ = ["set_ranks"]
-
 
 def set_ranks(state: WorkflowState) -> None:
     """ "rank(j) = M(j) + max over edges (j, v, x) of (C(x) + rank(v)), rank(j) = M(j) without a successor, where M(j)

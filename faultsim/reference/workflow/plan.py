@@ -4,8 +4,6 @@ import math
 
 from faultsim.reference.workflow.state import WorkflowJob, WorkflowState
 
-__all__ = ["plan"]
-
 
 def plan(state: WorkflowState, jobs: list[WorkflowJob], planned: list[list[WorkflowJob]]) -> None:
     """ "Among the jobs whose predecessors are all planned, the one with the highest rank (as above) is next, ties to

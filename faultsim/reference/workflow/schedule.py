@@ -2,8 +2,6 @@
 
 from faultsim.reference.workflow.state import WorkflowJob, WorkflowState
 
-__all__ = ["scheduling_pass"]
-
 
 def scheduling_pass(state: WorkflowState) -> None:
     """ "The pass goes through the jobs of the pool in this order, and ends when no node is free. All free nodes are

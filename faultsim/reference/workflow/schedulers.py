@@ -5,8 +5,6 @@ from typing import Any
 from faultsim.policies.registry import known_policies
 from faultsim.reference.workflow.state import WorkflowJob
 
-__all__ = ["Fifo", "Flaw", "Heft", "RankHybd", "scheduler_of"]
-
 
 def scheduler_of(rule: dict[str, Any]) -> "RankHybd":
     """The scheduler of a lowered policy: the class here that its row in the registry names."""

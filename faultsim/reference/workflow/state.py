@@ -4,19 +4,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "ARRIVAL",
-    "FAILURE",
-    "FINISH",
-    "KILL",
-    "REPAIR",
-    "START",
-    "WAKE_UP",
-    "WorkflowJob",
-    "WorkflowState",
-    "make_jobs",
-]
-
 FINISH, REPAIR, FAILURE, KILL, WAKE_UP, ARRIVAL, START = range(7)
 
 
