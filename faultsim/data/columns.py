@@ -42,7 +42,6 @@ class Column:
 
     Examples
     --------
-    >>> from faultsim.data.columns import WORKLOAD, by_name
     >>> by_name(WORKLOAD)["runtime"].unit
     's'
     """
@@ -213,7 +212,6 @@ def by_name(table: tuple[Column, ...]) -> dict[str, Column]:
 
     Examples
     --------
-    >>> from faultsim.data.columns import EVENTS, by_name
     >>> list(by_name(EVENTS))
     ['time', 'kind', 'job', 'node']
     """
@@ -225,8 +223,6 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.columns import read_only
     >>> read_only(np.zeros(2)).flags.writeable
     False
     """
@@ -239,7 +235,6 @@ def content_hash(columns: Mapping[str, NDArray[Any]], first: bytes = b"") -> str
 
     Examples
     --------
-    >>> import numpy as np
     >>> a = content_hash({"node": np.array([1, 2])})
     >>> a == content_hash({"node": np.array([1, 2])}), len(a)
     (True, 32)
@@ -296,7 +291,6 @@ def as_column(values: object, column: Column, *, length: int | None = None) -> N
 
     Examples
     --------
-    >>> from faultsim.data.columns import WORKLOAD, as_column, by_name
     >>> as_column([4, 8], by_name(WORKLOAD)["size"])
     array([4, 8], dtype=int32)
     >>> as_column([4, 2.5], by_name(WORKLOAD)["size"])
@@ -350,8 +344,6 @@ def check_order(values: NDArray[Any], column: Column) -> None:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.columns import WORKLOAD, by_name, check_order
     >>> check_order(np.array([0.0, 5.0, 4.0]), by_name(WORKLOAD)["submit"])
     Traceback (most recent call last):
     ...
@@ -388,7 +380,6 @@ def check_columns(table: Mapping[str, NDArray[Any]], columns: tuple[Column, ...]
 
     Examples
     --------
-    >>> from faultsim.data.columns import EVENTS, check_columns
     >>> list(check_columns({"time": [0.0], "kind": [5], "job": [0], "node": [-1]}, EVENTS))
     ['time', 'kind', 'job', 'node']
     """

@@ -85,7 +85,6 @@ def merged_outages(
     Examples
     --------
     >>> import faultsim as fs
-    >>> from faultsim.data.failure_summary import merged_outages
     >>> first, downtime = merged_outages(fs.FailureTrace([0, 5, 20], [1, 1, 1], 10).columns)
     >>> first.tolist(), downtime.tolist()
     ([0, 2], [15.0, 10.0])
@@ -125,7 +124,6 @@ def summarize(
     Examples
     --------
     >>> import faultsim as fs
-    >>> from faultsim.data.failure_summary import summarize
     >>> trace = fs.FailureTrace([0, 0, 300], [0, 1, 1], 60, span=600)
     >>> summarize(trace.columns, span=600.0, nodes=2)["burst_nodes_max"]
     2

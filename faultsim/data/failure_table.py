@@ -24,7 +24,6 @@ def default_coins(n: int) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from faultsim.data.failure_table import default_coins
     >>> bool((default_coins(5) == default_coins(5)).all()), bool((default_coins(5) < 1).all())
     (True, True)
     """
@@ -47,8 +46,6 @@ def priorities(coin: NDArray[np.float64], key: int) -> NDArray[np.uint64]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.failure_table import priorities
     >>> a = priorities(np.array([0.25, 0.5]), 0)
     >>> b = priorities(np.array([0.125, 0.25, 0.5]), 0)
     >>> bool((a == b[1:]).all())

@@ -21,7 +21,6 @@ class SummaryTable(Mapping[str, float]):
 
     Examples
     --------
-    >>> from faultsim.data.summary_table import SummaryTable
     >>> table = SummaryTable({"span": ("s", "time between them")}, {"span": 60.0})
     >>> table["span"]
     60.0

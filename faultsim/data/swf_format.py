@@ -51,7 +51,6 @@ def header_fields(comments: Sequence[str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> from faultsim.data.swf_format import header_fields
     >>> header_fields(["; Version: 2.2", ";MaxNodes: 338 (batch partition; 512 total)"])
     {'Version': '2.2', 'MaxNodes': '338 (batch partition; 512 total)'}
     """
@@ -72,7 +71,6 @@ def leading_integer(text: str) -> int | None:
 
     Examples
     --------
-    >>> from faultsim.data.swf_format import leading_integer
     >>> leading_integer("338 (batch partition; 512 total)")
     338
     """
@@ -102,7 +100,6 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     Examples
     --------
     >>> import numpy as np
-    >>> from faultsim.data.swf_format import write_rows
     >>> write_rows("-", {"id": np.array([1]), "submit": np.array([0.5])}, ["; Version: 2.2"])
     ; Version: 2.2
     1 0.5 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1

@@ -26,7 +26,6 @@ def shortest(values: NDArray[Any]) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from faultsim.data.text_files import shortest
     >>> shortest(np.array([2.0, 0.1]))
     ['2', '0.1']
     """
@@ -46,7 +45,6 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
     Examples
     --------
-    >>> from faultsim.data.text_files import write_text
     >>> write_text("-", "one line\\n")
     one line
     """

@@ -36,7 +36,6 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
 
     Examples
     --------
-    >>> from faultsim.data.workflow_graph import edge_columns
     >>> edge_columns([(1, 2, 4.0), (0, 1, 3.0)], 3, None)["transfer"]
     array([3., 4.])
     >>> edge_columns([(0, 3, 1.0)], 3, None)
@@ -106,8 +105,6 @@ def row_starts(keys: NDArray[np.int32], rows: int) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.workflow_graph import row_starts
     >>> row_starts(np.array([0, 0, 2], dtype=np.int32), 3)
     array([0, 2, 2, 3])
     """
@@ -135,8 +132,6 @@ def topological(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.workflow_graph import topological
     >>> topological(np.array([0, 0, 1, 2]), np.array([0, 1]), np.array([1, 1, 0]), None)
     array([2, 1, 0], dtype=int32)
     """

@@ -69,8 +69,6 @@ def offered_load(submit: NDArray[Any], work: NDArray[Any], nodes: int) -> float:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.workload_summary import offered_load
     >>> offered_load(np.array([0.0, 100.0]), np.array([50.0, 30.0]), 2)
     0.4
     """
@@ -84,8 +82,6 @@ def bin_workload(size: NDArray[Any], work: NDArray[Any], nodes: int) -> NDArray[
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.data.workload_summary import bin_workload
     >>> bin_workload(np.array([1, 3, 1]), np.array([10.0, 6.0, 5.0]), 4)
     array([15.,  0.,  6.,  0.])
     """
@@ -106,7 +102,6 @@ def summarize(
     Examples
     --------
     >>> import faultsim as fs
-    >>> from faultsim.data.workload_summary import summarize
     >>> log = fs.Workload(submit=[0, 50], runtime=[10, 20], size=[1, 2])
     >>> summarize(log.columns, nodes=None)["work_total"]
     50.0

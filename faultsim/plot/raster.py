@@ -24,7 +24,6 @@ class Raster:
 
     Examples
     --------
-    >>> import numpy as np
     >>> raster = Raster(kinds=1, height=2, width=2)
     >>> one = np.array([0.5]), np.array([2.0]), np.array([0.0]), np.array([1.0]), np.array([0])
     >>> raster.add(*one)

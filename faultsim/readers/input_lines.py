@@ -28,7 +28,6 @@ def display_name(path: str | os.PathLike[str]) -> str:
 
     Examples
     --------
-    >>> from faultsim.readers.input_lines import display_name
     >>> display_name("-")
     '<stdin>'
     """
@@ -41,7 +40,6 @@ def stem(path: str | os.PathLike[str], suffixes: tuple[str, ...]) -> str:
 
     Examples
     --------
-    >>> from faultsim.readers.input_lines import stem
     >>> stem("logs/SDSC-SP2-1998-4.2-cln.swf.gz", (".gz", ".swf"))
     'SDSC-SP2-1998-4.2-cln'
     """
@@ -56,7 +54,6 @@ def shown(text: bytes) -> str:
 
     Examples
     --------
-    >>> from faultsim.readers.input_lines import shown
     >>> shown(b"1 2 x")
     "'1 2 x'"
     """
@@ -82,7 +79,6 @@ class Lines:
     Examples
     --------
     >>> import os, tempfile
-    >>> from faultsim.readers.input_lines import Lines
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "two.txt")
     ...     with open(path, "w") as file:

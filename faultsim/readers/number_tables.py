@@ -49,7 +49,6 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
 
     Examples
     --------
-    >>> from faultsim.readers.number_tables import PAD, parse_block
     >>> parse_block(PAD + b"1 10 -1\\n2 20.5 -1\\n", [0, 1], 3)
     [array([1, 2]), array([10. , 20.5])]
     >>> parse_block(PAD + b"1 10 -1\\n2 many -1\\n", [0, 1], 3) is None

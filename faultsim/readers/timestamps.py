@@ -24,7 +24,6 @@ def seconds(what: str, moment: Moment) -> float:
 
     Examples
     --------
-    >>> from faultsim.readers.timestamps import seconds
     >>> seconds("begin", "1970-01-02"), seconds("begin", "1970-01-02 00:00:30"), seconds("begin", 5)
     (86400.0, 86430.0, 5.0)
     """
@@ -51,7 +50,6 @@ def written(moment: float) -> str:
 
     Examples
     --------
-    >>> from faultsim.readers.timestamps import written
     >>> written(86_430.0)
     '1970-01-02 00:00'
     """
@@ -97,8 +95,6 @@ def on_clock(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.readers.timestamps import on_clock
     >>> columns = {"time": np.array([86_430.0]), "node": np.array([3]), "downtime": np.array([60.0])}
     >>> on_clock("sample", columns, {}, first=86_430.0, last=86_490.0, begin=None, end=None)
     <FailureTrace 'sample (0 s = 1970-01-02 00:00)': 1 failure, nodes 3-3, span 90 s>

@@ -67,7 +67,6 @@ def simulate(
 
     Examples
     --------
-    >>> from faultsim.reference.engine import simulate
     >>> settings = {"machine": {"name": "cluster", "nodes": 4}, "placement": {"name": "first_fit"}, "migration": None,
     ...             "scheduler": {"name": "fcfs", "order": {"name": "arrival"}}, "overrun": "extend",
     ...             "start_delay": 0.0, "record": False}

@@ -226,7 +226,6 @@ def intervals(nodes: NDArray[Any]) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> intervals(np.array([0, 1, 2, 3, 4, 6, 8]))
     '0-4 6 8'
     """

@@ -64,7 +64,6 @@ def matched(
     --------
     The example of the paper (its Figure 5): two hits, one failure missed, one false prediction.
 
-    >>> import numpy as np
     >>> down = np.array([5.0, 15.0, 60.0]), np.array([5.0, 5.0, 5.0]), np.array([2, 0, 1])
     >>> when = np.array([8.0, 18.0, 90.0])
     >>> matched(*down, when, when, np.array([2, 0, 2]))

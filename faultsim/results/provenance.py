@@ -78,7 +78,6 @@ def digest(columns: Mapping[str, NDArray[Any]]) -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> a = digest({"submit": np.array([0.0, 1.0])})
     >>> a == digest({"submit": np.array([0.0, 1.0])}), len(a)
     (True, 32)

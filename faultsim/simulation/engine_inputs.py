@@ -117,7 +117,6 @@ def bucket_numbers(time: NDArray[np.float64], length: float) -> NDArray[np.int64
 
     Examples
     --------
-    >>> import numpy as np
     >>> bucket_numbers(np.array([0.0, 1.0, 300.0, 300.5]), 300.0)
     array([-1,  0,  0,  1])
     """

@@ -31,7 +31,6 @@ def student_p(difference: Floats) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> round(student_p(np.array([1.0, 2.0, 3.0])), 4)
     0.0742
     """
@@ -51,7 +50,6 @@ def wilcoxon_p(difference: Floats) -> float:
 
     Examples
     --------
-    >>> import numpy as np
     >>> wilcoxon_p(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     0.0625
     """
@@ -82,7 +80,6 @@ def holm(p: Floats) -> Floats:
 
     Examples
     --------
-    >>> import numpy as np
     >>> holm(np.array([0.01, 0.04, np.nan, 0.03])).tolist()
     [0.03, 0.06, nan, 0.06]
     """

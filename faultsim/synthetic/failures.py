@@ -161,8 +161,6 @@ def reorder_gaps(gaps: NDArray[np.float64], window: int) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.failures import reorder_gaps
     >>> reorder_gaps(np.array([1.0, 2.0, 4.0, 3.0, 5.0, 6.0]), 4)
     array([2., 1., 3., 4., 5., 6.])
     """
@@ -184,7 +182,6 @@ def zipf_shares(nodes: int, alpha: float) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from faultsim.synthetic.failures import zipf_shares
     >>> round(float(zipf_shares(320, 0.99)[0]), 3)
     0.153
     """

@@ -12,7 +12,6 @@ def generator(rng: np.random.Generator | int) -> np.random.Generator:
 
     Examples
     --------
-    >>> from faultsim.synthetic.seeding import generator
     >>> bool(generator(7).integers(100) == generator(7).integers(100))
     True
     """
@@ -28,7 +27,6 @@ def check_count(n: int) -> int:
 
     Examples
     --------
-    >>> from faultsim.synthetic.seeding import check_count
     >>> check_count(10)
     10
     """

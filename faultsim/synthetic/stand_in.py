@@ -53,7 +53,6 @@ def counts(shares: Sequence[float], n: int) -> Whole:
 
     Examples
     --------
-    >>> from faultsim.synthetic.stand_in import counts
     >>> counts([1, 1, 2], 5).tolist()
     [1, 1, 3]
     """
@@ -69,8 +68,6 @@ def draw_mix(mix: Sequence[Mix], n: int, rng: np.random.Generator) -> list[tuple
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.stand_in import Mix, draw_mix
     >>> mix = [Mix(4, 1.0, 100.0, (10, 20, 40, 60, 100, 300, 900))]
     >>> [(size, len(runtime), float(runtime.mean())) for size, runtime in draw_mix(mix, 1000, np.random.default_rng(1))]
     [(4, 1000, 100.0)]
@@ -126,8 +123,6 @@ def in_series(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.stand_in import in_series
     >>> drawn = [(1, np.arange(60.0)), (4, np.arange(40.0))]
     >>> size, _, _ = in_series(drawn, np.random.default_rng(1), length=5, likeness=0.5, spread=1.5, slots=10)
     >>> int((size == 4).sum())
@@ -193,8 +188,6 @@ def daily_arrivals(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.stand_in import daily_arrivals
     >>> gaps = [(0.0, 0.0), (1.0, 2.0)]
     >>> daily_arrivals(3, np.random.default_rng(1), span=7200.0, hours=[1] * 24, gaps=gaps, memory=0.0)[[0, -1]]
     array([   0., 7200.])
@@ -237,8 +230,6 @@ def site_schedule(submit: Floats, runtime: Floats, size: Whole, *, nodes: int, p
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.stand_in import site_schedule
     >>> submit, runtime, size = np.array([0.0, 1.0, 2.0]), np.array([10.0, 5.0, 3.0]), np.array([3, 2, 1])
     >>> site_schedule(submit, runtime, size, nodes=4, patience=60.0)
     array([ 0., 10.,  2.])

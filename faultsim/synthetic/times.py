@@ -112,8 +112,6 @@ def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from faultsim.synthetic.times import sample_times
     >>> sample_times("downtime", 120, 3, np.random.default_rng(1))
     array([120., 120., 120.])
     >>> sample_times("downtime", lambda n, rng: rng.integers(1, 3, n), 3, np.random.default_rng(1))

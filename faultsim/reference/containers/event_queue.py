@@ -10,7 +10,6 @@ class EventQueue:
 
     Examples
     --------
-    >>> from faultsim.reference.containers.event_queue import EventQueue
     >>> q = EventQueue()
     >>> q.push(2.0, 0, 7)
     >>> q.push(1.0, 5, 3)

@@ -11,7 +11,6 @@ def knapsack(values: Sequence[float], weights: Sequence[int], capacity: int) -> 
 
     Examples
     --------
-    >>> from faultsim.reference.fars.knapsack import knapsack
     >>> knapsack([60.0, 100.0, 120.0], [10, 20, 30], 50)
     ([False, True, True], 220.0)
     """

@@ -52,7 +52,6 @@ class WorkflowEngine:
 
     Examples
     --------
-    >>> from faultsim.reference.workflow.engine import WorkflowEngine
     >>> settings = {"scheduler": {"name": "rank_hybd"}, "transfers": "parallel", "outputs": None, "record": False}
     >>> chain = {"first_job": [0, 2], "arrival": [0.0], "cost": [4.0, 4.0], "speed": [1.0, 2.0], "bandwidth": 1.0,
     ...          "predecessor_start": [0, 0, 1], "predecessor": [0], "predecessor_transfer": [1.0],
