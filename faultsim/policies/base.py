@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Annotated, Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-__all__ = ["FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share"]
+__all__ = ["Check", "FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share"]
 
-# Types of parameters, with their unit; `faultsim.policies.registry` reads it.
+# Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
 Seconds = Annotated[float, "s"]
 Hours = Annotated[float, "h"]
 Share = Annotated[float, "1"]
@@ -18,14 +18,28 @@ JobCount = Annotated[int, "jobs"]
 FailureCount = Annotated[float, "failures"]
 
 
-class Policy:
-    """Base of all policies: a frozen dataclass whose parameters lower to a plain dict.
+class Check(partial[Any]):
+    """In the type of a parameter: what a given value is passed to, and replaced by what comes back."""
 
-    The engine takes the lowered form, provenance keeps it, and `faultsim.policies.from_lowered` reverses it.
+    def __repr__(self) -> str:
+        given = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.keywords.items())]
+        return f"{self.func.__name__}({', '.join(given)})"
+
+
+class Policy:
+    """Base of all policies: a frozen dataclass whose parameters are checked as their types say.
+
+    They lower to a plain dict: the engine takes the lowered form, provenance keeps it, and
+    `faultsim.policies.from_lowered` reverses it.
     """
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
+
+    def __post_init__(self) -> None:
+        cls: Any = type(self)  # which mypy does not take for hashable
+        for name, check in _checks(cls):
+            object.__setattr__(self, name, check(getattr(self, name)))
 
     @classmethod
     def is_written(cls) -> bool:
@@ -35,7 +49,7 @@ class Policy:
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
         lowered: dict[str, Any] = {"name": self.name}
-        cls: Any = type(self)  # which mypy does not take for hashable
+        cls: Any = type(self)
         for name in _parameters(cls):
             value = getattr(self, name)
             lowered[name] = value.lower() if isinstance(value, Policy) else value
@@ -49,6 +63,12 @@ class Policy:
     def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
         """The policy of a lowered form (without its name) and its `arrays`."""
         return cls(**options)
+
+
+@cache
+def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
+    marks = ((field.name, mark) for field in fields(cls) for mark in getattr(field.type, "__metadata__", ()))
+    return tuple((name, mark) for name, mark in marks if isinstance(mark, Check))
 
 
 @cache

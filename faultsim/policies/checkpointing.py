@@ -1,14 +1,15 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import JobCount, Policy, Seconds
+from faultsim.policies.base import Check, JobCount, Policy, Seconds
 from faultsim.policies.predictors import Buckets
 
 __all__ = [
@@ -49,15 +50,11 @@ class Victims(Policy):
     kind: ClassVar[str] = "victims"
 
 
-def _cost(value: object, *, above: bool = False) -> float:
-    what = "cost of a checkpoint"
-    if above:
-        return checks.number(what, value, above=0.0, unit="seconds")
-    return checks.number(what, value, low=0.0, unit="seconds")
-
-
-def _interval(value: object) -> float:
-    return checks.number("interval of checkpoints", value, above=0.0, unit="seconds")
+_seconds = partial(checks.number, unit="seconds")
+Interval = Annotated[Seconds, Check(_seconds, "interval of checkpoints", above=0.0)]
+Cost = Annotated[Seconds, Check(_seconds, "cost of a checkpoint", low=0.0)]
+CostAboveZero = Annotated[Seconds, Check(_seconds, "cost of a checkpoint", above=0.0)]
+Mtbf = Annotated[Seconds, Check(_seconds, "mtbf, the mean time between failures of one node,", above=0.0)]
 
 
 @dataclass(frozen=True)
@@ -100,12 +97,8 @@ class Periodic(Checkpointing):
     """
 
     name: ClassVar[str] = "periodic"
-    interval: Seconds
-    cost: Seconds
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", _interval(self.interval))
-        object.__setattr__(self, "cost", _cost(self.cost))
+    interval: Interval
+    cost: Cost
 
     @property
     def planned(self) -> bool:
@@ -121,13 +114,8 @@ class Periodic(Checkpointing):
 class _ByRate(Checkpointing):
     """Planned checkpoints whose interval follows from the failure rate of a job's nodes."""
 
-    cost: Seconds
-    mtbf: Seconds
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", _cost(self.cost, above=True))
-        mtbf = checks.number("mtbf, the mean time between failures of one node,", self.mtbf, above=0.0, unit="seconds")
-        object.__setattr__(self, "mtbf", mtbf)
+    cost: CostAboveZero
+    mtbf: Mtbf
 
     @property
     def planned(self) -> bool:
@@ -231,12 +219,7 @@ class MaxAvailability(_ByRate):
     """
 
     name: ClassVar[str] = "max_availability"
-    repair: Seconds
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        what = "repair, the time from a failure until the job works again,"
-        object.__setattr__(self, "repair", checks.number(what, self.repair, low=0.0, unit="seconds"))
+    repair: Annotated[Seconds, Check(_seconds, "repair, the time from a failure until the job works again,", low=0.0)]
 
     def work_between(self, size: Any) -> NDArray[np.float64]:
         """sqrt(2 (m + R) C + C**2)."""
@@ -268,10 +251,7 @@ class BeforeFailure(Checkpointing):
     """
 
     name: ClassVar[str] = "before_failure"
-    cost: Seconds
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", _cost(self.cost))
+    cost: Cost
 
 
 @dataclass(frozen=True)
@@ -305,11 +285,7 @@ class LongJobs(Victims):
     """
 
     name: ClassVar[str] = "long"
-    seconds: Seconds = 300.0
-
-    def __post_init__(self) -> None:
-        seconds = checks.number("least time of a long job", self.seconds, low=0.0, unit="seconds")
-        object.__setattr__(self, "seconds", seconds)
+    seconds: Annotated[Seconds, Check(_seconds, "least time of a long job", low=0.0)] = 300.0
 
 
 @dataclass(frozen=True)
@@ -329,13 +305,14 @@ class BigJobs(Victims):
     """
 
     name: ClassVar[str] = "big"
-    k: JobCount = 1
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", checks.whole("k, the number of big jobs,", self.k, low=1))
+    k: Annotated[JobCount, Check(checks.whole, "k, the number of big jobs,", low=1)] = 1
 
 
 _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}
+
+
+def _bucket(value: Any) -> Buckets:
+    return value if isinstance(value, Buckets) else Buckets(value)
 
 
 def _victims(value: object) -> Victims:
@@ -376,17 +353,10 @@ class PredictedWindows(Checkpointing):
     """
 
     name: ClassVar[str] = "predicted_windows"
-    bucket: Buckets
-    victims: Victims = AllJobs()
-    interval: Seconds = 7200.0
-    cost: Seconds = 300.0
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "bucket", self.bucket if isinstance(self.bucket, Buckets) else Buckets(self.bucket))
-        put(self, "victims", _victims(self.victims))
-        put(self, "interval", _interval(self.interval))
-        put(self, "cost", _cost(self.cost))
+    bucket: Annotated[Buckets, Check(_bucket)]
+    victims: Annotated[Victims, Check(_victims)] = AllJobs()
+    interval: Interval = 7200.0
+    cost: Cost = 300.0
 
     def lower(self) -> dict[str, Any]:
         """With the bucket in hours."""
@@ -419,12 +389,8 @@ class RiskBased(Checkpointing):
     """
 
     name: ClassVar[str] = "risk_based"
-    interval: Seconds
-    cost: Seconds
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "interval", _interval(self.interval))
-        object.__setattr__(self, "cost", _cost(self.cost))
+    interval: Interval
+    cost: Cost
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
         """The interval, for every size."""

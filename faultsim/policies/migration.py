@@ -1,12 +1,15 @@
 """Migration: moving running jobs to better places (model.md#migration)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import FailureCount, Policy, Seconds, Share
+from faultsim.policies.base import Check, FailureCount, Policy, Seconds, Share
 
 __all__ = ["Defragment", "LeastFailuresMigration", "Migration"]
+
+
+Cost = Annotated[Seconds, Check(checks.number, "cost of a migration", low=0.0, unit="seconds")]
 
 
 class Migration(Policy):
@@ -47,19 +50,11 @@ class Defragment(Migration):
     """
 
     name: ClassVar[str] = "defragment"
-    min_free: Share = 0.1
-    max_concentration: Share = 0.7
-    cost: Seconds = 0.0
-    when: str = "waiting"
-    keep_promise: bool = False
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "min_free", checks.number("min_free", self.min_free, low=0.0, high=1.0))
-        put(self, "max_concentration", checks.number("max_concentration", self.max_concentration, low=0.0, high=1.0))
-        put(self, "cost", checks.number("cost of a migration", self.cost, low=0.0, unit="seconds"))
-        checks.choice("value of when", self.when, ("waiting", "always"))
-        put(self, "keep_promise", checks.flag("keep_promise", self.keep_promise))
+    min_free: Annotated[Share, Check(checks.number, "min_free", low=0.0, high=1.0)] = 0.1
+    max_concentration: Annotated[Share, Check(checks.number, "max_concentration", low=0.0, high=1.0)] = 0.7
+    cost: Cost = 0.0
+    when: Annotated[str, Check(checks.choice, "value of when", known=("waiting", "always"))] = "waiting"
+    keep_promise: Annotated[bool, Check(checks.flag, "keep_promise")] = False
 
 
 @dataclass(frozen=True)
@@ -88,10 +83,5 @@ class LeastFailuresMigration(Migration):
     """
 
     name: ClassVar[str] = "least_failures"
-    threshold: FailureCount = 1.0
-    cost: Seconds = 300.0
-
-    def __post_init__(self) -> None:
-        threshold = checks.number("threshold", self.threshold, low=0.0, unit="failures")
-        object.__setattr__(self, "threshold", threshold)
-        object.__setattr__(self, "cost", checks.number("cost of a migration", self.cost, low=0.0, unit="seconds"))
+    threshold: Annotated[FailureCount, Check(checks.number, "threshold", low=0.0, unit="failures")] = 1.0
+    cost: Cost = 300.0

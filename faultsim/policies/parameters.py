@@ -44,7 +44,7 @@ def parameters_of(cls: type[Policy]) -> tuple[Parameter, ...]:
 def _unit(annotation: Any) -> str:
     """The unit of a type such as `Seconds`, or of one of which None is a value, too."""
     marked = [part for part in (annotation, *get_args(annotation)) if hasattr(part, "__metadata__")]
-    return str(marked[0].__metadata__[0]) if marked else ""
+    return next((mark for part in marked for mark in part.__metadata__ if isinstance(mark, str)), "")
 
 
 def _documented(cls: type[Policy]) -> dict[str, tuple[str, str]]:

@@ -1,14 +1,14 @@
 """Placement rules: which of the free nodes a starting job gets (model.md#placement)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Policy
+from faultsim.policies.base import Check, Policy
 from faultsim.policies.curves import CURVES
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
 
 #: Orders in which candidate boxes are listed (model.md#box-order); the first is the default.
 BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
+BoxOrder = Annotated[str, Check(checks.choice, "box_order", known=BOX_ORDERS)]
 
 
 class JobToPlace(Protocol):
@@ -135,10 +136,7 @@ class FirstFit(Placement):
     """
 
     name: ClassVar[str] = "first_fit"
-    box_order: str = BOX_ORDERS[0]
-
-    def __post_init__(self) -> None:
-        checks.choice("box_order", self.box_order, BOX_ORDERS)
+    box_order: BoxOrder = BOX_ORDERS[0]
 
     def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
         """Always 0, the first."""
@@ -166,10 +164,7 @@ class MaxFreePartition(Placement):
     """
 
     name: ClassVar[str] = "max_free_partition"
-    box_order: str = BOX_ORDERS[0]
-
-    def __post_init__(self) -> None:
-        checks.choice("box_order", self.box_order, BOX_ORDERS)
+    box_order: BoxOrder = BOX_ORDERS[0]
 
 
 @dataclass(frozen=True)
@@ -193,10 +188,7 @@ class MostCubic(Placement):
     """
 
     name: ClassVar[str] = "most_cubic"
-    box_order: str = BOX_ORDERS[0]
-
-    def __post_init__(self) -> None:
-        checks.choice("box_order", self.box_order, BOX_ORDERS)
+    box_order: BoxOrder = BOX_ORDERS[0]
 
 
 @dataclass(frozen=True)
@@ -226,12 +218,8 @@ class Balancing(Placement):
     """
 
     name: ClassVar[str] = "balancing"
-    rule: str = "prod"
-    box_order: str = BOX_ORDERS[0]
-
-    def __post_init__(self) -> None:
-        checks.choice("rule", self.rule, ("prod", "max"))
-        checks.choice("box_order", self.box_order, BOX_ORDERS)
+    rule: Annotated[str, Check(checks.choice, "rule", known=("prod", "max"))] = "prod"
+    box_order: BoxOrder = BOX_ORDERS[0]
 
 
 @dataclass(frozen=True)
@@ -257,10 +245,7 @@ class TieBreaking(Placement):
     """
 
     name: ClassVar[str] = "tie_breaking"
-    box_order: str = BOX_ORDERS[0]
-
-    def __post_init__(self) -> None:
-        checks.choice("box_order", self.box_order, BOX_ORDERS)
+    box_order: BoxOrder = BOX_ORDERS[0]
 
 
 @dataclass(frozen=True)
@@ -325,10 +310,7 @@ class CurveBestFit(Placement):
     """
 
     name: ClassVar[str] = "curve_best_fit"
-    curve: str = "snake"
-
-    def __post_init__(self) -> None:
-        checks.choice("curve", self.curve, CURVES)
+    curve: Annotated[str, Check(checks.choice, "curve", known=CURVES)] = "snake"
 
 
 _BUILT_IN = (

@@ -5,7 +5,8 @@ A predictor is only a description; `faultsim.simulation.engine_inputs` makes its
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from functools import partial
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from faultsim import checks
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
-from faultsim.policies.base import Hours, Policy, Seconds, Share
+from faultsim.policies.base import Check, Hours, Policy, Seconds, Share
 
 __all__ = [
     "Accuracy",
@@ -26,6 +27,9 @@ __all__ = [
     "PredictionTrace",
     "Predictor",
 ]
+
+
+_probability = partial(checks.number, low=0.0, high=1.0)
 
 
 class Predictor(Policy):
@@ -94,10 +98,7 @@ class Confidence(Predictor):
     """
 
     name: ClassVar[str] = "confidence"
-    a: Share
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", _probability("a, the confidence,", self.a))
+    a: Annotated[Share, Check(_probability, "a, the confidence,")]
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,7 @@ class Accuracy(Predictor):
     """
 
     name: ClassVar[str] = "accuracy"
-    a: Share
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "a", _probability("a, the accuracy,", self.a))
+    a: Annotated[Share, Check(_probability, "a, the accuracy,")]
 
 
 @dataclass(frozen=True)
@@ -153,11 +151,7 @@ class Buckets(Predictor):
 
     name: ClassVar[str] = "buckets"
     says_where: ClassVar[bool] = False
-    hours: Hours
-
-    def __post_init__(self) -> None:
-        hours = checks.number("length of a bucket", self.hours, above=0.0, high=24.0, unit="hours")
-        object.__setattr__(self, "hours", hours)
+    hours: Annotated[Hours, Check(checks.number, "length of a bucket", above=0.0, high=24.0, unit="hours")]
 
     @property
     def seconds(self) -> float:
@@ -405,10 +399,6 @@ def _recall(value: object) -> float:
     if value == 0:
         raise OptionError(f"recall must be above 0 and at most 1, got {value!r}: to report nothing, use Blind()")
     return checks.number("recall", value, above=0.0, high=1.0)
-
-
-def _probability(what: str, value: object) -> float:
-    return checks.number(what, value, low=0.0, high=1.0)
 
 
 def _outside(

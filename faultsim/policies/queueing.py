@@ -1,14 +1,14 @@
 """Queue orders and schedulers: which waiting job starts next (model.md#queue)."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import NodeCount, Policy
+from faultsim.policies.base import Check, NodeCount, Policy
 
 __all__ = [
     "ORDERS",
@@ -234,10 +234,6 @@ class Scheduler(Policy):
     order: QueueOrder
 
 
-def _growth(value: object) -> int:
-    return checks.whole("max_growth", value, low=0, unit="nodes")
-
-
 def _depth(value: object) -> int | str:
     if value is None or value == "unlimited":
         return "unlimited"
@@ -246,8 +242,10 @@ def _depth(value: object) -> int | str:
     return checks.whole("depth", value, low=1, unit="jobs")
 
 
-def _repairs(value: object) -> str:
-    return checks.choice("value of repairs", value, ("known", "unknown"))
+Order = Annotated[QueueOrder, Check(_order)]
+Reservation = Annotated[str, Check(checks.choice, "reservation", known=("any", "fixed"))]
+Growth = Annotated[NodeCount, Check(checks.whole, "max_growth", low=0, unit="nodes")]
+Repairs = Annotated[str, Check(checks.choice, "value of repairs", known=("known", "unknown"))]
 
 
 @dataclass(frozen=True)
@@ -275,10 +273,7 @@ class Fcfs(Scheduler):
     """
 
     name: ClassVar[str] = "fcfs"
-    order: QueueOrder = ArrivalOrder()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", _order(self.order))
+    order: Order = ArrivalOrder()
 
 
 @dataclass(frozen=True)
@@ -309,16 +304,10 @@ class EasyBackfill(Scheduler):
     """
 
     name: ClassVar[str] = "easy"
-    order: QueueOrder = ArrivalOrder()
-    reservation: str = "any"
-    max_growth: NodeCount = 1
-    repairs: str = "known"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", _order(self.order))
-        checks.choice("reservation", self.reservation, ("any", "fixed"))
-        object.__setattr__(self, "max_growth", _growth(self.max_growth))
-        _repairs(self.repairs)
+    order: Order = ArrivalOrder()
+    reservation: Reservation = "any"
+    max_growth: Growth = 1
+    repairs: Repairs = "known"
 
 
 @dataclass(frozen=True)
@@ -353,18 +342,11 @@ class Backfill(Scheduler):
     """
 
     name: ClassVar[str] = "backfill"
-    depth: int | str | None
-    order: QueueOrder = ArrivalOrder()
-    reservation: str = "any"
-    max_growth: NodeCount = 1
-    repairs: str = "known"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "depth", _depth(self.depth))
-        object.__setattr__(self, "order", _order(self.order))
-        checks.choice("reservation", self.reservation, ("any", "fixed"))
-        object.__setattr__(self, "max_growth", _growth(self.max_growth))
-        _repairs(self.repairs)
+    depth: Annotated[int | str | None, Check(_depth)]
+    order: Order = ArrivalOrder()
+    reservation: Reservation = "any"
+    max_growth: Growth = 1
+    repairs: Repairs = "known"
 
 
 @dataclass(frozen=True)
@@ -393,11 +375,6 @@ class ConservativeBackfill(Scheduler):
 
     name: ClassVar[str] = "conservative"
     is_slow: ClassVar[bool] = True
-    order: QueueOrder = ArrivalOrder()
-    max_growth: NodeCount = 1
-    repairs: str = "known"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "order", _order(self.order))
-        object.__setattr__(self, "max_growth", _growth(self.max_growth))
-        _repairs(self.repairs)
+    order: Order = ArrivalOrder()
+    max_growth: Growth = 1
+    repairs: Repairs = "known"

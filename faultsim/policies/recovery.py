@@ -1,10 +1,10 @@
 """What happens to a job that a failure kills (model.md#kill)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Policy, Seconds
+from faultsim.policies.base import Check, Policy, Seconds
 
 __all__ = ["Hold", "Recovery", "Requeue"]
 
@@ -16,8 +16,7 @@ class Recovery(Policy):
     restart_cost: Seconds
 
 
-def _restart_cost(value: object) -> float:
-    return checks.number("restart_cost", value, low=0.0, unit="seconds")
+RestartCost = Annotated[Seconds, Check(checks.number, "restart_cost", low=0.0, unit="seconds")]
 
 
 @dataclass(frozen=True)
@@ -46,12 +45,8 @@ class Requeue(Recovery):
     """
 
     name: ClassVar[str] = "requeue"
-    place: str = "arrival"
-    restart_cost: Seconds = 0.0
-
-    def __post_init__(self) -> None:
-        checks.choice("place of a requeued job", self.place, ("arrival", "tail"))
-        object.__setattr__(self, "restart_cost", _restart_cost(self.restart_cost))
+    place: Annotated[str, Check(checks.choice, "place of a requeued job", known=("arrival", "tail"))] = "arrival"
+    restart_cost: RestartCost = 0.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +72,4 @@ class Hold(Recovery):
     """
 
     name: ClassVar[str] = "hold"
-    restart_cost: Seconds = 0.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "restart_cost", _restart_cost(self.restart_cost))
+    restart_cost: RestartCost = 0.0

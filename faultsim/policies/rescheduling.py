@@ -1,11 +1,12 @@
 """Moving running jobs away from predicted failures (model.md#rescheduling)."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import Annotated, ClassVar
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import NodeCount, Policy, Seconds
+from faultsim.policies.base import Check, NodeCount, Policy, Seconds
 
 __all__ = [
     "FailureSlowdown",
@@ -132,10 +133,27 @@ class Static(Policy):
 
     kind: ClassVar[str] = "spares"
     name: ClassVar[str] = "static"
-    k: NodeCount
+    k: Annotated[NodeCount, Check(checks.whole, "k of Static", low=0)]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "k", checks.whole("k of Static", self.k, low=0))
+
+_seconds = partial(checks.number, unit="seconds")
+
+
+def _strategy(value: object) -> Strategy:
+    if isinstance(value, Strategy):
+        return value
+    if isinstance(value, type) and issubclass(value, Strategy):
+        raise OptionError(f"strategy must be an instance: write {value.__name__}(), not its class")
+    raise OptionError(
+        f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), got {value!r:.60}"
+    )
+
+
+def _spares(value: object) -> str | Static:
+    if isinstance(value, Static) or (isinstance(value, str) and value == "dynamic"):
+        return value
+    hint = f"; write Static({value})" if isinstance(value, int) else ""
+    raise OptionError(f'spares must be "dynamic" or Static(k), got {value!r:.60}{hint}')
 
 
 class Rescheduling(Policy):
@@ -191,32 +209,12 @@ class Fars(Rescheduling):
     """
 
     name: ClassVar[str] = "fars"
-    interval: Seconds
-    strategy: Strategy
-    spares: str | Static = "dynamic"
-    checkpoint_cost: Seconds = 30.0
-    restart_cost: Seconds = 30.0
-    live: bool = False
-    suspicious: str = "last"
-    queue_cost: str = "last"
-    residual: str = "printed"
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "interval", checks.number("interval of Fars", self.interval, above=0.0, unit="seconds"))
-        if isinstance(self.strategy, type) and issubclass(self.strategy, Strategy):
-            raise OptionError(f"strategy must be an instance: write {self.strategy.__name__}(), not its class")
-        if not isinstance(self.strategy, Strategy):
-            raise OptionError(
-                f"strategy must be ServiceUnitLoss(), JobFailureRate(), FailureSlowdown() or NodeStealing(), "
-                f"got {self.strategy!r:.60}"
-            )
-        if not isinstance(self.spares, Static) and not (isinstance(self.spares, str) and self.spares == "dynamic"):
-            hint = f"; write Static({self.spares})" if isinstance(self.spares, int) else ""
-            raise OptionError(f'spares must be "dynamic" or Static(k), got {self.spares!r:.60}{hint}')
-        for what in ("checkpoint_cost", "restart_cost"):
-            put(self, what, checks.number(what, getattr(self, what), low=0.0, unit="seconds"))
-        put(self, "live", checks.flag("live", self.live))
-        checks.choice("value of suspicious", self.suspicious, ("last", "ignore"))
-        checks.choice("value of queue_cost", self.queue_cost, ("last", "mean"))
-        checks.choice("value of residual", self.residual, ("printed", "difference"))
+    interval: Annotated[Seconds, Check(_seconds, "interval of Fars", above=0.0)]
+    strategy: Annotated[Strategy, Check(_strategy)]
+    spares: Annotated[str | Static, Check(_spares)] = "dynamic"
+    checkpoint_cost: Annotated[Seconds, Check(_seconds, "checkpoint_cost", low=0.0)] = 30.0
+    restart_cost: Annotated[Seconds, Check(_seconds, "restart_cost", low=0.0)] = 30.0
+    live: Annotated[bool, Check(checks.flag, "live")] = False
+    suspicious: Annotated[str, Check(checks.choice, "value of suspicious", known=("last", "ignore"))] = "last"
+    queue_cost: Annotated[str, Check(checks.choice, "value of queue_cost", known=("last", "mean"))] = "last"
+    residual: Annotated[str, Check(checks.choice, "value of residual", known=("printed", "difference"))] = "printed"

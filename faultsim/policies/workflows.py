@@ -1,14 +1,14 @@
 """Workflow schedulers, and where the outputs of jobs are kept."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Policy, Seconds
+from faultsim.policies.base import Check, Policy, Seconds
 
 __all__ = ["Fifo", "Flaw", "Heft", "Outputs", "RankHybd", "SharedOutputs", "WorkflowScheduler"]
 
-_ACROSS = ("ascending", "descending")
+Across = Annotated[str, Check(checks.choice, "order across workflows", known=("ascending", "descending"))]
 
 
 class WorkflowScheduler(Policy):
@@ -51,10 +51,7 @@ class RankHybd(WorkflowScheduler):
     """
 
     name: ClassVar[str] = "rank_hybd"
-    across: str = "ascending"
-
-    def __post_init__(self) -> None:
-        checks.choice("order across workflows", self.across, _ACROSS)
+    across: Across = "ascending"
 
 
 @dataclass(frozen=True)
@@ -81,10 +78,7 @@ class Flaw(WorkflowScheduler):
     """
 
     name: ClassVar[str] = "flaw"
-    across: str = "ascending"
-
-    def __post_init__(self) -> None:
-        checks.choice("order across workflows", self.across, _ACROSS)
+    across: Across = "ascending"
 
     @property
     def asks(self) -> bool:
@@ -113,10 +107,7 @@ class Fifo(WorkflowScheduler):
     """
 
     name: ClassVar[str] = "fifo"
-    aware: bool = False
-
-    def __post_init__(self) -> None:
-        checks.flag("aware", self.aware)
+    aware: Annotated[bool, Check(checks.flag, "aware")] = False
 
     @property
     def asks(self) -> bool:
@@ -179,7 +170,4 @@ class SharedOutputs(Outputs):
     """
 
     name: ClassVar[str] = "shared"
-    cost: Seconds
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", checks.number("cost of a copy", self.cost, low=0.0, unit="seconds"))
+    cost: Annotated[Seconds, Check(checks.number, "cost of a copy", low=0.0, unit="seconds")]
