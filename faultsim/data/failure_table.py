@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -77,7 +76,7 @@ class FailureTable(Table):
     """
 
     __slots__ = ("_span",)
-    CALLED, NOUN, SORTED_BY = "FailureTrace", "failure trace", "time"
+    CALLED, NOUN, SORTED_BY, OWN = "FailureTrace", "failure trace", "time", "span"
 
     _span: float
 
@@ -108,13 +107,8 @@ class FailureTable(Table):
             columns = {key: read_only(values[order]) for key, values in columns.items()}
         if coin is None:
             columns["coin"] = read_only(default_coins(n))
-        self._fill(columns, _checked_span(span, columns["time"]), str(name), dict(dropped or {}))
-
-    def _fill(self, columns: dict[str, NDArray[Any]], span: float, name: str, dropped: dict[str, int]) -> None:
-        object.__setattr__(self, "_columns", columns)
-        object.__setattr__(self, "_span", span)
-        object.__setattr__(self, "_name", name)
-        object.__setattr__(self, "_dropped", dropped)
+        checked = _checked_span(span, columns["time"])
+        self._fill(columns=columns, span=checked, name=str(name), dropped=dict(dropped or {}))
 
     def _made(
         self,
@@ -124,14 +118,13 @@ class FailureTable(Table):
         name: str | None = None,
     ) -> Self:
         """A trace of rows that are already valid and sorted; the rest is taken from this one."""
-        new = object.__new__(type(self))
-        new._fill(
-            {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS},
-            self._span if span is None else span,
-            self._name if name is None else name,
-            dict(self._dropped if dropped is None else dropped),
+        kept = {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS}
+        return object.__new__(type(self))._fill(
+            columns=kept,
+            span=self._span if span is None else span,
+            name=self._name if name is None else name,
+            dropped=dict(self._dropped if dropped is None else dropped),
         )
-        return new
 
     def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
@@ -142,15 +135,7 @@ class FailureTable(Table):
         order = np.argsort(columns["time"], kind="stable")
         return self._made({key: values[order] for key, values in columns.items()}, **facts)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._columns, self._span, self._name, self._dropped)
-
     # -- columns and facts -------------------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
-        """All columns by name, in the order of `faultsim.data.columns.FAILURES`."""
-        return MappingProxyType(self._columns)
 
     @property
     def time(self) -> NDArray[np.float64]:
@@ -209,16 +194,3 @@ def _checked_span(span: float | None, time: NDArray[np.float64]) -> float:
     if value < last:
         raise InputError(f"span: {value!r} s ends before the last failure at {last!r} s; expected at least that")
     return value
-
-
-def _restored(
-    kind: type[FailureTable],
-    columns: dict[str, NDArray[Any]],
-    span: float,
-    name: str,
-    dropped: dict[str, int],
-) -> FailureTable:
-    """Unpickle: arrays come back writable."""
-    new = object.__new__(kind)
-    new._fill({key: read_only(values) for key, values in columns.items()}, span, name, dropped)
-    return new

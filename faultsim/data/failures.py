@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from faultsim import checks
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import FailureTable, priorities
+from faultsim.data.table import together
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
 
@@ -328,7 +329,7 @@ class FailureTrace(FailureTable):
         """
         traces = _traces("merge", [self, *others])
         joined = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in self._columns}
-        return self._sorted(joined, **_facts(traces, name), span=max(trace.span for trace in traces))
+        return self._sorted(joined, **together(traces, name), span=max(trace.span for trace in traces))
 
     @classmethod
     def concat(cls, traces: Iterable[FailureTrace], *, name: str = "") -> FailureTrace:
@@ -349,7 +350,7 @@ class FailureTrace(FailureTable):
         begin = np.concatenate([[0.0], np.cumsum([trace.span for trace in parts])])
         joined = {key: np.concatenate([trace.columns[key] for trace in parts]) for key in parts[0].columns}
         joined["time"] = np.concatenate([trace.time + t for trace, t in zip(parts, begin[:-1], strict=True)])
-        return parts[0]._sorted(joined, **_facts(parts, name), span=float(begin[-1]))
+        return parts[0]._sorted(joined, **together(parts, name), span=float(begin[-1]))
 
     def merge_overlaps(self) -> FailureTrace:
         """Merge overlapping outages of a node into one, from the first failure to the last repair.
@@ -480,12 +481,3 @@ def _traces(what: str, traces: list[FailureTrace]) -> list[FailureTrace]:
         if not isinstance(trace, FailureTrace):
             raise InputError(f"{what}: item {position} is a {type(trace).__name__}; expected a FailureTrace")
     return traces
-
-
-def _facts(traces: list[FailureTrace], name: str) -> dict[str, Any]:
-    """Name and counts of several traces together."""
-    dropped: dict[str, int] = {}
-    for trace in traces:
-        for reason, count in trace.dropped.items():
-            dropped[reason] = dropped.get(reason, 0) + count
-    return {"name": name or "+".join(dict.fromkeys(t.name for t in traces if t.name)), "dropped": dropped}

@@ -25,7 +25,7 @@ class JobTable(Table):
     """
 
     __slots__ = ("_comments", "_once")
-    CALLED, NOUN, SORTED_BY = "Workload", "workload", "submit"
+    CALLED, NOUN, SORTED_BY, OWN = "Workload", "workload", "submit", "comments"
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]
@@ -56,16 +56,10 @@ class JobTable(Table):
         }
         columns = {key: as_column(values, _COLUMNS[key], length=n) for key, values in given.items()}
         check_order(columns["submit"], _COLUMNS["submit"])
-        self._fill(columns, dict(dropped or {}), str(name), tuple(comments))
+        self._fill(columns=columns, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
 
-    def _fill(
-        self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str, comments: tuple[str, ...]
-    ) -> None:
-        object.__setattr__(self, "_columns", columns)
-        object.__setattr__(self, "_dropped", dropped)
-        object.__setattr__(self, "_name", name)
-        object.__setattr__(self, "_comments", comments)
-        object.__setattr__(self, "_once", {})  # values computed from columns that many runs share
+    def _fill(self, **parts: Any) -> Self:
+        return super()._fill(once={}, **parts)  # `once`: values computed from columns that many runs share
 
     def _derived(self, dropped: dict[str, int] | None = None, **changed: ArrayLike) -> Self:
         """The same jobs with some columns changed (and checked again)."""
@@ -81,20 +75,12 @@ class JobTable(Table):
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
         return self._made(columns, self._dropped if dropped is None else dropped)
 
-    def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int]) -> Self:
+    def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
+        called = self._name if name is None else name
         new = object.__new__(type(self))
-        new._fill(columns, dict(dropped), self._name, self._comments)
-        return new
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (type(self), self._columns, self._dropped, self._name, self._comments)
+        return new._fill(columns=columns, dropped=dict(dropped), name=called, comments=self._comments)
 
     # -- columns and facts -------------------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
-        """All columns by name, in the order of `faultsim.data.columns.WORKLOAD`."""
-        return MappingProxyType(self._columns)
 
     @property
     def id(self) -> NDArray[np.int64]:
@@ -231,19 +217,6 @@ class JobTable(Table):
         if count:
             dropped[reason] = dropped.get(reason, 0) + count
         return self._rows(~mask, dropped)
-
-
-def _restored(
-    kind: type[JobTable],
-    columns: dict[str, NDArray[Any]],
-    dropped: dict[str, int],
-    name: str,
-    comments: tuple[str, ...],
-) -> JobTable:
-    """Unpickle: arrays come back writable."""
-    new = object.__new__(kind)
-    new._fill({key: read_only(values) for key, values in columns.items()}, dropped, name, comments)
-    return new
 
 
 def _refuse_empty(n: int, rest: str) -> None:

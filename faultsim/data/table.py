@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim.data.columns import content_hash
+from faultsim.data.columns import content_hash, read_only
 from faultsim.errors import InputError
 
 if TYPE_CHECKING:
@@ -47,10 +47,22 @@ class Table(ReadOnly):
     #: What a message calls the table, and the column by which it is sorted.
     NOUN: ClassVar[str]
     SORTED_BY: ClassVar[str]
+    #: What it has besides columns, name and counts.
+    OWN: ClassVar[str]
 
     _columns: dict[str, NDArray[Any]]
     _dropped: dict[str, int]
     _name: str
+
+    def _fill(self, **parts: Any) -> Self:
+        """Sets the parts of a new table, by their names without the underscore."""
+        for name, value in parts.items():
+            object.__setattr__(self, f"_{name}", value)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = ("columns", "dropped", "name", self.OWN)
+        return _restored, (type(self), {name: getattr(self, f"_{name}") for name in names})
 
     def _rows(self, rows: slice | NDArray[Any]) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
@@ -59,6 +71,11 @@ class Table(ReadOnly):
     def _hashed_first(self) -> bytes:
         """What is hashed besides the columns."""
         return b""
+
+    @property
+    def columns(self) -> Mapping[str, NDArray[Any]]:
+        """All columns by name, in the order of the table in `faultsim.data.columns`."""
+        return MappingProxyType(self._columns)
 
     @property
     def dropped(self) -> Mapping[str, int]:
@@ -122,3 +139,19 @@ class Table(ReadOnly):
         """
         pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame({key: values.copy() for key, values in self._columns.items()})
+
+
+def _restored(kind: type[Table], parts: dict[str, Any]) -> Table:
+    """Unpickle: arrays come back writable."""
+    for values in parts["columns"].values():
+        read_only(values)
+    return object.__new__(kind)._fill(**parts)
+
+
+def together(tables: Sequence[Table], name: str) -> dict[str, Any]:
+    """Name and counts of several tables as one; by default the name is theirs, joined with "+"."""
+    dropped: dict[str, int] = {}
+    for table in tables:
+        for reason, count in table.dropped.items():
+            dropped[reason] = dropped.get(reason, 0) + count
+    return {"name": name or "+".join(dict.fromkeys(t.name for t in tables if t.name)), "dropped": dropped}

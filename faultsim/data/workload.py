@@ -15,6 +15,7 @@ from faultsim import checks
 from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.job_table import JobTable
 from faultsim.data.swf_format import header_fields, write_rows
+from faultsim.data.table import together
 from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
 
@@ -90,9 +91,7 @@ class Workload(JobTable):
         >>> fs.Workload(submit=[0], runtime=[1], size=[1]).renamed("one").name
         'one'
         """
-        new = object.__new__(type(self))
-        new._fill(self._columns, self._dropped, str(name), self._comments)
-        return new
+        return self._made(self._columns, self._dropped, str(name))
 
     # -- load --------------------------------------------------------------------------------------------------------
 
@@ -301,11 +300,5 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
             raise InputError(f"concat: item {position} is a {type(log).__name__}; expected a Workload")
     joined = {key: np.concatenate([log.columns[key] for log in logs]) for key in _COLUMNS}
     order = np.argsort(joined["submit"], kind="stable")
-    dropped: dict[str, int] = {}
-    for log in logs:
-        for reason, count in log.dropped.items():
-            dropped[reason] = dropped.get(reason, 0) + count
-    name = name or "+".join(dict.fromkeys(log.name for log in logs if log.name))
-    return Workload(
-        **{key: values[order] for key, values in joined.items()}, dropped=dropped, name=name, comments=logs[0].comments
-    )
+    columns: dict[str, Any] = {key: values[order] for key, values in joined.items()}
+    return Workload(**columns, **together(logs, name), comments=logs[0].comments)

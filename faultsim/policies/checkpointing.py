@@ -33,15 +33,12 @@ class Checkpointing(Policy):
     """Base of checkpointing policies."""
 
     kind: ClassVar[str] = "checkpointing"
+    #: Whether its checkpoints are known in advance, so that the scheduler takes them into account.
+    planned: ClassVar[bool] = False
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
         """Seconds of work between two checkpoints for a job of each size; None without a fixed interval."""
         return None
-
-    @property
-    def planned(self) -> bool:
-        """Whether its checkpoints are known in advance, so that the scheduler takes them into account."""
-        return False
 
 
 class Victims(Policy):
@@ -72,7 +69,19 @@ class NoCheckpoint(Checkpointing):
 
 
 @dataclass(frozen=True)
-class Periodic(Checkpointing):
+class _AtIntervals(Checkpointing):
+    """Checkpoints, or requests for one, after equal amounts of work."""
+
+    interval: Interval
+    cost: Cost
+
+    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
+        """The interval, for every size."""
+        return np.full(len(size), self.interval)
+
+
+@dataclass(frozen=True)
+class Periodic(_AtIntervals):
     """A checkpoint after each `interval` of work.
 
     The interval counts work since the last safe point: the start, a checkpoint, or the point that a failure rolled the
@@ -97,30 +106,16 @@ class Periodic(Checkpointing):
     """
 
     name: ClassVar[str] = "periodic"
-    interval: Interval
-    cost: Cost
-
-    @property
-    def planned(self) -> bool:
-        """True."""
-        return True
-
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
-        """The interval, for every size."""
-        return np.full(len(size), self.interval)
+    planned: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
 class _ByRate(Checkpointing):
     """Planned checkpoints whose interval follows from the failure rate of a job's nodes."""
 
+    planned: ClassVar[bool] = True
     cost: CostAboveZero
     mtbf: Mtbf
-
-    @property
-    def planned(self) -> bool:
-        """True."""
-        return True
 
 
 @dataclass(frozen=True)
@@ -364,7 +359,7 @@ class PredictedWindows(Checkpointing):
 
 
 @dataclass(frozen=True)
-class RiskBased(Checkpointing):
+class RiskBased(_AtIntervals):
     """Asked after each `interval` of work, a job takes the checkpoint only if the risk justifies it.
 
     It is taken if p * d * interval >= cost, where p is the predicted probability that a node of the job fails before
@@ -389,9 +384,3 @@ class RiskBased(Checkpointing):
     """
 
     name: ClassVar[str] = "risk_based"
-    interval: Interval
-    cost: Cost
-
-    def work_between(self, size: NDArray[Any]) -> NDArray[np.float64]:
-        """The interval, for every size."""
-        return np.full(len(size), self.interval)
