@@ -54,3 +54,17 @@ def test_name_has_examples_that_run(name, tmp_path, monkeypatch):
     for test in tests:
         runner.run(test, out=report.append)
     assert runner.failures == 0, "".join(report)
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match=r"no attribute 'Tours' \(did you mean 'Torus'\?\)"):
+        _ = faultsim.Tours
+    with pytest.raises(AttributeError, match=r"no attribute 'zebra'$"):
+        _ = faultsim.zebra
+    assert not hasattr(faultsim, "__wrapped__")
+
+
+def test_public_names_are_there_and_documented():
+    for name in faultsim.__all__:
+        value = getattr(faultsim, name)
+        assert isinstance(value, tuple | dict) or value.__doc__, name

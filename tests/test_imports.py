@@ -2,9 +2,7 @@
 
 import ast
 import json
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
@@ -15,6 +13,7 @@ import pytest
 import faultsim
 from faultsim.cli.app import COMMANDS
 from faultsim.policies.registry import MACHINES, POLICIES, WRITTEN
+from helpers.scripts import python, script
 
 PACKAGE = Path(faultsim.__file__).parent
 
@@ -55,92 +54,43 @@ def arrows() -> dict[str, set[str]]:
 ARROWS = arrows()
 
 
-def module_name(path: Path) -> str:
-    parts = ["faultsim", *path.relative_to(PACKAGE).with_suffix("").parts]
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 def room(module: str) -> str:
     """The folder that holds a module."""
     return module.split(".")[1] if "." in module else module
 
 
-def absolute(importer: Path, level: int, module: str | None) -> str:
-    """The full name behind a relative import."""
-    if level == 0:
-        return module or ""
-    package = module_name(importer).split(".")
-    if importer.stem != "__init__":
-        package = package[:-1]
-    base = package[: len(package) - level + 1]
-    return ".".join([*base, *([module] if module else [])])
+def read_graph() -> dict[str, set[str]]:
+    """Module -> the modules that it imports or cimports, those included that a table names."""
+    paths = [path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".pyi", ".pyx", ".pxd")]
+    texts = {path.relative_to(PACKAGE.parent): path.read_text(encoding="utf-8") for path in paths}
+    structure = script("structure")
+    checkout = structure.Checkout(texts, {path: structure.without_words(path, text) for path, text in texts.items()})
+    graph = structure.import_graph(checkout)
+    for path, text in texts.items():
+        for name in names_by_table(path, text) if path.suffix == ".py" else ():
+            graph[structure.module_of(path)].add(name)
+    return graph
 
 
-def is_module(name: str) -> bool:
-    path = PACKAGE.joinpath(*name.split(".")[1:])
-    return path.is_dir() or any(path.with_suffix(end).exists() for end in (".py", ".pyx", ".pyi"))
-
-
-def python_imports(path: Path) -> set[str]:
-    """Every faultsim module that a Python file imports: at the top, in functions, relatively, by name."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            source = absolute(path, node.level, node.module)
-            for alias in node.names:
-                full = f"{source}.{alias.name}"
-                found.add(full if source.split(".")[0] == "faultsim" and is_module(full) else source)
-        elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in (
-            "import_module",
-            "__import__",
-            "extra",  # `faultsim.checks.extra`
-        ):
-            first = node.args[0] if node.args else None
-            if path.name == "checks.py" and isinstance(first, ast.Name):
-                continue  # what it is called with is read where it is called
-            if isinstance(first, ast.JoinedStr):  # modules that a table names: it can only be one of these
-                folder, _, _ = ast.unparse(first)[2:].partition("{")
-                found |= {folder + name for name in NAMED_IN[folder]}
-                continue
-            assert isinstance(first, ast.Constant), f"{path}:{node.lineno}: an import whose name cannot be read"
-            found.add(first.value)
-    return {name for name in found if name.split(".")[0] == "faultsim"}
-
-
-CYTHON_IMPORT = re.compile(
-    r"^[ \t]*(?:from\s+(\.*)([\w.]*)\s+c?import\s+(\([^)]*\)|[\w, ]+)|c?import\s+(faultsim[\w.]*))", re.MULTILINE
-)
-
-
-def cython_imports(path: Path) -> set[str]:
-    found = set()
-    for dots, source, names, plain in CYTHON_IMPORT.findall(path.read_text(encoding="utf-8")):
-        if plain:
-            found.add(plain)
+def names_by_table(path: Path, text: str) -> set[str]:
+    """The modules behind ``import_module(f"folder.{name}")``; any other name must be readable."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        called = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+        if called not in ("import_module", "__import__", "extra"):  # `faultsim.checks.extra`
             continue
-        source = absolute(path, len(dots), source)
-        for name in re.findall(r"\w+", re.sub(r"#.*", "", names)):
-            full = f"{source}.{name}"
-            found.add(full if source.split(".")[0] == "faultsim" and is_module(full) else source)
-    return {name for name in found if name.split(".")[0] == "faultsim"}
-
-
-def edges() -> list[tuple[str, str]]:
-    found = []
-    for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in (".py", ".pyi"):
-            targets = python_imports(path)
-        elif path.suffix in (".pyx", ".pxd"):
-            targets = cython_imports(path)
-        else:
+        first = node.args[0] if node.args else None
+        if path.name == "checks.py" and isinstance(first, ast.Name):
+            continue  # what it is called with is read where it is called
+        if isinstance(first, ast.JoinedStr):
+            folder, _, _ = ast.unparse(first)[2:].partition("{")
+            found |= {folder + name for name in NAMED_IN[folder]}
             continue
-        found += [(module_name(path), target) for target in sorted(targets)]
+        assert isinstance(first, ast.Constant), f"{path}:{node.lineno}: an import whose name cannot be read"
     return found
 
 
-EDGES = edges()
+EDGES = [(importer, target) for importer, targets in sorted(read_graph().items()) for target in sorted(targets)]
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
@@ -222,28 +172,6 @@ def test_the_reader_of_imports_sees_every_kind():
     assert ("faultsim._core.engine", "faultsim._core.state") in EDGES  # a cimport over several lines
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("from . import simulate", {"faultsim.simulate"}),
-        ("from .errors import InputError", {"faultsim.errors"}),
-        ("def f():\n    from faultsim import errors", {"faultsim.errors"}),
-        ("from faultsim import __version__", {"faultsim"}),
-        ("import faultsim.cli as c", {"faultsim.cli"}),
-        ("import importlib\nimportlib.import_module('faultsim.plot')", {"faultsim.plot"}),
-        ("checks.extra('faultsim.plot', 'plot', 'this')", {"faultsim.plot"}),
-        ("import numpy", set()),
-    ],
-)
-def test_python_imports_are_read(tmp_path, monkeypatch, text, expected):
-    # Beside the real modules, so that `from . import name` can tell a module from a name.
-    monkeypatch.setattr(f"{__name__}.is_module", lambda name: name.rsplit(".", 1)[1] in ("simulate", "errors"))
-    monkeypatch.setattr(f"{__name__}.PACKAGE", tmp_path)
-    path = tmp_path / "case.py"
-    path.write_text(text, encoding="utf-8")
-    assert python_imports(path) == expected
-
-
 FRESH = """
 import json, sys
 before = set(sys.modules)
@@ -254,10 +182,7 @@ print(json.dumps(sorted({name.split(".")[0] for name in set(sys.modules) - befor
 
 
 def test_import_pulls_in_numpy_only():
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
-    done = subprocess.run(
-        [sys.executable, "-c", FRESH], env=environment, capture_output=True, text=True, check=True, timeout=60
-    )
+    done = python("-c", FRESH, check=True)
     loaded = set(json.loads(done.stdout)) - set(sys.stdlib_module_names)
     # Cython keeps its own types in modules of its own, one named after its version.
     expected = {"faultsim", "numpy", "cython_runtime"}

@@ -1,20 +1,15 @@
 """What `benchmarks/structure.py` reads out of a checkout, on sources small enough to count by hand."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "structure.py"
+from helpers.scripts import script
 
 
 @pytest.fixture(scope="module")
 def structure():
-    spec = importlib.util.spec_from_file_location("structure", SCRIPT)
-    module = sys.modules["structure"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("structure")
 
 
 @pytest.fixture
@@ -76,6 +71,21 @@ def test_cycles_go_through_import_and_cimport(structure, checkout):
 )
 def test_cython_imports(structure, text, expected):
     assert structure.cython_imports(Path("faultsim/_core/x.pyx"), text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from . import simulate", {("faultsim", "simulate")}),
+        ("from .errors import InputError", {("faultsim.errors", "InputError")}),
+        ("def f():\n    from faultsim import errors", {("faultsim", "errors")}),
+        ("import faultsim.cli as c", {("faultsim.cli", "")}),
+        ("import importlib\nimportlib.import_module('faultsim.plot')", {("importlib", ""), ("faultsim.plot", "")}),
+        ("checks.extra('faultsim.plot', 'plot', 'this')", {("faultsim.plot", "")}),
+    ],
+)
+def test_python_imports(structure, text, expected):
+    assert structure.python_imports(Path("faultsim/x.py"), text) == expected
 
 
 def test_structs(structure, checkout):

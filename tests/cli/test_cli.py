@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.cli import main
 from faultsim.cli.output import dumps, table
 from faultsim.cli.parser import hint, one_line
+from helpers.command import refused, run
 
 SWF = "; MaxProcs: 16\n" + "".join(
     f"{i} {10 * i} -1 {5 + 7 * i % 40} {1 + i % 9} -1 -1 {1 + i % 9} {60} -1 1 {i % 3} -1 -1 -1 -1 -1 -1\n"
@@ -27,23 +27,6 @@ def swf(tmp_path):
     path = tmp_path / "small.swf"
     path.write_text(SWF)
     return str(path)
-
-
-def run(capsys, *argv):
-    status = main([str(part) for part in argv])
-    out, err = capsys.readouterr()
-    return status, out, err
-
-
-def refused(capsys, *argv):
-    """The one line on stderr of a refused command."""
-    status, out, err = run(capsys, *argv)
-    assert status == 2, (out, err)
-    assert out == ""
-    assert err.endswith("\n")
-    assert err.count("\n") == 1, err
-    assert "Traceback" not in err
-    return err
 
 
 # -- the top

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import faultsim as fs
-from faultsim.cli import main
+from helpers import command
 
 RAS = "2005-06-05-01.55.06.697467 R11-M0-NB-C:J07-U11 RAS KERNEL FATAL rts internal error\n"
 FTA = "    0\t    0\t    7\t    5\tsite/node1\t         0\t   1115820000\t   1115823600\t       NULL\n"
@@ -21,18 +21,11 @@ LANL = (
 
 
 def run(capsys, *argv):
-    status = main(["failures", *map(str, argv)])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command.run(capsys, "failures", *argv)
 
 
 def refused(capsys, *argv):
-    """The one line on stderr of a command that must end with status 2 and print nothing."""
-    status, out, err = run(capsys, *argv)
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "Traceback" not in err
-    return err
+    return command.refused(capsys, "failures", *argv)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import faultsim as fs
-from faultsim.cli import main
+from helpers import command
 
 LANL = (
     "System,nodenumz,Prob Started (mm/dd/yy hh:mm),Prob Fixed (mm/dd/yy hh:mm),Down Time\n"
@@ -29,9 +29,7 @@ def here(tmp_path, monkeypatch):
 
 
 def run(capsys, *argv):
-    status = main(["run", "small.swf", *argv])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command.run(capsys, "run", "small.swf", *argv)
 
 
 def document(capsys, *argv):
@@ -41,15 +39,7 @@ def document(capsys, *argv):
 
 
 def refused(capsys, *argv):
-    """The one line on stderr of a command that must end with status 2 and print nothing."""
-    try:
-        status, out, err = run(capsys, *argv)
-    except SystemExit as stop:  # argparse's own
-        captured = capsys.readouterr()
-        status, out, err = stop.code, captured.out, captured.err
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1
-    return err
+    return command.refused(capsys, "run", "small.swf", *argv)
 
 
 def test_a_file(capsys, here):
@@ -139,13 +129,10 @@ def test_rescheduling(capsys, here):
     ("argv", "says"),
     [
         (["--rescheduling", "fars"], ["needs interval and strategy, for instance fars:interval=300"]),
-        (["--rescheduling", "fars:300"], ["needs strategy"]),
         (
             ["--rescheduling", "fars:300,sul"],
             ["Fars requires a predictor", "IntervalPredictor(", "300)"],
         ),
-        (["--rescheduling", "fars:0,sul"], ["interval of Fars must be above 0 seconds, got 0"]),
-        (["--rescheduling", "fars:300,sul,static"], ["spares 'static' needs k, for instance static:16"]),
         (["--rescheduling", "fars:300,sul,speed=2"], ["unknown option 'speed=2'", "known: interval, strategy, spares"]),
         (["--rescheduling", "frs:300,sul"], ["unknown rescheduling 'frs' (did you mean 'fars'?)"]),
         (["--migration", "fars:300,sul"], ["unknown migration 'fars' (it is a rescheduling)"]),
@@ -155,23 +142,7 @@ def test_rescheduling(capsys, here):
             ["Static(k=16) leaves no node of cluster:16", "fewer than 16"],
         ),
         ([*MOVING, "--rescheduling", "fars:30,sul,static:8"], ["40 jobs are larger", "16 - 8 = 8 nodes", "oversized"]),
-        ([*MOVING, "--rescheduling", "fars:30,node-stealing"], ["NodeStealing requires checkpoints"]),
-        (
-            [*MOVING, "--rescheduling", "fars:30,node-stealing", "--checkpointing", "none"],
-            ["NodeStealing requires checkpoints, or the job that it stops would lose everything"],
-        ),
-        (
-            [*MOVING, "--machine", "torus:4x2x2", "--rescheduling", "fars:30,sul,static:2"],
-            ["Static(k=2) keeps single nodes", "torus:4x2x2"],
-        ),
         (["--predictor", "interval:0.7,0,300"], ["recall must be above 0 and at most 1, got 0", "Blind()"]),
-        (["--predictor", "interval:1.7,0.7,300"], ["precision must be above 0 and at most 1, got 1.7"]),
-        (["--predictor", "interval:0.7,0.7,0"], ["interval of a predictor must be above 0 seconds, got 0"]),
-        (
-            ["--predictor", "buckets:4", "--failures", "synthetic", "--rescheduling", "fars:300,sul"],
-            ["Fars must know which node will fail", "only says when: use IntervalPredictor"],
-        ),
-        (["--predictor", "interval:0.7,0.7,300", "--rescheduling", "fars:300,sul"], ["there are none: give failures="]),
     ],
 )
 def test_error_lines_of_rescheduling(capsys, here, argv, says):
@@ -196,10 +167,8 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
         (["--map-failures", "drop"], ["--map-failures drop: there are no --failures to map"]),
         (["--recovery", "hodl"], ["did you mean 'hold'?"]),
         (["--checkpointing", "periodic"], ["needs interval and cost, for instance periodic:7200,300"]),
-        (["--checkpointing", "periodic:0,3"], ["interval of checkpoints must be above 0 seconds, got 0"]),
         (["--checkpointing", "risk-based:60,1"], ["RiskBased requires a predictor"]),
         (["--predictor", "confidence:0.1"], ["predicts the failures of the run, but there are none"]),
-        (["--predictor", "confidence:1.1", "--failures", "synthetic"], ["at most 1, got 1.1"]),
         (["--placement", "balancing", "--predictor", "blind"], ["Balancing places boxes, and cluster:16 has none"]),
         (["--placement", "lff", "--machine", "torus:4x2x2"], ["LeastFailuresFirst chooses single nodes"]),
         (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["says when"]),

@@ -1,12 +1,7 @@
-"""`Backfill(depth=1)` is `EasyBackfill`, byte for byte, in the compiled engine (model.md#backfill).
-
-That the compiled engine equals the reference one is tested where all schedulers are: `test_engine`,
-`test_engine_failures`, `test_engine_rescheduling`.
-"""
+"""`Backfill(depth=1)` is `EasyBackfill`, byte for byte, in the compiled engine (model.md#backfill)."""
 
 from dataclasses import fields, replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -14,6 +9,7 @@ import faultsim as fs
 from helpers.engines import LOGS, assert_same, compiled
 from helpers.failure_strategies import failure_cases
 from helpers.rescheduling_strategies import fars_cases
+from helpers.results import assert_equal
 from helpers.strategies import engine_cases
 
 CASES = {"engine": engine_cases, "failing": failure_cases, "moving": fars_cases}
@@ -30,16 +26,6 @@ def test_depth_1_is_easy_on_random_cases(cases, machine):
         assert_same(compiled(deep, columns, *world), compiled(config, columns, *world))
 
     same()
-
-
-def assert_equal(mine: fs.Result, theirs: fs.Result) -> None:
-    assert mine.counters == theirs.counters
-    assert mine.ledger == theirs.ledger
-    for name, column in theirs.jobs.items():
-        np.testing.assert_array_equal(mine.jobs[name], column, name)
-    for table in ("events", "allocations"):
-        for name, column in getattr(theirs, table).items():
-            np.testing.assert_array_equal(getattr(mine, table)[name], column, f"{table}.{name}")
 
 
 def deepened(easy: fs.EasyBackfill) -> fs.Backfill:

@@ -1,12 +1,10 @@
 """`cimport faultsim` from outside: a small module is built against the package, as a user would, and run."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import faultsim
+from helpers import scripts
 
 OUTSIDE = """
 # cython: language_level=3, freethreading_compatible=True
@@ -93,10 +91,7 @@ print(json.dumps({
 
 
 def python(*arguments: str, cwd: Path) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(Path(faultsim.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
-    )
+    done = scripts.python(*arguments, cwd=cwd)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,4 +1,6 @@
-"""The compiled engine equals the reference engine, job by job, on random cases and on the real logs."""
+"""The compiled engine equals the reference engine, job by job: on random cases of every kind and on the real logs."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,34 +8,47 @@ from hypothesis import given, settings
 
 from faultsim.reference.engine import simulate as plainly
 from faultsim.simulation.core_engine import core_engine
-from helpers.engines import LOGS, assert_same, compiled, head_of
+from helpers.engines import LOGS, assert_same, both_agree, compiled, head_of
+from helpers.failure_strategies import MACHINES, failure_cases
+from helpers.rescheduling_strategies import fars_cases
+from helpers.strategies import SCHEDULERS as NAMES
 from helpers.strategies import engine_cases
 
+CASES = {
+    "stay": partial(engine_cases, migration=False),
+    "defragment": partial(engine_cases, migration=True),
+    "failing": failure_cases,
+    "moving": fars_cases,
+}
 KINDS = [
-    ("cluster", "fcfs", False),
-    ("cluster", "easy", False),
-    ("cluster", "backfill", False),
-    ("cluster", "conservative", False),
-    ("torus", "fcfs", False),
-    ("torus", "easy", False),
-    ("torus", "backfill", False),
-    ("torus", "conservative", False),
-    ("torus", "fcfs", True),
-    ("torus", "easy", True),
-    ("torus", "backfill", True),
-    ("torus", "conservative", True),
+    (cases, machine, scheduler)
+    for cases in CASES
+    for machine in (MACHINES if cases != "defragment" else ("torus",))
+    for scheduler in NAMES
 ]
 
 
-@pytest.mark.parametrize(("machine", "scheduler", "migration"), KINDS)
-def test_engines_agree_on_random_cases(machine, scheduler, migration):
-    @given(engine_cases((machine,), (scheduler,), migration))
-    @settings(max_examples=2 * settings.default.max_examples)
+def agree_on(cases, examples, budget=7):
+    @given(cases)
+    @settings(max_examples=examples)
     def agree(case):
-        config, columns = case
-        assert_same(compiled(config, columns), plainly({**config, "verify": True}, **columns))
+        both_agree(case, budget)
 
     agree()
+
+
+@pytest.mark.parametrize(("cases", "machine", "scheduler"), KINDS)
+def test_engines_agree_on_random_cases(cases, machine, scheduler):
+    examples = 200 if cases == "moving" else 2 * settings.default.max_examples
+    agree_on(CASES[cases]((machine,), (scheduler,)), examples)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cases", "machine", "scheduler"), [kind for kind in KINDS if kind[0] in ("failing", "moving")]
+)
+def test_engines_agree_on_many_random_cases(cases, machine, scheduler):
+    agree_on(CASES[cases]((machine,), (scheduler,)), 2000, budget=3)
 
 
 # -- real logs
@@ -100,45 +115,50 @@ def test_krevat_schedulers_on_the_first_jobs_of_his_logs(first_jobs, name, sched
 
 
 # -- the engine as an object
+@pytest.mark.parametrize("cases", [engine_cases(), failure_cases(max_jobs=10)], ids=["plain", "failing"])
+def test_a_copy_goes_on_by_itself(cases):
+    @given(cases)
+    def goes_on(case):
+        config, columns, *world = case
+        engine = core_engine(config, **columns, world=world[0] if world else None)
+        engine.run(len(columns["submit"]) * (1 + len(world)))
+        copy = engine.copy()
+        while engine.step():
+            pass
+        result = engine.output()
+        copy.verify()
+        copy.run()
+        assert_same(copy.output(), result)
+        assert_same(result, compiled(config, columns, *world, budget=1))
 
-
-@given(engine_cases())
-def test_a_copy_goes_on_by_itself(case):
-    config, columns = case
-    engine = core_engine(config, **columns)
-    engine.run(len(columns["submit"]))
-    copy = engine.copy()
-    while engine.step():
-        pass
-    result = engine.output()
-    copy.verify()
-    copy.run()
-    assert_same(copy.output(), result)
-    assert_same(result, compiled(config, columns, budget=1))
+    goes_on()
 
 
 def nodes_of(machine: dict) -> int:
     return machine["nodes"] if machine["name"] == "cluster" else machine["x"] * machine["y"] * machine["z"]
 
 
-@given(engine_cases(max_jobs=12))
-def test_run_until_handles_what_happens_by_then(case):
-    config, columns = case
-    whole = plainly(config, **columns)
-    events = whole["events_table"]
-    for t in np.unique(events["time"]):
-        engine = core_engine(config, **columns)
-        assert engine.run(until=float(t)) == ("done" if t == events["time"][-1] else "until")
-        by_then = events["time"] <= t
-        ended = set(events["job"][by_then & (events["kind"] == 0)])
-        started = set(events["job"][by_then & (events["kind"] == 6)])
-        arrived = set(events["job"][by_then & (events["kind"] == 5)])
-        assert engine.now <= t
-        assert engine.n_done == len(ended)
-        assert set(engine.queue()) == arrived - started
-        assert list(engine.running()) == sorted(started - ended)
-        held = sum(int(whole["allocated"][job]) for job in started - ended)
-        assert engine.free == nodes_of(config["machine"]) - held
+@pytest.mark.parametrize("cases", [engine_cases(max_jobs=12), failure_cases(max_jobs=10)], ids=["plain", "failing"])
+def test_run_until_handles_what_happens_by_then(cases):
+    @given(cases)
+    def handles(case):
+        config, columns, *world = case
+        whole = plainly(config, **columns, world=world[0] if world else None)
+        events, rows = whole["events_table"], whole["allocations"]
+        for t in np.unique(events["time"]):
+            engine = core_engine(config, **columns, world=world[0] if world else None)
+            assert engine.run(until=float(t)) == ("done" if t == events["time"][-1] else "until")
+            by_then = events["time"] <= t
+            ended, arrived, started = (set(events["job"][by_then & (events["kind"] == kind)]) for kind in (0, 5, 6))
+            assert engine.now <= t
+            assert engine.n_done == len(ended)
+            assert list(engine.running()) == sorted(rows["job"][(rows["begin"] <= t) & (t < rows["end"])])
+            if not world:
+                assert set(engine.queue()) == arrived - started
+                assert set(engine.running()) == started - ended
+                assert engine.free == nodes_of(config["machine"]) - whole["allocated"][list(started - ended)].sum()
+
+    handles()
 
 
 def test_output_of_an_unfinished_run_is_refused():

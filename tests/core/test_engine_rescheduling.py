@@ -4,38 +4,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
 
 import faultsim as fs
-from helpers.engines import LOGS, both_agree, head_of, runs_agree
-from helpers.failure_strategies import MACHINES, SCHEDULERS
-from helpers.rescheduling_strategies import fars_cases
-
-# -- random cases
-
-
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("machine", MACHINES)
-def test_engines_agree_on_random_cases(machine, scheduler):
-    @given(fars_cases((machine,), (scheduler,)))
-    @settings(max_examples=200)
-    def agree(case):
-        both_agree(case)
-
-    agree()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scheduler", SCHEDULERS)
-@pytest.mark.parametrize("machine", MACHINES)
-def test_engines_agree_on_many_random_cases(machine, scheduler):
-    @given(fars_cases((machine,), (scheduler,)))
-    @settings(max_examples=2000)
-    def agree(case):
-        both_agree(case, budget=3)
-
-    agree()
-
+from helpers.engines import LOGS, head_of, runs_agree
 
 # -- the first jobs of real logs, under real failure records; each policy of Fars in turn
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from operator import call
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from faultsim.errors import InputError, OptionError
 from faultsim.plot import plot_gantt, plot_queue, plot_utilization
 from faultsim.policies import parse_policy
 from faultsim.simulation.execution import Execution
+from helpers.refusals import refusals, refused
+from helpers.results import assert_equal as same
 
 SUL, JFR, FSD, STEALING = fs.ServiceUnitLoss(), fs.JobFailureRate(), fs.FailureSlowdown(), fs.NodeStealing()
 LOG = fs.Workload(submit=[0, 1, 2], runtime=[1000, 900, 800], size=[2, 3, 1])
@@ -27,32 +30,28 @@ def run(machine=FLAT, log=LOG, **options):
 # -- parameters
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: fs.Fars(0, SUL), "interval of Fars must be above 0 seconds, got 0"),
-        (lambda: fs.Fars(-300, SUL), "interval of Fars must be above 0 seconds, got -300"),
-        (lambda: fs.Fars(math.nan, SUL), "interval of Fars must be above 0 seconds, got nan"),
-        (lambda: fs.Fars(math.inf, SUL), "interval of Fars must be above 0 seconds, got inf"),
-        (lambda: fs.Fars("300", SUL), "interval of Fars must be a number in seconds, got '300'"),
-        (lambda: fs.Fars(SUL, 300), r"interval of Fars must be a number in seconds, got ServiceUnitLoss\(\)"),
-        (lambda: fs.Fars(300, "sul"), r"strategy must be ServiceUnitLoss\(\), .* or NodeStealing\(\), got 'sul'"),
-        (lambda: fs.Fars(300, fs.ServiceUnitLoss), r"strategy must be an instance: write ServiceUnitLoss\(\)"),
-        (lambda: fs.Fars(300, SUL, 16), r'spares must be "dynamic" or Static\(k\), got 16; write Static\(16\)'),
-        (lambda: fs.Fars(300, SUL, "static"), r"spares must be \"dynamic\" or Static\(k\), got 'static'$"),
-        (lambda: fs.Static(-1), "k of Static must be at least 0, got -1"),
-        (lambda: fs.Static(1.5), "k of Static must be a whole number, got 1.5"),
-        (lambda: fs.Fars(300, SUL, checkpoint_cost=-1), "checkpoint_cost must be at least 0 seconds, got -1"),
-        (lambda: fs.Fars(300, SUL, restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
-        (lambda: fs.Fars(300, SUL, live=1), "live must be True or False, got 1"),
-        (lambda: fs.Fars(300, SUL, suspicious="first"), "unknown value of suspicious 'first'; known: 'last', 'ignore'"),
-        (lambda: fs.Fars(300, SUL, queue_cost="men"), r"unknown value of queue_cost 'men' \(did you mean 'mean'\?\)"),
-        (lambda: fs.Fars(300, SUL, residual="print"), "unknown value of residual 'print'"),
-    ],
+test_bad_parameters = refusals(
+    OptionError,
+    call,
+    (lambda: fs.Fars(0, SUL), "interval of Fars must be above 0 seconds, got 0"),
+    (lambda: fs.Fars(-300, SUL), "interval of Fars must be above 0 seconds, got -300"),
+    (lambda: fs.Fars(math.nan, SUL), "interval of Fars must be above 0 seconds, got nan"),
+    (lambda: fs.Fars(math.inf, SUL), "interval of Fars must be above 0 seconds, got inf"),
+    (lambda: fs.Fars("300", SUL), "interval of Fars must be a number in seconds, got '300'"),
+    (lambda: fs.Fars(SUL, 300), r"interval of Fars must be a number in seconds, got ServiceUnitLoss\(\)"),
+    (lambda: fs.Fars(300, "sul"), r"strategy must be ServiceUnitLoss\(\), .* or NodeStealing\(\), got 'sul'"),
+    (lambda: fs.Fars(300, fs.ServiceUnitLoss), r"strategy must be an instance: write ServiceUnitLoss\(\)"),
+    (lambda: fs.Fars(300, SUL, 16), r'spares must be "dynamic" or Static\(k\), got 16; write Static\(16\)'),
+    (lambda: fs.Fars(300, SUL, "static"), r"spares must be \"dynamic\" or Static\(k\), got 'static'$"),
+    (lambda: fs.Static(-1), "k of Static must be at least 0, got -1"),
+    (lambda: fs.Static(1.5), "k of Static must be a whole number, got 1.5"),
+    (lambda: fs.Fars(300, SUL, checkpoint_cost=-1), "checkpoint_cost must be at least 0 seconds, got -1"),
+    (lambda: fs.Fars(300, SUL, restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
+    (lambda: fs.Fars(300, SUL, live=1), "live must be True or False, got 1"),
+    (lambda: fs.Fars(300, SUL, suspicious="first"), "unknown value of suspicious 'first'; known: 'last', 'ignore'"),
+    (lambda: fs.Fars(300, SUL, queue_cost="men"), r"unknown value of queue_cost 'men' \(did you mean 'mean'\?\)"),
+    (lambda: fs.Fars(300, SUL, residual="print"), "unknown value of residual 'print'"),
 )
-def test_bad_parameters(make, said):
-    with pytest.raises(OptionError, match=said):
-        make()
 
 
 TEXTS = {
@@ -76,94 +75,86 @@ def test_policies_by_their_place_in_text():
     assert parse_policy("checkpointing", "windows:4,big:3,60").interval == 60
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
-    [
-        ("rescheduling", "fars", "needs interval and strategy, for instance fars:interval=300,strategy=service_un"),
-        ("rescheduling", "fars:300", "rescheduling 'fars' needs strategy, for instance"),
-        ("rescheduling", "fars:sul", "unknown option 'sul' of rescheduling 'fars'; known: interval, strategy, "),
-        (
-            "rescheduling",
-            "fars:300,sull",
-            r"unknown strategy 'sull' \(did you mean 'sul'\?\); known: service_unit_loss",
-        ),
-        ("rescheduling", "fars:300,sul,static", "spares 'static' needs k, for instance static:16"),
-        ("rescheduling", "fars:300,sul,16", "unknown spares '16'; known: dynamic, static"),
-        ("rescheduling", "fars:300,sul,dinamic", r"unknown spares 'dinamic' \(did you mean 'dynamic'\?\)"),
-        ("rescheduling", "fars:300,sul,spares=16", r"got 16; write Static\(16\)"),
-        ("rescheduling", "fars:0,sul", "interval of Fars must be above 0 seconds, got 0"),
-        ("rescheduling", "fars:300,sul,interval=60", "option 'interval' of rescheduling 'fars' is given twice"),
-        ("rescheduling", "fras:300,sul", r"unknown rescheduling 'fras' \(did you mean 'fars'\?\); known: fars"),
-        ("rescheduling", "sul", r"unknown rescheduling 'sul' \(it is a strategy\)"),
-        ("migration", "fars:300,sul", r"unknown migration 'fars' \(it is a rescheduling\)"),
-    ],
+test_bad_text = refusals(
+    OptionError,
+    parse_policy,
+    ("rescheduling", "fars", "needs interval and strategy, for instance fars:interval=300,strategy=service_un"),
+    ("rescheduling", "fars:300", "rescheduling 'fars' needs strategy, for instance"),
+    ("rescheduling", "fars:sul", "unknown option 'sul' of rescheduling 'fars'; known: interval, strategy, "),
+    (
+        "rescheduling",
+        "fars:300,sull",
+        r"unknown strategy 'sull' \(did you mean 'sul'\?\); known: service_unit_loss",
+    ),
+    ("rescheduling", "fars:300,sul,static", "spares 'static' needs k, for instance static:16"),
+    ("rescheduling", "fars:300,sul,16", "unknown spares '16'; known: dynamic, static"),
+    ("rescheduling", "fars:300,sul,dinamic", r"unknown spares 'dinamic' \(did you mean 'dynamic'\?\)"),
+    ("rescheduling", "fars:300,sul,spares=16", r"got 16; write Static\(16\)"),
+    ("rescheduling", "fars:0,sul", "interval of Fars must be above 0 seconds, got 0"),
+    ("rescheduling", "fars:300,sul,interval=60", "option 'interval' of rescheduling 'fars' is given twice"),
+    ("rescheduling", "fras:300,sul", r"unknown rescheduling 'fras' \(did you mean 'fars'\?\); known: fars"),
+    ("rescheduling", "sul", r"unknown rescheduling 'sul' \(it is a strategy\)"),
+    ("migration", "fars:300,sul", r"unknown migration 'fars' \(it is a rescheduling\)"),
 )
-def test_bad_text(kind, text, said):
-    with pytest.raises(OptionError, match=said):
-        parse_policy(kind, text)
 
 
 # -- combinations
 
 
-@pytest.mark.parametrize(
-    ("machine", "options", "said"),
-    [
-        (
-            FLAT,
-            {"predictor": None},
-            r"Fars requires a predictor: give predictor=IntervalPredictor\(prec",
-        ),
-        (
-            FLAT,
-            {"predictor": fs.Buckets(4)},
-            r"Fars must know which node will fail; Buckets\(hours=4.0\) only says",
-        ),
-        (FLAT, {"failures": None}, "predicts the failures of the run, but there are none: give failures="),
-        (
-            FLAT,
-            {"rescheduling": fs.Fars(300, SUL, fs.Static(8))},
-            r"Static\(k=8\) leaves no node of cluster:8 .* fewer than 8",
-        ),
-        (FLAT, {"rescheduling": fs.Fars(300, SUL, fs.Static(900))}, r"Static\(k=900\) leaves no node of cluster:8"),
-        (
-            TORUS,
-            {"rescheduling": fs.Fars(300, SUL, fs.Static(1))},
-            r"Static\(k=1\) keeps single nodes, and on torus:2x2x",
-        ),
-        (
-            TORUS,
-            {"rescheduling": fs.Fars(300, STEALING)},
-            "NodeStealing takes single nodes of a job, and on torus:2x2x2",
-        ),
-        (FLAT, {"rescheduling": fs.Fars(300, STEALING)}, r"NodeStealing requires checkpoints, .*=Young\(cost, mtbf\)"),
-        (
-            FLAT,
-            {"rescheduling": fs.Fars(300, STEALING), "checkpointing": fs.NoCheckpoint()},
-            "NodeStealing requires checkpoints, or the job that it stops would lose everything",
-        ),
-        (
-            FLAT,
-            {"rescheduling": SUL},
-            r"rescheduling must be one of Fars, got ServiceUnitLoss\(\); write Fars\(300, Ser",
-        ),
-        (FLAT, {"rescheduling": fs.Fars}, r"rescheduling must be an instance: write rescheduling=Fars\(interval=300"),
-        (
-            FLAT,
-            {"rescheduling": "fars:60,jfr"},
-            r"rescheduling must be an object, got .*; write rescheduling=Fars\(int",
-        ),
-        (FLAT, {"rescheduling": 300}, "rescheduling must be one of Fars, got 300$"),
-        (
-            FLAT,
-            {"migration": FARS, "rescheduling": None},
-            "migration must be one of Defragment, LeastFailuresMigration",
-        ),
-    ],
+test_what_is_refused = refusals(
+    OptionError,
+    lambda machine, options: run(machine, **options),
+    (
+        FLAT,
+        {"predictor": None},
+        r"Fars requires a predictor: give predictor=IntervalPredictor\(prec",
+    ),
+    (
+        FLAT,
+        {"predictor": fs.Buckets(4)},
+        r"Fars must know which node will fail; Buckets\(hours=4.0\) only says",
+    ),
+    (FLAT, {"failures": None}, "predicts the failures of the run, but there are none: give failures="),
+    (
+        FLAT,
+        {"rescheduling": fs.Fars(300, SUL, fs.Static(8))},
+        r"Static\(k=8\) leaves no node of cluster:8 .* fewer than 8",
+    ),
+    (FLAT, {"rescheduling": fs.Fars(300, SUL, fs.Static(900))}, r"Static\(k=900\) leaves no node of cluster:8"),
+    (
+        TORUS,
+        {"rescheduling": fs.Fars(300, SUL, fs.Static(1))},
+        r"Static\(k=1\) keeps single nodes, and on torus:2x2x",
+    ),
+    (
+        TORUS,
+        {"rescheduling": fs.Fars(300, STEALING)},
+        "NodeStealing takes single nodes of a job, and on torus:2x2x2",
+    ),
+    (FLAT, {"rescheduling": fs.Fars(300, STEALING)}, r"NodeStealing requires checkpoints, .*=Young\(cost, mtbf\)"),
+    (
+        FLAT,
+        {"rescheduling": fs.Fars(300, STEALING), "checkpointing": fs.NoCheckpoint()},
+        "NodeStealing requires checkpoints, or the job that it stops would lose everything",
+    ),
+    (
+        FLAT,
+        {"rescheduling": SUL},
+        r"rescheduling must be one of Fars, got ServiceUnitLoss\(\); write Fars\(300, Ser",
+    ),
+    (FLAT, {"rescheduling": fs.Fars}, r"rescheduling must be an instance: write rescheduling=Fars\(interval=300"),
+    (
+        FLAT,
+        {"rescheduling": "fars:60,jfr"},
+        r"rescheduling must be an object, got .*; write rescheduling=Fars\(int",
+    ),
+    (FLAT, {"rescheduling": 300}, "rescheduling must be one of Fars, got 300$"),
+    (
+        FLAT,
+        {"migration": FARS, "rescheduling": None},
+        "migration must be one of Defragment, LeastFailuresMigration",
+    ),
 )
-def test_what_is_refused(machine, options, said):
-    with pytest.raises(OptionError, match=said):
-        run(machine, **options)
 
 
 @pytest.mark.parametrize("machine", [FLAT, TORUS])
@@ -215,11 +206,7 @@ def test_every_predictor_that_says_where(predictor):
 
 def test_blind_moves_nothing():
     with_fars, without = run(predictor=fs.Blind()), run(predictor=None, rescheduling=None)
-    one, other = (made.with_options(record=True).simulate() for made in (with_fars, without))
-    assert all(np.array_equal(one.jobs[name], other.jobs[name]) for name in one.jobs)
-    assert one.ledger == other.ledger
-    assert one.counters == other.counters
-    assert all(np.array_equal(one.events[name], other.events[name]) for name in one.events)
+    same(*(made.with_options(record=True).simulate() for made in (with_fars, without)))
 
 
 def test_intervals_of_predictor_and_fars_may_differ():
@@ -253,8 +240,7 @@ def test_jobs_that_static_leaves_no_room_for():
         r"102 \(8 nodes\), 104 \(7 nodes\), 105 \(7 nodes\), 106 \(7 nodes\), \.\.\.; take a larger machine or fewer "
         r"spare nodes, or pass oversized=\"drop\""
     )
-    with pytest.raises(InputError, match=said):
-        made.simulate()
+    refused(InputError, said, made.simulate)
     result = made.with_options(oversized="drop").simulate()
     assert result.jobs["id"].tolist() == [101, 103]
     assert dict(result.dropped) == {"larger than the machine without its spare nodes": 6}
@@ -321,14 +307,6 @@ def test_ticks_that_move_nobody_are_worked_off_in_slices_too():
 @pytest.fixture(scope="module")
 def moved():
     return run(rescheduling=fs.Fars(300, SUL, fs.Static(1), residual="difference"), record=True).simulate()
-
-
-def same(one, other):
-    assert all(np.array_equal(one.jobs[name], other.jobs[name]) for name in one.jobs)
-    assert (one.ledger, one.counters) == (other.ledger, other.counters)
-    for table in ("events", "allocations"):
-        mine, theirs = getattr(one, table), getattr(other, table)
-        assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
 
 
 def test_what_is_printed(moved):

@@ -13,17 +13,15 @@ from helpers.by_hand import (
     HOLD,
     LEAST_FAILURES,
     REQUEUE,
-    START,
     TAIL,
     cluster,
     config,
     places,
     rows,
     torus,
-)  # fmt: skip
+)
 from helpers.moving import FARS, LIVE, ledger, moves, moving, stays
 
-THEFT = 4
 LINE = torus(1, 1, 8, wrap=False)
 STEAL = {"strategy": {"name": "node_stealing"}}
 
@@ -156,7 +154,7 @@ def test_the_order_of_the_placement_rule_stays():
 
 
 def thefts(result):
-    return [job for _, kind, job, _ in rows(result) if kind == THEFT]
+    return [job for _, kind, job, _ in rows(result) if kind == "reschedule"]
 
 
 def test_stealing_from_the_job_that_loses_least():
@@ -165,7 +163,7 @@ def test_stealing_from_the_job_that_loses_least():
     """
     jobs = [(0, 60, 3), (0, 30, 1), (5, 30, 1)]
     result = moving(jobs, cluster(5), {2: [0]}, fars=STEAL)
-    assert [row for row in rows(result) if row[0] == 20][:2] == [(20, THEFT, 2, -1), (20, 7, 0, -1)]
+    assert [row for row in rows(result) if row[0] == 20][:2] == [(20, "reschedule", 2, -1), (20, "move", 0, -1)]
     assert stays(result)[2:4] == [(2, 5, 20, [4]), (0, 20, 63, [1, 2, 4])]
     assert result["restarts"].tolist() == [0, 0, 1]
     assert (result["lost_work"][2], result["failures_hit"]) == (15, 0)
@@ -193,7 +191,7 @@ def test_a_robbed_job_does_not_hold():
     result = moving(
         [(0, 60, 3), (5, 30, 1)], cluster(4), {2: [0]}, fars=STEAL, recovery=recovery, failures=[(99, 0, 1)]
     )
-    assert [kind for time, kind, job, _ in rows(result) if job == 1 and time == 20] == [THEFT, 6]
+    assert [kind for time, kind, job, _ in rows(result) if job == 1 and time == 20] == ["reschedule", "start"]
     assert (result["restart_time"][1], result["finish"][1]) == (4, 54)
 
 
@@ -239,7 +237,7 @@ def test_where_a_robbed_job_waits(recovery, next_job):
     jobs = [(0, 60, 3), (0, 30, 1), (5, 30, 1), (15, 10, 1)]
     result = moving(jobs, cluster(5), {2: [0]}, fars=STEAL, recovery=recovery)
     assert thefts(result) == [2]
-    assert [job for time, kind, job, _ in rows(result) if (time, kind) == (20, START)] == [next_job]
+    assert [job for time, kind, job, _ in rows(result) if (time, kind) == (20, "start")] == [next_job]
 
 
 # -- on a torus

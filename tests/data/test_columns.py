@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from faultsim.data.columns import TABLES, WORKLOAD, Column, as_column, by_name, check_columns, check_order
 from faultsim.errors import InputError
+from helpers.refusals import refused
 
 SIZE, SUBMIT, ESTIMATE = (by_name(WORKLOAD)[name] for name in ("size", "submit", "estimate"))
 
@@ -46,13 +47,11 @@ def test_every_column_is_fully_described(table: str) -> None:
     ],
 )
 def test_bad_values_are_named_with_column_and_row(values: object, column: Column, message: str) -> None:
-    with pytest.raises(InputError, match=f"^{message}"):
-        as_column(values, column)
+    refused(InputError, f"^{message}", as_column, values, column)
 
 
 def test_wrong_length() -> None:
-    with pytest.raises(InputError, match=r"^size: 2 values for 3 rows$"):
-        as_column([1, 2], SIZE, length=3)
+    refused(InputError, r"^size: 2 values for 3 rows$", as_column, [1, 2], SIZE, length=3)
 
 
 def test_a_column_is_a_read_only_copy_without_negative_zeros() -> None:
@@ -80,8 +79,7 @@ def test_order_is_refused_exactly_where_it_goes_down(values: list[float]) -> Non
         check_order(array, SUBMIT)
     else:
         row = next(i for i in range(1, len(values)) if values[i] < values[i - 1])
-        with pytest.raises(InputError, match=f"^submit, row {row}: "):
-            check_order(array, SUBMIT)
+        refused(InputError, f"^submit, row {row}: ", check_order, array, SUBMIT)
 
 
 def test_check_columns() -> None:
@@ -94,5 +92,4 @@ def test_check_columns() -> None:
     }
     with pytest.raises(InputError, match=r"^job: column missing; expected time, kind, job, node$"):
         check_columns({"time": [0.0], "kind": [5]}, TABLES["events"])
-    with pytest.raises(InputError, match=r"^kind: 1 values for 2 rows$"):
-        check_columns({**good, "kind": [5]}, TABLES["events"])
+    refused(InputError, r"^kind: 1 values for 2 rows$", check_columns, {**good, "kind": [5]}, TABLES["events"])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from helpers.refusals import refusals, refused
 
 DIAMOND = [(2, 3, 1.0), (0, 2, 5.0), (0, 1, 4.0), (1, 3, 2.0)]
 
@@ -90,42 +91,37 @@ def test_rows_and_order_against_networkx(made: tuple[list[float], list[tuple[int
     assert fs.Workflow.from_networkx(wf.to_networkx()) == wf
 
 
-@pytest.mark.parametrize(
-    ("cost", "edges", "message"),
-    [
-        ([], [], r"cost: a workflow has at least one job and one node, got shape \(0,\)"),
-        (5, [], r"cost: expected shape \(jobs,\) or \(jobs, nodes\), got \(\)"),
-        ([[]], [], r"cost: a workflow has at least one job and one node, got shape \(1, 0\)"),
-        ([1, -2], [], "cost, job 1: -2 is negative; expected at least 0$"),
-        ([1, float("nan")], [], "cost, job 1: nan is not a finite number$"),
-        ([[1, 2], [3, float("inf")]], [], "cost, job 1, node 1: inf is not a finite number$"),
-        ([[1, 2], [3]], [], "cost: expected one number per job or rows of equal length, got a ragged list"),
-        (["a"], [], "cost, job 0: 'a' is not a number"),
-        ([1, 1], [(0, 2, 1)], "edges, row 0: job 2 is unknown; the jobs are 0 to 1$"),
-        ([1, 1], [(0, 1, 1), (-1, 1, 1)], "edges, row 1: -1 is negative; expected at least 0 .edge_from.$"),
-        ([1, 1], [(0, 1.5, 1)], "edges, row 0: 1.5 is not a whole number .edge_to.$"),
-        ([1, 1], [(0, 1, -1)], "edges, row 0: -1 is negative; expected at least 0 .transfer.$"),
-        ([1, 1], [(0, 1, float("nan"))], "edges, row 0: nan is not a finite number .transfer.$"),
-        ([1, 1, 1], [(1, 2), (0, 1), (1, 2)], "edges, row 2: 1 -> 2 already appears in row 0; give each edge once$"),
-        ([1, 1], [(1, 1)], "edges, row 0: job 1 depends on itself"),
-        ([1, 1], [(0, 1, 2, 3)], r"edges: expected rows .* got shape \(1, 4\)"),
-        ([1, 1], [(0, 1), (0, 1, 2)], "edges: expected rows .* got a ragged list"),
-        ([1, 1], [("a", "b")], "edges: expected numbers"),
-        ([1, 1, 1, 1], [(0, 1), (1, 2), (2, 3), (3, 1)], "^cycle: 1 -> 2 -> 3 -> 1$"),
-        ([1, 1], [(0, 1), (1, 0)], "^no job can start, since each waits for another; cycle: 0 -> 1 -> 0$"),
-    ],
+test_bad_input_is_named = refusals(
+    InputError,
+    fs.Workflow,
+    ([], [], r"cost: a workflow has at least one job and one node, got shape \(0,\)"),
+    (5, [], r"cost: expected shape \(jobs,\) or \(jobs, nodes\), got \(\)"),
+    ([[]], [], r"cost: a workflow has at least one job and one node, got shape \(1, 0\)"),
+    ([1, -2], [], "cost, job 1: -2 is negative; expected at least 0$"),
+    ([1, float("nan")], [], "cost, job 1: nan is not a finite number$"),
+    ([[1, 2], [3, float("inf")]], [], "cost, job 1, node 1: inf is not a finite number$"),
+    ([[1, 2], [3]], [], "cost: expected one number per job or rows of equal length, got a ragged list"),
+    (["a"], [], "cost, job 0: 'a' is not a number"),
+    ([1, 1], [(0, 2, 1)], "edges, row 0: job 2 is unknown; the jobs are 0 to 1$"),
+    ([1, 1], [(0, 1, 1), (-1, 1, 1)], "edges, row 1: -1 is negative; expected at least 0 .edge_from.$"),
+    ([1, 1], [(0, 1.5, 1)], "edges, row 0: 1.5 is not a whole number .edge_to.$"),
+    ([1, 1], [(0, 1, -1)], "edges, row 0: -1 is negative; expected at least 0 .transfer.$"),
+    ([1, 1], [(0, 1, float("nan"))], "edges, row 0: nan is not a finite number .transfer.$"),
+    ([1, 1, 1], [(1, 2), (0, 1), (1, 2)], "edges, row 2: 1 -> 2 already appears in row 0; give each edge once$"),
+    ([1, 1], [(1, 1)], "edges, row 0: job 1 depends on itself"),
+    ([1, 1], [(0, 1, 2, 3)], r"edges: expected rows .* got shape \(1, 4\)"),
+    ([1, 1], [(0, 1), (0, 1, 2)], "edges: expected rows .* got a ragged list"),
+    ([1, 1], [("a", "b")], "edges: expected numbers"),
+    ([1, 1, 1, 1], [(0, 1), (1, 2), (2, 3), (3, 1)], "^cycle: 1 -> 2 -> 3 -> 1$"),
+    ([1, 1], [(0, 1), (1, 0)], "^no job can start, since each waits for another; cycle: 0 -> 1 -> 0$"),
 )
-def test_bad_input_is_named(cost: object, edges: object, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        fs.Workflow(cost, edges)
 
 
 def test_a_cycle_is_named_by_labels_and_a_long_one_is_cut() -> None:
     with pytest.raises(InputError, match=r"^cycle: 'stage' -> 'run' -> 'stage'$"):
         fs.Workflow([1] * 3, [(0, 1), (1, 2), (2, 1)], labels=["a", "stage", "run"])
     ring = [(k, (k + 1) % 100) for k in range(100)]
-    with pytest.raises(InputError, match=r"cycle: 0 -> 1 -> .* -> 10 -> \.\.\. -> 0 \(100 jobs\)$"):
-        fs.Workflow([1] * 100, ring)
+    refused(InputError, r"cycle: 0 -> 1 -> .* -> 10 -> \.\.\. -> 0 \(100 jobs\)$", fs.Workflow, [1] * 100, ring)
 
 
 @given(graphs(), st.data())
@@ -146,14 +142,10 @@ def test_what_a_cycle_names_is_one(made: tuple[list[float], list[tuple[int, int,
 
 
 def test_other_bad_options() -> None:
-    with pytest.raises(InputError, match="labels: 1 for 2 jobs"):
-        fs.Workflow([1, 1], labels=["a"])
-    with pytest.raises(InputError, match="labels: 'a' appears twice"):
-        fs.Workflow([1, 1], labels=["a", "a"])
-    with pytest.raises(InputError, match="submit must be at least 0 s, got -1"):
-        fs.Workflow([1], submit=-1)
-    with pytest.raises(OptionError, match=r"unknown transfer_unit 'byte'.*did you mean 'bytes'"):
-        fs.Workflow([1], transfer_unit="byte")
+    refused(InputError, "labels: 1 for 2 jobs", fs.Workflow, [1, 1], labels=["a"])
+    refused(InputError, "labels: 'a' appears twice", fs.Workflow, [1, 1], labels=["a", "a"])
+    refused(InputError, "submit must be at least 0 s, got -1", fs.Workflow, [1], submit=-1)
+    refused(OptionError, r"unknown transfer_unit 'byte'.*did you mean 'bytes'", fs.Workflow, [1], transfer_unit="byte")
 
 
 def test_changed_copies() -> None:
@@ -179,8 +171,7 @@ def test_changed_copies() -> None:
         (lambda: wf.scale_cost(0), "factor of scale_cost.. must be above 0"),
         (lambda: wf.submitted(float("nan")), "submit must be"),
     ):
-        with pytest.raises(fs.FaultsimError, match=message):
-            bad()
+        refused(fs.FaultsimError, message, bad)
 
 
 def test_print() -> None:
@@ -193,20 +184,15 @@ def test_print() -> None:
 def test_from_networkx_refuses_by_name() -> None:
     graph = nx.DiGraph()
     graph.add_edge("a", "b")
-    with pytest.raises(InputError, match="node 'a' has no attribute 'cost'"):
-        fs.Workflow.from_networkx(graph)
-    with pytest.raises(InputError, match="edges have no direction"):
-        fs.Workflow.from_networkx(nx.Graph([(1, 2)]))
-    with pytest.raises(InputError, match=r"expected a networkx.DiGraph, got list"):
-        fs.Workflow.from_networkx([1])
+    refused(InputError, "node 'a' has no attribute 'cost'", fs.Workflow.from_networkx, graph)
+    refused(InputError, "edges have no direction", fs.Workflow.from_networkx, nx.Graph([(1, 2)]))
+    refused(InputError, r"expected a networkx.DiGraph, got list", fs.Workflow.from_networkx, [1])
     graph.add_edge("b", "a")
     nx.set_node_attributes(graph, 1.0, "cost")
-    with pytest.raises(InputError, match="cycle: 'a' -> 'b' -> 'a'"):
-        fs.Workflow.from_networkx(graph)
+    refused(InputError, "cycle: 'a' -> 'b' -> 'a'", fs.Workflow.from_networkx, graph)
     twice = nx.MultiDiGraph([(1, 2), (1, 2)])
     nx.set_node_attributes(twice, 1.0, "weight")
-    with pytest.raises(InputError, match="'1' -> '2' already appears"):
-        fs.Workflow.from_networkx(twice, cost="weight")
+    refused(InputError, "'1' -> '2' already appears", fs.Workflow.from_networkx, twice, cost="weight")
 
 
 def test_from_networkx_takes_a_cost_for_every_node() -> None:
@@ -221,5 +207,4 @@ def test_from_networkx_takes_a_cost_for_every_node() -> None:
 
 def test_without_networkx(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "networkx", None)
-    with pytest.raises(fs.MissingExtraError, match=r'pip install "faultsim\[networkx\]"'):
-        diamond().to_networkx()
+    refused(fs.MissingExtraError, r'pip install "faultsim\[networkx\]"', diamond().to_networkx)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from faultsim.data.event_kinds import EVENT_KINDS
 from faultsim.reference.engine import simulate
 
 ARRIVAL = {"name": "arrival"}
@@ -15,7 +16,6 @@ DEFRAGMENT = {
     "keep_promise": False,
 }  # fmt: skip
 LEAST_FAILURES = {"name": "least_failures", "threshold": 1.0, "cost": 0.0}
-FINISH, REPAIR, FAILURE, CHECKPOINT, ARRIVES, START, MOVE = 0, 1, 2, 3, 5, 6, 7
 
 
 # A mesh where job 0, of 12 nodes, leaves a corner of 2x2x2.
@@ -61,9 +61,10 @@ def failing(jobs, failures, machine, scheduler=FCFS, *, predictions=(), p=1.0, a
 
 
 def rows(result):
-    """The events as tuples (time, kind, job, node)."""
-    table = result["events_table"]
-    return list(zip(*(table[name].tolist() for name in ("time", "kind", "job", "node")), strict=True))
+    """The events as tuples (time, name of the kind, job, node)."""
+    columns = {name: column.tolist() for name, column in result["events_table"].items()}
+    kinds = [EVENT_KINDS[kind] for kind in columns["kind"]]
+    return list(zip(columns["time"], kinds, columns["job"], columns["node"], strict=True))
 
 
 def starts(machine, scheduler, jobs, **options):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from helpers.strategies import (
     BOX_ORDERS,
+    SCHEDULERS,
     MiddleBox,
     job_columns,
     lowered_defragments,
@@ -15,7 +16,6 @@ from helpers.strategies import (
 )
 
 MACHINES = ("cluster", "torus")
-SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
 CHECKPOINTING = (
     "none", "periodic", "young", "daly", "max_availability", "before_failure", "predicted_windows", "risk_based",
 )  # fmt: skip

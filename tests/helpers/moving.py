@@ -4,7 +4,7 @@ import numpy as np
 
 from faultsim.reference.engine import simulate as plainly
 from faultsim.simulation.engine_inputs import ticks
-from helpers.by_hand import FCFS, MOVE, REQUEUE, config, rows
+from helpers.by_hand import FCFS, REQUEUE, config, rows
 from helpers.engines import assert_same, compiled
 
 FARS = {
@@ -13,7 +13,6 @@ FARS = {
     "residual": "printed",
 }  # fmt: skip
 LIVE = {"live": True}
-THEFT = 4
 
 
 def moving(jobs, machine, suspicious, scheduler=FCFS, *, failures=(), p=1.0, fars=(), alarms=(), **options):
@@ -56,4 +55,4 @@ def stays(result):
 
 def moves(result):
     """(time, job) of each move."""
-    return [(time, job) for time, kind, job, _ in rows(result) if kind == MOVE]
+    return [(time, job) for time, kind, job, _ in rows(result) if kind == "move"]

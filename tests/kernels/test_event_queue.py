@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import faultsim as fs
 from faultsim.reference.containers.event_queue import EventQueue as SlowQueue
+from helpers.refusals import refused
 
 QUEUES = {"fast": fs.EventQueue, "slow": SlowQueue}
 
@@ -114,14 +115,11 @@ def test_values_come_back_as_plain_numbers(make):
 
 def test_empty_queue_says_so(make):
     queue = make()
-    with pytest.raises(IndexError, match="pop from an empty event queue"):
-        queue.pop()
-    with pytest.raises(IndexError, match="peek at an empty event queue"):
-        queue.peek()
+    refused(IndexError, "pop from an empty event queue", queue.pop)
+    refused(IndexError, "peek at an empty event queue", queue.peek)
     queue.push(0.0, 0, 0)
     queue.pop()
-    with pytest.raises(IndexError, match="empty"):
-        queue.pop()
+    refused(IndexError, "empty", queue.pop)
 
 
 @pytest.mark.parametrize(
@@ -138,8 +136,7 @@ def test_empty_queue_says_so(make):
 )
 def test_bad_events_are_refused(event, says):
     queue = fs.EventQueue([(1.0, 2, 3)])
-    with pytest.raises(fs.InputError, match=says):
-        queue.push(*event)
+    refused(fs.InputError, says, queue.push, *event)
     assert drain(queue) == [(1.0, 2, 3)]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim._core.fars.knapsack import Knapsack
 from faultsim.reference.fars.knapsack import knapsack as slow_knapsack
+from helpers.refusals import refusals, refused
 
 # Small whole values make ties; fractions and huge ones make sums that round.
 tied = st.integers(-2, 6).map(float)
@@ -131,8 +132,7 @@ def test_common_divisor_shrinks_the_table():
 
 
 def test_table_past_all_memory_is_refused():
-    with pytest.raises(MemoryError, match="knapsack of 2 items and capacity"):
-        fs.knapsack([1.0, 2.0], [2**62 - 1, 2**62], 2**62)
+    refused(MemoryError, "knapsack of 2 items and capacity", fs.knapsack, [1.0, 2.0], [2**62 - 1, 2**62], 2**62)
 
 
 def test_scratch_serves_problems_of_any_size_in_turn():
@@ -146,23 +146,19 @@ def test_scratch_serves_problems_of_any_size_in_turn():
         assert (taken.astype(bool).tolist(), total) == slow_knapsack(values.tolist(), weights.tolist(), capacity)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (([1.0], [1, 2], 3), "1 values but 2 weights"),
-        (([nan], [1], 3), r"values\[0\] is nan"),
-        (([1.0, np.inf], [1, 1], 3), r"values\[1\] is inf"),
-        (([[1.0]], [1], 3), r"values must be a row of numbers, not an array of shape \(1, 1\)"),
-        ((["a"], [1], 3), "values must be a row of numbers"),
-        (([1.0], [[1]], 3), r"weights must be a row of whole numbers, not an array of shape \(1, 1\)"),
-        (([1.0], [1.5], 3), r"weights\[0\] is 1.5"),
-        (([1.0], [-1], 3), r"weights\[0\] is -1"),
-        (([1.0], [2**63], 3), r"weights\[0\] is 9223372036854775808"),
-        (([1.0], ["a"], 3), "weights must be whole numbers"),
-        (([1.0], [1], 2.5), "capacity must be a whole number, not 2.5"),
-        (([1.0], [1], -1), "capacity must be 0 or more, not -1"),
-    ],
+test_bad_arguments_are_refused = refusals(
+    fs.InputError,
+    lambda arguments: fs.knapsack(*arguments),
+    (([1.0], [1, 2], 3), "1 values but 2 weights"),
+    (([nan], [1], 3), r"values\[0\] is nan"),
+    (([1.0, np.inf], [1, 1], 3), r"values\[1\] is inf"),
+    (([[1.0]], [1], 3), r"values must be a row of numbers, not an array of shape \(1, 1\)"),
+    ((["a"], [1], 3), "values must be a row of numbers"),
+    (([1.0], [[1]], 3), r"weights must be a row of whole numbers, not an array of shape \(1, 1\)"),
+    (([1.0], [1.5], 3), r"weights\[0\] is 1.5"),
+    (([1.0], [-1], 3), r"weights\[0\] is -1"),
+    (([1.0], [2**63], 3), r"weights\[0\] is 9223372036854775808"),
+    (([1.0], ["a"], 3), "weights must be whole numbers"),
+    (([1.0], [1], 2.5), "capacity must be a whole number, not 2.5"),
+    (([1.0], [1], -1), "capacity must be 0 or more, not -1"),
 )
-def test_bad_arguments_are_refused(arguments, says):
-    with pytest.raises(fs.InputError, match=says):
-        fs.knapsack(*arguments)

@@ -11,6 +11,7 @@ from faultsim._core.torus.occupancy import Torus
 from faultsim.errors import InputError, OptionError
 from faultsim.kernels.partition import ALGORITHMS, BOX_ORDERS, feasible_sizes, find_partitions, max_free_partition
 from faultsim.reference.torus import partition as reference
+from helpers.refusals import refused
 
 # Every axis at 1, 2, 63, 64, 65 and 100; lines of 8, 16, 32, 64 bits and of several words; above and below 128 nodes.
 SHAPES = [
@@ -143,31 +144,21 @@ def test_the_whole_machine():
 
 
 def test_busy_needs_three_axes_and_bools():
-    with pytest.raises(InputError, match=r"shape \(4, 4\).*busy\[:, :, None\]"):
-        max_free_partition(np.zeros((4, 4), bool))
-    with pytest.raises(InputError, match="1 dimensions"):
-        find_partitions(np.zeros(4, bool), 1)
-    with pytest.raises(InputError, match="float64"):
-        find_partitions(np.zeros((2, 2, 2)), 1)
-    with pytest.raises(InputError, match=r"\(2, 0, 2\)"):
-        max_free_partition(np.zeros((2, 0, 2), bool))
+    refused(InputError, r"shape \(4, 4\).*busy\[:, :, None\]", max_free_partition, np.zeros((4, 4), bool))
+    refused(InputError, "1 dimensions", find_partitions, np.zeros(4, bool), 1)
+    refused(InputError, "float64", find_partitions, np.zeros((2, 2, 2)), 1)
+    refused(InputError, r"\(2, 0, 2\)", max_free_partition, np.zeros((2, 0, 2), bool))
 
 
 def test_options_are_checked():
     busy = np.zeros((2, 2, 2), bool)
     for size in (0, 9, -1, 2.5, 2.0, "2", None):
-        with pytest.raises(OptionError, match="whole number of nodes, 1 to 8"):
-            find_partitions(busy, size)
-    with pytest.raises(OptionError, match=r"'quick'.*bitmap.*divisor.*pop.*naive"):
-        find_partitions(busy, 2, "quick")
-    with pytest.raises(OptionError, match=r"'quick'.*bitmap"):
-        max_free_partition(busy, "quick")
-    with pytest.raises(OptionError, match=r"'random'.*extents-descending.*bases"):
-        find_partitions(busy, 2, box_order="random")
-    with pytest.raises(OptionError, match="y=0"):
-        feasible_sizes(4, 0, 8)
-    with pytest.raises(OptionError, match=r"z=8\.5"):
-        feasible_sizes(4, 4, 8.5)
+        refused(OptionError, "whole number of nodes, 1 to 8", find_partitions, busy, size)
+    refused(OptionError, r"'quick'.*bitmap.*divisor.*pop.*naive", find_partitions, busy, 2, "quick")
+    refused(OptionError, r"'quick'.*bitmap", max_free_partition, busy, "quick")
+    refused(OptionError, r"'random'.*extents-descending.*bases", find_partitions, busy, 2, box_order="random")
+    refused(OptionError, "y=0", feasible_sizes, 4, 0, 8)
+    refused(OptionError, r"z=8\.5", feasible_sizes, 4, 4, 8.5)
     assert find_partitions(busy, np.int64(8)).tolist() == [[0, 0, 0, 2, 2, 2]]
     assert find_partitions(busy, 5).shape == (0, 6)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.machines import machine_from_lowered, parse_machine
+from helpers.refusals import refusals, refused
 from helpers.runs import machines
 
 
@@ -40,26 +41,21 @@ def test_a_torus_that_is_not_one(axis, extent):
 
 @pytest.mark.parametrize("extent", [2.5, 4.0, "4", None, True])
 def test_extents_are_whole_numbers(extent):
-    with pytest.raises(OptionError, match="the extent y of a torus must be a whole number, got"):
-        fs.Torus(4, extent, 4)
-    with pytest.raises(OptionError, match="nodes of a cluster must be a whole number, got"):
-        fs.Cluster(extent)
+    refused(OptionError, "the extent y of a torus must be a whole number, got", fs.Torus, 4, extent, 4)
+    refused(OptionError, "nodes of a cluster must be a whole number, got", fs.Cluster, extent)
 
 
 @pytest.mark.parametrize("nodes", [0, -5, 2**31])
 def test_clusters_have_nodes(nodes):
-    with pytest.raises(OptionError, match=r"nodes of a cluster must be at least 1 and at most 2.*, got"):
-        fs.Cluster(nodes)
+    refused(OptionError, r"nodes of a cluster must be at least 1 and at most 2.*, got", fs.Cluster, nodes)
 
 
 def test_a_torus_of_too_many_nodes():
-    with pytest.raises(OptionError, match="at most 2147483647 nodes, got 2048x1024x1024 = 2147483648"):
-        fs.Torus(2048, 1024, 1024)
+    refused(OptionError, "at most 2147483647 nodes, got 2048x1024x1024 = 2147483648", fs.Torus, 2048, 1024, 1024)
 
 
 def test_wrap_is_a_flag():
-    with pytest.raises(OptionError, match="wrap must be True or False, got 'no'"):
-        fs.Torus(2, 2, 2, wrap="no")
+    refused(OptionError, "wrap must be True or False, got 'no'", fs.Torus, 2, 2, 2, wrap="no")
 
 
 @given(machines())
@@ -74,25 +70,21 @@ def test_text_forms():
     assert parse_machine("bluegene-l") == parse_machine("bluegene_l") == fs.Torus.bluegene_l()
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("tours:4x4x8", r"unknown machine 'tours:4x4x8' \(did you mean 'torus'\?\); write 'cluster:128'"),
-        ("torus:4x4", "machine 'torus:4x4' needs three extents"),
-        ("torus:4x4x", "needs whole numbers after the colon"),
-        ("torus:4x4x2.5", "needs whole numbers after the colon"),
-        ("torus:0x4x4", "the extent x of a torus must be at least 1, got 0"),
-        ("torus:4x-4x4", "the extent y of a torus must be at least 1, got -4"),
-        ("cluster:12x4", "needs one number"),
-        ("cluster:many", "needs whole numbers"),
-        ("cluster", "needs whole numbers"),
-        ("cluster:0", "nodes of a cluster must be at least 1"),
-        ("", "unknown machine ''"),
-    ],
+test_bad_text = refusals(
+    OptionError,
+    parse_machine,
+    ("tours:4x4x8", r"unknown machine 'tours:4x4x8' \(did you mean 'torus'\?\); write 'cluster:128'"),
+    ("torus:4x4", "machine 'torus:4x4' needs three extents"),
+    ("torus:4x4x", "needs whole numbers after the colon"),
+    ("torus:4x4x2.5", "needs whole numbers after the colon"),
+    ("torus:0x4x4", "the extent x of a torus must be at least 1, got 0"),
+    ("torus:4x-4x4", "the extent y of a torus must be at least 1, got -4"),
+    ("cluster:12x4", "needs one number"),
+    ("cluster:many", "needs whole numbers"),
+    ("cluster", "needs whole numbers"),
+    ("cluster:0", "nodes of a cluster must be at least 1"),
+    ("", "unknown machine ''"),
 )
-def test_bad_text(text, said):
-    with pytest.raises(OptionError, match=said):
-        parse_machine(text)
 
 
 def test_clusters_with_coordinates():
@@ -103,22 +95,17 @@ def test_clusters_with_coordinates():
     assert fs.Cluster(24).lower() == {"name": "cluster", "nodes": 24}  # as it was before there were shapes
 
 
-@pytest.mark.parametrize(
-    ("shape", "said"),
-    [
-        ((2, 3), "must be three extents"),
-        ("4x4x8", "must be three extents"),
-        (8, "must be three extents"),
-        ((2, 2, 2.5), "must be a whole number"),
-        ((2, 2, 0), "must be at least 1"),
-        ((2, 2, 3), "the shape 2x2x3 of a cluster has 12 nodes, not 8"),
-    ],
+test_shapes_that_are_none = refusals(
+    OptionError,
+    lambda shape: fs.Cluster(8, shape=shape),
+    ((2, 3), "must be three extents"),
+    ("4x4x8", "must be three extents"),
+    (8, "must be three extents"),
+    ((2, 2, 2.5), "must be a whole number"),
+    ((2, 2, 0), "must be at least 1"),
+    ((2, 2, 3), "the shape 2x2x3 of a cluster has 12 nodes, not 8"),
 )
-def test_shapes_that_are_none(shape, said):
-    with pytest.raises(OptionError, match=said):
-        fs.Cluster(8, shape=shape)
 
 
 def test_bad_lowered_form():
-    with pytest.raises(OptionError, match="unknown machine 'ring'"):
-        machine_from_lowered({"name": "ring"})
+    refused(OptionError, "unknown machine 'ring'", machine_from_lowered, {"name": "ring"})

@@ -1,12 +1,14 @@
 """`Resources`: how long jobs and transfers take, and workflows that do not fit."""
 
 import pickle
+from operator import call
 
 import numpy as np
 import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from helpers.refusals import refusals
 
 WF = fs.Workflow([10, 30], [(0, 1, 600)], name="two")
 
@@ -25,27 +27,23 @@ def test_durations_and_transfers() -> None:
     assert fs.Resources(2, bandwidth=np.inf).transfer_times(WF, 0, 1).tolist() == [0]
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: fs.Resources(), "needs a number of nodes, or speed="),
-        (lambda: fs.Resources(0), "nodes of Resources must be at least 1"),
-        (lambda: fs.Resources(2.0), "must be a whole number"),
-        (lambda: fs.Resources(3, speed=[1, 2]), "speed: 2 values for 3 nodes"),
-        (lambda: fs.Resources(speed=[]), "speed: expected one number for each node, got none"),
-        (lambda: fs.Resources(speed=[1, 0]), "speed, node 1: 0 is not above 0"),
-        (lambda: fs.Resources(speed=[1, float("nan")]), "speed, node 1: nan is not a finite number"),
-        (lambda: fs.Resources(2, bandwidth=0), "bandwidth must be above 0"),
-        (lambda: fs.Resources(2, bandwidth="fast"), "bandwidth must be a number"),
-        (lambda: fs.Resources(2, bandwidth=[1, 2]), r"bandwidth: expected a number or shape \(2, 2\), got \(2,\)"),
-        (lambda: fs.Resources(2, bandwidth=[[0, 1], [-1, 0]]), "bandwidth from node 1 to node 0: -1 is not above 0"),
-        (lambda: fs.Resources(2, bandwidth=[[0, float("nan")], [1, 0]]), "from node 0 to node 1: nan is not above 0"),
-        (lambda: fs.Resources(2, bandwidth=[["a"]]), "expected a number, or a matrix of numbers"),
-    ],
+test_bad_options = refusals(
+    OptionError,
+    call,
+    (lambda: fs.Resources(), "needs a number of nodes, or speed="),
+    (lambda: fs.Resources(0), "nodes of Resources must be at least 1"),
+    (lambda: fs.Resources(2.0), "must be a whole number"),
+    (lambda: fs.Resources(3, speed=[1, 2]), "speed: 2 values for 3 nodes"),
+    (lambda: fs.Resources(speed=[]), "speed: expected one number for each node, got none"),
+    (lambda: fs.Resources(speed=[1, 0]), "speed, node 1: 0 is not above 0"),
+    (lambda: fs.Resources(speed=[1, float("nan")]), "speed, node 1: nan is not a finite number"),
+    (lambda: fs.Resources(2, bandwidth=0), "bandwidth must be above 0"),
+    (lambda: fs.Resources(2, bandwidth="fast"), "bandwidth must be a number"),
+    (lambda: fs.Resources(2, bandwidth=[1, 2]), r"bandwidth: expected a number or shape \(2, 2\), got \(2,\)"),
+    (lambda: fs.Resources(2, bandwidth=[[0, 1], [-1, 0]]), "bandwidth from node 1 to node 0: -1 is not above 0"),
+    (lambda: fs.Resources(2, bandwidth=[[0, float("nan")], [1, 0]]), "from node 0 to node 1: nan is not above 0"),
+    (lambda: fs.Resources(2, bandwidth=[["a"]]), "expected a number, or a matrix of numbers"),
 )
-def test_bad_options(make, message: str) -> None:
-    with pytest.raises(OptionError, match=message):
-        make()
 
 
 def test_workflows_that_do_not_fit() -> None:

@@ -19,33 +19,18 @@ from faultsim.plot import (
 )
 from faultsim.plot.gantt import _box_runs, _list_runs
 from faultsim.plot.timeline import MAX_STEPS, _steps, _thinned
-
-
-def small_log(n=60, seed=3):
-    rng = np.random.default_rng(seed)
-    return fs.Workload(
-        submit=np.sort(rng.integers(0, 2000, n)), runtime=rng.integers(1, 400, n), size=rng.integers(1, 17, n)
-    )
+from helpers.refusals import refused
+from helpers.results import nodes_of, random_log
 
 
 @pytest.fixture(scope="module")
 def torus_run():
-    return fs.simulate(small_log(), fs.Torus(4, 4, 2), record=True)
+    return fs.simulate(random_log(60, 16), fs.Torus(4, 4, 2), record=True)
 
 
 @pytest.fixture(scope="module")
 def cluster_run():
-    return fs.simulate(small_log(), fs.Cluster(20), record=True, start_delay=2.0)
-
-
-def box_nodes(held, row, shape):
-    x, y, z, a, b, c = (int(held[name][row]) for name in "xyzabc")
-    return sorted(
-        ((x + i) % shape[0] * shape[1] + (y + j) % shape[1]) * shape[2] + (z + k) % shape[2]
-        for i in range(a)
-        for j in range(b)
-        for k in range(c)
-    )
+    return fs.simulate(random_log(60, 16), fs.Cluster(20), record=True, start_delay=2.0)
 
 
 def expanded(runs, n):
@@ -56,13 +41,25 @@ def expanded(runs, n):
     return [sorted(part) for part in nodes]
 
 
+def area(ax):
+    """Of the first line, by its share of the width: minutes or hours do not matter."""
+    x, y = ax.lines[0].get_data()
+    return float((y[:-1] * np.diff(x)).sum() / (x[-1] - x[0]))
+
+
+def painted(bars):
+    """The area of all shapes of collections."""
+    corners = [(path.vertices.min(axis=0), path.vertices.max(axis=0)) for bar in bars for path in bar.get_paths()]
+    return sum((x1 - x0) * (y1 - y0) for (x0, y0), (x1, y1) in corners)
+
+
 def test_boxes_become_runs_of_their_nodes():
     rng = np.random.default_rng(5)
     shape, n = (3, 4, 5), 300
     held = {name: rng.integers(0, m, n) for name, m in zip("xyz", shape, strict=True)}
     held |= {name: rng.integers(1, m + 1, n) for name, m in zip("abc", shape, strict=True)}
     runs = _box_runs(held, shape)
-    assert expanded(runs, n) == [box_nodes(held, row, shape) for row in range(n)]
+    assert expanded(runs, n) == [nodes.tolist() for nodes in nodes_of(held, shape)]
     row, first, count = runs
     apart = (row[1:] != row[:-1]) | (first[1:] > first[:-1] + count[:-1])
     assert apart.all()  # joined as far as can be
@@ -80,20 +77,15 @@ def test_gantt_covers_the_node_seconds_held(which, request):
     ax = plot_gantt(result)
     (bars,) = ax.collections
     assert bars.get_rasterized()
-    area = 0.0
-    for path in bars.get_paths():
-        (x0, y0), (x1, y1) = path.vertices.min(axis=0), path.vertices.max(axis=0)
-        area += (x1 - x0) * (y1 - y0)
     unit = {"minutes": 60.0, "seconds": 1.0, "hours": 3600.0}[ax.get_xlabel().split("(")[1][:-1]]
     jobs = result.jobs
     held = (jobs["allocated"] * (jobs["finish"] - jobs["start"] + result.settings["start_delay"])).sum()
-    assert area * unit == pytest.approx(held, rel=1e-9)
+    assert painted([bars]) * unit == pytest.approx(held, rel=1e-9)
     assert ax.get_ylim() == (0, result.machine.nodes)
 
 
 def test_gantt_needs_a_recorded_run():
-    with pytest.raises(OptionError, match="record=True"):
-        plot_gantt(fs.simulate(small_log(), fs.Cluster(20)))
+    refused(OptionError, "record=True", plot_gantt, fs.simulate(random_log(60, 16), fs.Cluster(20)))
 
 
 def test_steps_integrate_to_the_work(cluster_run):
@@ -128,10 +120,6 @@ def test_the_timelines_areas_are_the_metrics_also_with_a_start_delay():
     log = fs.Workload(submit=[0, 1, 4], runtime=[10, 5, 3], size=[2, 2, 1])
     result = fs.simulate(log, fs.Cluster(3), start_delay=2.0)
 
-    def area(ax):
-        x, y = ax.lines[0].get_data()  # minutes or hours: only shares are compared
-        return float((y[:-1] * np.diff(x)).sum() / (x[-1] - x[0]))
-
     ax = plot_utilization(result)
     assert area(ax) == pytest.approx(100.0 * result.metrics["utilization"])
     assert f"{area(ax):.1f}" in ax.get_legend().get_texts()[0].get_text()
@@ -145,16 +133,12 @@ def failing_run(request):
     recovery = {"requeue": fs.Requeue("tail", 5), "hold": fs.Hold(5)}[request.param]
     trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
     options = {"failures": trace, "recovery": recovery, "start_delay": 2.0}
-    return fs.Run(small_log(), fs.Torus(4, 4, 2), record=True, migration=fs.Defragment(cost=3), **options)
+    return fs.Run(random_log(60, 16), fs.Torus(4, 4, 2), record=True, migration=fs.Defragment(cost=3), **options)
 
 
 def test_the_timelines_areas_are_the_metrics_also_with_failures(failing_run):
     result = failing_run.simulate()
     assert result.metrics["failures_hit"] > 5
-
-    def area(ax):
-        x, y = ax.lines[0].get_data()
-        return float((y[:-1] * np.diff(x)).sum() / (x[-1] - x[0]))
 
     assert area(plot_utilization(result)) == pytest.approx(100.0 * result.metrics["utilization"])
     ledger, total = result.ledger, result.metrics["makespan"]
@@ -167,8 +151,7 @@ def test_the_timelines_areas_are_the_metrics_also_with_failures(failing_run):
     assert area(plot_queue(result)) * total >= ledger["idle_demand"]
     bare = failing_run.with_options(record=False).simulate()
     for draw in (plot_utilization, plot_queue):
-        with pytest.raises(OptionError, match="simulate with record=True to draw it"):
-            draw(bare)
+        refused(OptionError, "simulate with record=True to draw it", draw, bare)
 
 
 def test_gantt_marks_failures(failing_run):
@@ -181,13 +164,8 @@ def test_gantt_marks_failures(failing_run):
     assert len(down.get_paths()) == 25
     hatched = [bar for bar in bars if bar.get_hatch()]
     assert bool(hatched) == (result.settings["recovery"]["name"] == "requeue")
-    area = 0.0
-    for bar in bars:
-        for path in bar.get_paths():
-            (x0, y0), (x1, y1) = path.vertices.min(axis=0), path.vertices.max(axis=0)
-            area += (x1 - x0) * (y1 - y0)
     (left, right), nodes = ax.get_xlim(), result.machine.nodes
-    assert area / (right - left) / nodes == pytest.approx(result.metrics["utilization"])
+    assert painted(bars) / (right - left) / nodes == pytest.approx(result.metrics["utilization"])
 
 
 def test_functions_draw_on_the_axes_they_are_given(torus_run):
@@ -199,11 +177,11 @@ def test_functions_draw_on_the_axes_they_are_given(torus_run):
     assert plot_utilization(torus_run, ax=panels[2]) is panels[2]
     assert plot_curves({"a": ([1, 2], [3, 4])}, ax=panels[3], log=True) is panels[3]
     assert plot_capacity({"a": (0.5, 0.3, 0.2)}, ax=panels[4]) is panels[4]
-    assert plot_job_sizes(small_log(), ax=panels[5], nodes=16, by="work") is panels[5]
+    assert plot_job_sizes(random_log(60, 16), ax=panels[5], nodes=16, by="work") is panels[5]
 
 
 def test_job_sizes_are_those_of_the_log():
-    log = small_log()
+    log = random_log(60, 16)
     (steps,) = plot_job_sizes(log, nodes=16).patches
     assert steps.get_data().values.tolist() == np.bincount(log.size, minlength=17)[1:].tolist()
     (steps,) = plot_job_sizes(log, nodes=16, by="work").patches
@@ -229,8 +207,7 @@ def test_saved_figures_are_the_same_bytes_each_time(tmp_path, end, monkeypatch):
 
 
 def test_save_refuses_an_unknown_kind_of_picture(tmp_path):
-    with pytest.raises(OptionError, match=r"x\.gif2.*\.png"):
-        save(plot_curves({"a": ([1], [1])}), tmp_path / "x.gif2")
+    refused(OptionError, r"x\.gif2.*\.png", save, plot_curves({"a": ([1], [1])}), tmp_path / "x.gif2")
 
 
 def test_pyplot_is_never_imported(torus_run, tmp_path):
@@ -242,5 +219,4 @@ def test_pyplot_is_never_imported(torus_run, tmp_path):
 def test_without_matplotlib_the_extra_is_named(torus_run, monkeypatch):
     monkeypatch.setattr("faultsim.plot.base.find_spec", lambda name: None)
     for call in (require_matplotlib, lambda: plot_gantt(torus_run), lambda: plot_curves({"a": ([1], [1])})):
-        with pytest.raises(MissingExtraError, match=r'pip install "faultsim\[plot\]"'):
-            call()
+        refused(MissingExtraError, r'pip install "faultsim\[plot\]"', call)

@@ -22,26 +22,20 @@ from faultsim.plot import (
 from faultsim.plot.base import new_figure
 from faultsim.plot.occupancy import NOBODY, busiest
 from faultsim.plot.raster import Raster
-
-
-def log_of(n=80, seed=3, most=9):
-    rng = np.random.default_rng(seed)
-    return fs.Workload(
-        submit=np.sort(rng.integers(0, 2000, n)), runtime=rng.integers(1, 400, n), size=rng.integers(1, most, n)
-    )
-
+from helpers.refusals import refused
+from helpers.results import nodes_of, random_log
 
 TRACE = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
 
 
 @pytest.fixture(scope="module")
 def torus_run():
-    return fs.simulate(log_of(), fs.Torus(4, 4, 2), record=True, failures=TRACE)
+    return fs.simulate(random_log(80, 8), fs.Torus(4, 4, 2), record=True, failures=TRACE)
 
 
 @pytest.fixture(scope="module")
 def cluster_run():
-    return fs.simulate(log_of(), fs.Cluster(20), record=True)
+    return fs.simulate(random_log(80, 8), fs.Cluster(20), record=True)
 
 
 edges = st.floats(-1.0, 9.0, allow_nan=False)
@@ -139,15 +133,13 @@ def test_failures_of_a_run_that_was_not_recorded_are_marked_without_saying_what_
 
 def test_occupancy_is_what_the_allocations_say(torus_run):
     held = torus_run.allocations
-    shape = torus_run.machine.shape
+    nodes = nodes_of(held, torus_run.machine.shape)
     for at in np.linspace(*torus_run.span, 23):
         state = occupancy(torus_run, float(at))
         now = (held["begin"] <= at) & (at < held["end"])
         assert (state >= 0).sum() == (held["a"] * held["b"] * held["c"])[now].sum()
         for row in np.flatnonzero(now):
-            x, y, z, a, b, c = (int(held[name][row]) for name in "xyzabc")
-            for i, j, k in np.ndindex(a, b, c):
-                assert state[(x + i) % shape[0], (y + j) % shape[1], (z + k) % shape[2]] == held["job"][row]
+            assert (state.reshape(-1)[nodes[row]] == held["job"][row]).all()
         down = (TRACE.time <= at) & (at < TRACE.time + TRACE.downtime)
         free_and_down = set(TRACE.node[down].tolist()) - set(np.flatnonzero(state.reshape(-1) >= 0).tolist())
         assert set(np.flatnonzero(state.reshape(-1) == -2).tolist()) == free_and_down
@@ -184,10 +176,8 @@ def test_an_animation_has_its_frames(torus_run, tmp_path):
         assert picture.n_frames == 4
         assert picture.info["loop"] == 0
     assert (tmp_path / "torus.gif").read_bytes() == (tmp_path / "again.gif").read_bytes()
-    with pytest.raises(OptionError, match=r"\.gif, \.webp"):
-        animate_occupancy(torus_run, tmp_path / "torus.mp4")
-    with pytest.raises(OptionError, match="frames"):
-        animate_occupancy(torus_run, tmp_path / "torus.gif", frames=0)
+    refused(OptionError, r"\.gif, \.webp", animate_occupancy, torus_run, tmp_path / "torus.mp4")
+    refused(OptionError, "frames", animate_occupancy, torus_run, tmp_path / "torus.gif", frames=0)
 
 
 def test_a_frame_of_an_animation_shows_its_whole_title(torus_run):
@@ -214,10 +204,8 @@ def test_the_legend_of_a_gantt_chart_names_what_failures_do(torus_run, monkeypat
 
 
 def test_only_a_recorded_torus_is_drawn_in_space(cluster_run):
-    with pytest.raises(OptionError, match="use plot_gantt"):
-        plot_occupancy(cluster_run)
-    with pytest.raises(OptionError, match="record=True"):
-        plot_occupancy(fs.simulate(log_of(), fs.Torus(4, 4, 2)))
+    refused(OptionError, "use plot_gantt", plot_occupancy, cluster_run)
+    refused(OptionError, "record=True", plot_occupancy, fs.simulate(random_log(80, 8), fs.Torus(4, 4, 2)))
 
 
 def test_ledger_bars_add_up_to_the_capacity(torus_run, cluster_run):
@@ -237,10 +225,8 @@ def test_ledger_bars_add_up_to_the_capacity(torus_run, cluster_run):
 
 
 def test_a_ledger_chart_says_what_is_wrong():
-    with pytest.raises(OptionError, match="at least one"):
-        plot_ledger({})
-    with pytest.raises(OptionError, match=r"unknown account 'usefull'.*useful"):
-        plot_ledger({"a": {"usefull": 1.0}})
+    refused(OptionError, "at least one", plot_ledger, {})
+    refused(OptionError, r"unknown account 'usefull'.*useful", plot_ledger, {"a": {"usefull": 1.0}})
 
 
 def test_without_matplotlib_the_extra_is_named(torus_run, tmp_path, monkeypatch):
@@ -250,5 +236,4 @@ def test_without_matplotlib_the_extra_is_named(torus_run, tmp_path, monkeypatch)
         lambda: plot_ledger(torus_run),
         lambda: animate_occupancy(torus_run, tmp_path / "a.gif"),
     ):
-        with pytest.raises(MissingExtraError, match=r'pip install "faultsim\[plot\]"'):
-            call()
+        refused(MissingExtraError, r'pip install "faultsim\[plot\]"', call)

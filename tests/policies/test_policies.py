@@ -5,6 +5,7 @@ import json
 import math
 import pickle
 import re
+from operator import call
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from faultsim.errors import InputError, OptionError
 from faultsim.policies import POLICIES, Policy, PolicyRow, from_lowered, known_policies, parse_policy
 from faultsim.policies.adapters import CheckedOrder, CheckedPlacement, guarded
 from faultsim.simulation.run import Run
+from helpers.refusals import refusals, refused
 from helpers.runs import runs
 
 
@@ -78,90 +80,80 @@ def test_orders(scheduler):
     assert scheduler(order="shortest").order == fs.ShortestFirst()
     with pytest.raises(OptionError, match=r"unknown queue order 'shortst' \(did you mean 'shortest'\?\); known: 'arr"):
         scheduler(order="shortst")
-    with pytest.raises(OptionError, match=r"write order=Wfp3\(\), not order=Wfp3"):
-        scheduler(order=fs.Wfp3)
-    with pytest.raises(OptionError, match=r"order must be one of 'arrival', .* or a QueueOrder, got 7"):
-        scheduler(order=7)
+    refused(OptionError, r"write order=Wfp3\(\), not order=Wfp3", scheduler, order=fs.Wfp3)
+    refused(OptionError, r"order must be one of 'arrival', .* or a QueueOrder, got 7", scheduler, order=7)
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: fs.EasyBackfill(reservation="all"), "unknown reservation 'all'; known: 'any', 'fixed'"),
-        (lambda: fs.EasyBackfill(max_growth=-1), "max_growth must be at least 0 nodes, got -1"),
-        (lambda: fs.ConservativeBackfill(max_growth=1.5), "max_growth must be a whole number, got 1.5"),
-        (lambda: fs.EasyBackfill(repairs="soon"), "unknown value of repairs 'soon'"),
-        (lambda: fs.MaxFreePartition(box_order="bases-first"), r"unknown box_order .*did you mean 'bases'"),
-        (lambda: fs.FirstFit(box_order=1), "box_order must be one of 'extents-descending'"),
-        (lambda: fs.Defragment(min_free=1.5), "min_free must be at least 0 and at most 1, got 1.5"),
-        (lambda: fs.Defragment(max_concentration=math.nan), "max_concentration must be .*, got nan"),
-        (lambda: fs.Defragment(cost=-1), "cost of a migration must be at least 0 seconds, got -1"),
-        (lambda: fs.Defragment(cost=math.inf), "cost of a migration must be at least 0 seconds, got inf"),
-        (lambda: fs.Defragment(when="never"), "unknown value of when 'never'"),
-        (lambda: fs.Defragment(keep_promise=1), "keep_promise must be True or False, got 1"),
-        (lambda: fs.LeastFailuresMigration(threshold=-1), "threshold must be at least 0 failures, got -1"),
-        (lambda: fs.LeastFailuresMigration(cost=math.nan), "cost of a migration must be .* got nan"),
-        (lambda: fs.Balancing(rule="sum"), "unknown rule 'sum'; known: 'prod', 'max'"),
-        (lambda: fs.TieBreaking(box_order="base"), r"unknown box_order 'base' \(did you mean 'bases'"),
-        (lambda: fs.Requeue(place="head"), "unknown place of a requeued job 'head'; known: 'arrival', 'tail'"),
-        (lambda: fs.Requeue(restart_cost=-1), "restart_cost must be at least 0 seconds, got -1"),
-        (lambda: fs.Hold(restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
-        (lambda: fs.Confidence(1.5), "a, the confidence, must be at least 0 and at most 1, got 1.5"),
-        (lambda: fs.Confidence(math.nan), "a, the confidence, must be .* got nan"),
-        (lambda: fs.Confidence(True), "a, the confidence, must be a number, got True"),
-        (lambda: fs.Accuracy(-0.1), "a, the accuracy, must be at least 0 and at most 1, got -0.1"),
-        (lambda: fs.Accuracy("0.1"), "a, the accuracy, must be a number, got '0.1'"),
-        (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
-        (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
-        (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
-        (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
-        (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: to report nothing, use Blind\(\)"),
-        (lambda: fs.IntervalPredictor(1, -0.1, 60), "recall must be above 0 and at most 1, got -0.1"),
-        (lambda: fs.IntervalPredictor(1, math.nan, 60), "recall must be above 0 and at most 1, got nan"),
-        (lambda: fs.IntervalPredictor(1.1, 1, 60), "precision must be above 0 and at most 1, got 1.1"),
-        (lambda: fs.IntervalPredictor(1, None, 60), "recall must be a number, got None"),
-        (lambda: fs.IntervalPredictor(1, 1, 0), "interval of a predictor must be above 0 seconds, got 0"),
-        (lambda: fs.Periodic(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
-        (lambda: fs.Periodic(math.nan, 1), "interval of checkpoints must be above 0 seconds, got nan"),
-        (lambda: fs.Periodic(1, -1), "cost of a checkpoint must be at least 0 seconds, got -1"),
-        (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
-        (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
-        (lambda: fs.MaxAvailability(1, 1, -1), "repair, .* must be at least 0 seconds, got -1"),
-        (lambda: fs.Backfill(0), "depth must be at least 1 jobs, got 0"),
-        (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
-        (lambda: fs.Daly(1, math.inf), "mtbf, .* must be above 0 seconds, got inf"),
-        (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
-        (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
-        (lambda: fs.PredictedWindows(4, interval=0), "interval of checkpoints must be above 0 seconds, got 0"),
-        (lambda: fs.PredictedWindows(4, victims="bigg"), r"unknown victims 'bigg' \(did you mean 'big'\?\)"),
-        (lambda: fs.PredictedWindows(4, victims=fs.BigJobs), r"write victims=BigJobs\(\), not BigJobs"),
-        (lambda: fs.PredictedWindows(4, victims=3), r"victims must be AllJobs\(\), .* got 3"),
-        (lambda: fs.LongJobs(-1), "least time of a long job must be at least 0 seconds, got -1"),
-        (lambda: fs.BigJobs(0), "k, the number of big jobs, must be at least 1, got 0"),
-        (lambda: fs.BigJobs(1.0), "k, the number of big jobs, must be a whole number, got 1.0"),
-        (lambda: fs.RiskBased(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
-    ],
+test_bad_options = refusals(
+    OptionError,
+    call,
+    (lambda: fs.EasyBackfill(reservation="all"), "unknown reservation 'all'; known: 'any', 'fixed'"),
+    (lambda: fs.EasyBackfill(max_growth=-1), "max_growth must be at least 0 nodes, got -1"),
+    (lambda: fs.ConservativeBackfill(max_growth=1.5), "max_growth must be a whole number, got 1.5"),
+    (lambda: fs.EasyBackfill(repairs="soon"), "unknown value of repairs 'soon'"),
+    (lambda: fs.MaxFreePartition(box_order="bases-first"), r"unknown box_order .*did you mean 'bases'"),
+    (lambda: fs.FirstFit(box_order=1), "box_order must be one of 'extents-descending'"),
+    (lambda: fs.Defragment(min_free=1.5), "min_free must be at least 0 and at most 1, got 1.5"),
+    (lambda: fs.Defragment(max_concentration=math.nan), "max_concentration must be .*, got nan"),
+    (lambda: fs.Defragment(cost=-1), "cost of a migration must be at least 0 seconds, got -1"),
+    (lambda: fs.Defragment(cost=math.inf), "cost of a migration must be at least 0 seconds, got inf"),
+    (lambda: fs.Defragment(when="never"), "unknown value of when 'never'"),
+    (lambda: fs.Defragment(keep_promise=1), "keep_promise must be True or False, got 1"),
+    (lambda: fs.LeastFailuresMigration(threshold=-1), "threshold must be at least 0 failures, got -1"),
+    (lambda: fs.LeastFailuresMigration(cost=math.nan), "cost of a migration must be .* got nan"),
+    (lambda: fs.Balancing(rule="sum"), "unknown rule 'sum'; known: 'prod', 'max'"),
+    (lambda: fs.TieBreaking(box_order="base"), r"unknown box_order 'base' \(did you mean 'bases'"),
+    (lambda: fs.Requeue(place="head"), "unknown place of a requeued job 'head'; known: 'arrival', 'tail'"),
+    (lambda: fs.Requeue(restart_cost=-1), "restart_cost must be at least 0 seconds, got -1"),
+    (lambda: fs.Hold(restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
+    (lambda: fs.Confidence(1.5), "a, the confidence, must be at least 0 and at most 1, got 1.5"),
+    (lambda: fs.Confidence(math.nan), "a, the confidence, must be .* got nan"),
+    (lambda: fs.Confidence(True), "a, the confidence, must be a number, got True"),
+    (lambda: fs.Accuracy(-0.1), "a, the accuracy, must be at least 0 and at most 1, got -0.1"),
+    (lambda: fs.Accuracy("0.1"), "a, the accuracy, must be a number, got '0.1'"),
+    (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
+    (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
+    (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
+    (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
+    (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: to report nothing, use Blind\(\)"),
+    (lambda: fs.IntervalPredictor(1, -0.1, 60), "recall must be above 0 and at most 1, got -0.1"),
+    (lambda: fs.IntervalPredictor(1, math.nan, 60), "recall must be above 0 and at most 1, got nan"),
+    (lambda: fs.IntervalPredictor(1.1, 1, 60), "precision must be above 0 and at most 1, got 1.1"),
+    (lambda: fs.IntervalPredictor(1, None, 60), "recall must be a number, got None"),
+    (lambda: fs.IntervalPredictor(1, 1, 0), "interval of a predictor must be above 0 seconds, got 0"),
+    (lambda: fs.Periodic(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
+    (lambda: fs.Periodic(math.nan, 1), "interval of checkpoints must be above 0 seconds, got nan"),
+    (lambda: fs.Periodic(1, -1), "cost of a checkpoint must be at least 0 seconds, got -1"),
+    (lambda: fs.Young(0, 1), "cost of a checkpoint must be above 0 seconds, got 0"),
+    (lambda: fs.Young(1, 0), "mtbf, the mean time between failures of one node, must be above 0 seconds, got 0"),
+    (lambda: fs.MaxAvailability(1, 1, -1), "repair, .* must be at least 0 seconds, got -1"),
+    (lambda: fs.Backfill(0), "depth must be at least 1 jobs, got 0"),
+    (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
+    (lambda: fs.Daly(1, math.inf), "mtbf, .* must be above 0 seconds, got inf"),
+    (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
+    (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
+    (lambda: fs.PredictedWindows(4, interval=0), "interval of checkpoints must be above 0 seconds, got 0"),
+    (lambda: fs.PredictedWindows(4, victims="bigg"), r"unknown victims 'bigg' \(did you mean 'big'\?\)"),
+    (lambda: fs.PredictedWindows(4, victims=fs.BigJobs), r"write victims=BigJobs\(\), not BigJobs"),
+    (lambda: fs.PredictedWindows(4, victims=3), r"victims must be AllJobs\(\), .* got 3"),
+    (lambda: fs.LongJobs(-1), "least time of a long job must be at least 0 seconds, got -1"),
+    (lambda: fs.BigJobs(0), "k, the number of big jobs, must be at least 1, got 0"),
+    (lambda: fs.BigJobs(1.0), "k, the number of big jobs, must be a whole number, got 1.0"),
+    (lambda: fs.RiskBased(0, 1), "interval of checkpoints must be above 0 seconds, got 0"),
 )
-def test_bad_options(make, said):
-    with pytest.raises(OptionError, match=said):
-        make()
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: fs.PredictionTrace([1, 2], [0]), "predictions: 2 times for 1 nodes; give one node per time"),
-        (lambda: fs.PredictionTrace([math.nan], [0]), "time, row 0: nan is not a finite number"),
-        (lambda: fs.PredictionTrace([1], [-1]), "node, row 0: -1 is negative"),
-        (lambda: fs.PredictionTrace([1], [0.5]), "node, row 0: 0.5 is not a whole number"),
-        (lambda: pairs([0, 1], [3]), "pairs: 2 intervals for 1 nodes; give one node per interval"),
-        (lambda: pairs([-1], [3]), "index, row 0: -1 is negative"),
-        (lambda: pairs([1, 0, 1], [3, 3, 3]), "pairs: interval 1, node 3 appears more than once"),
-    ],
+test_bad_columns = refusals(
+    InputError,
+    call,
+    (lambda: fs.PredictionTrace([1, 2], [0]), "predictions: 2 times for 1 nodes; give one node per time"),
+    (lambda: fs.PredictionTrace([math.nan], [0]), "time, row 0: nan is not a finite number"),
+    (lambda: fs.PredictionTrace([1], [-1]), "node, row 0: -1 is negative"),
+    (lambda: fs.PredictionTrace([1], [0.5]), "node, row 0: 0.5 is not a whole number"),
+    (lambda: pairs([0, 1], [3]), "pairs: 2 intervals for 1 nodes; give one node per interval"),
+    (lambda: pairs([-1], [3]), "index, row 0: -1 is negative"),
+    (lambda: pairs([1, 0, 1], [3, 3, 3]), "pairs: interval 1, node 3 appears more than once"),
 )
-def test_bad_columns(make, said):
-    with pytest.raises(InputError, match=said):
-        make()
 
 
 def pairs(index, node):
@@ -221,43 +213,36 @@ def test_parse_policy_options():
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "said"),
-    [
-        (
-            "scheduler",
-            "eazy",
-            r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill",
-        ),
-        ("placement", "best-fit", "known: first_fit, max_free_partition"),
-        ("scheduler", "easy:odrer=wfp3", r"unknown option 'odrer=wfp3' of scheduler 'easy' \(did you mean 'order'\?\)"),
-        ("scheduler", "easy:fast", "unknown option 'fast'"),
-        ("scheduler", "fcfs:order=fastest", "unknown queue order 'fastest'"),
-        ("predictor", "blind:a=1", "known: none"),
-        ("predictor", "blind:1", "unknown option '1' of predictor 'blind'; known: none"),
-        ("predictor", "confidence:0.1,a=0.2", "option 'a' of predictor 'confidence' is given twice"),
-        ("checkpointing", "windows:4,victims=larg", r"unknown victims 'larg'.* known: all, long, big"),
-        ("checkpointing", "windows:4,victims=long:k=3", "unknown option 'k=3' of victims 'long'; known: seconds"),
-        ("checkpointing", "periodic:cost=3", "checkpointing 'periodic' needs interval, for instance periodic:7200,300"),
-    ],
+test_bad_text = refusals(
+    OptionError,
+    parse_policy,
+    (
+        "scheduler",
+        "eazy",
+        r"unknown scheduler 'eazy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill",
+    ),
+    ("placement", "best-fit", "known: first_fit, max_free_partition"),
+    ("scheduler", "easy:odrer=wfp3", r"unknown option 'odrer=wfp3' of scheduler 'easy' \(did you mean 'order'\?\)"),
+    ("scheduler", "easy:fast", "unknown option 'fast'"),
+    ("scheduler", "fcfs:order=fastest", "unknown queue order 'fastest'"),
+    ("predictor", "blind:a=1", "known: none"),
+    ("predictor", "blind:1", "unknown option '1' of predictor 'blind'; known: none"),
+    ("predictor", "confidence:0.1,a=0.2", "option 'a' of predictor 'confidence' is given twice"),
+    ("checkpointing", "windows:4,victims=larg", r"unknown victims 'larg'.* known: all, long, big"),
+    ("checkpointing", "windows:4,victims=long:k=3", "unknown option 'k=3' of victims 'long'; known: seconds"),
+    ("checkpointing", "periodic:cost=3", "checkpointing 'periodic' needs interval, for instance periodic:7200,300"),
 )
-def test_bad_text(kind, text, said):
-    with pytest.raises(OptionError, match=said):
-        parse_policy(kind, text)
 
 
 @pytest.mark.parametrize("text", ["flaw", "rank-hybd:across=descending"])
 def test_policies_of_another_kind_are_told(text):
-    with pytest.raises(OptionError, match="it is a workflow_scheduler"):
-        parse_policy("scheduler", text)
+    refused(OptionError, "it is a workflow_scheduler", parse_policy, "scheduler", text)
 
 
 def test_from_lowered_refuses_what_it_does_not_know():
     assert from_lowered("migration", None) is None
-    with pytest.raises(OptionError, match="unknown placement 'best_fit'"):
-        from_lowered("placement", {"name": "best_fit"})
-    with pytest.raises(OptionError, match="cannot be made from"):
-        from_lowered("placement", {"name": "first_fit", "speed": 3})
+    refused(OptionError, "unknown placement 'best_fit'", from_lowered, "placement", {"name": "best_fit"})
+    refused(OptionError, "cannot be made from", from_lowered, "placement", {"name": "first_fit", "speed": 3})
     with pytest.raises(OptionError, match=r"written in Python \(mine.Order\), which is not saved"):
         from_lowered("order", {"name": "python", "class": "mine.Order"})
 
@@ -320,8 +305,7 @@ def test_bad_keys(given, said):
         def keys(self, queue, now):
             return given
 
-    with pytest.raises(OptionError, match=said):
-        CheckedOrder(Bad()).keys(Queue(), 5.0)
+    refused(OptionError, said, CheckedOrder(Bad()).keys, Queue(), 5.0)
 
 
 @pytest.mark.parametrize("given", [-1, 2, 1.0, None, "0"])
@@ -335,10 +319,8 @@ def test_bad_choices(given):
 
 
 def test_base_classes_need_an_override():
-    with pytest.raises(OptionError, match=r"must define keys\(self, queue, now\)"):
-        fs.Fcfs(order=fs.QueueOrder())
-    with pytest.raises(OptionError, match=r"must define keys\(self, queue, now\)"):
-        fs.QueueOrder().keys(Queue(), 0.0)
+    refused(OptionError, r"must define keys\(self, queue, now\)", fs.Fcfs, order=fs.QueueOrder())
+    refused(OptionError, r"must define keys\(self, queue, now\)", fs.QueueOrder().keys, Queue(), 0.0)
     with pytest.raises(OptionError, match=r"must define choose\(self, job, candidates, state\)"):
         fs.Placement().choose(None, np.zeros((1, 6), np.int32), None)
     assert fs.FirstFit().choose(None, np.zeros((1, 6), np.int32), None) == 0

@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import importlib.util
 import re
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import faultsim as fs
 from faultsim.policies.registry import KINDS, MACHINES, POLICIES, WRITTEN, parts_of
 from faultsim.simulation.compatibility import NEEDS, ON_TORUS
+from helpers.scripts import script
 
 ROOT = Path(fs.__file__).parent.parent
 UNITS = {"s", "h", "1", "nodes", "jobs", "failures"}
@@ -77,10 +77,7 @@ def test_options_of_a_run_are_kinds():
 
 
 def test_the_page_of_policies_lists_every_row():
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    lines = generate.policies_page()
+    lines = script("generate", "docs").policies_page()
     for row in POLICIES:
         assert any(f"`{row.name}`" in line and f"`{row.cls.__name__}`" in line for line in lines)
         for parameter in row.parameters:

@@ -6,6 +6,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError
+from helpers.refusals import refused
 
 JOB_A = '<job id="A" runtime="3.5"><uses file="f" link="output" size="1000"/></job>'
 JOB_B = '<job id="B" runtime="4"><uses file="f" link="input" size="900"/><uses file="g" link="input" size="5"/></job>'
@@ -72,23 +73,18 @@ def test_compressed_and_without_namespace(tmp_path) -> None:
     ],
 )
 def test_bad_files_are_named_with_their_place(tmp_path, parts: tuple[str, ...], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        fs.read_dax(written(tmp_path, *parts))
+    refused(InputError, message, fs.read_dax, written(tmp_path, *parts))
 
 
 def test_other_files_are_refused(tmp_path) -> None:
     path = tmp_path / "w.xml"
     path.write_text("<svg/>")
-    with pytest.raises(InputError, match=r"line 1: <svg> is not DAX, whose first element is <adag>"):
-        fs.read_dax(path)
+    refused(InputError, r"line 1: <svg> is not DAX, whose first element is <adag>", fs.read_dax, path)
     path.write_text("")
-    with pytest.raises(InputError, match=r"w\.xml, line 1, column 1: no element found"):
-        fs.read_dax(path)
+    refused(InputError, r"w\.xml, line 1, column 1: no element found", fs.read_dax, path)
     path.write_text('<?xml version="1.0" encoding="klingon"?><adag/>')
-    with pytest.raises(InputError, match="unknown encoding"):
-        fs.read_dax(path)
-    with pytest.raises(InputError, match="no such file"):
-        fs.read_dax(tmp_path / "none.xml")
+    refused(InputError, "unknown encoding", fs.read_dax, path)
+    refused(InputError, "no such file", fs.read_dax, tmp_path / "none.xml")
 
 
 @pytest.mark.parametrize(
@@ -102,8 +98,7 @@ def test_other_files_are_refused(tmp_path) -> None:
 def test_entities_are_refused_before_they_are_used(tmp_path, declared: str) -> None:
     head = f"<!DOCTYPE adag [{declared}]>"
     path = written(tmp_path, "<job id='A' runtime='1'>&b;</job>", head=head)
-    with pytest.raises(InputError, match=r"line 1: the document declares the entity '.'; entities are rejected"):
-        fs.read_dax(path)
+    refused(InputError, r"line 1: the document declares the entity '.'; entities are rejected", fs.read_dax, path)
 
 
 # Jobs, edges and bytes over all edges, counted by another program (ElementTree).

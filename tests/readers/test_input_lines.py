@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.readers.input_lines import Lines, display_name
+from helpers.refusals import refused
 
 
 @given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b"")), max_size=20), st.integers(1, 40))
@@ -32,13 +33,10 @@ def test_several_members_are_one_file(tmp_path: Path, compress) -> None:
 
 
 def test_errors(tmp_path: Path) -> None:
-    with pytest.raises(fs.InputError, match="no such file: nowhere"):
-        Lines("nowhere")
-    with pytest.raises(fs.InputError, match="is a directory; expected a file"):
-        Lines(tmp_path)
+    refused(fs.InputError, "no such file: nowhere", Lines, "nowhere")
+    refused(fs.InputError, "is a directory; expected a file", Lines, tmp_path)
     path = tmp_path / "cut.gz"
     path.write_bytes(gzip.compress(bytes(range(256)) * 400)[:-20])
-    with pytest.raises(fs.InputError, match="corrupt archive"):
-        list(Lines(path))
+    refused(fs.InputError, "corrupt archive", list, Lines(path))
     assert display_name("-") == "<stdin>"
     assert display_name(path) == str(path)

@@ -13,6 +13,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from helpers.refusals import refused
 
 HEADER = (
     "System,machine type,nodes,procstot,procsinnode,nodenum,nodenumz,node install,node prod,node decom,fru type,mem,"
@@ -81,13 +82,11 @@ def test_a_part_in_time(lanl: Callable[..., Path]) -> None:
         fs.read_lanl(path, begin="2006-01-01")
     with pytest.raises(OptionError, match="end: 2005-06-01 00:00 is not after the begin, 2005-06-23 00:00"):
         fs.read_lanl(path, begin="2005-06-23", end="2005-06-01")
-    with pytest.raises(OptionError, match="begin: 'yesterday' is not a date"):
-        fs.read_lanl(path, begin="yesterday")
+    refused(OptionError, "begin: 'yesterday' is not a date", fs.read_lanl, path, begin="yesterday")
 
 
 def test_unknown_system(lanl: Callable[..., Path]) -> None:
-    with pytest.raises(OptionError, match=r"^system: .*lanl.csv has no system 5; it has 2, 20$"):
-        fs.read_lanl(lanl(*FEW), system=5)
+    refused(OptionError, r"^system: .*lanl.csv has no system 5; it has 2, 20$", fs.read_lanl, lanl(*FEW), system=5)
     with pytest.raises(OptionError, match="system must be a whole number, got 'two'"):
         fs.read_lanl(lanl(*FEW), system="two")  # type: ignore[arg-type]
 
@@ -104,8 +103,7 @@ def test_unknown_system(lanl: Callable[..., Path]) -> None:
     ],
 )
 def test_bad_records_are_named(lanl: Callable[..., Path], line: str, message: str) -> None:
-    with pytest.raises(InputError, match=f"lanl.csv, {message}"):
-        fs.read_lanl(lanl(FEW[0], line))
+    refused(InputError, f"lanl.csv, {message}", fs.read_lanl, lanl(FEW[0], line))
 
 
 def test_other_files(tmp_path: Path, lanl: Callable[..., Path]) -> None:
@@ -116,14 +114,10 @@ def test_other_files(tmp_path: Path, lanl: Callable[..., Path]) -> None:
     ):
         fs.read_lanl(path)
     path.write_text("")
-    with pytest.raises(InputError, match="not the LANL failure records"):
-        fs.read_lanl(path)
-    with pytest.raises(InputError, match="no such file"):
-        fs.read_lanl(tmp_path / "nowhere.csv")
-    with pytest.raises(OptionError, match="has no system 2; it has none"):
-        fs.read_lanl(lanl())
-    with pytest.raises(InputError, match=r"no failures of system 2 are left \(node missing: 1\)"):
-        fs.read_lanl(lanl(FEW[5]))
+    refused(InputError, "not the LANL failure records", fs.read_lanl, path)
+    refused(InputError, "no such file", fs.read_lanl, tmp_path / "nowhere.csv")
+    refused(OptionError, "has no system 2; it has none", fs.read_lanl, lanl())
+    refused(InputError, r"no failures of system 2 are left \(node missing: 1\)", fs.read_lanl, lanl(FEW[5]))
 
 
 # -- the real file ---------------------------------------------------------------------------------------------------
@@ -150,8 +144,7 @@ def test_the_real_file(real: Path) -> None:
         assert got == sorted(((when(r) - zero).total_seconds(), int(r[6]), 60.0 * int(r[18])) for r in unique)
         assert len(trace) + sum(trace.dropped.values()) == len(mine)
     assert duplicates == 25
-    with pytest.raises(InputError, match=r"no failures of system 17 are left \(node missing: 126\)"):
-        fs.read_lanl(real, 17)
+    refused(InputError, r"no failures of system 17 are left \(node missing: 126\)", fs.read_lanl, real, 17)
 
 
 def when(row: tuple[str, ...] | list[str]) -> datetime:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 
 import faultsim as fs
+from helpers.refusals import refused
 from helpers.strategies import workloads
 
 # id submit wait run alloc cpu mem req reqtime reqmem status user group exe queue part prec think
@@ -46,8 +47,7 @@ def test_size_is_requested_else_allocated(tmp_path: Path) -> None:
     assert read(tmp_path, *lines).size.tolist() == [8, 8, 4]
     assert read(tmp_path, *lines, size="allocated").size.tolist() == [4, 8, 4]
     assert read(tmp_path, *lines).dropped == {"size missing": 1}
-    with pytest.raises(fs.OptionError, match="expected one of 'requested', 'allocated', got 'cpus'"):
-        read(tmp_path, *lines, size="cpus")
+    refused(fs.OptionError, "expected one of 'requested', 'allocated', got 'cpus'", read, tmp_path, *lines, size="cpus")
 
 
 def test_records_left_out_are_counted_by_reason(tmp_path: Path) -> None:
@@ -165,8 +165,7 @@ def test_a_malformed_line_is_named(tmp_path: Path, bad: str, what: str) -> None:
 
 def test_the_line_number_counts_across_blocks(tmp_path: Path) -> None:
     good = [row(i, submit=i) for i in range(30_000)]
-    with pytest.raises(fs.InputError, match="line 25001: 5 fields"):
-        read(tmp_path, *good[:25_000], "1 2 3 4 5", *good[25_000:])
+    refused(fs.InputError, "line 25001: 5 fields", read, tmp_path, *good[:25_000], "1 2 3 4 5", *good[25_000:])
 
 
 @pytest.mark.parametrize(
@@ -198,10 +197,8 @@ def test_what_is_no_log_is_refused_in_one_line(tmp_path: Path, content: bytes, w
 
 
 def test_no_such_file_and_directory(tmp_path: Path) -> None:
-    with pytest.raises(fs.InputError, match=r"^no such file: .*nothing\.swf$"):
-        fs.read_swf(tmp_path / "nothing.swf")
-    with pytest.raises(fs.InputError, match="is a directory"):
-        fs.read_swf(tmp_path)
+    refused(fs.InputError, r"^no such file: .*nothing\.swf$", fs.read_swf, tmp_path / "nothing.swf")
+    refused(fs.InputError, "is a directory", fs.read_swf, tmp_path)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2"])
@@ -227,8 +224,7 @@ def test_standard_input_and_output(
         assert fs.read_swf("-") == log
     assert fs.read_swf.__doc__
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"1 2\n"))))
-    with pytest.raises(fs.InputError, match=r"^<stdin>, line 1: 2 fields"):
-        fs.read_swf("-")
+    refused(fs.InputError, r"^<stdin>, line 1: 2 fields", fs.read_swf, "-")
 
 
 @given(log=workloads())

@@ -8,6 +8,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError
+from helpers.refusals import refused
 
 
 def document() -> dict:
@@ -89,8 +90,7 @@ def test_bad_documents_are_named_with_their_place(tmp_path, path: str, value: ob
     content = copy.deepcopy(document())
     holder, key = at(content, path)
     holder[int(key) if key.isdecimal() else key] = value
-    with pytest.raises(InputError, match=message):
-        fs.read_wfcommons(written(tmp_path, content))
+    refused(InputError, message, fs.read_wfcommons, written(tmp_path, content))
 
 
 def test_more_bad_documents(tmp_path) -> None:
@@ -119,8 +119,7 @@ def test_more_bad_documents(tmp_path) -> None:
     ],
 )
 def test_broken_json(tmp_path, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        fs.read_wfcommons(written(tmp_path, text))
+    refused(InputError, message, fs.read_wfcommons, written(tmp_path, text))
 
 
 def test_a_number_of_more_digits_than_python_reads(tmp_path) -> None:
@@ -132,8 +131,7 @@ def test_a_number_of_more_digits_than_python_reads(tmp_path) -> None:
 def test_no_text(tmp_path) -> None:
     path = tmp_path / "w.json"
     path.write_bytes(b'{"name": "\xff"}')
-    with pytest.raises(InputError, match="byte 10: not UTF-8 text"):
-        fs.read_wfcommons(path)
+    refused(InputError, "byte 10: not UTF-8 text", fs.read_wfcommons, path)
 
 
 def test_a_task_that_gathers_many_files_is_read_in_proportion(tmp_path) -> None:

@@ -3,16 +3,7 @@
 import pytest
 
 from faultsim.reference.faults.checkpointing import Daly, MaxAvailability, Young
-from helpers.by_hand import (
-    CHECKPOINT,
-    EASY,
-    FAILURE,
-    REQUEUE,
-    cluster,
-    failing,
-    rows,
-    run,
-)
+from helpers.by_hand import EASY, REQUEUE, cluster, failing, rows, run
 
 TEN = [(0, 10, 2)]  # one job of 10 s on both nodes of a cluster(2)
 
@@ -107,7 +98,7 @@ def test_a_checkpoint_that_ends_when_the_node_fails():
     result = before_failure(8, 2)
     assert (result["finish"][0], result["lost_work"][0], result["checkpoint_time"][0]) == (12, 0, 2)
     assert result["checkpoints"] == 1
-    assert rows(result)[2:4] == [(6, CHECKPOINT, 0, -1), (8, FAILURE, 0, 0)]
+    assert rows(result)[2:4] == [(6, "checkpoint", 0, -1), (8, "failure", 0, 0)]
     assert (result["events"], result["passes"]) == (4, 3)
 
 
@@ -137,7 +128,7 @@ def test_a_request_at_the_very_start():
     """The job works from 2 on: at 2 it has nothing to save, at 2.5 it has."""
     rule = {"name": "before_failure", "cost": 1.0}
     result = failing(TEN, [], cluster(2), alarms=[(2, 0), (2.5, 0)], checkpointing=rule, start_delay=2.0)
-    assert [row[0] for row in rows(result) if row[1] == CHECKPOINT] == [2.5]
+    assert [row[0] for row in rows(result) if row[1] == "checkpoint"] == [2.5]
 
 
 def test_a_broken_off_checkpoint():
@@ -162,7 +153,7 @@ VICTIMS = [(0, 20, 1), (2, 20, 3), (3, 20, 2), (3, 20, 3)]
 def test_victims(victims, jobs):
     rule = {"name": "predicted_windows", "cost": 1.0, "interval": 7200.0, "bucket": 1.0, "victims": victims}
     result = failing(VICTIMS, [], cluster(9), alarms=[(6, -1)], checkpointing=rule)
-    assert [row[2] for row in rows(result) if row[1] == CHECKPOINT] == jobs
+    assert [row[2] for row in rows(result) if row[1] == "checkpoint"] == jobs
     assert [job for job in range(4) if result["checkpoint_time"][job]] == jobs
 
 
@@ -176,7 +167,7 @@ def test_the_largest_are_those_that_run():
         "victims": {"name": "big", "k": 1},
     }
     result = failing(VICTIMS, [], cluster(9), alarms=[(6, -1), (6.5, -1)], checkpointing=rule)
-    assert [row[2] for row in rows(result) if row[1] == CHECKPOINT] == [1]
+    assert [row[2] for row in rows(result) if row[1] == "checkpoint"] == [1]
 
 
 def risk(predictions, p, interval=3.0, **options):
@@ -191,13 +182,13 @@ def test_risk_based():
     10, when 1 s remains.
     """
     result = risk([(7, 0)], 1.0)
-    assert [row[0] for row in rows(result) if row[1] == CHECKPOINT] == [6]
+    assert [row[0] for row in rows(result) if row[1] == "checkpoint"] == [6]
     assert (result["finish"][0], result["checkpoint_time"][0]) == (11, 1)
 
 
 def test_risk_based_looks_ahead_until_the_next_checkpoint_would_end():
     """At 3 the window is (3, 3 + 3 + 1); it is taken, the next request is at 7."""
-    assert [row[0] for row in rows(risk([(6.5, 0)], 1.0)) if row[1] == CHECKPOINT] == [3]
+    assert [row[0] for row in rows(risk([(6.5, 0)], 1.0)) if row[1] == "checkpoint"] == [3]
 
 
 def test_risk_based_counts_nodes_and_intervals():
@@ -206,8 +197,8 @@ def test_risk_based_counts_nodes_and_intervals():
     """
     one = [(t, 0) for t in (3, 5, 7, 9)]
     both = sorted(one + [(t, 1) for t in (3, 5, 7, 9)])
-    assert [row[0] for row in rows(risk(one, 0.125, 2.0)) if row[1] == CHECKPOINT] == [8]
-    assert [row[0] for row in rows(risk(both, 0.125, 2.0)) if row[1] == CHECKPOINT] == [6]
+    assert [row[0] for row in rows(risk(one, 0.125, 2.0)) if row[1] == "checkpoint"] == [8]
+    assert [row[0] for row in rows(risk(both, 0.125, 2.0)) if row[1] == "checkpoint"] == [6]
 
 
 def test_an_unforeseen_checkpoint_moves_the_expected_end():

@@ -5,27 +5,10 @@ import math
 import pytest
 from hypothesis import given
 
+from faultsim.data.event_kinds import EventKind
 from faultsim.errors import EngineError
 from faultsim.reference.engine import simulate
-from helpers.by_hand import (
-    ARRIVES,
-    CHECKPOINT,
-    CONSERVATIVE,
-    EASY,
-    FAILURE,
-    FINISH,
-    HOLD,
-    MOVE,
-    REPAIR,
-    REQUEUE,
-    START,
-    TAIL,
-    cluster,
-    failing,
-    places,
-    rows,
-    torus,
-)
+from helpers.by_hand import CONSERVATIVE, EASY, HOLD, REQUEUE, TAIL, cluster, failing, places, rows, torus
 from helpers.failure_strategies import failure_cases
 
 LINE = torus(1, 1, 4, wrap=False)
@@ -44,7 +27,7 @@ def test_a_failure_kills_and_the_job_starts_again_in_the_same_instant():
     """ "It may start again at the same instant": 4 s on 2 nodes are lost."""
     result = failing(TEN, [(4, 1, 0)], cluster(2))
     assert rows(result) == [
-        (0, ARRIVES, 0, -1), (0, START, 0, -1), (4, FAILURE, 0, 1), (4, START, 0, -1), (14, FINISH, 0, -1),
+        (0, "arrival", 0, -1), (0, "start", 0, -1), (4, "failure", 0, 1), (4, "start", 0, -1), (14, "finish", 0, -1),
     ]  # fmt: skip
     assert (result["first_start"][0], result["start"][0], result["finish"][0]) == (0, 4, 14)
     assert (result["restarts"][0], result["lost_work"][0], result["failure_wait"][0]) == (1, 8, 0)
@@ -58,7 +41,7 @@ def test_a_failure_kills_and_the_job_starts_again_in_the_same_instant():
 def test_a_down_node_is_waited_for():
     """Node 1 is down over [4, 10); node 0 is free meanwhile, and wanted."""
     result = failing(TEN, [(4, 1, 6)], cluster(2))
-    assert rows(result)[2:5] == [(4, FAILURE, 0, 1), (10, REPAIR, -1, 1), (10, START, 0, -1)]
+    assert rows(result)[2:5] == [(4, "failure", 0, 1), (10, "repair", -1, 1), (10, "start", 0, -1)]
     assert (result["start"][0], result["finish"][0], result["failure_wait"][0]) == (10, 20, 6)
     assert ledger(result) == {"useful": 20, "lost": 8, "down": 6, "idle_demand": 6}
     assert (result["events"], result["passes"]) == (4, 4)
@@ -87,7 +70,12 @@ def test_failures_after_the_last_finish_are_not_handled():
 def test_simultaneous_failures_are_one_kill():
     """ "One kill per job and instant, however many of its nodes fail."  Node 1 is down all the same."""
     result = failing(TEN, [(4, 0, 0), (4, 1, 3), (4, 1, 2)], cluster(2))
-    assert rows(result)[2:6] == [(4, FAILURE, 0, 0), (4, FAILURE, -1, 1), (4, FAILURE, -1, 1), (7, REPAIR, -1, 1)]
+    assert rows(result)[2:6] == [
+        (4, "failure", 0, 0),
+        (4, "failure", -1, 1),
+        (4, "failure", -1, 1),
+        (7, "repair", -1, 1),
+    ]
     assert (result["restarts"][0], result["failures"], result["failures_hit"]) == (1, 3, 1)
     assert result["start"][0] == 7
 
@@ -97,7 +85,7 @@ def test_a_failure_during_a_down_time_extends_it():
     result = failing([(0, 1, 1), (3, 1, 2)], [(2, 1, 5), (4, 1, 5), (6, 1, 1)], cluster(2))
     assert result["start"].tolist() == [0, 9]
     assert result["ledger"]["down"] == 7
-    assert [row for row in rows(result) if row[1] == REPAIR] == [(9, REPAIR, -1, 1)]
+    assert [row for row in rows(result) if row[1] == "repair"] == [(9, "repair", -1, 1)]
     # Passes: at 0, 1, 2, 3, 4 (it became later), 9, 10; none at 6.
     assert result["passes"] == 7
     assert result["events"] == 2 + 2 + 3 + 1
@@ -107,14 +95,14 @@ def test_a_failure_without_down_time_on_a_free_node_does_nothing():
     """ "with d = 0 nothing happens"."""
     result = failing([(0, 5, 1)], [(2, 1, 0)], cluster(2))
     assert (result["finish"][0], result["failures"], result["failures_hit"], result["passes"]) == (5, 1, 0, 2)
-    assert rows(result)[2] == (2, FAILURE, -1, 1)
+    assert rows(result)[2] == (2, "failure", -1, 1)
 
 
 def test_repair_comes_before_the_failure_of_the_same_instant():
     """Down over [2, 5), up at 5, and down again until 8; nothing starts in between."""
     result = failing([(0, 1, 1), (3, 1, 2)], [(2, 1, 3), (5, 1, 3)], cluster(2))
-    assert [row for row in rows(result) if row[1] in (REPAIR, FAILURE)] == [
-        (2, FAILURE, -1, 1), (5, REPAIR, -1, 1), (5, FAILURE, -1, 1), (8, REPAIR, -1, 1),
+    assert [row for row in rows(result) if row[1] in ("repair", "failure")] == [
+        (2, "failure", -1, 1), (5, "repair", -1, 1), (5, "failure", -1, 1), (8, "repair", -1, 1),
     ]  # fmt: skip
     assert result["start"].tolist() == [0, 8]
 
@@ -123,10 +111,10 @@ def test_failures_before_the_first_submit():
     """The node is down until 22; a node whose up time is <= the first submit is up."""
     result = failing([(10, 5, 1)], [(2, 0, 20)], cluster(1))
     assert (result["start"][0], result["failures"], result["ledger"]["down"]) == (22, 0, 12)
-    assert rows(result)[0] == (10, ARRIVES, 0, -1)
+    assert rows(result)[0] == (10, "arrival", 0, -1)
     result = failing([(10, 5, 1)], [(2, 0, 8)], cluster(1))
     assert result["start"][0] == 10
-    assert all(row[1] != REPAIR for row in rows(result))
+    assert all(row[1] != "repair" for row in rows(result))
 
 
 @pytest.mark.parametrize(("recovery", "finish"), [(REQUEUE, [15, 25, 35]), (TAIL, [25, 15, 35])])
@@ -183,7 +171,7 @@ def test_hold():
     assert result["start"][1] == 22
     assert ledger(result) == {"useful": 21, "lost": 8, "held_for_repair": 12, "restart": 4, "idle_no_demand": 1}
     assert result["allocations"]["begin"].tolist() == [0, 22]
-    assert [row[0] for row in rows(result) if row[1] == REPAIR] == [10]
+    assert [row[0] for row in rows(result) if row[1] == "repair"] == [10]
 
 
 def test_failures_extend_a_hold():
@@ -192,7 +180,7 @@ def test_failures_extend_a_hold():
     """
     result = failing(TEN, [(4, 0, 3), (5, 1, 4), (6, 0, 0), (8, 1, 4)], cluster(2), recovery=HOLD)
     assert (result["finish"][0], result["restarts"][0], result["failures_hit"]) == (22, 1, 1)
-    assert [row[0] for row in rows(result) if row[1] == REPAIR] == [7, 12]
+    assert [row[0] for row in rows(result) if row[1] == "repair"] == [7, 12]
     assert ledger(result) == {"useful": 20, "lost": 8, "held_for_repair": 16}
     assert result["passes"] == 1 + 1 + 1 + 0 + 1 + 1 + 1 + 1  # at 0, 4, 5, 7, 8, 12, 22; none at 6 ...
 
@@ -358,15 +346,15 @@ def test_invariants_hold(case):
     table = result["events_table"]
     times, kinds, jobs = table["time"], table["kind"], table["job"]
     assert (times[1:] >= times[:-1]).all()
-    hit = (kinds == FAILURE) & (jobs >= 0)
+    hit = (kinds == EventKind.FAILURE) & (jobs >= 0)
     assert hit.sum() == result["failures_hit"] == result["restarts"].sum()
-    assert (kinds == FAILURE).sum() == result["failures"]
-    assert (kinds == CHECKPOINT).sum() == result["checkpoints"]
-    assert (kinds == MOVE).sum() == result["moves"].sum()
-    assert sorted(jobs[kinds == FINISH]) == list(range(len(columns["size"])))
+    assert (kinds == EventKind.FAILURE).sum() == result["failures"]
+    assert (kinds == EventKind.CHECKPOINT).sum() == result["checkpoints"]
+    assert (kinds == EventKind.MOVE).sum() == result["moves"].sum()
+    assert sorted(jobs[kinds == EventKind.FINISH]) == list(range(len(columns["size"])))
     starts = len(columns["size"])
     if settings["recovery"]["name"] == "requeue":
         starts += result["restarts"].sum()
-    assert (kinds == START).sum() == starts
+    assert (kinds == EventKind.START).sum() == starts
     assert (result["lost_work"] >= 0).all()
     assert math.isclose(result["lost_work"].sum(), result["ledger"]["lost"], rel_tol=1e-9, abs_tol=1e-9)

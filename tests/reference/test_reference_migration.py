@@ -2,15 +2,14 @@
 
 import pytest
 
+from faultsim.data.event_kinds import EventKind
 from helpers.by_hand import (
     CONSERVATIVE,
     DEFRAGMENT,
     EASY,
     FCFS,
-    FINISH,
     HOLD,
     LEAST_FAILURES,
-    MOVE,
     REQUEUE,
     cluster,
     failing,
@@ -37,7 +36,7 @@ def test_defragment():
     assert result["moves"].tolist() == [0, 0, 1, 0, 0]
     assert (result["migrations_attempted"], result["migrations_successful"]) == (1, 1)
     assert places(result)[2] == [(0, 0, 4, 1, 1, 2), (0, 0, 2, 1, 1, 2)]
-    moved = result["events_table"]["kind"] == MOVE
+    moved = result["events_table"]["kind"] == EventKind.MOVE
     assert result["events_table"]["job"][moved].tolist() == [2]
     assert result["finish"][2] == 100
 
@@ -119,7 +118,7 @@ def test_least_failures_migration():
     result = swapped([])
     assert (result["finish"][1], result["moves"][1]) == (14, 1)
     assert (result["migrations_attempted"], result["migrations_successful"]) == (1, 1)
-    assert rows(result)[6:8] == [(5, FINISH, 0, -1), (5, MOVE, 1, -1)]
+    assert rows(result)[6:8] == [(5, "finish", 0, -1), (5, "move", 1, -1)]
     assert result["allocations"]["nodes"].tolist() == [0, 1, 0]
     assert result["allocations"]["end"].tolist() == [5, 5, 14]
     assert result["ledger"]["migration"] == 3
@@ -260,7 +259,7 @@ def test_nothing_runs_while_all_are_held():
     jobs = [(0, 1, 3), (0, 100, 2), (3, 1, 4)]
     result = failing(jobs, [(2, 3, 9)], LINE, migration=DEFRAGMENT, recovery=HOLD)
     assert (result["start"][2], result["migrations_attempted"]) == (11, 1)
-    assert [row[0] for row in rows(result) if row[1] == MOVE] == [11]
+    assert [row[0] for row in rows(result) if row[1] == "move"] == [11]
 
 
 def test_down_nodes_are_part_of_the_occupancy():

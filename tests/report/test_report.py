@@ -13,16 +13,14 @@ from faultsim.report import Code, Page, Picture, Section, Table, Text, report_ru
 from faultsim.report.replay import Replay
 from faultsim.report.svg import inline_svg
 from helpers.html_pages import Checked, checked
+from helpers.results import random_log
 
 NASTY = """</script><script>alert("x")</script><img src=x onerror='y'> & -->"""
 
 
 @pytest.fixture(scope="module")
 def run():
-    rng = np.random.default_rng(3)
-    log = fs.Workload(
-        submit=np.sort(rng.integers(0, 2000, 150)), runtime=rng.integers(1, 400, 150), size=rng.integers(1, 9, 150)
-    )
+    log = random_log(150, 8)
     trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
     return fs.Run(log, fs.Torus(4, 4, 2), record=True, failures=trace)
 

@@ -7,6 +7,7 @@ import faultsim as fs
 from faultsim.cli import main
 from faultsim.report import report_run, report_sweep
 from helpers.browser import MISSING, Browser
+from helpers.results import random_log
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
@@ -46,10 +47,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def result():
-    rng = np.random.default_rng(3)
-    log = fs.Workload(
-        submit=np.sort(rng.integers(0, 2000, 150)), runtime=rng.integers(1, 400, 150), size=rng.integers(1, 9, 150)
-    )
+    log = random_log(150, 8)
     trace = fs.FailureTrace(np.arange(5, 3000, 60), np.arange(50) * 7 % 32, [0, 40] * 25, span=3000)
     return fs.simulate(log, fs.Torus(4, 4, 2), record=True, failures=trace)
 

@@ -42,6 +42,7 @@ LOADS, RATIOS, GRID = plan(True).loads, plan(True).ratios, plan(True).grid
 P = Parameters()
 TINY = tiny_studies.TINY["li2009"]
 RULES = {claim.id: claim for claim in li2009.CLAIMS}
+HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
 NOISE = np.array([-0.01, 0.01, 0.0, 0.005, -0.005])
 
 
@@ -90,48 +91,6 @@ def test_composite_gains_are_those_of_the_kiviat_graph():
     assert relative(e, place, "SUL-D", "utilization").value == 0
 
 
-@pytest.mark.parametrize(
-    ("share", "expected"), [(0.42, Verdict.HOLDS), (0.33, Verdict.PARTLY), (0.1, Verdict.FAILS), (0.9, Verdict.FAILS)]
-)
-def test_composite_numbers_are_held_to_five_points(share, expected):
-    e = made(lambda k: share)
-    assert [verdict(label, e) for label in ("F1", "F2", "F3")] == [expected] * 3
-
-
-def test_loss_and_failed_jobs():
-    assert verdict("F4", made(lambda k: 0.375)) is Verdict.HOLDS
-    assert verdict("F4", made(lambda k: 0.6)) is Verdict.PARTLY
-    assert verdict("F4", made(failed_jobs=lambda k: 1000.0)) is Verdict.FAILS
-
-
-def test_response_time():
-    falls = made(mean_response=lambda k: 19_500.0 if k.method == EASY else 18_000.0)
-    assert verdict("F5", falls) is Verdict.HOLDS
-    assert verdict("F5", made(mean_response=lambda k: 15_500.0 if k.method == EASY else 15_400.0)) is Verdict.PARTLY
-    assert verdict("F5", made(mean_response=lambda k: 15_000.0)) is Verdict.FAILS
-
-
-def test_each_strategy_in_its_own_metric():
-    own = {"service_unit_loss": "SUL-D", "job_failure_rate": "JFR-D", "failure_slowdown": "FSD-D"}
-    best = {metric: (lambda k, name=name: 0.5 if k.method == name else 0.6) for metric, name in own.items()}
-    assert verdict("F6", made(**best)) is Verdict.HOLDS
-    assert verdict("F6", made(lambda k: 0.4)) is Verdict.PARTLY  # ties are no win; utilization stays
-    moved = made(lambda k: 0.4, utilization=lambda k: 0.7 if k.method == EASY else 0.6)
-    assert verdict("F6", moved) is Verdict.FAILS
-
-
-def test_fsd_is_slightly_lower():
-    assert verdict("F7", made(lambda k: 0.38 if k.method == "FSD-D" else 0.4)) is Verdict.HOLDS
-    assert verdict("F7", made(lambda k: 0.1 if k.method == "FSD-D" else 0.4)) is Verdict.FAILS
-    assert verdict("F7", made(lambda k: 0.4)) is Verdict.FAILS
-
-
-def test_gain_over_the_load():
-    assert verdict("F8", made(lambda k: 0.55 - 0.2 * k.load if k.load < 0.8 else 0.25)) is Verdict.HOLDS
-    assert verdict("F8", made(lambda k: 0.4)) is Verdict.PARTLY
-    assert verdict("F8", made(lambda k: 0.1 * k.load)) is Verdict.FAILS
-
-
 def curves(k):
     """Single metrics as Figure 6 has them, by load."""
     at = {0.1: 0, 0.4: 1, 0.7: 2, 0.8: 3, 0.9: 4, 0.95: 5}[round(k.load, 2)] if k.source != "trace" else 0
@@ -145,65 +104,84 @@ def curves(k):
     )
 
 
-def test_single_metrics_over_the_load():
-    e = made(
-        mean_response=lambda k: 1.0 - curves(k)[0],
-        service_unit_loss=lambda k: 1.0 - curves(k)[1],
-        job_failure_rate=lambda k: 1.0 - curves(k)[1],
-        failure_slowdown=lambda k: 1.0 - curves(k)[2],
-    )
-    assert verdict("F9", e) is Verdict.HOLDS
-    assert verdict("F10", e) is Verdict.HOLDS
-    flat = made(lambda k: 0.4)
-    assert verdict("F9", flat) is Verdict.FAILS
-
-
 def by_mtbf(k, *values):
     """A value for each MTBF from the least to the largest."""
     ratio = 1.0 if k.source == "trace" else k.mtbf / P.mtbf
     return values[min(range(len(RATIOS)), key=lambda i: abs(RATIOS[i] - ratio))]
 
 
-def test_response_over_the_mtbf():
-    e = made(mean_response=lambda k: 1 - (k.method != EASY) * by_mtbf(k, 0.1, 0.4, 0.2, 0.1, 0.05, 0.02, 0.0))
-    assert verdict("F11", e) is Verdict.HOLDS
-    assert verdict("F11", made(mean_response=lambda k: 1.0)) is Verdict.PARTLY  # 0 at 448 days
+def metric(values):
+    """1, and less by what `values` gives, but for EASY."""
+    return lambda k: 1 - (k.method != EASY) * values(k)
 
 
-def test_losses_and_composite_over_the_mtbf():
-    def falls(top, last):
-        return lambda k: 1 - (k.method != EASY) * by_mtbf(k, last, 0.3, 0.4, 0.45, 0.47, 0.48, top)
-
-    given = {"service_unit_loss": falls(0.5, 0.2), "job_failure_rate": falls(0.5, 0.2)}
-    assert verdict("F12", made(**given, failure_slowdown=falls(0.6, 0.1))) is Verdict.HOLDS
-    assert verdict("F12", made(**given, failure_slowdown=falls(0.2, 0.2))) is Verdict.PARTLY
-    assert verdict("F12", made()) is Verdict.FAILS
-    e = made(lambda k: by_mtbf(k, 0.1, 0.3, 0.35, 0.45, 0.47, 0.48, 0.5))
-    assert verdict("F13", e) is Verdict.HOLDS
-    assert verdict("F13", made()) is Verdict.FAILS
+def mtbf_falls(top, last):
+    return metric(lambda k: by_mtbf(k, last, 0.3, 0.4, 0.45, 0.47, 0.48, top))
 
 
-def test_precision_and_recall():
-    def paper(k):
-        """Composite gains of Figures 8 and 10: about 53 % at the best, -4 % at the worst of the trace."""
-        worst = -0.035 if k.source == "trace" else 0.05
-        steps = k.precision + k.recall - 0.2
-        return worst if steps < 0.01 else 0.1 + (0.68 - 0.1) * steps / 1.8
-
-    assert verdict("F14", made(paper)) is Verdict.HOLDS
-    assert verdict("F15", made(paper)) is Verdict.HOLDS
-    assert verdict("F14", made(lambda k: -0.1)) is Verdict.PARTLY  # the least is at .1, .1, as everywhere
-    assert verdict("F15", made(lambda k: -0.1)) is Verdict.FAILS
-    only_drawn = made(lambda k: -0.1 if k.source == "trace" else 0.3)
-    assert verdict("F15", only_drawn) is Verdict.PARTLY
+def paper(k):
+    """Composite gains of Figures 8 and 10: about 53 % at the best, -4 % at the worst of the trace."""
+    worst = -0.035 if k.source == "trace" else 0.05
+    steps = k.precision + k.recall - 0.2
+    return worst if steps < 0.01 else 0.1 + (0.68 - 0.1) * steps / 1.8
 
 
-def test_precision_matters_more_on_the_trace():
-    def falls(trace, drawn):
-        return lambda k: 0.6 - (trace if k.source == "trace" else drawn) * (1 - k.precision)
+def precise(trace, drawn):
+    return lambda k: 0.6 - (trace if k.source == "trace" else drawn) * (1 - k.precision)
 
-    assert verdict("F16", made(falls(0.5, 0.1))) is Verdict.HOLDS
-    assert verdict("F16", made(falls(0.1, 0.5))) is Verdict.FAILS
+
+def only(method, value, other):
+    return lambda k: value if k.method == method else other
+
+
+OWN = {"service_unit_loss": "SUL-D", "job_failure_rate": "JFR-D", "failure_slowdown": "FSD-D"}
+BY_LOAD = {name: lambda k, at=at: 1.0 - curves(k)[at] for name, at in zip(OWN, (1, 1, 2), strict=True)}
+BY_LOAD["mean_response"] = lambda k: 1.0 - curves(k)[0]
+LOSSES = {"service_unit_loss": mtbf_falls(0.5, 0.2), "job_failure_rate": mtbf_falls(0.5, 0.2)}
+
+
+@pytest.mark.parametrize(
+    ("labels", "better", "columns", "expected"),
+    [
+        ("F1 F2 F3", 0.42, {}, HOLDS),  # composite numbers are held to five points
+        ("F1 F2 F3", 0.33, {}, PARTLY),
+        ("F1 F2 F3", 0.1, {}, FAILS),
+        ("F1 F2 F3", 0.9, {}, FAILS),
+        ("F4", 0.375, {}, HOLDS),
+        ("F4", 0.6, {}, PARTLY),
+        ("F4", 0.0, {"failed_jobs": lambda k: 1000.0}, FAILS),
+        ("F5", 0.0, {"mean_response": only(EASY, 19_500.0, 18_000.0)}, HOLDS),
+        ("F5", 0.0, {"mean_response": only(EASY, 15_500.0, 15_400.0)}, PARTLY),
+        ("F5", 0.0, {"mean_response": lambda k: 15_000.0}, FAILS),
+        ("F6", 0.0, {metric: only(name, 0.5, 0.6) for metric, name in OWN.items()}, HOLDS),
+        ("F6", 0.4, {}, PARTLY),  # ties are no win; utilization stays
+        ("F6", 0.4, {"utilization": only(EASY, 0.7, 0.6)}, FAILS),
+        ("F7", only("FSD-D", 0.38, 0.4), {}, HOLDS),
+        ("F7", only("FSD-D", 0.1, 0.4), {}, FAILS),
+        ("F7", 0.4, {}, FAILS),
+        ("F8", lambda k: 0.55 - 0.2 * k.load if k.load < 0.8 else 0.25, {}, HOLDS),
+        ("F8", 0.4, {}, PARTLY),
+        ("F8", lambda k: 0.1 * k.load, {}, FAILS),
+        ("F9 F10", 0.0, BY_LOAD, HOLDS),
+        ("F9", 0.4, {}, FAILS),
+        ("F11", 0.0, {"mean_response": metric(lambda k: by_mtbf(k, 0.1, 0.4, 0.2, 0.1, 0.05, 0.02, 0.0))}, HOLDS),
+        ("F11", 0.0, {"mean_response": lambda k: 1.0}, PARTLY),  # 0 at 448 days
+        ("F12", 0.0, {**LOSSES, "failure_slowdown": mtbf_falls(0.6, 0.1)}, HOLDS),
+        ("F12", 0.0, {**LOSSES, "failure_slowdown": mtbf_falls(0.2, 0.2)}, PARTLY),
+        ("F12", 0.0, {}, FAILS),
+        ("F13", lambda k: by_mtbf(k, 0.1, 0.3, 0.35, 0.45, 0.47, 0.48, 0.5), {}, HOLDS),
+        ("F13", 0.0, {}, FAILS),
+        ("F14 F15", paper, {}, HOLDS),
+        ("F14", -0.1, {}, PARTLY),  # the least is at .1, .1, as everywhere
+        ("F15", -0.1, {}, FAILS),
+        ("F15", lambda k: -0.1 if k.source == "trace" else 0.3, {}, PARTLY),
+        ("F16", precise(0.5, 0.1), {}, HOLDS),
+        ("F16", precise(0.1, 0.5), {}, FAILS),
+    ],
+)
+def test_claims_follow_the_numbers(labels, better, columns, expected):
+    e = made(better if callable(better) else lambda k: better, **columns)
+    assert {verdict(label, e) for label in labels.split()} == {expected}
 
 
 def test_unit_claims_notice_a_wrong_answer():

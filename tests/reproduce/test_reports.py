@@ -17,6 +17,7 @@ from faultsim.reproduce.studies import STUDIES, papers
 from faultsim.reproduce.study import Study
 from helpers.html_pages import checked
 from helpers.reproduction_reports import BOTH, report
+from helpers.scripts import script
 
 
 def test_the_page_of_one_reproduction_has_all_of_it(tmp_path):
@@ -66,13 +67,8 @@ def test_the_markdown_page_is_made_from_what_was_written(tmp_path):
 
 
 def test_the_documentation_has_a_page_of_all_claims(tmp_path):
-    import importlib.util
-
     docs = Path(__file__).resolve().parents[2] / "docs"
-    spec = importlib.util.spec_from_file_location("generate_docs", docs / "generate.py")
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    text = "\n".join(generate.claims_page(docs / "reproductions"))
+    text = "\n".join(script("generate", "docs").claims_page(docs / "reproductions"))
     documents = everything.documents_in(docs / "reproductions")
     assert list(documents) == list(papers())
     for name, document in documents.items():

@@ -23,6 +23,7 @@ TINY = tiny_studies.TINY["yu2010"].what
 FULL = plan(False)
 RULES = {claim.id: claim for claim in CLAIMS}
 CHECKS = run_checks()
+HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
 AOAS = np.array(FULL.aoas)
 
 
@@ -54,73 +55,61 @@ def falling(gain):
     return lambda key, share: 1.0 - (0 if np.isnan(key.aoa) else key.aoa) * gain(key.flows)
 
 
-@pytest.mark.parametrize("label", ["L1", "L2", "L3", "L4"])
-def test_what_needs_no_runs_holds(label):
-    assert verdict(label) is Verdict.HOLDS
-
-
 @pytest.mark.parametrize("name", ["RANK_HYBD", "FLAW"])
 def test_the_worked_example_is_judged_by_its_decisions(name, monkeypatch):
     monkeypatch.setitem(DECISIONS, name, DECISIONS[name][:-1])
     assert verdict("L1") is Verdict.PARTLY
 
 
-def test_fifo():
-    for fifo, expected in ((1.2, "holds"), (0.9, "does not hold")):
-        assert verdict("L5", makespan=lambda k, s, f=fifo: f if k.scheduler == "fifo" else 1.0) == expected
-    mixed = {0.0: 1.2, 1.0: 0.9}
-    assert (
-        verdict("L5", makespan=lambda k, s: mixed.get(k.aoa, 1.0) if k.scheduler == "fifo" else 1.0) is Verdict.PARTLY
-    )
+def fifo(value):
+    """A value of FIFO, or one for each AOA; 1 for the others."""
+    at = value.get if isinstance(value, dict) else lambda aoa, other: value
+    return lambda k, s: at(k.aoa, 1.0) if k.scheduler == "fifo" else 1.0
 
 
-def test_makespans_by_accuracy():
-    assert verdict("L6", makespan=falling(lambda flows: 0.01 * flows)) is Verdict.HOLDS
-    assert verdict("L6", makespan=falling(lambda flows: 0.2 / flows)) is Verdict.PARTLY
-    assert verdict("L6") is Verdict.FAILS
-    assert verdict("L6", makespan=falling(lambda flows: -0.1)) is Verdict.FAILS
+def answers(blind, half):
+    return lambda k, s: np.interp(k.aoa, [0, 0.5, 1], [blind, half, 1.0]) if not np.isnan(k.aoa) else np.nan
 
 
-def test_loss_by_accuracy():
-    assert verdict("L7", loss=falling(lambda flows: 0.5)) is Verdict.HOLDS
-    assert verdict("L7", loss=falling(lambda flows: 0.2)) is Verdict.PARTLY
-    assert verdict("L7", loss=falling(lambda flows: -0.2)) is Verdict.FAILS
+def calm(base, step):
+    def value(key, share):
+        if key.scheduler == "rank" and key.reading == READINGS[0]:
+            return 1 - step * (key.flows + (key.nodes < NODES))
+        return base
+
+    return value
 
 
-def test_reschedulings_by_accuracy():
-    assert verdict("L8", reschedulings=falling(lambda flows: 0.5)) is Verdict.HOLDS
-    assert verdict("L8", reschedulings=falling(lambda flows: 0.3 if flows >= 10 else 0.5)) is Verdict.PARTLY
-    assert verdict("L8") is Verdict.FAILS
-
-
-def test_false_positives():
-    assert verdict("L9") is Verdict.HOLDS
-    rising = {"makespan": lambda k, s: 1 + 0.1 * s if k.mix else 1.0}
-    assert verdict("L9", **rising) is Verdict.FAILS
-    assert verdict("L9", makespan=lambda k, s: 1 + 0.1 * s if k.mix and k.aoa == 0.5 else 1.0) is Verdict.PARTLY
-
-
-def test_answers():
-    def answers(blind, half):
-        return lambda k, s: np.interp(k.aoa, [0, 0.5, 1], [blind, half, 1.0]) if not np.isnan(k.aoa) else np.nan
-
-    assert verdict("L10", aaa=answers(0.6, 0.96)) is Verdict.HOLDS
-    assert verdict("L10", aaa=answers(0.95, 0.96)) is Verdict.PARTLY
-    assert verdict("L10", aaa=answers(0.99, 0.90)) is Verdict.FAILS
-
-
-def test_against_the_older_schedulers():
-    def calm(base, step):
-        def value(key, share):
-            if key.scheduler == "rank" and key.reading == READINGS[0]:
-                return 1 - step * (key.flows + (key.nodes < NODES))
-            return base
-
-        return value
-
-    assert verdict("L11", makespan=calm(1.6, 0.01)) is Verdict.HOLDS
-    assert verdict("L11", makespan=calm(1.2, 0.01)) is Verdict.PARTLY
-    assert verdict("L11", makespan=calm(0.9, -0.01)) is Verdict.FAILS
+@pytest.mark.parametrize(
+    ("label", "columns", "expected"),
+    [
+        *((label, {}, HOLDS) for label in ("L1", "L2", "L3", "L4")),  # what needs no runs
+        ("L5", {"makespan": fifo(1.2)}, HOLDS),
+        ("L5", {"makespan": fifo({0.0: 1.2, 1.0: 0.9})}, PARTLY),
+        ("L5", {"makespan": fifo(0.9)}, FAILS),
+        ("L6", {"makespan": falling(lambda flows: 0.01 * flows)}, HOLDS),
+        ("L6", {"makespan": falling(lambda flows: 0.2 / flows)}, PARTLY),
+        ("L6", {}, FAILS),
+        ("L6", {"makespan": falling(lambda flows: -0.1)}, FAILS),
+        ("L7", {"loss": falling(lambda flows: 0.5)}, HOLDS),
+        ("L7", {"loss": falling(lambda flows: 0.2)}, PARTLY),
+        ("L7", {"loss": falling(lambda flows: -0.2)}, FAILS),
+        ("L8", {"reschedulings": falling(lambda flows: 0.5)}, HOLDS),
+        ("L8", {"reschedulings": falling(lambda flows: 0.3 if flows >= 10 else 0.5)}, PARTLY),
+        ("L8", {}, FAILS),
+        ("L9", {}, HOLDS),
+        ("L9", {"makespan": lambda k, s: 1 + 0.1 * s if k.mix and k.aoa == 0.5 else 1.0}, PARTLY),
+        ("L9", {"makespan": lambda k, s: 1 + 0.1 * s if k.mix else 1.0}, FAILS),
+        ("L10", {"aaa": answers(0.6, 0.96)}, HOLDS),
+        ("L10", {"aaa": answers(0.95, 0.96)}, PARTLY),
+        ("L10", {"aaa": answers(0.99, 0.90)}, FAILS),
+        ("L11", {"makespan": calm(1.6, 0.01)}, HOLDS),
+        ("L11", {"makespan": calm(1.2, 0.01)}, PARTLY),
+        ("L11", {"makespan": calm(0.9, -0.01)}, FAILS),
+    ],
+)
+def test_claims_follow_the_numbers(label, columns, expected):
+    assert verdict(label, **columns) is expected
 
 
 def test_measures_on_given_numbers():

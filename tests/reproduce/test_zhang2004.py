@@ -21,6 +21,7 @@ from faultsim.synthetic import HyperErlangModel
 
 RULES = {claim.id: claim for claim in CLAIMS}
 N = len(FACTORS)
+HOLDS, PARTLY, FAILS = Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS
 
 
 # -- the rules on numbers where the answer is known
@@ -42,10 +43,6 @@ def made(slowdown=(), work_loss=(), overhead=(), replicates=3, renewals=None):
     return Evidence({}, what, tables, {"Z1": renewals}).view("fit", "arrival")
 
 
-def verdict(label, **numbers):
-    return RULES[label].judge(made(**numbers)).verdict
-
-
 def curve(low, medium, high):
     return [low] * 3 + [medium] * 3 + [high] * 3
 
@@ -54,135 +51,94 @@ def arms(policies, values, kinds=("b85", "w64", "a99")):
     return {(kind, policy): value for kind in kinds for policy, value in zip(policies, values, strict=True)}
 
 
-def test_counts_of_failures():
-    fits = {shape: (count - 5, count, count + 5) for shape, count in COUNTS.items()}
-    assert verdict("Z1", renewals=fits) is Verdict.HOLDS
-    assert verdict("Z1", renewals=fits | {0.2: (1, 14, 36)}) is Verdict.PARTLY
-
-
-def test_rise_of_the_slowdown():
-    last = [1.0] * (N - 1)
-    for few, many, expected in ((1.4, 4.0, "holds"), (1.4, 1.3, "partly"), (1.1, 1.3, "does not hold")):
-        given = {("b20", "none"): [*last, few], ("b85", "none"): [*last, many]}
-        assert verdict("Z2", slowdown=given) == expected
-
-
-def test_work_loss_by_shape():
-    linear = {("b20", "none"): 0.001, ("b55", "none"): 0.0045, ("b65", "none"): 0.0055, ("b85", "none"): 0.0075}
-    assert verdict("Z3", work_loss=linear, slowdown={("b20", "none"): 1.2}) is Verdict.HOLDS
-    assert verdict("Z3", work_loss=linear) is Verdict.PARTLY
-    assert verdict("Z3", work_loss=linear | {("b65", "none"): 0.0005}) is Verdict.FAILS
-
-
-def test_work_loss_by_load():
-    for high, expected in ((1.4, "holds"), (1.9, "partly"), (1.15, "partly"), (1.05, "does not hold")):
-        assert verdict("Z4", work_loss={("b85", "none"): curve(0.01, 0.01, 0.01 * high)}) == expected
-
-
-def test_correlation_in_time():
-    assert verdict("Z5", work_loss={("w64", "none"): 0.011}) is Verdict.HOLDS
-    assert verdict("Z5", work_loss={("w64", "none"): 0.009}) is Verdict.PARTLY
-    both = {"work_loss": {("w64", "none"): 0.005}, "slowdown": {("w64", "none"): 2.0}}
-    assert verdict("Z5", **both) is Verdict.FAILS
-
-
-def test_correlation_in_space():
-    loss, slow = curve(0.03, 0.012, 0.01), curve(1.0, 1.3, 1.1)
-    assert verdict("Z6", work_loss={("a99", "none"): loss}, slowdown={("a99", "none"): slow}) is Verdict.HOLDS
-    assert verdict("Z6", work_loss={("a99", "none"): loss}) is Verdict.PARTLY
-    assert verdict("Z6", work_loss={("a99", "none"): curve(0.01, 0.01, 0.03)}) is Verdict.FAILS
-
-
-def test_the_strongest_parameter():
-    few = {("b20", "none"): 0.001}
-    slow = {("b85", "none"): 3.0, ("a99", "none"): 3.1, ("b85, 4 h down", "none"): 3.1}
-    assert verdict("Z7", slowdown=slow, work_loss=few) is Verdict.HOLDS
-    strong = {("w64", "none"): 30.0}
-    assert verdict("Z7", slowdown=slow | strong, work_loss=few) is Verdict.PARTLY
-    assert verdict("Z7", slowdown=slow | strong, work_loss=few | strong) is Verdict.FAILS
-
-
-def test_down_times():
-    assert verdict("Z8") is Verdict.HOLDS
-    assert verdict("Z8", slowdown={("w64, 4 h down", "none"): 1.2}) is Verdict.PARTLY
-    long = {(f"{kind}, {hours} h down", "none"): 2.0 for kind in ("b85", "w64", "a99") for hours in (1, 4)}
-    assert verdict("Z8", slowdown=long) is Verdict.FAILS
-
-
+FITS = {shape: (count - 5, count, count + 5) for shape, count in COUNTS.items()}
+LAST = [1.0] * (N - 1)
+LINEAR = {("b20", "none"): 0.001, ("b55", "none"): 0.0045, ("b65", "none"): 0.0055, ("b85", "none"): 0.0075}
+CORRELATED = {("a99", "none"): curve(0.03, 0.012, 0.01)}
+RISING = {("b85", "none"): 3.0, ("a99", "none"): 3.1, ("b85, 4 h down", "none"): 3.1}
+FEW, STRONG = {("b20", "none"): 0.001}, {("w64", "none"): 30.0}
+LONG = {(f"{kind}, {hours} h down", "none"): 2.0 for kind in ("b85", "w64", "a99") for hours in (1, 4)}
 PERIODIC = ("periodic 2 h", "periodic 4 h", "periodic 24 h")
+SLIGHT = arms(PERIODIC, (0.9, 0.95, 1.0), ("b65", "w64", "a99")) | arms(PERIODIC, (0.99, 1.0, 1.0), ("b20",))
+MUCH = arms(PERIODIC, (0.5, 0.5, 0.5), ("b65", "b20", "w64", "a99"))
+TWO_HOURS = ("b65", "periodic 2 h")
+BUCKETS = {("b85", f"8 h {name}"): 0.8 for name in ("all", "long", "big")}
+BUCKETS |= {("b85", "before"): 0.5, ("b85", "1 h all"): 0.55, ("b85", "4 h all"): 0.6}
+WASTE = {("b85", "before"): 0.001, ("b85", "1 h all"): 0.002, ("b85", "4 h all"): 0.003, ("b85", "8 h all"): 0.004}
+VICTIMS = ("4 h all", "4 h long", "4 h big")
+MORE = arms(VICTIMS, (0.5,) * 3, ("w64",)) | arms(VICTIMS, (0.8,) * 3, ("w2",))
+AWAY = {("a99", "none"): 3.0} | arms(PERIODIC, (2.8, 2.9, 3.0), ("a99",))
+COARSE = {("b85", "none"): 2.0, ("b85", "2 h all"): 1.5, ("b85", "4 h all"): 1.6}
 
 
-def test_periodic_checkpoints():
-    slight = arms(PERIODIC, (0.9, 0.95, 1.0), ("b65", "w64", "a99")) | arms(PERIODIC, (0.99, 1.0, 1.0), ("b20",))
-    assert verdict("Z9", slowdown=slight) is Verdict.HOLDS
-    assert verdict("Z9", slowdown=slight | {("b20", "periodic 4 h"): 0.85}) is Verdict.PARTLY
-    much = arms(PERIODIC, (0.5, 0.5, 0.5), ("b65", "b20", "w64", "a99"))
-    assert verdict("Z9", slowdown=much) is Verdict.FAILS
-    assert verdict("Z10", slowdown=slight) is Verdict.HOLDS
-    assert verdict("Z10", slowdown=slight | {("b65", "periodic 4 h"): 1.05}) is Verdict.PARTLY
-    wrong = arms(PERIODIC, (1.2, 1.2, 1.0), ("b65", "b20"))
-    assert verdict("Z10", slowdown=wrong) is Verdict.FAILS
-    assert verdict("Z12", slowdown=slight) is Verdict.HOLDS
-    assert verdict("Z12", slowdown=slight | {("w64", "periodic 4 h"): 0.5}) is Verdict.PARTLY
-    assert verdict("Z12", slowdown=much) is Verdict.FAILS
-
-
-def test_loss_and_overhead():
-    key = ("b65", "periodic 2 h")
-    for loss, cost, expected in ((0.001, 0.005, "holds"), (0.003, 0.005, "partly"), (0.003, 0.003, "does not hold")):
-        assert verdict("Z11", work_loss={key: loss}, overhead={key: cost}) == expected
-
-
-def test_perfect_prediction():
-    for left, expected in ((0.0005, "holds"), (0.002, "partly"), (0.005, "does not hold")):
-        given = arms(["before"], [0.0005]) | {("a99", "before"): left}
-        assert verdict("Z13", work_loss=given) == expected
-
-
-def test_buckets():
-    eight = {("b85", f"8 h {name}"): 0.8 for name in ("all", "long", "big")}
-    slow = eight | {("b85", "before"): 0.5, ("b85", "1 h all"): 0.55, ("b85", "4 h all"): 0.6}
-    waste = {("b85", "before"): 0.001, ("b85", "1 h all"): 0.002, ("b85", "4 h all"): 0.003, ("b85", "8 h all"): 0.004}
-    assert verdict("Z14", slowdown=slow, work_loss=waste) is Verdict.HOLDS
-    assert verdict("Z14", slowdown=slow | {("b85", "4 h all"): 0.9}, work_loss=waste) is Verdict.PARTLY
-    bad = {("b85", "before"): 0.5, ("b85", "1 h all"): 1.2}
-    assert verdict("Z14", slowdown=bad, work_loss={("b85", "1 h all"): 0.05}) is Verdict.FAILS
-
-
-def test_victims():
-    policies = ("4 h all", "4 h long", "4 h big")
-    for values, expected in (
-        ((0.31, 0.3, 0.3), "holds"),
-        ((0.31, 0.3, 0.9), "partly"),
-        ((0.6, 0.75, 0.9), "does not hold"),
-    ):
-        assert verdict("Z15", slowdown=arms(policies, values, ("b85",))) == expected
-
-
-def test_who_benefits_more():
-    policies = ("4 h all", "4 h long", "4 h big")
-    more = arms(policies, (0.5,) * 3, ("w64",)) | arms(policies, (0.8,) * 3, ("w2",))
-    less = {key: 0.01 * value for key, value in more.items()}
-    assert verdict("Z16", slowdown=more, work_loss=less) is Verdict.HOLDS
-    assert verdict("Z16", slowdown=more) is Verdict.PARTLY
-    assert verdict("Z16") is Verdict.FAILS
-
-
-def test_least_failures_first():
-    for left, expected in ((0.0055, "holds"), (0.0075, "partly"), (0.0095, "does not hold")):
-        assert verdict("Z17", work_loss={("a99", "LFF 1"): left}) == expected
-    slow = {("a99", "none"): 3.0} | arms(PERIODIC, (2.8, 2.9, 3.0), ("a99",))
-    for ours, expected in ((1.5, "holds"), (2.5, "partly"), (2.95, "does not hold")):
-        assert verdict("Z18", slowdown=slow | {("a99", "LFF 1"): ours}) == expected
-
-
-def test_coarse_prediction():
-    slow = {("b85", "none"): 2.0, ("b85", "2 h all"): 1.5, ("b85", "4 h all"): 1.6}
-    assert verdict("Z19", slowdown=slow) is Verdict.HOLDS
-    assert verdict("Z19", slowdown=slow | {("b85", "4 h all"): 1.9}) is Verdict.PARTLY
-    assert (
-        verdict("Z19", slowdown={("b85", "none"): 2.0, ("b85", "2 h all"): 2, ("b85", "4 h all"): 2}) is Verdict.FAILS
-    )
+@pytest.mark.parametrize(
+    ("label", "numbers", "expected"),
+    [
+        ("Z1", {"renewals": FITS}, HOLDS),
+        ("Z1", {"renewals": FITS | {0.2: (1, 14, 36)}}, PARTLY),
+        ("Z2", {"slowdown": {("b20", "none"): [*LAST, 1.4], ("b85", "none"): [*LAST, 4.0]}}, HOLDS),
+        ("Z2", {"slowdown": {("b20", "none"): [*LAST, 1.4], ("b85", "none"): [*LAST, 1.3]}}, PARTLY),
+        ("Z2", {"slowdown": {("b20", "none"): [*LAST, 1.1], ("b85", "none"): [*LAST, 1.3]}}, FAILS),
+        ("Z3", {"work_loss": LINEAR, "slowdown": {("b20", "none"): 1.2}}, HOLDS),
+        ("Z3", {"work_loss": LINEAR}, PARTLY),
+        ("Z3", {"work_loss": LINEAR | {("b65", "none"): 0.0005}}, FAILS),
+        ("Z4", {"work_loss": {("b85", "none"): curve(0.01, 0.01, 0.01 * 1.4)}}, HOLDS),
+        ("Z4", {"work_loss": {("b85", "none"): curve(0.01, 0.01, 0.01 * 1.9)}}, PARTLY),
+        ("Z4", {"work_loss": {("b85", "none"): curve(0.01, 0.01, 0.01 * 1.15)}}, PARTLY),
+        ("Z4", {"work_loss": {("b85", "none"): curve(0.01, 0.01, 0.01 * 1.05)}}, FAILS),
+        ("Z5", {"work_loss": {("w64", "none"): 0.011}}, HOLDS),
+        ("Z5", {"work_loss": {("w64", "none"): 0.009}}, PARTLY),
+        ("Z5", {"work_loss": {("w64", "none"): 0.005}, "slowdown": {("w64", "none"): 2.0}}, FAILS),
+        ("Z6", {"work_loss": CORRELATED, "slowdown": {("a99", "none"): curve(1.0, 1.3, 1.1)}}, HOLDS),
+        ("Z6", {"work_loss": CORRELATED}, PARTLY),
+        ("Z6", {"work_loss": {("a99", "none"): curve(0.01, 0.01, 0.03)}}, FAILS),
+        ("Z7", {"slowdown": RISING, "work_loss": FEW}, HOLDS),
+        ("Z7", {"slowdown": RISING | STRONG, "work_loss": FEW}, PARTLY),
+        ("Z7", {"slowdown": RISING | STRONG, "work_loss": FEW | STRONG}, FAILS),
+        ("Z8", {}, HOLDS),
+        ("Z8", {"slowdown": {("w64, 4 h down", "none"): 1.2}}, PARTLY),
+        ("Z8", {"slowdown": LONG}, FAILS),
+        ("Z9", {"slowdown": SLIGHT}, HOLDS),
+        ("Z9", {"slowdown": SLIGHT | {("b20", "periodic 4 h"): 0.85}}, PARTLY),
+        ("Z9", {"slowdown": MUCH}, FAILS),
+        ("Z10", {"slowdown": SLIGHT}, HOLDS),
+        ("Z10", {"slowdown": SLIGHT | {("b65", "periodic 4 h"): 1.05}}, PARTLY),
+        ("Z10", {"slowdown": arms(PERIODIC, (1.2, 1.2, 1.0), ("b65", "b20"))}, FAILS),
+        ("Z11", {"work_loss": {TWO_HOURS: 0.001}, "overhead": {TWO_HOURS: 0.005}}, HOLDS),
+        ("Z11", {"work_loss": {TWO_HOURS: 0.003}, "overhead": {TWO_HOURS: 0.005}}, PARTLY),
+        ("Z11", {"work_loss": {TWO_HOURS: 0.003}, "overhead": {TWO_HOURS: 0.003}}, FAILS),
+        ("Z12", {"slowdown": SLIGHT}, HOLDS),
+        ("Z12", {"slowdown": SLIGHT | {("w64", "periodic 4 h"): 0.5}}, PARTLY),
+        ("Z12", {"slowdown": MUCH}, FAILS),
+        ("Z13", {"work_loss": arms(["before"], [0.0005])}, HOLDS),
+        ("Z13", {"work_loss": arms(["before"], [0.0005]) | {("a99", "before"): 0.002}}, PARTLY),
+        ("Z13", {"work_loss": arms(["before"], [0.0005]) | {("a99", "before"): 0.005}}, FAILS),
+        ("Z14", {"slowdown": BUCKETS, "work_loss": WASTE}, HOLDS),
+        ("Z14", {"slowdown": BUCKETS | {("b85", "4 h all"): 0.9}, "work_loss": WASTE}, PARTLY),
+        (
+            "Z14",
+            {"slowdown": {("b85", "before"): 0.5, ("b85", "1 h all"): 1.2}, "work_loss": {("b85", "1 h all"): 0.05}},
+            FAILS,
+        ),
+        ("Z15", {"slowdown": arms(VICTIMS, (0.31, 0.3, 0.3), ("b85",))}, HOLDS),
+        ("Z15", {"slowdown": arms(VICTIMS, (0.31, 0.3, 0.9), ("b85",))}, PARTLY),
+        ("Z15", {"slowdown": arms(VICTIMS, (0.6, 0.75, 0.9), ("b85",))}, FAILS),
+        ("Z16", {"slowdown": MORE, "work_loss": {key: 0.01 * value for key, value in MORE.items()}}, HOLDS),
+        ("Z16", {"slowdown": MORE}, PARTLY),
+        ("Z16", {}, FAILS),
+        ("Z17", {"work_loss": {("a99", "LFF 1"): 0.0055}}, HOLDS),
+        ("Z17", {"work_loss": {("a99", "LFF 1"): 0.0075}}, PARTLY),
+        ("Z17", {"work_loss": {("a99", "LFF 1"): 0.0095}}, FAILS),
+        ("Z18", {"slowdown": AWAY | {("a99", "LFF 1"): 1.5}}, HOLDS),
+        ("Z18", {"slowdown": AWAY | {("a99", "LFF 1"): 2.5}}, PARTLY),
+        ("Z18", {"slowdown": AWAY | {("a99", "LFF 1"): 2.95}}, FAILS),
+        ("Z19", {"slowdown": COARSE}, HOLDS),
+        ("Z19", {"slowdown": COARSE | {("b85", "4 h all"): 1.9}}, PARTLY),
+        ("Z19", {"slowdown": {("b85", policy): 2.0 for policy in ("none", "2 h all", "4 h all")}}, FAILS),
+    ],
+)
+def test_claims_follow_the_numbers(label, numbers, expected):
+    assert RULES[label].judge(made(**numbers)).verdict is expected
 
 
 def test_measures_on_given_numbers():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 
 import faultsim as fs
+from helpers.results import nodes_of
 from helpers.runs import runs
 
 LOG = fs.Workload(submit=[0, 0], runtime=[10, 5], size=[4, 1])
@@ -22,16 +23,9 @@ def distance(machine, one, other):
 
 def points_of(result):
     """The coordinates of the nodes that each job held last."""
-    held, machine, last = result.allocations, result.machine, {}
-    for row in range(len(held["job"])):
-        if "x" in held:
-            base, extent = ([int(held[name][row]) for name in names] for names in ("xyz", "abc"))
-            points = [tuple((np.add(base, offset)) % machine.shape) for offset in np.ndindex(*extent)]
-        else:
-            nodes = held["nodes"][held["node_offsets"][row] : held["node_offsets"][row + 1]]
-            points = list(zip(*np.unravel_index(nodes, machine.shape), strict=True))
-        last[int(held["job"][row])] = points
-    return last
+    held, shape = result.allocations, result.machine.shape
+    places = (list(zip(*np.unravel_index(nodes, shape), strict=True)) for nodes in nodes_of(held, shape))
+    return dict(zip(held["job"].tolist(), places, strict=True))
 
 
 @given(runs(record=True))

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from operator import call
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.plot import plot_kiviat
 from faultsim.results.kiviat import AXES, kiviat_area, kiviat_radii, kiviat_values
+from helpers.refusals import refusals
 
 NAMES = [axis.metric for axis in AXES]
 LOG = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
@@ -107,30 +109,26 @@ def test_results_and_mappings_are_the_same():
     assert kiviat_values(metrics(utilization=1 + 1e-12))[1] == 0
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda: fs.kiviat_gain({}, metrics()), "method has no mean_response, utilization, .*; a Kiviat graph needs"),
-        (lambda: fs.kiviat_gain(metrics(), 3), "baseline must be a Result, or metrics by name .* got 3"),
-        (lambda: fs.kiviat_gain(metrics(), metrics(), among=metrics()), "among must be a list of results"),
-        (lambda: fs.kiviat_gain(metrics(), metrics(), among=3), "among must be a list of results .* got 3"),
-        (
-            lambda: fs.kiviat_gain(metrics(), metrics(), among=[metrics(loss=-1)]),
-            r"service_unit_loss of among\[0\] must be at least 0, got -1",
-        ),
-        (lambda: fs.kiviat_gain(metrics(), metrics(math.nan)), "mean_response of baseline must be at least 0, got nan"),
-        (lambda: fs.kiviat_gain(metrics(utilization=70.0), metrics()), "utilization must be a fraction, .* got 70"),
-        (lambda: fs.kiviat_gain(metrics(throughput=0), metrics()), "throughput must be above 0 jobs per second, got 0"),
-        (lambda: kiviat_area([1, 2]), "a Kiviat graph has 6 radii, got 2"),
-        (lambda: plot_kiviat([metrics()]), r"methods must be a mapping of labels to results, got \[\{'mean_response'"),
-        (lambda: plot_kiviat(metrics()), "'mean_response' must be a Result, or metrics by name .*, got 100"),
-        (lambda: plot_kiviat({}), "a Kiviat graph needs at least one"),
-        (lambda: plot_kiviat({"EASY": metrics()}, baseline="easy"), r"unknown baseline 'easy' \(did you mean 'EASY'"),
-    ],
+test_what_is_refused = refusals(
+    OptionError,
+    call,
+    (lambda: fs.kiviat_gain({}, metrics()), "method has no mean_response, utilization, .*; a Kiviat graph needs"),
+    (lambda: fs.kiviat_gain(metrics(), 3), "baseline must be a Result, or metrics by name .* got 3"),
+    (lambda: fs.kiviat_gain(metrics(), metrics(), among=metrics()), "among must be a list of results"),
+    (lambda: fs.kiviat_gain(metrics(), metrics(), among=3), "among must be a list of results .* got 3"),
+    (
+        lambda: fs.kiviat_gain(metrics(), metrics(), among=[metrics(loss=-1)]),
+        r"service_unit_loss of among\[0\] must be at least 0, got -1",
+    ),
+    (lambda: fs.kiviat_gain(metrics(), metrics(math.nan)), "mean_response of baseline must be at least 0, got nan"),
+    (lambda: fs.kiviat_gain(metrics(utilization=70.0), metrics()), "utilization must be a fraction, .* got 70"),
+    (lambda: fs.kiviat_gain(metrics(throughput=0), metrics()), "throughput must be above 0 jobs per second, got 0"),
+    (lambda: kiviat_area([1, 2]), "a Kiviat graph has 6 radii, got 2"),
+    (lambda: plot_kiviat([metrics()]), r"methods must be a mapping of labels to results, got \[\{'mean_response'"),
+    (lambda: plot_kiviat(metrics()), "'mean_response' must be a Result, or metrics by name .*, got 100"),
+    (lambda: plot_kiviat({}), "a Kiviat graph needs at least one"),
+    (lambda: plot_kiviat({"EASY": metrics()}, baseline="easy"), r"unknown baseline 'easy' \(did you mean 'EASY'"),
 )
-def test_what_is_refused(make, said):
-    with pytest.raises(OptionError, match=said):
-        make()
 
 
 def test_the_picture_shows_the_polygons():

@@ -12,6 +12,7 @@ from faultsim.errors import OptionError
 from faultsim.results import metrics
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
+from helpers.results import nodes_of, random_log
 from helpers.runs import runs
 
 # Worked by hand.  Four nodes, start delay 1 s, EASY.
@@ -110,29 +111,13 @@ def test_the_ledger_balances(run):
     assert result.ledger["useful"] == pytest.approx(float((result.jobs["size"] * result.jobs["runtime"]).sum()))
 
 
-def nodes_held(result: Result) -> list[set[int]]:
-    """The nodes of each row of the allocations."""
-    held = result.allocations
-    if "nodes" in held:
-        cuts = held["node_offsets"].tolist()
-        return [set(held["nodes"][a:b].tolist()) for a, b in pairwise(cuts)]
-    _, y, z = shape = result.machine.shape
-    boxes = zip(*(held[name].tolist() for name in "xyzabc"), strict=True)
-    return [
-        {
-            ((x0 + i) % shape[0] * y + (y0 + j) % y) * z + (z0 + k) % z
-            for i in range(a) for j in range(b) for k in range(c)
-        }
-        for x0, y0, z0, a, b, c in boxes
-    ]  # fmt: skip
-
-
 def brute_force(result: Result) -> dict[str, float]:
     """The metrics from the recorded schedule alone, one job and one interval at a time, without the ledger."""
     nodes, jobs = result.machine.nodes, {name: column.tolist() for name, column in result.jobs.items()}
     rows = range(len(jobs["submit"]))
     allocations = zip(*(result.allocations[name].tolist() for name in ("job", "begin", "end")), strict=True)
-    held = [(*row, places) for row, places in zip(allocations, nodes_held(result), strict=True)]
+    nodes_held = (nodes.tolist() for nodes in nodes_of(result.allocations, result.machine.shape))
+    held = [(*row, places) for row, places in zip(allocations, nodes_held, strict=True)]
     trace = result.failures or fs.FailureTrace([], [])
     outages = [(t, t + d, node) for t, node, d, _ in zip(*(c.tolist() for c in trace.columns.values()), strict=True)]
     requeues = result.settings["recovery"] is not None and result.settings["recovery"]["name"] == "requeue"
@@ -250,11 +235,7 @@ def test_metrics_of_failures_follow_their_formulas(by_hand):
 
 
 def test_migration_is_counted():
-    rng = np.random.default_rng(3)
-    n = 300
-    log = fs.Workload(
-        submit=np.sort(rng.integers(0, 9000, n)), runtime=rng.integers(1, 900, n), size=rng.integers(1, 30, n)
-    )
+    log = random_log(300, 29, horizon=9000, longest=900)
     result = fs.simulate(log, fs.Torus(4, 4, 4), scheduler=fs.Fcfs(), migration=fs.Defragment(), record=True)
     assert 0 < result.metrics["migrations_successful"] <= result.metrics["migrations_attempted"]
     assert result.metrics["moves"] == np.count_nonzero(result.events["kind"] == 7) > 0

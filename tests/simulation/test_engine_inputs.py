@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
 from faultsim.simulation.engine_inputs import bucket_numbers, make_world, predictions, stream
+from helpers.refusals import refused
 
 NODES = 6
 LOG = fs.Workload(submit=[10, 20], runtime=[100, 100], size=[1, 2])
@@ -102,8 +103,7 @@ def test_intervals_have_the_precision_and_recall_asked_for(trace, precision, rec
     false = round(hits * (1 - precision) / precision)
     room = math.ceil(trace.span / length) * NODES - len({pair for pair in failing if pair[0] >= 0})
     if false > room:
-        with pytest.raises(OptionError, match=f"needs {false:,} false alarms, but only .* pairs"):
-            predicted(predictor, trace, seed)
+        refused(OptionError, f"needs {false:,} false alarms, but only .* pairs", predicted, predictor, trace, seed)
         return
     table = predicted(predictor, trace, seed)
     reported = [(round(begin / length), node) for begin, _, node in rows(table)]
@@ -181,8 +181,7 @@ def test_intervals_that_are_too_short():
     trace = fs.FailureTrace([5], [0], span=1e6)
     with pytest.raises(OptionError, match=r"an interval of 0.001 s is too short for a span of 1e\+06 s"):
         predicted(fs.IntervalPredictor(1, 1, 0.001), trace)
-    with pytest.raises(OptionError, match=r"a bucket of 0.0036 s is too short for a span"):
-        asked(fs.PredictedWindows(1e-6), trace)
+    refused(OptionError, r"a bucket of 0.0036 s is too short for a span", asked, fs.PredictedWindows(1e-6), trace)
     with pytest.raises(OptionError, match=r"an interval of 1e-09 s makes .* requests in 1 buckets"):
         asked(fs.PredictedWindows(4, interval=1e-9), trace)
 
@@ -248,8 +247,7 @@ def test_a_predictor_of_your_own_is_refused():
     class Mine(fs.Blind):
         name = "mine"
 
-    with pytest.raises(OptionError, match="predictor must be one of Blind"):
-        fs.Run(LOG, fs.Cluster(NODES), predictor=Mine())
+    refused(OptionError, "predictor must be one of Blind", fs.Run, LOG, fs.Cluster(NODES), predictor=Mine())
 
 
 # -- predictions of a given accuracy

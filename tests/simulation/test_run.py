@@ -10,6 +10,7 @@ from hypothesis import given
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from helpers.refusals import refusals, refused
 from helpers.runs import runs
 
 LOG = fs.Workload(submit=[0, 1, 2], runtime=[10, 20, 30], size=[1, 2, 4], estimate=[15, -1, 25], id=[11, 12, 13])
@@ -46,51 +47,46 @@ def test_defaults():
     ],
 )
 def test_what_is_not_supported_on_a_cluster(options, said):
-    with pytest.raises(OptionError, match=said):
-        fs.Run(LOG, FLAT, **options)
+    refused(OptionError, said, fs.Run, LOG, FLAT, **options)
     fs.Run(LOG, TORUS, **options)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"scheduler": fs.Fcfs}, r"write scheduler=Fcfs\(\), not scheduler=Fcfs"),
-        ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, Backfill, ConservativeBackfill, got None"),
-        ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
-        ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
-        ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
-        ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, .*, got 3"),
-        ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
-        ({"recovery": "requeue"}, r"write recovery=Requeue\(place='arrival', restart_cost=0.0\)"),
-        ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
-        (
-            {"checkpointing": fs.Periodic},
-            r"write checkpointing=Periodic\(interval=7200.0, cost=300.0\), not chec.*=Periodic$",
-        ),
-        ({"checkpointing": fs.Hold()}, "checkpointing must be one of NoCheckpoint, Periodic, .*, got Hold"),
-        ({"placement": fs.Placement()}, r"Placement must define choose\(self, job, candidates, state\)"),
-        ({"migration": fs.Defragment}, "must be an instance"),
-        (
-            {"estimates": "reqested"},
-            r"unknown estimates 'reqested' \(did you mean 'requested'\?\); known: 'requested', ",
-        ),
-        ({"estimates": 0}, "estimates, as a factor of the run time, must be above 0, got 0"),
-        ({"estimates": math.nan}, "estimates.* got nan"),
-        ({"estimates": None}, "estimates.* must be a number, got None"),
-        ({"estimates": np.array([1.0, 2.0])}, "estimates.* must be a number, got array"),
-        ({"overrun": "stop"}, "unknown overrun 'stop'; known: 'extend', 'kill'"),
-        ({"start_delay": -1}, "start_delay must be at least 0 seconds, got -1"),
-        ({"start_delay": math.inf}, "start_delay must be at least 0 seconds, got inf"),
-        ({"start_delay": "1"}, "start_delay must be a number in seconds, got '1'"),
-        ({"seed": 1.5}, "seed must be a whole number, got 1.5"),
-        ({"seed": -1}, "seed must be at least 0, got -1"),
-        ({"record": 1}, "record must be True or False, got 1"),
-        ({"oversized": "ignore"}, "unknown oversized 'ignore'; known: 'error', 'drop'"),
-    ],
+test_bad_options = refusals(
+    OptionError,
+    lambda options: fs.Run(LOG, TORUS, **options),
+    ({"scheduler": fs.Fcfs}, r"write scheduler=Fcfs\(\), not scheduler=Fcfs"),
+    ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, Backfill, ConservativeBackfill, got None"),
+    ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
+    ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
+    ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
+    ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, .*, got 3"),
+    ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
+    ({"recovery": "requeue"}, r"write recovery=Requeue\(place='arrival', restart_cost=0.0\)"),
+    ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
+    (
+        {"checkpointing": fs.Periodic},
+        r"write checkpointing=Periodic\(interval=7200.0, cost=300.0\), not chec.*=Periodic$",
+    ),
+    ({"checkpointing": fs.Hold()}, "checkpointing must be one of NoCheckpoint, Periodic, .*, got Hold"),
+    ({"placement": fs.Placement()}, r"Placement must define choose\(self, job, candidates, state\)"),
+    ({"migration": fs.Defragment}, "must be an instance"),
+    (
+        {"estimates": "reqested"},
+        r"unknown estimates 'reqested' \(did you mean 'requested'\?\); known: 'requested', ",
+    ),
+    ({"estimates": 0}, "estimates, as a factor of the run time, must be above 0, got 0"),
+    ({"estimates": math.nan}, "estimates.* got nan"),
+    ({"estimates": None}, "estimates.* must be a number, got None"),
+    ({"estimates": np.array([1.0, 2.0])}, "estimates.* must be a number, got array"),
+    ({"overrun": "stop"}, "unknown overrun 'stop'; known: 'extend', 'kill'"),
+    ({"start_delay": -1}, "start_delay must be at least 0 seconds, got -1"),
+    ({"start_delay": math.inf}, "start_delay must be at least 0 seconds, got inf"),
+    ({"start_delay": "1"}, "start_delay must be a number in seconds, got '1'"),
+    ({"seed": 1.5}, "seed must be a whole number, got 1.5"),
+    ({"seed": -1}, "seed must be at least 0, got -1"),
+    ({"record": 1}, "record must be True or False, got 1"),
+    ({"oversized": "ignore"}, "unknown oversized 'ignore'; known: 'error', 'drop'"),
 )
-def test_bad_options(options, said):
-    with pytest.raises(OptionError, match=said):
-        fs.Run(LOG, TORUS, **options)
 
 
 FAILURES = fs.FailureTrace([5, 15, 25], [0, 3, 0], [0, 10, 0], span=100)
@@ -106,8 +102,7 @@ def test_what_requires_a_predictor(options):
         (FLAT, {"checkpointing": fs.RiskBased(60, 1)}),
         (TORUS, {"checkpointing": fs.RiskBased(60, 1)}),
     ):
-        with pytest.raises(OptionError, match=said):
-            fs.Run(LOG, machine, **more, **options)
+        refused(OptionError, said, fs.Run, LOG, machine, **more, **options)
         fs.Run(LOG, machine, predictor=fs.Blind(), **more, **options)
         fs.Run(LOG, machine, predictor=fs.PredictionTrace([3], [1]), **more, **options)
 
@@ -124,8 +119,7 @@ def test_what_requires_a_predictor(options):
 )
 def test_buckets_do_not_say_where(machine, options):
     said = r"must know which node will fail; Buckets\(hours=4.0\) only says when: .*PredictedWindows\(4\)"
-    with pytest.raises(OptionError, match=said):
-        fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), **options)
+    refused(OptionError, said, fs.Run, LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), **options)
     fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Perfect(), **options)
     fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), checkpointing=fs.PredictedWindows(4))
 
@@ -168,8 +162,7 @@ def test_recovery_is_requeue_where_something_fails():
     ],
 )
 def test_what_is_not_supported_on_a_torus(options, said):
-    with pytest.raises(OptionError, match=said):
-        fs.Run(LOG, TORUS, **options)
+    refused(OptionError, said, fs.Run, LOG, TORUS, **options)
     fs.Run(LOG, FLAT, **options)
 
 
@@ -179,15 +172,13 @@ def test_nodes_outside_the_machine():
         r"6 of 8 failures are of nodes outside cluster:4 \(0 to 3\): row 1 \(node 4\), row 2 \(node 5\), "
         r"row 4 \(node 6\), row 5 \(node 7\), row 6 \(node 8\), \.\.\.; map_nodes\(4\) or drop_outside\(4\) helps"
     )
-    with pytest.raises(InputError, match=said):
-        fs.Run(LOG, FLAT, failures=trace)
+    refused(InputError, said, fs.Run, LOG, FLAT, failures=trace)
     fs.Run(LOG, FLAT, failures=trace.map_nodes(4))
     with pytest.raises(
         InputError, match=r"1 of 1 predictions are of nodes outside cluster:4 \(0 to 3\): row 0 \(node 4"
     ):
         fs.Run(LOG, FLAT, predictor=fs.PredictionTrace([1], [4]))
-    with pytest.raises(InputError, match="failures must be a FailureTrace, got"):
-        fs.Run(LOG, FLAT, failures=[(5, 0)])
+    refused(InputError, "failures must be a FailureTrace, got", fs.Run, LOG, FLAT, failures=[(5, 0)])
 
 
 @pytest.mark.parametrize(
@@ -207,17 +198,14 @@ def test_nodes_outside_the_machine():
 )
 def test_intervals_that_are_nothing(policy, said):
     run = fs.Run(LOG.scale_runtime(1e4), FLAT, checkpointing=policy, predictor=fs.Blind())
-    with pytest.raises(OptionError, match=said):
-        run.expected_runtimes(run.log)
+    refused(OptionError, said, run.expected_runtimes, run.log)
 
 
 def test_what_is_no_log_and_no_machine():
     with pytest.raises(InputError, match=r"the log must be a Workload \(read_swf reads one from a file\), got 'x.swf'"):
         fs.Run("x.swf", FLAT)
-    with pytest.raises(OptionError, match="the machine must be a Cluster or a Torus, got 128"):
-        fs.Run(LOG, 128)
-    with pytest.raises(OptionError, match=r"got 'cluster:4'; write Cluster\(nodes=4\)"):
-        fs.Run(LOG, "cluster:4")
+    refused(OptionError, "the machine must be a Cluster or a Torus, got 128", fs.Run, LOG, 128)
+    refused(OptionError, r"got 'cluster:4'; write Cluster\(nodes=4\)", fs.Run, LOG, "cluster:4")
 
 
 @pytest.mark.parametrize(
@@ -237,8 +225,7 @@ def test_what_is_no_log_and_no_machine():
 )
 def test_times_that_add_up_to_infinity(columns, options):
     log = fs.Workload(**{"submit": [0, 0], "runtime": [10, 10], "size": [1, 1], **columns})
-    with pytest.raises(InputError, match="the times of this run add up to more than a float64 holds"):
-        fs.simulate(log, TORUS, **options)
+    refused(InputError, "the times of this run add up to more than a float64 holds", fs.simulate, log, TORUS, **options)
 
 
 def test_jobs_larger_than_the_machine():
@@ -248,8 +235,7 @@ def test_jobs_larger_than_the_machine():
         r"6 of 8 jobs are larger than the machine \(8 nodes\): id 100 \(9 nodes\), 102 \(9 nodes\), 103 \(10 nodes\), "
         r"104 \(11 nodes\), 105 \(12 nodes\), \.\.\.; take a larger machine or pass oversized=\"drop\""
     )
-    with pytest.raises(InputError, match=said):
-        run.simulate()
+    refused(InputError, said, run.simulate)
     result = run.with_options(oversized="drop").simulate()
     assert result.jobs["id"].tolist() == [101, 107]
     assert dict(result.dropped) == {"larger than the machine": 6}

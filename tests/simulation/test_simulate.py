@@ -3,9 +3,6 @@
 import dataclasses
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
@@ -16,7 +13,9 @@ from hypothesis import given, settings
 import faultsim as fs
 from faultsim.errors import EngineError, InputError, NotAvailableError, OptionError
 from faultsim.simulation import execution
+from helpers.refusals import refused
 from helpers.runs import runs
+from helpers.scripts import begun
 
 LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 8], size=[2, 4, 2, 2], estimate=[12, 10, 5, 8])
 FLAT = fs.Cluster(4)
@@ -146,15 +145,13 @@ def test_looking_inside():
     assert sim.running.tolist() == [0, 2]
     assert sim.queue.tolist() == [1, 3]
     assert (sim.free, sim.n_done, sim.done, len(sim.log)) == (0, 0, False, 4)
-    with pytest.raises(OptionError, match=r"the simulation is not finished: at 3 s 0 of 4 jobs are done; call run\(\)"):
-        sim.result()
+    refused(OptionError, r"the simulation is not finished: at 3 s 0 of 4 jobs are done; call run\(\)", sim.result)
     fork = sim.copy()
     fork.run()
     assert (sim.n_done, fork.n_done) == (0, 4)
     sim.run(until=float("inf"))
     assert sim.done
-    with pytest.raises(OptionError, match="until must be"):
-        sim.run(until=float("nan"))
+    refused(OptionError, "until must be", sim.run, until=float("nan"))
 
 
 def test_slices_do_not_show(monkeypatch):
@@ -182,10 +179,8 @@ def test_progress_that_raises_stops_the_run():
     def stop(done, total, now):
         raise KeyError("enough")
 
-    with pytest.raises(KeyError, match="enough"):
-        fs.simulate(LOG, FLAT, progress=stop)
-    with pytest.raises(OptionError, match="progress must be True, False or a callable"):
-        fs.simulate(LOG, FLAT, progress="bar")
+    refused(KeyError, "enough", fs.simulate, LOG, FLAT, progress=stop)
+    refused(OptionError, "progress must be True, False or a callable", fs.simulate, LOG, FLAT, progress="bar")
 
 
 # -- policies written in Python
@@ -255,10 +250,8 @@ def test_errors_of_python_policies_come_out():
             return len(candidates)
 
     sim = fs.Simulation(LOG, FLAT, scheduler=fs.Fcfs(Fails()))
-    with pytest.raises(ZeroDivisionError, match="mine"):
-        sim.run()
-    with pytest.raises(EngineError, match="broke off a scheduling pass of this simulation"):
-        sim.run()
+    refused(ZeroDivisionError, "mine", sim.run)
+    refused(EngineError, "broke off a scheduling pass of this simulation", sim.run)
     with pytest.raises(OptionError, match=r"Wrong.choose must return a whole number from 0 to"):
         fs.simulate(LOG, fs.Torus(2, 2, 2), placement=Wrong())
 
@@ -286,12 +279,9 @@ def test_many_runs_keep_their_order_and_their_bytes():
 
 def test_many_runs_with_a_bad_one():
     good = fs.Run(LOG, FLAT)
-    with pytest.raises(InputError, match="larger than the machine"):
-        fs.simulate_many([good, fs.Run(LOG, fs.Cluster(2)), good])
-    with pytest.raises(OptionError, match="simulate_many takes Run objects, item 1 is 3"):
-        fs.simulate_many([good, 3])
-    with pytest.raises(OptionError, match="threads must be at least 1, got 0"):
-        fs.simulate_many([good], threads=0)
+    refused(InputError, "larger than the machine", fs.simulate_many, [good, fs.Run(LOG, fs.Cluster(2)), good])
+    refused(OptionError, "simulate_many takes Run objects, item 1 is 3", fs.simulate_many, [good, 3])
+    refused(OptionError, "threads must be at least 1, got 0", fs.simulate_many, [good], threads=0)
 
 
 def test_many_runs_in_many_threads_at_once():
@@ -311,46 +301,47 @@ def test_many_runs_in_many_threads_at_once():
 
 def test_the_reference_engine_does_not_step():
     sim = fs.Simulation(LOG, FLAT, engine="reference")
-    with pytest.raises(NotAvailableError, match="runs a whole log at once"):
-        sim.step()
-    with pytest.raises(NotAvailableError, match="runs a whole log at once"):
-        sim.run(until=3)
+    refused(NotAvailableError, "runs a whole log at once", sim.step)
+    refused(NotAvailableError, "runs a whole log at once", sim.run, until=3)
     with pytest.raises(NotAvailableError, match="runs a whole log at once"):
         _ = sim.free
-    with pytest.raises(OptionError, match=r"unknown engine 'cor' \(did you mean 'core'\?\)"):
-        fs.simulate(LOG, FLAT, engine="cor")
+    refused(OptionError, r"unknown engine 'cor' \(did you mean 'core'\?\)", fs.simulate, LOG, FLAT, engine="cor")
 
 
-INTERRUPTED = """
-    import _thread, threading, time
-    import signal
-    import numpy as np
-    import faultsim as fs
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
-    rng = np.random.default_rng(0)
-    n = 200_000
-    submit, runtime = np.sort(rng.uniform(0, 1e7, n)), rng.uniform(0, 9e3, n)
-    log = fs.Workload(submit=submit, runtime=runtime, size=rng.integers(1, 60, n))
-    sim = fs.Simulation(log, fs.Torus(4, 4, 8), migration=fs.Defragment(when="always"))
-    print("ready", flush=True)
-    try:
-        sim.run()
-    except KeyboardInterrupt:
-        print("stopped", flush=True)
-    assert not sim.done
-    before = sim.n_done
-    sim.verify()
-    for _ in range(1000):
-        sim.step()
-    sim.verify()
-    assert sim.n_done >= before
-    print("fine", flush=True)
+LONG = """
+import signal
+import numpy as np
+import faultsim as fs
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
+rng = np.random.default_rng(0)
+n = 200_000
+submit, runtime = np.sort(rng.uniform(0, 1e7, n)), rng.uniform(0, 9e3, n)
+log = fs.Workload(submit=submit, runtime=runtime, size=rng.integers(1, 60, n))
+print("ready", flush=True)
+try:
+    {begin}
+except KeyboardInterrupt:
+    print("stopped", flush=True)
 """
+ONE = """sim = fs.Simulation(log, fs.Torus(4, 4, 8), migration=fs.Defragment(when="always"))
+    sim.run()"""
+AND_THEN = """
+assert not sim.done
+before = sim.n_done
+sim.verify()
+for _ in range(1000):
+    sim.step()
+sim.verify()
+assert sim.n_done >= before
+print("fine", flush=True)
+"""
+MANY = 'fs.simulate_many([fs.Run(log.head(50_000), fs.Torus(4, 4, 8), scheduler=fs.Fcfs("wfp3"))] * 40, threads=2)'
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_is_answered_soon_and_breaks_nothing():
-    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(INTERRUPTED)], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize(("begin", "then", "slices"), [(ONE, AND_THEN, 50), (MANY, "", 100)], ids=["one", "many"])
+def test_ctrl_c_is_answered_soon_and_breaks_nothing(begin, then, slices):
+    child = begun("-c", LONG.format(begin=begin) + then)
     try:
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.4)
@@ -358,13 +349,12 @@ def test_ctrl_c_is_answered_soon_and_breaks_nothing():
         child.send_signal(signal.SIGINT)
         assert child.stdout.readline() == "stopped\n"
         # A slice is 0.03 s; a loaded machine is given its time.
-        assert time.monotonic() - began < 50 * execution.SLICE
-        assert child.stdout.readline() == "fine\n"
-        assert child.wait(30) == 0
+        assert time.monotonic() - began < slices * execution.SLICE
+        assert child.communicate(timeout=30)[0] == ("fine\n" if then else "")
+        assert child.returncode == 0
     finally:
         child.kill()
-        child.wait()
-        child.stdout.close()
+        child.communicate()
 
 
 def test_places_of_a_record_outlive_the_engine():
@@ -376,45 +366,7 @@ def test_places_of_a_record_outlive_the_engine():
 
 def test_engine_errors_are_ours():
     assert issubclass(EngineError, RuntimeError)
-    with pytest.raises(RuntimeError, match="has not finished"):
-        execution.Execution(fs.Run(LOG, FLAT)).engine.output()
-
-
-MANY_INTERRUPTED = """
-    import signal
-    import numpy as np
-    import faultsim as fs
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
-    rng = np.random.default_rng(0)
-    n = 50_000
-    submit, runtime = np.sort(rng.uniform(0, 1e6, n)), rng.uniform(0, 9e3, n)
-    log = fs.Workload(submit=submit, runtime=runtime, size=rng.integers(1, 60, n))
-    runs = [fs.Run(log, fs.Torus(4, 4, 8), scheduler=fs.Fcfs("wfp3"))] * 40
-    print("ready", flush=True)
-    try:
-        fs.simulate_many(runs, threads=2)
-    except KeyboardInterrupt:
-        print("stopped", flush=True)
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c_stops_many_runs():
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(MANY_INTERRUPTED)], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert child.stdout.readline() == "ready\n"
-        time.sleep(0.4)
-        began = time.monotonic()
-        child.send_signal(signal.SIGINT)
-        assert child.stdout.readline() == "stopped\n"
-        assert child.wait(30) == 0
-        assert time.monotonic() - began < 100 * execution.SLICE
-    finally:
-        child.kill()
-        child.wait()
-        child.stdout.close()
+    refused(RuntimeError, "has not finished", execution.Execution(fs.Run(LOG, FLAT)).engine.output)
 
 
 def test_growth_without_a_bound():

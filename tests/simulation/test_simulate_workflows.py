@@ -15,6 +15,7 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.errors import InputError, OptionError
 from faultsim.results.prediction_accuracy import matched
+from helpers.refusals import refusals, refused
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, world_of
 
 FLOW = fs.Workflow(EXAMPLE_COST, EXAMPLE_EDGES)
@@ -121,8 +122,7 @@ def test_to_pandas():
     assert isinstance(result.to_pandas(), pandas.DataFrame)
     assert list(result.to_pandas("decisions")) == list(result.decisions)
     assert len(result.to_pandas("events")) == len(result.events["time"])
-    with pytest.raises(OptionError, match="unknown table 'rows'; known: 'jobs', 'decisions', 'events'"):
-        result.to_pandas("rows")
+    refused(OptionError, "unknown table 'rows'; known: 'jobs', 'decisions', 'events'", result.to_pandas, "rows")
 
 
 def test_settings_are_plain():
@@ -172,45 +172,38 @@ def test_heft_follows_its_plan_through_failures(engine, failure, start, loss):
 # -- what is refused
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scheduler": fs.Flaw()}, r"Flaw requires a predictor: .* or Blind\(\) for none"),
-        ({"scheduler": fs.Fifo(aware=True)}, "Fifo requires a predictor"),
-        ({"scheduler": fs.Flaw}, r"must be an instance: write scheduler=Flaw\(\)"),
-        ({"scheduler": fs.EasyBackfill()}, "must be one of RankHybd, Flaw, Fifo, Heft, got EasyBackfill"),
-        ({"scheduler": "flaw"}, "must be one of RankHybd, Flaw, Fifo, Heft, got 'flaw'"),
-        ({"scheduler": fs.Flaw(), "predictor": fs.Buckets(4)}, r"Buckets\(hours=4.0\) only says when"),
-        ({"scheduler": fs.Flaw(), "predictor": fs.Perfect(), "failures": None}, "predicts the failures of the run"),
-        ({"predictor": "perfect"}, "predictor must be a predictor such as PredictionTrace, got 'perfect'"),
-        ({"failures": [1, 2]}, "failures must be a FailureTrace"),
-        ({"transfers": "serial"}, "unknown transfers 'serial'; known: 'parallel', 'in_turn'"),
-        ({"outputs": "shared"}, r"outputs must be 'node' or SharedOutputs\(cost\), got 'shared'"),
-        ({"outputs": fs.SharedOutputs}, r"outputs must be 'node' or SharedOutputs\(cost\)"),
-        ({"engine": "slow"}, "unknown engine 'slow'"),
-        ({"seed": -1}, "seed must be at least 0"),
-        ({"record": 1}, "record must be True or False"),
-        (
-            {"scheduler": fs.Heft(), "predictor": FORESEEN},
-            "Heft plans .* and without predictions, so predictor= is not supported with it",
-        ),
-        ({"scheduler": fs.Heft(), "failures": None, "transfers": "in_turn"}, "transfers='in_turn' is not supported"),
-        ({"scheduler": fs.Heft(), "failures": None, "outputs": fs.SharedOutputs(1)}, r"outputs=SharedOutputs\(cost"),
-    ],
+test_options_without_a_meaning = refusals(
+    OptionError,
+    lambda options: example(**options),
+    ({"scheduler": fs.Flaw()}, r"Flaw requires a predictor: .* or Blind\(\) for none"),
+    ({"scheduler": fs.Fifo(aware=True)}, "Fifo requires a predictor"),
+    ({"scheduler": fs.Flaw}, r"must be an instance: write scheduler=Flaw\(\)"),
+    ({"scheduler": fs.EasyBackfill()}, "must be one of RankHybd, Flaw, Fifo, Heft, got EasyBackfill"),
+    ({"scheduler": "flaw"}, "must be one of RankHybd, Flaw, Fifo, Heft, got 'flaw'"),
+    ({"scheduler": fs.Flaw(), "predictor": fs.Buckets(4)}, r"Buckets\(hours=4.0\) only says when"),
+    ({"scheduler": fs.Flaw(), "predictor": fs.Perfect(), "failures": None}, "predicts the failures of the run"),
+    ({"predictor": "perfect"}, "predictor must be a predictor such as PredictionTrace, got 'perfect'"),
+    ({"failures": [1, 2]}, "failures must be a FailureTrace"),
+    ({"transfers": "serial"}, "unknown transfers 'serial'; known: 'parallel', 'in_turn'"),
+    ({"outputs": "shared"}, r"outputs must be 'node' or SharedOutputs\(cost\), got 'shared'"),
+    ({"outputs": fs.SharedOutputs}, r"outputs must be 'node' or SharedOutputs\(cost\)"),
+    ({"engine": "slow"}, "unknown engine 'slow'"),
+    ({"seed": -1}, "seed must be at least 0"),
+    ({"record": 1}, "record must be True or False"),
+    (
+        {"scheduler": fs.Heft(), "predictor": FORESEEN},
+        "Heft plans .* and without predictions, so predictor= is not supported with it",
+    ),
+    ({"scheduler": fs.Heft(), "failures": None, "transfers": "in_turn"}, "transfers='in_turn' is not supported"),
+    ({"scheduler": fs.Heft(), "failures": None, "outputs": fs.SharedOutputs(1)}, r"outputs=SharedOutputs\(cost"),
 )
-def test_options_without_a_meaning(options, message):
-    with pytest.raises(OptionError, match=message):
-        example(**options)
 
 
 def test_policies_check_their_options():
     for scheduler in (fs.RankHybd, fs.Flaw):
-        with pytest.raises(OptionError, match=r"unknown order across workflows 'up'"):
-            scheduler("up")
-    with pytest.raises(OptionError, match="aware must be True or False"):
-        fs.Fifo(aware=1)
-    with pytest.raises(OptionError, match="cost of a copy must be at least 0 seconds"):
-        fs.SharedOutputs(-1)
+        refused(OptionError, r"unknown order across workflows 'up'", scheduler, "up")
+    refused(OptionError, "aware must be True or False", fs.Fifo, aware=1)
+    refused(OptionError, "cost of a copy must be at least 0 seconds", fs.SharedOutputs, -1)
 
 
 @pytest.mark.parametrize(
@@ -227,8 +220,7 @@ def test_policies_check_their_options():
     ],
 )
 def test_inputs_that_do_not_fit(workflows, resources, error, message):
-    with pytest.raises(error, match=message):
-        fs.simulate_workflows(workflows, resources)
+    refused(error, message, fs.simulate_workflows, workflows, resources)
 
 
 def test_nodes_that_are_not_there():
@@ -240,8 +232,7 @@ def test_nodes_that_are_not_there():
 
 @pytest.mark.parametrize("arrivals", [[1], [1, 2, 3], [-1, 0], [0, math.nan], [[0, 1]], ["a", "b"]])
 def test_arrivals_that_do_not_fit(arrivals):
-    with pytest.raises(InputError, match=r"^arrivals"):
-        fs.simulate_workflows([CHAIN, CHAIN], NODES, arrivals=arrivals)
+    refused(InputError, r"^arrivals", fs.simulate_workflows, [CHAIN, CHAIN], NODES, arrivals=arrivals)
 
 
 @pytest.mark.parametrize(
@@ -256,8 +247,7 @@ def test_arrivals_that_do_not_fit(arrivals):
     ],
 )
 def test_times_that_no_double_holds(flow, nodes, options):
-    with pytest.raises(InputError, match="add up to more than a float64 holds"):
-        fs.simulate_workflows(flow, nodes, **options)
+    refused(InputError, "add up to more than a float64 holds", fs.simulate_workflows, flow, nodes, **options)
 
 
 def test_events_that_were_not_recorded():
@@ -386,8 +376,7 @@ def test_in_small_slices(name):
 )
 def test_the_border_checks_shapes(change, message):
     tables = {**tables_of([(EXAMPLE_COST, EXAMPLE_EDGES)]), **change}
-    with pytest.raises(ValueError, match=message):
-        WorkflowEngine(settings_of(), tables)
+    refused(ValueError, message, WorkflowEngine, settings_of(), tables)
 
 
 def test_the_border_checks_the_world():
@@ -397,15 +386,11 @@ def test_the_border_checks_the_world():
         ({"failures": {"time": [2, 1], "node": [0, 0], "downtime": [0, 0]}}, "times of failures must ascend"),
         ({"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0]}}, "times of predictions must ascend"),
     ):
-        with pytest.raises(ValueError, match=message):
-            WorkflowEngine(settings_of(), tables, world)
-    with pytest.raises(ValueError, match="unknown scheduler 'best'"):
-        WorkflowEngine(settings_of("best"), tables)
+        refused(ValueError, message, WorkflowEngine, settings_of(), tables, world)
+    refused(ValueError, "unknown scheduler 'best'", WorkflowEngine, settings_of("best"), tables)
     engine = WorkflowEngine(settings_of(), tables)
-    with pytest.raises(RuntimeError, match="has not finished: 0 of 5"):
-        engine.output()
-    with pytest.raises(RuntimeError, match="initialised once"):
-        engine.__init__(settings_of(), tables)
+    refused(RuntimeError, "has not finished: 0 of 5", engine.output)
+    refused(RuntimeError, "initialised once", engine.__init__, settings_of(), tables)
 
 
 def test_a_circle_below_the_face_is_found():
@@ -413,8 +398,7 @@ def test_a_circle_below_the_face_is_found():
     tables["successor"], tables["successor_start"] = np.array([1, 0], np.int32), np.array([0, 1, 2])
     tables["predecessor"], tables["predecessor_start"] = np.array([1, 0], np.int32), np.array([0, 1, 2])
     tables["successor_transfer"] = tables["predecessor_transfer"] = np.zeros(2)
-    with pytest.raises(fs.EngineError, match="circle"):
-        WorkflowEngine({**settings_of(), "error": fs.EngineError}, tables)
+    refused(fs.EngineError, "circle", WorkflowEngine, {**settings_of(), "error": fs.EngineError}, tables)
 
 
 def test_progress(monkeypatch):

@@ -18,6 +18,7 @@ from faultsim.sweep.row_schema import COLUMNS, numbers
 from faultsim.sweep.runner import places
 from faultsim.sweep.task_hash import task_id
 from faultsim.sweep.worker import do
+from helpers.refusals import refusals, refused
 
 TORUS = fs.Torus(2, 2, 4)
 
@@ -107,45 +108,40 @@ def test_a_parameter_of_a_policy_is_an_axis():
     assert [run.scheduler.order.name for run in runs] == ["shortest", "largest"] * 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"grid": {"runtime_facter": [1]}}, "did you mean 'runtime_factor'"),
-        ({"grid": {"record": [True]}}, "record cannot be an axis"),
-        ({"grid": {"runtime_factor": 1.0}}, "must be a list"),
-        ({"grid": {"runtime_factor": []}}, "has no values"),
-        ({"grid": {"runtime_factor": [1.0, 1.0]}}, "two values called 1.0"),
-        ({"grid": {"runtime_factor": [0.0]}}, "axis runtime_factor must be above 0"),
-        ({"grid": {"scheduler": ["easy"]}}, "cell scheduler=easy: scheduler must be an object"),
-        ({"grid": {"placement": [fs.SafestFirst()]}}, "cell placement=safest_first: SafestFirst chooses single nodes"),
-        ({"grid": {"failure_count": [3]}}, "no failures to change"),
-        ({"grid": {"predictor.a": [3]}}, "no predictor whose a"),
-        ({"grid": {"scheduler.oder": [3]}}, "did you mean 'order'"),
-        (
-            {"zipped": {"runtime_factor": [1], "gap_factor": [1, 2]}},
-            "equally many values, got runtime_factor 1, gap_factor 2",
-        ),
-        ({"cells": [{"overrun": "kill"}, {"overrun": "kill"}]}, "items 0 and 1 are both"),
-        ({"grid": {"overrun": ["kill"]}, "cells": [{"overrun": "extend"}]}, "given twice"),
-        ({"grid": ["load"]}, r"grid must be a mapping of axes to values, got \['load'\]"),
-        ({"grid": {3: [1]}}, "an axis has a name, got 3"),
-        ({"grid": {"replicate": {"a": {"overrun": "kill"}}}}, "axis replicate: bundles need another name"),
-        ({"grid": {"mean": {"a": {"overrun": "kill"}}}}, "axis mean: bundles need another name"),
-        ({"zipped": 0.5}, "zipped must be a mapping"),
-        ({"zipped": {"load": 0.5}}, "axis load must be a list of values"),
-        ({"cells": 3}, "cells, item 0: expected a mapping"),
-        ({"replicates": 0}, "replicates must be at least 1"),
-        ({"warmup": 0.6, "drain": 0.4}, "leave no jobs"),
-    ],
+test_mistakes_are_refused_before_anything_runs = refusals(
+    fs.OptionError,
+    lambda arguments: fs.Sweep(fs.Run(log(), TORUS), **arguments),
+    ({"grid": {"runtime_facter": [1]}}, "did you mean 'runtime_factor'"),
+    ({"grid": {"record": [True]}}, "record cannot be an axis"),
+    ({"grid": {"runtime_factor": 1.0}}, "must be a list"),
+    ({"grid": {"runtime_factor": []}}, "has no values"),
+    ({"grid": {"runtime_factor": [1.0, 1.0]}}, "two values called 1.0"),
+    ({"grid": {"runtime_factor": [0.0]}}, "axis runtime_factor must be above 0"),
+    ({"grid": {"scheduler": ["easy"]}}, "cell scheduler=easy: scheduler must be an object"),
+    ({"grid": {"placement": [fs.SafestFirst()]}}, "cell placement=safest_first: SafestFirst chooses single nodes"),
+    ({"grid": {"failure_count": [3]}}, "no failures to change"),
+    ({"grid": {"predictor.a": [3]}}, "no predictor whose a"),
+    ({"grid": {"scheduler.oder": [3]}}, "did you mean 'order'"),
+    (
+        {"zipped": {"runtime_factor": [1], "gap_factor": [1, 2]}},
+        "equally many values, got runtime_factor 1, gap_factor 2",
+    ),
+    ({"cells": [{"overrun": "kill"}, {"overrun": "kill"}]}, "items 0 and 1 are both"),
+    ({"grid": {"overrun": ["kill"]}, "cells": [{"overrun": "extend"}]}, "given twice"),
+    ({"grid": ["load"]}, r"grid must be a mapping of axes to values, got \['load'\]"),
+    ({"grid": {3: [1]}}, "an axis has a name, got 3"),
+    ({"grid": {"replicate": {"a": {"overrun": "kill"}}}}, "axis replicate: bundles need another name"),
+    ({"grid": {"mean": {"a": {"overrun": "kill"}}}}, "axis mean: bundles need another name"),
+    ({"zipped": 0.5}, "zipped must be a mapping"),
+    ({"zipped": {"load": 0.5}}, "axis load must be a list of values"),
+    ({"cells": 3}, "cells, item 0: expected a mapping"),
+    ({"replicates": 0}, "replicates must be at least 1"),
+    ({"warmup": 0.6, "drain": 0.4}, "leave no jobs"),
 )
-def test_mistakes_are_refused_before_anything_runs(arguments, message):
-    with pytest.raises(fs.OptionError, match=message):
-        fs.Sweep(fs.Run(log(), TORUS), **arguments)
 
 
 def test_a_base_needs_a_log_and_a_machine():
-    with pytest.raises(fs.OptionError, match="needs 'machine'"):
-        fs.Sweep({"log": log()})
+    refused(fs.OptionError, "needs 'machine'", fs.Sweep, {"log": log()})
     assert len(fs.Sweep({"log": log()}, {"machine": [TORUS, fs.Cluster(16)]})) == 2
 
 
@@ -448,8 +444,7 @@ def test_shards_are_the_whole(replicates, tmp_path):
 
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "a/b", "1", (1, 2, 3)])
 def test_a_wrong_shard_is_refused(shard):
-    with pytest.raises(fs.OptionError, match="shard must be i/n"):
-        fs.Sweep(fs.Run(log(), TORUS)).run(shard=shard)
+    refused(fs.OptionError, "shard must be i/n", fs.Sweep(fs.Run(log(), TORUS)).run, shard=shard)
 
 
 # -- metrics with a cut-off
@@ -489,10 +484,8 @@ def test_a_table_can_be_cut_and_taken_away():
     frame = table.to_pandas()
     assert frame.groupby(["policy", "start_delay"])["mean_wait"].count().tolist() == [3] * 4
     assert table.to_arrow().num_rows == 12
-    with pytest.raises(fs.OptionError, match=r"no axis 'polcy' .*did you mean 'policy'"):
-        table.select(polcy="new")
-    with pytest.raises(fs.OptionError, match="no value 'newer'; it has: 'old', 'new'"):
-        table.select(policy="newer")
+    refused(fs.OptionError, r"no axis 'polcy' .*did you mean 'policy'", table.select, polcy="new")
+    refused(fs.OptionError, "no value 'newer'; it has: 'old', 'new'", table.select, policy="newer")
     with pytest.raises(KeyError, match="did you mean 'mean_wait'"):
         table["mean_wat"]
     assert not table["mean_wait"].flags.writeable
@@ -514,5 +507,4 @@ def test_a_store_is_read_while_the_sweep_runs(tmp_path):
     assert [rows for _, rows in seen] == [done for done, _ in seen]
     assert len(seen) > 3
     assert fs.load_sweep(store, "slow").complete
-    with pytest.raises(fs.OptionError, match="has no sweep 'fast'; it has: slow"):
-        fs.load_sweep(store, "fast")
+    refused(fs.OptionError, "has no sweep 'fast'; it has: slow", fs.load_sweep, store, "fast")

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
-from faultsim.cli import main
 from faultsim.sweep.input_sources import FAILURES, LOGS, failures_source, log_source
 from faultsim.sweep.toml_lines import lines
+from helpers.command import run
+from helpers.refusals import refused
 
 HEAD = """
 [base]
@@ -191,18 +192,14 @@ recovery = "hodl"
     ],
 )
 def test_a_mistake_has_its_line(tmp_path, text, message):
-    with pytest.raises(fs.InputError, match=message):
-        fs.read_sweep(written(tmp_path, text))
+    refused(fs.InputError, message, fs.read_sweep, written(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_or_no_text(tmp_path):
-    with pytest.raises(fs.InputError, match="no such file"):
-        fs.read_sweep(tmp_path / "x.toml")
+    refused(fs.InputError, "no such file", fs.read_sweep, tmp_path / "x.toml")
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(fs.InputError, match="cannot be read as text"):
-        fs.read_sweep(tmp_path / "b.toml")
-    with pytest.raises(fs.InputError, match="cannot be read as text"):
-        fs.read_sweep(tmp_path)
+    refused(fs.InputError, "cannot be read as text", fs.read_sweep, tmp_path / "b.toml")
+    refused(fs.InputError, "cannot be read as text", fs.read_sweep, tmp_path)
 
 
 # -- logs and failures
@@ -328,12 +325,6 @@ def test_every_key_and_item_has_a_line(document, wide):
 
 
 # -- commands
-
-
-def run(capsys, *argv):
-    status = main(list(argv))
-    out, err = capsys.readouterr()
-    return status, out, err
 
 
 def test_commands_run_a_sweep_and_tell_of_it(tmp_path, capsys, monkeypatch):

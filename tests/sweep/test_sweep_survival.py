@@ -26,21 +26,14 @@ from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.sweep import load_sweep
 from helpers import sweep_victim
+from helpers.refusals import refused
+from helpers.scripts import begun, environment, python
 
 VICTIM = Path(sweep_victim.__file__)
-PACKAGE = Path(fs.__file__).parent.parent
 
 
 def begin(store, *arguments, **options):
-    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}{os.pathsep}{VICTIM.parents[1]}"}
-    process = subprocess.Popen(
-        [sys.executable, str(VICTIM), str(store), *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        **options,
-    )
+    process = begun(VICTIM, store, *arguments, folders=[VICTIM.parents[1]], **options)
     assert process.stdout.readline() == "begun\n"
     return process
 
@@ -199,8 +192,7 @@ def test_what_ctrl_c_says_is_kept_is_what_the_store_has(tmp_path):
     def stop(*_):
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match="100 of 100 runs are kept"):
-        sweep.run(tmp_path / "a.db", progress=stop)
+    refused(KeyboardInterrupt, "100 of 100 runs are kept", sweep.run, tmp_path / "a.db", progress=stop)
 
 
 def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):
@@ -208,15 +200,8 @@ def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):
     spec.write_text(
         "replicates = 200\n[base]\nlog = { synthetic = 'nasa_like', jobs = 4000 }\nmachine = 'torus:4x4x8'\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
     for number in (signal.SIGINT, signal.SIGTERM):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "faultsim", "sweep", str(spec)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environment,
-        )
+        process = begun("-m", "faultsim", "sweep", spec)
         before = count(tmp_path / "s.db")
         until(lambda: count(tmp_path / "s.db") >= before + 3)  # noqa: B023
         process.send_signal(number)
@@ -255,8 +240,7 @@ def test_sqlite_that_is_full_is_said(tmp_path):
     store._db.execute("PRAGMA max_page_count = 20")
     rows = [(f"{number:032}", "ok", None, "e", *[0.0] * len(COLUMNS)) for number in range(1000)]
     store.add(rows[:10], [], [])
-    with pytest.raises(fs.StoreError, match=r"a\.db: no space left; what was written before is safe"):
-        store.add(rows[10:], [], [])
+    refused(fs.StoreError, r"a\.db: no space left; what was written before is safe", store.add, rows[10:], [], [])
     assert store.count("run") == 10
     store.close()
     with Store(tmp_path / "a.db", write=False) as store:
@@ -288,9 +272,7 @@ def test_a_read_only_store_can_be_read_and_says_so(locked):
         fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]}).run(store)
         store.chmod(0o444)
         Path(folder).chmod(0o555 if locked == "folder" else 0o777)
-        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
-        command = [sys.executable, "-c", READ_ONLY, str(store)]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60)
+        done = python("-c", READ_ONLY, store)
         Path(folder).chmod(0o755)
     assert done.stdout.splitlines() == ["2", f"{store}: is read-only"], done.stderr
 
@@ -301,32 +283,22 @@ def test_rows_that_a_killed_process_left_are_not_passed_over(tmp_path):
         for name in ("a.db", "a.db-wal"):
             shutil.copy(tmp_path / name, folder)
         Path(folder).chmod(0o555)
-        done = subprocess.run(
-            [sys.executable, "-c", READ_ONLY, str(Path(folder) / "a.db")],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": str(PACKAGE)},
-            timeout=60,
-        )
+        done = python("-c", READ_ONLY, Path(folder) / "a.db")
         Path(folder).chmod(0o755)
     assert "a.db: some of its rows are in a.db-wal, which cannot be read" in done.stderr.splitlines()[-1]
 
 
 def test_what_is_no_store_is_refused(tmp_path):
     (tmp_path / "text.db").write_text("not a database, but long enough to be taken for one " * 40)
-    with pytest.raises(fs.StoreError, match=r"text.db: not a sweep store"):
-        fs.load_sweep(tmp_path / "text.db")
+    refused(fs.StoreError, r"text.db: not a sweep store", fs.load_sweep, tmp_path / "text.db")
     with contextlib.closing(sqlite3.connect(tmp_path / "other.db")) as db, db:
         db.execute("CREATE TABLE x (y)")
-    with pytest.raises(fs.StoreError, match=r"other.db: an SQLite file, but not a sweep store"):
-        Store(tmp_path / "other.db")
-    with pytest.raises(fs.StoreError, match="a folder"):
-        fs.load_sweep(tmp_path)
+    refused(fs.StoreError, r"other.db: an SQLite file, but not a sweep store", Store, tmp_path / "other.db")
+    refused(fs.StoreError, "a folder", fs.load_sweep, tmp_path)
     Store(tmp_path / "later.db").close()
     with contextlib.closing(sqlite3.connect(tmp_path / "later.db")) as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.raises(fs.StoreError, match="a store of layout 99, this version knows layout 1"):
-        fs.load_sweep(tmp_path / "later.db")
+    refused(fs.StoreError, "a store of layout 99, this version knows layout 1", fs.load_sweep, tmp_path / "later.db")
 
 
 # -- workers that die
@@ -384,13 +356,7 @@ fs.Sweep(fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128))).run(executor="p
 
 def test_a_script_without_its_guard_is_told_of_it(tmp_path):
     (tmp_path / "script.py").write_text(NO_GUARD)
-    done = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py")],
-        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = python(tmp_path / "script.py")
     assert "does the script start its work below if __name__ == '__main__':" in done.stderr
 
 
@@ -409,13 +375,9 @@ def cluster():
     distributed = pytest.importorskip("distributed")
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
-    environment = {
-        **os.environ,
-        "PYTHONPATH": f"{PACKAGE}{os.pathsep}{VICTIM.parents[1]}",
-        "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "1h",
-    }
     dask = [sys.executable, "-W", "ignore", "-m", "dask"]
-    where = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask_environment = {**environment(VICTIM.parents[1]), "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "1h"}
+    where = {"env": dask_environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen(
         [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **where
     )
@@ -441,13 +403,7 @@ def test_dask_gives_the_same_store_and_the_command_finds_it(cluster, tmp_path, u
     assert rows(tmp_path / "dask.db") == undisturbed
     spec = tmp_path / "s.toml"
     spec.write_text("replicates = 9\n[base]\nlog = { synthetic = 'nasa_like', jobs = 50 }\nmachine = 'torus:4x4x8'\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "faultsim", "sweep", str(spec), "--dask", client.scheduler.address],
-        env={**os.environ, "PYTHONPATH": str(PACKAGE)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = python("-m", "faultsim", "sweep", spec, "--dask", client.scheduler.address)
     assert done.returncode == 0, done.stderr
     assert "9 runs made" in done.stdout
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim.policies.registry import row_of
 from faultsim.results.metrics import ledger_error
+from helpers.results import assert_equal as assert_same
 from helpers.runs import SHORT, checkpointings, failure_traces, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
@@ -19,22 +20,6 @@ def simulated(run, engine):
     result = run.simulate(engine=engine)
     assert ledger_error(result) <= 1e-9
     return result
-
-
-def assert_same(one, other, *, but=()):
-    """All columns, records, counts and accounts of two results, but those named."""
-    for name in one.jobs:
-        if name not in but:
-            assert np.array_equal(one.jobs[name], other.jobs[name]), name
-    if "ledger" not in but:
-        assert one.ledger == other.ledger
-    for table in ("events", "allocations"):
-        if table not in but:
-            mine, theirs = getattr(one, table), getattr(other, table)
-            assert all(np.array_equal(mine[name], theirs[name]) for name in mine), table
-    assert {name: count for name, count in one.counters.items() if name not in but} == {
-        name: count for name, count in other.counters.items() if name not in but
-    }
 
 
 def asks(run):

@@ -8,22 +8,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
+from helpers.results import assert_equal
 from helpers.runs import runs
 
 failing_runs = runs(failing=True, record=True)
 still_runs = runs(failing=True, record=True, moving=False)  # without `Fars`
 some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw
-
-
-def assert_same(one, other, *, but=(), records=True):
-    for name in one.jobs:
-        assert np.array_equal(one.jobs[name], other.jobs[name]), name
-    assert one.ledger == other.ledger
-    for name, count in one.counters.items():
-        assert name in but or other.counters[name] == count, name
-    for table in ("events", "allocations") if records else ():
-        mine, theirs = getattr(one, table), getattr(other, table)
-        assert all(np.array_equal(mine[name], theirs[name]) for name in mine), table
 
 
 def with_trace(run, time, node, downtime, coin, span):
@@ -33,7 +23,7 @@ def with_trace(run, time, node, downtime, coin, span):
 @some
 @given(failing_runs)
 def test_recording_changes_nothing(run):
-    assert_same(run.simulate(), run.with_options(record=False).simulate(), records=False)
+    assert_equal(run.simulate(), run.with_options(record=False).simulate())
 
 
 def test_any_number_of_threads_gives_the_same_bytes():
@@ -62,7 +52,7 @@ def test_failures_after_the_end_change_nothing(run, late):
     more = with_trace(
         run, [*trace.time, time], [*trace.node, 0], [*trace.downtime, downtime], [*trace.coin, 0.5], time + trace.span
     )
-    assert_same(whole, more.simulate())
+    assert_equal(whole, more.simulate())
 
 
 @some
@@ -75,7 +65,7 @@ def test_a_failure_twice_is_a_failure_once(run):
     twice = with_trace(run, *(np.repeat(column, 2) for column in trace.columns.values()), trace.span).simulate()
     once = run.simulate()
     assert twice.counters["failures"] == 2 * once.counters["failures"]
-    assert_same(once, twice, but=("failures", "events"), records=False)
+    assert_equal(once, twice, but=("failures", "events"))
 
 
 def scaled(policy, factor, **names):
@@ -165,7 +155,7 @@ def test_a_wider_margin_of_the_same_failures(run):
     over = trace.time + trace.downtime <= begin
     early = over & (trace.time < begin)
     rest = {name: column[~early] for name, column in trace.columns.items()}
-    assert_same(run.simulate(), with_trace(run, *rest.values(), trace.span).simulate())
+    assert_equal(run.simulate(), with_trace(run, *rest.values(), trace.span).simulate())
 
 
 def test_the_properties_meet_failures_that_matter():

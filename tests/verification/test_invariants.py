@@ -7,6 +7,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.data.event_kinds import EventKind
+from helpers.results import nodes_of
 
 #: Log -> nodes of a cluster.
 LOGS = {
@@ -67,10 +68,10 @@ def check_records(result, log):
     for kind in (EventKind.ARRIVAL, EventKind.START, EventKind.FINISH):  # everybody comes, starts and ends exactly once
         of_kind = events["job"][events["kind"] == kind]
         assert np.array_equal(np.sort(of_kind), np.arange(len(log)))
+    nodes = nodes_of(stays, machine.shape)
     if isinstance(machine, fs.Torus):
-        node, stay = nodes_of_boxes(stays, machine)
-    else:
-        node, stay = stays["nodes"], np.repeat(np.arange(len(stays["job"])), np.diff(stays["node_offsets"]))
+        assert [len(box) for box in nodes] == (stays["a"] * stays["b"] * stays["c"]).tolist()
+    node, stay = np.concatenate(nodes), np.repeat(np.arange(len(nodes)), [len(held) for held in nodes])
     assert node.min() >= 0
     assert node.max() < machine.nodes
     # On every node a stay ends before the next begins.  Stays of length 0 hold nothing.
@@ -79,21 +80,6 @@ def check_records(result, log):
     order = order[(end > begin)[order]]
     same = np.diff(node[order]) == 0
     assert (end[order][:-1] <= begin[order][1:])[same].all()
-
-
-def nodes_of_boxes(stays, machine):
-    """Node numbers of all boxes one after another, and whose each is; from the definition of a box."""
-    nodes, owner = [], []
-    for stay in range(len(stays["job"])):
-        x, y, z, a, b, c = (int(stays[key][stay]) for key in "xyzabc")
-        ix = (x + np.arange(a)) % machine.x
-        iy = (y + np.arange(b)) % machine.y
-        iz = (z + np.arange(c)) % machine.z
-        box = ((ix[:, None, None] * machine.y + iy[:, None]) * machine.z + iz).ravel()
-        assert len(np.unique(box)) == a * b * c
-        nodes.append(box)
-        owner.append(np.full(a * b * c, stay))
-    return np.concatenate(nodes), np.concatenate(owner)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS.values(), ids=SCHEDULERS)

@@ -5,17 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from restarts import assert_within
-from test_failure_identities import assert_same, simulated
+from test_failure_identities import both_engines, simulated, some
 
 import faultsim as fs
 from faultsim.simulation.engine_inputs import predictions
+from helpers.results import assert_equal
 from helpers.runs import SHORT, runs
 
-both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
-some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw
 quiet_runs = runs(failing=True, record=True, moving=False)
 HOUR = 3600.0
 
@@ -30,16 +29,6 @@ def moving_jobs(draw_interval=(7, 20, 3)):
     )  # fmt: skip
 
 
-def as_bytes(result):
-    """Everything that happened."""
-    tables = [result.jobs, result.events, result.allocations]
-    return (
-        [{name: column.tobytes() for name, column in table.items()} for table in tables],
-        result.counters,
-        result.ledger,
-    )
-
-
 # -- nothing foreseen, nothing moved
 
 
@@ -51,7 +40,7 @@ def test_a_recall_that_rounds_to_nothing_is_the_plain_scheduler_to_the_byte(engi
     unforeseen = fs.IntervalPredictor(precision, 0.04, length)  # of at most 10 failures
     for predictor in (unforeseen, fs.Blind()):
         plain = run.with_options(predictor=predictor)
-        assert as_bytes(simulated(plain.with_options(rescheduling=fars), engine)) == as_bytes(simulated(plain, engine))
+        assert_equal(simulated(plain.with_options(rescheduling=fars), engine), simulated(plain, engine))
 
 
 @both_engines
@@ -61,7 +50,7 @@ def test_a_pool_of_no_nodes_is_the_plain_scheduler(engine, run, fars):
     assume(run.predictor is not None and run.predictor.says_where)
     fars = replace(fars, spares=fs.Static(0), suspicious="ignore")
     empty = simulated(run.with_options(rescheduling=fars), engine)
-    assert_same(empty, simulated(run, engine), but=["migrations_attempted"])
+    assert_equal(empty, simulated(run, engine), but=["migrations_attempted"])
 
 
 @both_engines
@@ -73,7 +62,7 @@ def test_moves_that_cost_nothing_are_the_same_live_or_not(engine, run, interval,
     run = run.with_options(failures=None, recovery=None, checkpointing=None)
     fars = fs.Fars(interval, fs.JobFailureRate(), checkpoint_cost=0, restart_cost=0, suspicious=suspicious)
     stopped, live = (run.with_options(rescheduling=replace(fars, live=live)) for live in (False, True))
-    assert as_bytes(simulated(stopped, engine)) == as_bytes(simulated(live, engine))
+    assert_equal(simulated(stopped, engine), simulated(live, engine))
 
 
 # -- everything foreseen, spare nodes for all

@@ -12,6 +12,7 @@ import pytest
 import third_failures
 
 import faultsim as fs
+from helpers.results import nodes_of
 
 SHAPES = [(2, 2, 2), (2, 2, 3), (3, 2, 2), (1, 2, 4), (2, 3, 3)]
 PLACEMENTS = {
@@ -126,19 +127,6 @@ def by_engine(case):
     )
 
 
-def stretches_of(result, shape):
-    """Job, nodes, begin and end of each stretch on the same nodes."""
-    rows = result.allocations
-    for i, job in enumerate(rows["job"].tolist()):
-        if shape is None:
-            nodes = rows["nodes"][rows["node_offsets"][i] : rows["node_offsets"][i + 1]].tolist()
-        else:
-            x, y, z, a, b, c = (int(rows[name][i]) for name in "xyzabc")
-            box = np.arange(np.prod(shape)).reshape(shape)
-            nodes = np.roll(box, (-x, -y, -z), (0, 1, 2))[:a, :b, :c].ravel().tolist()
-        yield job, tuple(sorted(nodes)), float(rows["begin"][i]), float(rows["end"][i])
-
-
 def differences(case, result, done):
     """Names of what is not the same, to a millionth of a second."""
     renamed = {"lost_work": "lost"}
@@ -148,7 +136,9 @@ def differences(case, result, done):
         if not np.allclose(result.jobs[name], expected, rtol=0, atol=1e-6):
             yield name
     expected = sorted((job, nodes, begin, end) for job, begin, end, nodes in done.stretches)
-    got = sorted(stretches_of(result, case["shape"]))
+    held = result.allocations
+    rows = zip(*(held[name].tolist() for name in ("job", "begin", "end")), nodes_of(held, case["shape"]), strict=True)
+    got = sorted((job, tuple(nodes.tolist()), begin, end) for job, begin, end, nodes in rows)
     if [row[:2] for row in got] != [row[:2] for row in expected]:
         yield "nodes"
     elif not np.allclose([row[2:] for row in got], [row[2:] for row in expected], rtol=0, atol=1e-6):
