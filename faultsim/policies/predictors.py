@@ -1,8 +1,9 @@
 """Failure predictors (model.md#predictors): what the other policies know about upcoming failures.
 
-A predictor is only a description; `faultsim.simulation.engine_inputs` makes its predictions before a run begins.
+A predictor is only a description; its predictions are made before a run begins.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,7 @@ from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Check, Hours, Policy, Seconds, Share
+from faultsim.policies.interval_reports import draw_reports
 
 __all__ = [
     "Accuracy",
@@ -30,6 +32,9 @@ __all__ = [
 
 
 _probability = partial(checks.number, low=0.0, high=1.0)
+#: Times, nodes, and the probability of them all.
+Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
+_NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
 
 
 class Predictor(Policy):
@@ -40,6 +45,15 @@ class Predictor(Policy):
     needs_failures: ClassVar[bool] = True
     #: Whether it names nodes; placement cannot use one that does not.
     says_where: ClassVar[bool] = True
+
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+        """Begin, end (equal for dated ones) and node of each, ascending, and the probability p of them all."""
+        time, node, p = self.dated(trace) if trace is not None else _NOTHING
+        return {"begin": time, "end": time, "node": node, "p": p}
+
+    def dated(self, trace: FailureTrace) -> Dated:
+        """Times, nodes and probability of dated predictions, of failures of the run."""
+        raise OptionError(f"{self!r} makes no predictions; use one of faultsim's, or PredictionTrace for your own")
 
 
 @dataclass(frozen=True)
@@ -55,6 +69,10 @@ class Blind(Predictor):
 
     name: ClassVar[str] = "blind"
     needs_failures: ClassVar[bool] = False
+
+    def dated(self, trace: FailureTrace) -> Dated:
+        """None."""
+        return _NOTHING
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,10 @@ class Perfect(Predictor):
     """
 
     name: ClassVar[str] = "perfect"
+
+    def dated(self, trace: FailureTrace) -> Dated:
+        """All failures."""
+        return trace.time, trace.node, 1.0
 
 
 @dataclass(frozen=True)
@@ -100,6 +122,10 @@ class Confidence(Predictor):
     name: ClassVar[str] = "confidence"
     a: Annotated[Share, Check(_probability, "a, the confidence,")]
 
+    def dated(self, trace: FailureTrace) -> Dated:
+        """All failures, unless they are impossible."""
+        return (trace.time, trace.node, self.a) if self.a > 0 else (*_NOTHING[:2], self.a)
+
 
 @dataclass(frozen=True)
 class Accuracy(Predictor):
@@ -126,6 +152,11 @@ class Accuracy(Predictor):
 
     name: ClassVar[str] = "accuracy"
     a: Annotated[Share, Check(_probability, "a, the accuracy,")]
+
+    def dated(self, trace: FailureTrace) -> Dated:
+        """The failures that are seen."""
+        seen = trace.coin < self.a
+        return trace.time[seen], trace.node[seen], 1.0
 
 
 @dataclass(frozen=True)
@@ -157,6 +188,10 @@ class Buckets(Predictor):
     def seconds(self) -> float:
         """The length in seconds."""
         return 3600.0 * self.hours
+
+    def dated(self, trace: FailureTrace) -> Dated:
+        """None: it does not say where."""
+        return _NOTHING
 
 
 class _Columns(Predictor):
@@ -283,6 +318,21 @@ class IntervalPredictor(_Columns):
         """The pairs, if they were given."""
         return {} if self.index is None or self.node is None else {"index": self.index, "node": self.node}
 
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+        """Interval k reaches from k * interval to (k + 1) * interval; sorted by interval, then node."""
+        length = self.interval
+        if self.index is not None and self.node is not None:
+            index, node = self.index, self.node
+            if len(index) and not math.isfinite((float(index[-1]) + 1.0) * length):
+                raise InputError(f"pairs: interval {index[-1]} of {length:g} s is beyond what a float64 holds")
+        else:
+            assert trace is not None  # Run refuses the predictor without failures
+            assert self.recall is not None
+            index, node = draw_reports(
+                trace, nodes, seed, interval=length, precision=self.precision, recall=self.recall
+            )
+        return {"begin": index * length, "end": (index + 1) * length, "node": node, "p": self.precision}
+
     def _options(self) -> dict[str, Any]:
         return {"precision": self.precision, "recall": self.recall, "interval": self.interval}
 
@@ -386,6 +436,10 @@ class PredictionTrace(_Columns):
         nodes = checks.whole("nodes", nodes, low=1)
         time, node = _outside(trace, false, nodes, rng)
         return cls(np.concatenate([hits, time]), np.concatenate([trace.node[seen], node]))
+
+    def predictions(self, trace: FailureTrace | None, nodes: int, seed: int) -> dict[str, Any]:
+        """The list."""
+        return {"begin": self.time, "end": self.time, "node": self.node, "p": 1.0}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The columns time and node."""

@@ -31,10 +31,10 @@ from faultsim.policies import (
     known_policies,
     parse_policy,
 )
+from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
-from faultsim.simulation.engine_inputs import MOST
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.progress import Progress, reporting
 

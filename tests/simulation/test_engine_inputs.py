@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
-from faultsim.simulation.engine_inputs import bucket_numbers, make_world, predictions, stream
+from faultsim.policies.interval_reports import bucket_numbers, stream
+from faultsim.simulation.engine_inputs import make_world, predictions
 from helpers.refusals import refused
 
 NODES = 6

@@ -22,7 +22,8 @@ from scipy.integrate import solve_ivp
 from scipy.special import lambertw
 
 import faultsim as fs
-from faultsim.simulation.engine_inputs import bucket_numbers, make_world
+from faultsim.policies.interval_reports import bucket_numbers
+from faultsim.simulation.engine_inputs import make_world
 
 REPLICATES = 40
 #: Cost of a checkpoint, MTBF; the exact optimum, Daly's and Young's interval.

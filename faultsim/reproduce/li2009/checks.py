@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from faultsim.data.failures import FailureTrace
 from faultsim.kernels.knapsack import knapsack
 from faultsim.policies import IntervalPredictor
+from faultsim.policies.interval_reports import bucket_numbers
 from faultsim.readers.input_lines import Lines
 from faultsim.reproduce.data_files import find_file
 from faultsim.reproduce.li2009.inputs import NODES, Parameters, Source
-from faultsim.simulation.engine_inputs import bucket_numbers, predictions
+from faultsim.simulation.engine_inputs import predictions
 
 #: Logs with the times at which jobs started: name -> file, nodes (or processors) of the part that they ran on.
 LOGS = {

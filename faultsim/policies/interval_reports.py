@@ -1,0 +1,83 @@
+"""Intervals of time, and the draws of reports about them (model.md#predictors)."""
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import OptionError
+
+#: Most pairs of interval and node, or other rows, in predictions: more suggest a mistake in units.
+MOST = 10**8
+
+
+def stream(seed: int, purpose: str) -> np.random.Generator:
+    """The random stream of a seed for one purpose.
+
+    Examples
+    --------
+    >>> stream(0, "a").random() == stream(0, "a").random(), stream(0, "a").random() == stream(0, "b").random()
+    (True, False)
+    """
+    key = zlib.crc32(purpose.encode())
+    return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(key,))))
+
+
+def bucket_numbers(time: NDArray[np.float64], length: float) -> NDArray[np.int64]:
+    """Number k of the interval (k * length, (k + 1) * length] of each time.
+
+    Examples
+    --------
+    >>> bucket_numbers(np.array([0.0, 1.0, 300.0, 300.5]), 300.0)
+    array([-1,  0,  0,  1])
+    """
+    k = np.ceil(time / length) - 1.0
+    k -= k * length >= time  # the quotient may round across a border
+    k += (k + 1.0) * length < time
+    return k.astype(np.int64)
+
+
+def refuse_short(what: str, length: float, span: float) -> None:
+    if span / length > MOST:
+        raise OptionError(f"{what} of {length:g} s is too short for a span of {span:g} s: at most {MOST:,} fit")
+
+
+def draw_reports(
+    trace: FailureTrace, nodes: int, seed: int, *, interval: float, precision: float, recall: float
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The pairs (interval, node) that are reported: some with a failure, and false alarms without one."""
+    refuse_short("an interval", interval, trace.span)
+    failing = np.unique(bucket_numbers(trace.time, interval) * nodes + trace.node)
+    keys = stream(seed, "predictor").random(len(failing))
+    right = failing[np.argsort(keys, kind="stable")[: round(recall * len(failing))]]
+    wanted = len(right) * (1.0 - precision) / precision
+    n_false = round(min(wanted, 1e18))  # infinite next to 0; there are fewer pairs than this
+    n_pairs = (int(bucket_numbers(np.array([trace.span]), interval)[0]) + 1) * nodes
+    quiet = n_pairs - int(np.count_nonzero(failing >= 0))
+    if n_false > quiet:
+        raise OptionError(
+            f"precision={precision:g} needs {_count(wanted)} false alarms, but only {quiet:,} pairs of an "
+            f"interval and a node have no failure: take a higher precision or a shorter interval"
+        )
+    chosen = np.sort(np.concatenate([right, _false_alarms(failing, n_pairs, n_false, stream(seed, "false alarms"))]))
+    return chosen // nodes, (chosen % nodes).astype(np.int32)
+
+
+def _count(n: float) -> str:
+    return f"{round(n):,}" if n < 1e15 else f"{n:.3g}"
+
+
+def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The first `wanted` of a fixed random order of the numbers below `n_pairs` that are not in `failing`.
+
+    The numbers are drawn in blocks whose lengths do not depend on `wanted`, so the order does not either.
+    """
+    taken = np.empty(0, np.int64)
+    block = 4096
+    while len(taken) < wanted:
+        drawn = rng.integers(0, n_pairs, block)
+        drawn = drawn[np.sort(np.unique(drawn, return_index=True)[1])]  # first occurrences, in the order drawn
+        taken = np.concatenate([taken, drawn[~np.isin(drawn, failing) & ~np.isin(drawn, taken)]])
+        block = min(2 * block, 1 << 22)
+    return taken[:wanted]
