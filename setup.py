@@ -43,11 +43,9 @@ if sys.platform == "win32":
     compile_args, link_args = ["/O2"], []
 else:
     # -ffp-contract=off: the same doubles on every machine; never -ffast-math, never -march by default.
-    compile_args, link_args = ["-O3", "-g0", "-ffp-contract=off"], []
-    if DEBUG:
-        compile_args = ["-O1", "-g", "-ffp-contract=off", "-UNDEBUG"]
-    else:
-        compile_args.append("-DNDEBUG")
+    # -fno-strict-aliasing: containers/memory.pyx reaches pointers of any type, and tables of policies, by one type.
+    compile_args, link_args = ["-ffp-contract=off", "-fno-strict-aliasing"], []
+    compile_args += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
     if NATIVE:
         compile_args.append("-march=native")
     if ASAN:

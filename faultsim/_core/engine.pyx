@@ -17,13 +17,13 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.event_loop cimport fire_arrival, next_time, run_instant
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.faults.outages cimport fire_failure, outages_before
-from faultsim._core.faults.progress cimport progress_close, progress_copy, progress_open
+from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
-from faultsim._core.recorded cimport lend_nodes, recorded_events, recorded_stays
+from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, sim_alloc, sim_copy, sim_free, sim_t,
 )
-from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, PYTHON_ERROR, STUCK
+from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.verify cimport broken_invariant
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
@@ -86,7 +86,6 @@ cdef class Engine:
     def __dealloc__(self):
         if self.lent:
             self.s.record.node = NULL    # the array that has it frees it
-        progress_close(&self.s)
         sim_free(&self.s)
 
     def __init__(self, settings, submit, runtime, estimate, size, world=None):
@@ -262,8 +261,6 @@ cdef class Engine:
         self.busy = True
         with nogil:
             code = sim_copy(&other.s, &self.s)
-            if code == OK:
-                code = progress_copy(&other.s, &self.s)
         self.busy = False
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
@@ -292,8 +289,8 @@ cdef class Engine:
         if s.record.on:
             out["events_table"] = recorded_events(s)
             if self.nodes is None and not s.machine.placed:
-                self.nodes = lend_nodes(s)
-                self.lent = True
+                self.lent = s.record.n_nodes > 0
+                self.nodes = lend_nodes(s) if self.lent else np.empty(0, np.int32)
             out["allocations"] = recorded_stays(s, self.nodes)
         return out
 

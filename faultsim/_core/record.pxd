@@ -6,10 +6,18 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.containers.memory cimport blocks_t
 from faultsim._core.state cimport sim_t
 
 # Make room for `wanted` items of `each` bytes in a block that grows by doubling: for every table of records.
-cdef int room_for(void **block, int64_t *capacity, int64_t wanted, size_t each) noexcept nogil
+cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
+                  size_t each) noexcept nogil
 cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil     # node: or -1
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
+
+# What was kept, as columns, when the simulation has finished.  `lend_nodes` gives the block of nodes to the array that
+# it returns, so that whoever frees the simulation leaves it alone (sim_t.record.node = NULL before sim_free).
+cdef object recorded_events(const sim_t *s)
+cdef object lend_nodes(sim_t *s)                             # where n_nodes > 0
+cdef object recorded_stays(const sim_t *s, object nodes)     # nodes: from lend_nodes; none on a torus

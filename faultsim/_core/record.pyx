@@ -1,32 +1,33 @@
 """What record=True keeps; the contract is in record.pxd."""
 
+from cython.view cimport array
 from libc.math cimport INFINITY
-from libc.stdint cimport int8_t, int64_t
-from libc.stdlib cimport realloc
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.stdlib cimport free as c_free
 
+import numpy as np
+
+from faultsim._core.containers.memory cimport blocks_resize
 from faultsim._core.state cimport record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
-cdef int room_for(void **block, int64_t *capacity, int64_t wanted, size_t each) noexcept nogil:
-    """Make room for `wanted` items; amortised."""
+cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
+                  size_t each) noexcept nogil:
     cdef int64_t larger = 2 * capacity[0] + 1024
-    cdef void *moved
     if wanted <= capacity[0]:
         return OK
     if larger < wanted:
         larger = wanted
-    moved = realloc(block[0], <size_t>larger * each)
-    if moved == NULL:
+    if blocks_resize(blocks, owner, field, <size_t>larger * each) < 0:
         return NO_MEMORY
-    block[0] = moved
     capacity[0] = larger
     return OK
 
 
 cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept nogil:
     cdef record_t *r = &s.record
-    if room_for(<void **>&r.event, &r.cap_events, r.n_events + 1, sizeof(record_event_t)) < 0:
+    if room_for(&s.blocks, s, &r.event, &r.cap_events, r.n_events + 1, sizeof(record_event_t)) < 0:
         return NO_MEMORY
     r.event[r.n_events].time = s.now
     r.event[r.n_events].job = job
@@ -39,7 +40,7 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     cdef record_t *r = &s.record
     cdef int32_t nodes = s.allocated[job]
-    if room_for(<void **>&r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
+    if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
         return NO_MEMORY
     r.stay[r.n_stays].begin = s.now
     r.stay[r.n_stays].end = INFINITY
@@ -47,7 +48,7 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     if s.machine.placed:
         r.stay[r.n_stays].place = s.machine.place_of(s.machine.state, job)
     else:
-        if room_for(<void **>&r.node, &r.cap_nodes, r.n_nodes + nodes, sizeof(int32_t)) < 0:
+        if room_for(&s.blocks, s, &r.node, &r.cap_nodes, r.n_nodes + nodes, sizeof(int32_t)) < 0:
             return NO_MEMORY
         r.stay[r.n_stays].first = r.n_nodes
         s.machine.list_nodes(s.machine.state, job, &r.node[r.n_nodes])
@@ -59,3 +60,32 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
 
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
     s.record.stay[s.record.open_stay[job]].end = s.now
+
+
+# ---------------------------------------------------------------------------------------------- columns for Python
+
+cdef object recorded_events(const sim_t *s):
+    rows = np.asarray(<record_event_t[:s.record.n_events]>s.record.event)
+    return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
+
+
+cdef object lend_nodes(sim_t *s):
+    """The nodes of all stays, without a copy: of a long log they are most of the memory."""
+    cdef array found
+    blocks_resize(&s.blocks, s, &s.record.node, s.record.n_nodes * sizeof(int32_t))
+    s.record.cap_nodes = s.record.n_nodes
+    found = <int32_t[:s.record.n_nodes]> s.record.node
+    nodes = np.asarray(found)
+    found.callback_free_data = c_free     # from here on it is the array's
+    return nodes
+
+
+cdef object recorded_stays(const sim_t *s, object nodes):
+    """Boxes on a torus, lists of nodes on a cluster."""
+    rows = np.asarray(<record_stay_t[:s.record.n_stays]>s.record.stay)
+    out = {name: rows[name].copy() for name in ("job", "begin", "end")}
+    if s.machine.placed:
+        out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
+    else:
+        out["node_offsets"], out["nodes"] = np.append(rows["first"], s.record.n_nodes), nodes
+    return out

@@ -108,7 +108,7 @@ cdef enum lead:
 
 # Where a job is on its way (progress.pxd).  Progress is in seconds of its run time.
 cdef struct progress_t:
-    progress_t *next         # in the list of spare ones
+    int64_t next             # in the list of spare ones
     double interval          # work between planned checkpoints; inf: none are planned
     # since the last safe point was asked for: lead phase [begin, t0), then work and planned checkpoints
     double begin
@@ -132,8 +132,10 @@ cdef struct tracking_t:
     double cost              # of a planned checkpoint
     const double *interval   # per job: work between planned ones; NULL: none are planned
     double restart_cost      # after a kill
-    progress_t **at          # of jobs on nodes
-    progress_t *spare
+    progress_t *pool         # of the jobs on nodes, and spare ones
+    int64_t n_pool, cap_pool
+    int64_t *at              # of a job on nodes: where in the pool, in bytes
+    int64_t spare            # the first spare one; -1: none
     double *saved            # safe progress of a job that was killed
     double *killed_at        # when it was killed last
     uint8_t *started         # a start has really come: its delay was not broken off
@@ -262,11 +264,16 @@ cdef struct sim_t:
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.
 cdef int sim_alloc(sim_t *s) noexcept nogil
 cdef void sim_free(sim_t *s) noexcept nogil
-# Fork: `to` becomes independent, but for `track.at` (progress_copy) and the result columns, the caller's arrays.
+# Fork: `to` becomes independent, but for the result columns, the caller's arrays.
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil
 # Add a source of events, before the simulation begins.
 cdef void add_source(sim_t *s, int rank, int kind, double time,
                      int (*fire)(void *, bint *) noexcept nogil) noexcept nogil
+
+
+cdef inline progress_t *progress_of(const sim_t *s, int32_t job) noexcept nogil:
+    """Good until another job starts."""
+    return <progress_t *>(<char *>s.track.pool + s.track.at[job])
 
 
 cdef inline void source_next(sim_t *s, int rank, double time) noexcept nogil:

@@ -1,10 +1,9 @@
 """Memory of one simulation; the contract is in state.pxd."""
 
-from libc.stdlib cimport free as c_free
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
-from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, duplicate, part_t
+from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, part_t
 from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -28,6 +27,9 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         blocks_add(&s.blocks, s, &s.predictions.failing, s.machine.words, sizeof(uint64_t))
     if s.record.on:
         blocks_add(&s.blocks, s, &s.record.open_stay, n, sizeof(int64_t))
+        blocks_add(&s.blocks, s, &s.record.event, 0, sizeof(record_event_t))
+        blocks_add(&s.blocks, s, &s.record.stay, 0, sizeof(record_stay_t))
+        blocks_add(&s.blocks, s, &s.record.node, 0, sizeof(int32_t))
     if s.blocks.failed or heap_init(&s.heap, 256) < 0 or releases_init(&s.releases, 256) < 0:
         return NO_MEMORY
     s.epoch = 1
@@ -60,83 +62,54 @@ cdef enum:
     N_PARTS = 8
 
 
-cdef void list_parts(sim_t *s, void **part) noexcept nogil:
+cdef void list_parts(sim_t *s, part_t **part) noexcept nogil:
     """The machine and the policies, those first that others build on."""
-    part[0] = &s.machine
-    part[1] = &s.placement
-    part[2] = &s.order
-    part[3] = &s.scheduler
-    part[4] = &s.migration
-    part[5] = &s.recovery
-    part[6] = &s.checkpointing
-    part[7] = &s.rescheduling
-
-
-# A table is no part_t to the compiler: what both name is copied, so that it may not reorder the accesses.
-cdef inline part_t get_part(const void *table) noexcept nogil:
-    cdef part_t part
-    memcpy(&part, table, sizeof(part_t))
-    return part
-
-
-cdef inline void put_part(void *table, const part_t *part) noexcept nogil:
-    memcpy(table, part, sizeof(part_t))
+    part[0] = <part_t *>&s.machine
+    part[1] = <part_t *>&s.placement
+    part[2] = <part_t *>&s.order
+    part[3] = <part_t *>&s.scheduler
+    part[4] = <part_t *>&s.migration
+    part[5] = <part_t *>&s.recovery
+    part[6] = <part_t *>&s.checkpointing
+    part[7] = <part_t *>&s.rescheduling
 
 
 cdef void sim_free(sim_t *s) noexcept nogil:
-    cdef void *table[N_PARTS]
-    cdef part_t part
+    cdef part_t *part[N_PARTS]
     cdef int i
-    list_parts(s, table)
+    list_parts(s, part)
     for i in range(N_PARTS - 1, -1, -1):
-        part = get_part(table[i])
-        if part.close != NULL:
-            part.close(part.state)
+        if part[i].close != NULL:
+            part[i].close(part[i].state)
     blocks_free(&s.blocks, s)
-    c_free(s.record.event)
-    c_free(s.record.stay)
-    c_free(s.record.node)
     heap_free(&s.heap)
     releases_free(&s.releases)
 
 
-cdef int copy_record(record_t *r) noexcept nogil:
-    cdef int bad = 0
-    r.event = <record_event_t *>duplicate(r.event, <size_t>r.cap_events * sizeof(record_event_t), &bad)
-    r.stay = <record_stay_t *>duplicate(r.stay, <size_t>r.cap_stays * sizeof(record_stay_t), &bad)
-    r.node = <int32_t *>duplicate(r.node, <size_t>r.cap_nodes * sizeof(int32_t), &bad)
-    return NO_MEMORY if bad else OK
-
-
 cdef int sim_copy(sim_t *to, const sim_t *source) noexcept nogil:
-    cdef void *table[N_PARTS]
-    cdef part_t mine[N_PARTS]
-    cdef part_t borrowed
+    cdef part_t *part[N_PARTS]
+    cdef void (*close[N_PARTS])(void *state) noexcept nogil
     cdef int i, code
     memcpy(to, source, sizeof(sim_t))
     # What it has only borrowed so far it must not free if memory runs out half way.
-    list_parts(to, table)
+    list_parts(to, part)
     for i in range(N_PARTS):
-        mine[i] = borrowed = get_part(table[i])
-        borrowed.close = NULL
-        put_part(table[i], &borrowed)
+        close[i], part[i].close = part[i].close, NULL
     memset(&to.heap, 0, sizeof(to.heap))
     memset(&to.releases, 0, sizeof(to.releases))
-    to.track.at = NULL
-    to.track.spare = NULL
     code = blocks_copy(&to.blocks, to)
-    if copy_record(&to.record) < 0 or code < 0:
+    if code < 0 or heap_copy(&to.heap, &source.heap) < 0 or releases_copy(&to.releases, &source.releases) < 0:
         return NO_MEMORY
-    if heap_copy(&to.heap, &source.heap) < 0 or releases_copy(&to.releases, &source.releases) < 0:
-        return NO_MEMORY
+    if to.track.on:
+        to.remaining = to.track.remaining
     for i in range(N_PARTS):
-        if mine[i].copy != NULL:
-            mine[i].state = mine[i].copy(mine[i].state, to)
-            if mine[i].state == NULL:
+        if part[i].copy != NULL:
+            part[i].state = part[i].copy(part[i].state, to)
+            if part[i].state == NULL:
                 return NO_MEMORY
-        put_part(table[i], &mine[i])
+        part[i].close = close[i]
         if i == 0 and to.machine.named:
-            to.machine.occ = (<uint64_t **>mine[0].state)[0]
+            to.machine.occ = (<uint64_t **>to.machine.state)[0]
     if source.avoid != NULL:
-        to.avoid = (<const uint64_t **>mine[N_PARTS - 1].state)[0]     # the first field of who sets it
+        to.avoid = (<const uint64_t **>to.rescheduling.state)[0]     # the first field of who sets it
     return OK

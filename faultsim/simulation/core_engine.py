@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim._core.engine import Engine
+from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import EngineError
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.queueing import QueueOrder
@@ -66,6 +67,8 @@ def core_engine(
         columns["queue_key"] = from_lowered("order", order).static_keys(estimate, size)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
+    if "rescheduling" in options:
+        columns["parts"] = {"strategy": _part("strategy", options["rescheduling"]["strategy"]["name"], machine)[0]}
     if checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
@@ -82,3 +85,11 @@ def core_engine(
         "error": EngineError,
     }
     return Engine({**settings, **more}, submit, runtime, estimate, size, columns)
+
+
+def core_workflow_engine(
+    settings: dict[str, Any], tables: dict[str, Any], world: dict[str, Any] | None = None
+) -> WorkflowEngine:
+    """An engine for the tables of workflows, with the arguments of the reference implementation."""
+    factory, _ = _part("workflow_scheduler", settings["scheduler"]["name"], "resources")
+    return WorkflowEngine({**settings, "factory": factory}, tables, world)

@@ -22,11 +22,12 @@ from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowSchedu
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
 from faultsim.results.prediction_accuracy import matched
 from faultsim.results.workflow_result import WorkflowResult
+from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import next_budget
 from faultsim.simulation.progress import Progress, reporting
 
-_ENGINES: dict[str, Any] = {"core": WorkflowEngine, "reference": PlainEngine}
+_ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngine}
 _TRANSFERS = ("parallel", "in_turn")
 DEFAULT_SCHEDULER = RankHybd()
 #: Events and nodes examined in the first slice of the engine.

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 
 import faultsim as fs
-from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.results.workflow_log import log_rows
+from faultsim.simulation.core_engine import core_workflow_engine as WorkflowEngine
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, workflow_cases
 
 

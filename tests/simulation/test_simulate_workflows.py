@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.errors import InputError, OptionError
 from faultsim.results.prediction_accuracy import matched
+from faultsim.simulation.core_engine import core_workflow_engine as WorkflowEngine
 from helpers.refusals import refusals, refused
 from helpers.workflow_cases import EXAMPLE_COST, EXAMPLE_EDGES, settings_of, tables_of, world_of
 
@@ -387,7 +387,7 @@ def test_the_border_checks_the_world():
         ({"predictions": {"begin": [0, 1], "end": [3, 2], "node": [0, 0]}}, "times of predictions must ascend"),
     ):
         refused(ValueError, message, WorkflowEngine, settings_of(), tables, world)
-    refused(ValueError, "unknown scheduler 'best'", WorkflowEngine, settings_of("best"), tables)
+    refused(ValueError, "unknown workflow_scheduler 'best'", WorkflowEngine, settings_of("best"), tables)
     engine = WorkflowEngine(settings_of(), tables)
     refused(RuntimeError, "has not finished: 0 of 5", engine.output)
     refused(RuntimeError, "initialised once", engine.__init__, settings_of(), tables)

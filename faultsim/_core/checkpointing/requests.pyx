@@ -10,17 +10,10 @@ from faultsim._core.faults.progress cimport progress_lead
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT, add_source,
-    disturb, progress_t, requests_t, source_next,
+    disturb, progress_of, progress_t, requests_t, source_next,
 )
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
-
-cdef enum victims:
-    VICTIMS_ALL = 0
-    VICTIMS_LONG = 1
-    VICTIMS_BIG = 2
-
-_VICTIMS = {"all": <int>VICTIMS_ALL, "long": <int>VICTIMS_LONG, "big": <int>VICTIMS_BIG}
 
 cdef struct victim_t:
     int32_t job
@@ -28,23 +21,22 @@ cdef struct victim_t:
 
 cdef struct asking_t:
     int source               # rank of the source of requests
-    int victims
-    double seconds           # VICTIMS_LONG: have run for so long
-    int32_t k                # VICTIMS_BIG: so many
+    double seconds           # victims have run for so long; -inf: all
+    int32_t k                # the largest ones are asked, so many
     victim_t *victim         # scratch, one a node
 
 
 # ---------------------------------------------------------------------------------------------- saving
 
 cdef bint can_save(const sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = s.track.at[job]
+    cdef const progress_t *p = progress_of(s, job)
     cdef double t = s.now
     return (s.state[job] == JOB_RUNNING and t > p.t0 and t >= p.pause_until and s.finish[job] > t
             and s.run[job] - (p.base + (t - p.t0)) > s.track.cost)
 
 
 cdef int save(sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = s.track.at[job]
+    cdef const progress_t *p = progress_of(s, job)
     cdef double work = s.now - p.t0
     s.requests.n_checkpoints += 1
     s.n_events += 1
@@ -70,17 +62,16 @@ cdef int by_job(const void *a, const void *b) noexcept nogil:
 
 
 cdef int ask_victims(sim_t *s, asking_t *p) noexcept nogil:
-    """Of all running jobs, those that run for long enough, or the k largest, who can; in order of index."""
+    """Of the running jobs that run for long enough, or the k largest, those who can; in order of index."""
     cdef victim_t *victim = p.victim
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
         job = s.releases.items[i].job
-        if job >= 0 and s.state[job] == JOB_RUNNING and (
-                p.victims != VICTIMS_LONG or s.now - s.start[job] >= p.seconds):
+        if job >= 0 and s.state[job] == JOB_RUNNING and s.now - s.start[job] >= p.seconds:
             victim[n].job = job
             victim[n].size = s.size[job]
             n += 1
-    if p.victims == VICTIMS_BIG and n > p.k:
+    if n > p.k:
         qsort(victim, <size_t>n, sizeof(victim_t), largest_first)
         n = p.k
     qsort(victim, <size_t>n, sizeof(victim_t), by_job)
@@ -136,9 +127,8 @@ cdef int open_predicted_windows(void *sim, dict options, dict columns) except -1
     cdef sim_t *s = <sim_t *>sim
     cdef asking_t *p = open_asking(s, options, <int>FROM_REQUESTS, EV_CHECKPOINT)
     rule = options["victims"]
-    p.victims = _VICTIMS[rule["name"]]
-    p.seconds = rule.get("seconds", 0.0)
-    p.k = min(rule.get("k", 0), <object>s.nodes)
+    p.seconds = rule.get("seconds", -INFINITY)
+    p.k = min(rule.get("k", s.nodes), <object>s.nodes)
     return 0
 
 

@@ -8,7 +8,7 @@ from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_of_job
 from faultsim._core.checkpointing.requests cimport can_save, save
-from faultsim._core.state cimport EV_CHECKPOINT, progress_t, sim_t
+from faultsim._core.state cimport EV_CHECKPOINT, progress_of, progress_t, sim_t
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -22,7 +22,7 @@ cdef struct risk_t:
 cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef risk_t *p = <risk_t *>state + job
-    cdef const progress_t *at = s.track.at[job]
+    cdef const progress_t *at = progress_of(s, job)
     if afresh:
         p.number = 1.0
         # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.

@@ -17,6 +17,8 @@ cdef struct blocks_t:
 
 # A block of zeros for a field of the owner (its address).
 cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil
+# Another size for a block; OK or NO_MEMORY, where it is as before.
+cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil
 # After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).
 cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil
 cdef void blocks_free(blocks_t *list_, void *owner) noexcept nogil
@@ -31,7 +33,6 @@ cdef struct part_t:
 # A state of zeros, with a list of its blocks in front, for a table that gets the copy and the end below.
 cdef void *open_state(void *table, size_t bytes) except NULL
 cdef int own_block(void *state, void *field, size_t count, size_t each) except -1
-# Another size for a block; OK or NO_MEMORY.
 cdef int resize_block(void *state, void *field, size_t bytes) noexcept nogil
 cdef void *copy_state(const void *state, const void *sim) noexcept nogil
 cdef void close_state(void *state) noexcept nogil

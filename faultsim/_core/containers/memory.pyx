@@ -36,6 +36,18 @@ cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, si
     list_.n += 1
 
 
+cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil:
+    cdef void *moved = realloc((<void **>field)[0], bytes)
+    cdef int i = 0
+    if moved == NULL:
+        return NO_MEMORY
+    (<void **>field)[0] = moved
+    while field_at(list_, owner, i) != <void **>field:
+        i += 1
+    list_.block[i].bytes = bytes
+    return OK
+
+
 cdef int blocks_copy(blocks_t *list_, void *owner) noexcept nogil:
     cdef int i, bad = 0
     cdef void **at
@@ -83,16 +95,7 @@ cdef int own_block(void *state, void *field, size_t count, size_t each) except -
 
 
 cdef int resize_block(void *state, void *field, size_t bytes) noexcept nogil:
-    cdef blocks_t *blocks = &header_of(state).blocks
-    cdef void *moved = realloc((<void **>field)[0], bytes)
-    cdef int i = 0
-    if moved == NULL:
-        return NO_MEMORY
-    (<void **>field)[0] = moved
-    while field_at(blocks, state, i) != <void **>field:
-        i += 1
-    blocks.block[i].bytes = bytes
-    return OK
+    return blocks_resize(&header_of(state).blocks, state, field, bytes)
 
 
 cdef void *copy_state(const void *state, const void *sim) noexcept nogil:

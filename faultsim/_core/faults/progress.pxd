@@ -24,10 +24,8 @@ cdef struct move_t:
     bint live
     double checkpoint_cost, restart_cost
 
-# After the policies, whose costs and intervals are in sim_t.track; the end; and `to`'s own, after sim_copy.
+# After the policies, whose costs and intervals are in sim_t.track.
 cdef int progress_open(sim_t *s) noexcept nogil
-cdef void progress_close(sim_t *s) noexcept nogil
-cdef int progress_copy(sim_t *to, const sim_t *source) noexcept nogil
 
 cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noexcept nogil
 # A queued job starts: sets finish and expected end from decision and start.

@@ -1,17 +1,17 @@
 """A job on its way; the contract is in progress.pxd."""
 
 from libc.math cimport INFINITY, ceil, floor
-from libc.stdint cimport int32_t
-from libc.stdlib cimport free as c_free, malloc
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
-    ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_t, tracking_t,
+    ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_of, progress_t,
+    tracking_t,
 )
-from faultsim._core.containers.memory cimport blocks_add, duplicate, fresh
+from faultsim._core.containers.memory cimport blocks_add, blocks_resize
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -21,13 +21,16 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     cdef tracking_t *track = &s.track
     cdef size_t n = s.n
     cdef int32_t i
-    track.at = <progress_t **>fresh(n, sizeof(progress_t *))
+    track.spare = -1
+    track.cap_pool = 32
+    blocks_add(&s.blocks, s, &track.pool, <size_t>track.cap_pool, sizeof(progress_t))
+    blocks_add(&s.blocks, s, &track.at, n, sizeof(int64_t))
     blocks_add(&s.blocks, s, &track.saved, n, sizeof(double))
     blocks_add(&s.blocks, s, &track.killed_at, n, sizeof(double))
     blocks_add(&s.blocks, s, &track.started, n, 1)
     blocks_add(&s.blocks, s, &track.remaining, n, sizeof(double))
     blocks_add(&s.blocks, s, &track.owed, n, sizeof(double))
-    if s.blocks.failed or track.at == NULL:
+    if s.blocks.failed:
         return NO_MEMORY
     memcpy(track.remaining, s.estimate, n * sizeof(double))
     if track.interval != NULL:
@@ -35,33 +38,6 @@ cdef int progress_open(sim_t *s) noexcept nogil:
             track.remaining[i] += planned(track.interval[i], track.cost, track.remaining[i]) * track.cost
     s.remaining = track.remaining
     return OK
-
-
-cdef void progress_close(sim_t *s) noexcept nogil:
-    cdef int32_t i
-    cdef progress_t *p
-    if s.track.at != NULL:
-        for i in range(s.n):
-            c_free(s.track.at[i])
-        c_free(s.track.at)
-    while s.track.spare != NULL:
-        p = s.track.spare
-        s.track.spare = p.next
-        c_free(p)
-
-
-cdef int progress_copy(sim_t *to, const sim_t *source) noexcept nogil:
-    cdef int bad = 0
-    cdef int32_t i
-    if source.track.at == NULL:
-        return OK
-    to.remaining = to.track.remaining
-    to.track.at = <progress_t **>fresh(source.n, sizeof(progress_t *))
-    if to.track.at == NULL:
-        return NO_MEMORY
-    for i in range(source.n):
-        to.track.at[i] = <progress_t *>duplicate(source.track.at[i], sizeof(progress_t), &bad)
-    return NO_MEMORY if bad else OK
 
 
 # ---------------------------------------------------------------------------------------------- arithmetic
@@ -105,7 +81,7 @@ cdef double completed(const sim_t *s, const progress_t *p, double t) noexcept no
 
 
 cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noexcept nogil:
-    cdef const progress_t *p = s.track.at[job]
+    cdef const progress_t *p = progress_of(s, job)
     cdef bint paused = t < p.pause_until
     cdef double j, since
     if paused:
@@ -134,12 +110,12 @@ cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept
     cdef double left = s.estimate[job] - progress
     if left < 0.0:
         left = 0.0
-    return left + planned(s.track.at[job].interval, s.track.cost, left) * s.track.cost
+    return left + planned(progress_of(s, job).interval, s.track.cost, left) * s.track.cost
 
 
 cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
     """finish of a job whose t0 and base are set."""
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     cdef double left = s.run[job] - p.base
     if left < 0.0:
         left = 0.0
@@ -147,17 +123,27 @@ cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
     s.finish[job] = p.t0 + (left + p.planned * s.track.cost)
 
 
+cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:
+    cdef tracking_t *track = &s.track
+    if track.n_pool == track.cap_pool:
+        if blocks_resize(&s.blocks, s, &track.pool, 2 * <size_t>track.cap_pool * sizeof(progress_t)) < 0:
+            return NO_MEMORY
+        track.cap_pool *= 2
+    track.at[job] = track.n_pool * <int64_t>sizeof(progress_t)
+    track.pool[track.n_pool].next = -1
+    track.n_pool += 1
+    return OK
+
+
 cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
-    cdef progress_t *p = s.track.spare
+    cdef progress_t *p
     cdef bint afresh = s.restarts[job] == 0          # then what a kill leaves behind is not looked at
     cdef int i
-    if p != NULL:
-        s.track.spare = p.next
-    else:
-        p = <progress_t *>malloc(sizeof(progress_t))
-        if p == NULL:
-            return NO_MEMORY
-    s.track.at[job] = p
+    s.track.at[job] = s.track.spare
+    if s.track.spare < 0 and new_progress(s, job) < 0:
+        return NO_MEMORY
+    p = progress_of(s, job)
+    s.track.spare = p.next
     p.interval = s.track.interval[job] if s.track.interval != NULL else INFINITY
     p.begin = s.start[job]
     p.t0 = s.start[job] if afresh else s.start[job] + s.track.owed[job]
@@ -187,7 +173,7 @@ cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil:
 
 cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
     """Book the time from the begin of the lead phase to t: the lead, and planned checkpoints."""
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     cdef double j
     if t < s.start[job]:
         return
@@ -212,7 +198,7 @@ cdef inline int plan_request(sim_t *s, int32_t job, bint afresh) noexcept nogil:
 cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
     """finish, expected end and request of a job on nodes whose t0 and base are new."""
     settle(s, job)
-    if set_expected(s, job, s.track.at[job].t0 + expected_from(s, job, s.track.at[job].base)) < 0:
+    if set_expected(s, job, progress_of(s, job).t0 + expected_from(s, job, progress_of(s, job).base)) < 0:
         return NO_MEMORY
     if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
         return NO_MEMORY
@@ -221,7 +207,7 @@ cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                          double unsaved) noexcept nogil:
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     p.eventful = True
     p.begin = s.now
     p.t0 = until
@@ -236,7 +222,7 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
 
 cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
     """What is left of a pause that is broken off now was not spent."""
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     if s.now < p.pause_until:
         p.spent[<int>LEAD_MIGRATION] -= p.pause_until - (s.now if s.now > s.start[job] else s.start[job])
 
@@ -249,7 +235,7 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
 
 
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     cdef double begin = s.now if s.now > s.start[job] else s.start[job]
     if p.pause_until > begin:
         begin = p.pause_until
@@ -271,7 +257,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- moves of rescheduling
 
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = s.track.at[job]
+    cdef const progress_t *p = progress_of(s, job)
     cdef double t = s.now if s.now > p.pause_until else p.pause_until
     if t < p.t0:
         return p.safe_at if t >= p.safe_at else p.begin - p.unsaved
@@ -287,7 +273,7 @@ cdef enum moved:
 cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, double *base,
                   double *shift) noexcept nogil:
     """How a move changes a job: its t0 and the progress there, or by how much it all shifts."""
-    cdef const progress_t *p = s.track.at[job]
+    cdef const progress_t *p = progress_of(s, job)
     cdef double j, t = s.now, restart = move.restart_cost
     cdef at_t at
     progress_locate(s, job, t, &at)
@@ -317,7 +303,7 @@ cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) 
 
 cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double base) noexcept nogil:
     """A phase with unsaved work is broken off and the job goes on with that work, after a pause, as if never asked."""
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     close_stretch(s, job, s.now)
     p.eventful = True
     p.begin = t0
@@ -334,7 +320,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
 
 cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noexcept nogil:
     """A planned checkpoint is interrupted and repeated after the pause."""
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     p.eventful = True
     p.spent[<int>LEAD_CHECKPOINT] += shift - move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
@@ -362,12 +348,12 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
         return progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, 0.0)
     if progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, at.unsaved) < 0:
         return NO_MEMORY
-    s.track.at[job].safe_at = s.now + move.checkpoint_cost
+    progress_of(s, job).safe_at = s.now + move.checkpoint_cost
     return OK
 
 
 cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil:
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     cdef at_t at
     cdef double t = s.now
     if t < s.start[job]:
@@ -389,7 +375,7 @@ cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
-    cdef progress_t *p = s.track.at[job]
+    cdef progress_t *p = progress_of(s, job)
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
     if finished and p.eventful:
         close_stretch(s, job, s.now)
@@ -409,5 +395,4 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
         s.restart_time[job] += p.spent[<int>LEAD_RESTART]
     s.ledger[<int>ACC_USEFUL] += size * stay
     p.next = s.track.spare
-    s.track.spare = p
-    s.track.at[job] = NULL
+    s.track.spare = s.track.at[job]

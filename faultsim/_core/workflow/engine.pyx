@@ -12,42 +12,41 @@ import numpy as np
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.inputs cimport column
 from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, STUCK
-from faultsim._core.workflow.follow cimport follow_free, follow_init, follow_instant, follow_t
+from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.workflow.run cimport workflow_instant, workflow_next
 from faultsim._core.workflow.state cimport (
     by_node_fill, decision_t, workflow_alloc, workflow_broken, workflow_event_t, workflow_free, workflow_ranks,
     workflow_t,
 )
 
-_SCHEDULERS = ("rank_hybd", "flaw", "fifo", "heft")
 
-
-cdef int loop(workflow_t *s, follow_t *follow, int64_t budget) noexcept nogil:
-    """Run until all is done (DONE), or `budget` events and looks were made (OK); by a plan, if there is one."""
+cdef int loop(workflow_t *s, int64_t budget) noexcept nogil:
+    """Run until all is done (DONE), or `budget` events and looks were made (OK)."""
     # What an event takes goes by the jobs that its pass tries, and by the free nodes.
     cdef int64_t limit = (s.n_events + s.n_looks) + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef int code
     while s.n_events + s.n_looks < limit:
-        if FAULTSIM_DEBUG and follow == NULL and s.n_events >= look:
+        if FAULTSIM_DEBUG and s.n_events >= look:
             look = s.n_events + FS_VERIFY_EVERY
             if workflow_broken(s) != NULL:
                 return BROKEN
-        if follow == NULL:
-            code = workflow_instant(s, workflow_next(s))
-        else:
-            code = follow_instant(s, follow, workflow_next(s))
+        code = workflow_instant(s, workflow_next(s))
         if code != OK:
             return code
     return OK
 
 
+def _inverse(order):
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return place
+
+
 cdef class WorkflowEngine:
-    """A simulation of the tables under the settings (see ``faultsim.simulate_workflows``, its only user)."""
+    """A simulation of the tables under the settings (see ``faultsim.simulation.core_engine``, its only user)."""
 
     cdef object broken       # class of the exception for a broken engine
     cdef workflow_t s
-    cdef follow_t follow
-    cdef bint plans
     cdef bint ready
     cdef bint busy           # some thread is inside run()
     cdef bint failed
@@ -56,56 +55,54 @@ cdef class WorkflowEngine:
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(workflow_t))
-        memset(&self.follow, 0, sizeof(follow_t))
         self.arrays = {"kept": []}
 
     def __dealloc__(self):
-        follow_free(&self.follow)
         workflow_free(&self.s)
 
     def __init__(self, settings, tables, world=None):
+        cdef workflow_t *s = &self.s
         cdef int code
         if self.ready:
             raise RuntimeError("an engine is initialised once")
         self.broken = settings.get("error", RuntimeError)
-        self.set_rules(settings)
-        self.point_to_graph(tables)
-        self.point_to_machine(tables)
-        self.point_to_results()
-        code = workflow_alloc(&self.s)
-        if code == OK:
-            code = workflow_ranks(&self.s)
-        if code == OK and self.plans:
-            code = follow_init(&self.follow, &self.s)
-        self.translate(code)
-        self.set_orders()
-        self.set_world(world or {})
-        self.ready = True
-
-    cdef int set_rules(self, settings) except -1:
-        cdef workflow_t *s = &self.s
-        scheduler = settings["scheduler"]
-        if scheduler["name"] not in _SCHEDULERS:
-            raise ValueError(f"unknown scheduler {scheduler['name']!r} of workflows")
-        self.plans = scheduler["name"] == "heft"
-        s.pool.fifo = scheduler["name"] == "fifo"
-        s.pool.ascending = scheduler.get("across") == "ascending"
-        s.asks = scheduler["name"] == "flaw" or scheduler.get("aware", False)
         s.moves.in_turn = settings["transfers"] == "in_turn"
         s.moves.shared = settings["outputs"] is not None
         s.moves.copy = settings["outputs"] or 0.0
         s.record.on = settings["record"]
-        return 0
+        self.point_to_graph(tables)
+        self.point_to_machine(tables)
+        self.columns = {name: np.zeros(s.n, dtype) for name, dtype in (
+            ("node", np.int32), ("start", np.float64), ("finish", np.float64), ("kills", np.int32))}
+        s.job.node, s.job.kills = self.whole(self.columns["node"]), self.whole(self.columns["kills"])
+        s.job.begun, s.job.finish = self.real(self.columns["start"]), self.real(self.columns["finish"])
+        call_factory(settings["factory"], s, settings["scheduler"], self.arrays)
+        code = workflow_alloc(s)
+        if code == OK:
+            code = workflow_ranks(s)
+        self.translate(code)
+        self.set_orders(tables)
+        self.set_world(world or {})
+        self.ready = True
 
-    cdef object keep(self, values):
+    cdef int32_t *whole(self, values) except NULL:
+        """Where the engine finds an array that it keeps."""
+        cdef const int32_t[::1] view = values
         self.arrays["kept"].append(values)
-        return values
+        return <int32_t *>&view[0]
+
+    cdef double *real(self, values) except NULL:
+        cdef const double[::1] view = values
+        self.arrays["kept"].append(values)
+        return <double *>&view[0]
+
+    cdef object table_column(self, table, str name, dtype, Py_ssize_t rows, last):
+        """A column and one entry more, so that there is a first one to point to."""
+        return np.append(column(self.arrays, table, name, dtype, rows) if rows else [], last).astype(dtype)
 
     cdef int point_to_graph(self, tables) except -1:
         cdef workflow_t *s = &self.s
         cdef const int64_t[::1] first, starts
-        cdef const double[::1] arrival, size
-        cdef const int32_t[::1] job
         jobs, workflows = len(tables["predecessor_start"]) - 1, len(tables["arrival"])
         edges = len(tables["predecessor"])
         if jobs < 1 or workflows < 1:
@@ -115,117 +112,75 @@ cdef class WorkflowEngine:
         if first[0] != 0 or first[workflows] != jobs or (np.diff(first) < 1).any():
             raise ValueError("first_job: every workflow has a job, and they follow each other")
         s.graph.first_job = &first[0]
-        arrival = column(self.arrays, tables, "arrival", np.float64, workflows)
-        s.graph.arrival = &arrival[0]
+        s.graph.arrival = self.real(column(self.arrays, tables, "arrival", np.float64, workflows))
         for side in ("predecessor", "successor"):
             starts = column(self.arrays, tables, f"{side}_start", np.int64, jobs + 1)
-            # One entry more, so that there is a first one to point to.
-            job = self.keep(np.append(column(self.arrays, tables, side, np.int32, edges), np.int32(0)))
-            size = self.keep(np.append(column(self.arrays, tables, f"{side}_transfer", np.float64, edges), 0.0))
+            job = self.table_column(tables, side, np.int32, edges, 0)
+            size = self.table_column(tables, f"{side}_transfer", np.float64, edges, 0.0)
             if starts[0] != 0 or starts[jobs] != edges or (np.diff(starts) < 0).any():
                 raise ValueError(f"{side}_start: must ascend from 0 to the number of edges")
-            if edges and (np.min(job) < 0 or np.max(job) >= jobs):
+            if np.min(job) < 0 or np.max(job) >= jobs:
                 raise ValueError(f"{side}: jobs must be in 0..{jobs - 1}")
             if side == "predecessor":
-                s.graph.before_start, s.graph.before, s.graph.before_size = &starts[0], &job[0], &size[0]
+                s.graph.before_start, s.graph.before, s.graph.before_size = &starts[0], self.whole(job), self.real(size)
             else:
-                s.graph.after_start, s.graph.after, s.graph.after_size = &starts[0], &job[0], &size[0]
+                s.graph.after_start, s.graph.after, s.graph.after_size = &starts[0], self.whole(job), self.real(size)
         return 0
 
     cdef int point_to_machine(self, tables) except -1:
         cdef workflow_t *s = &self.s
-        cdef const double[::1] flat
         nodes = len(tables["speed"])
         if nodes < 1:
             raise ValueError("there must be a node")
         s.nodes = nodes
-        flat = column(self.arrays, tables, "speed", np.float64, nodes)
-        s.machine.speed = &flat[0]
+        s.machine.speed = self.real(column(self.arrays, tables, "speed", np.float64, nodes))
         cost = np.ascontiguousarray(tables["cost"], dtype=np.float64)
         s.machine.per_node = cost.ndim == 2
         if cost.shape[0] != s.n or cost.ndim > 2 or cost.ndim == 2 and cost.shape[1] != s.nodes:
             raise ValueError(f"cost: expected one a job, or one a job and node, got shape {cost.shape}")
-        flat = self.keep(cost.reshape(-1))
-        s.machine.cost = &flat[0]
-        links = np.asarray(tables["bandwidth"], dtype=np.float64)
+        s.machine.cost = self.real(cost.reshape(-1))
+        links = np.asarray(tables["bandwidth"], dtype=np.float64, order="C")
         if links.ndim == 0:
             s.machine.bandwidth = links.item()
         elif links.ndim != 2 or links.shape[0] != s.nodes or links.shape[1] != s.nodes:
             raise ValueError(f"bandwidth: expected a number or one a pair of nodes, got shape {links.shape}")
         else:
-            flat = self.keep(np.ascontiguousarray(links).reshape(-1))
-            s.machine.links = &flat[0]
+            s.machine.links = self.real(links.reshape(-1))
         return 0
 
-    cdef int point_to_results(self) except -1:
-        cdef workflow_t *s = &self.s
-        cdef int32_t[::1] whole
-        cdef double[::1] real
-        self.columns = {
-            "node": np.zeros(s.n, np.int32), "start": np.zeros(s.n), "finish": np.zeros(s.n),
-            "kills": np.zeros(s.n, np.int32),
-        }
-        whole = self.columns["node"]
-        s.job.node = &whole[0]
-        whole = self.columns["kills"]
-        s.job.kills = &whole[0]
-        real = self.columns["start"]
-        s.job.begun = &real[0]
-        real = self.columns["finish"]
-        s.job.finish = &real[0]
-        return 0
-
-    cdef int set_orders(self) except -1:
+    cdef int set_orders(self, tables) except -1:
         """The order of arrivals, and those of the pool: places by rank, ties by job."""
         cdef workflow_t *s = &self.s
-        cdef int32_t[::1] view
-        arrival = np.array([s.graph.arrival[i] for i in range(s.workflows)])
-        view = self.keep(np.argsort(arrival, kind="stable").astype(np.int32))
-        s.arrivals = &view[0]
+        s.arrivals = self.whole(np.argsort(tables["arrival"], kind="stable").astype(np.int32))
         if s.pool.fifo:
             return 0
         rank = np.asarray(<double[:s.n]>s.job.rank)
-        job = np.argsort(-rank, kind="stable").astype(np.int32)
-        place = np.empty_like(job)
-        place[job] = np.arange(s.n, dtype=np.int32)
-        view = self.keep(job)
-        s.pool.down_job = &view[0]
-        view = self.keep(place)
-        s.pool.down_place = &view[0]
+        down = np.argsort(-rank, kind="stable").astype(np.int32)
+        s.pool.down_job, s.pool.down_place = self.whole(down), self.whole(_inverse(down))
         if s.pool.ascending and s.workflows > 1:
-            job = np.argsort(rank, kind="stable").astype(np.int32)
-            place = np.empty_like(job)
-            place[job] = np.arange(s.n, dtype=np.int32)
-            view = self.keep(job)
-            s.pool.up_job = &view[0]
-            view = self.keep(place)
-            s.pool.up_place = &view[0]
+            up = np.argsort(rank, kind="stable").astype(np.int32)
+            s.pool.up_job, s.pool.up_place = self.whole(up), self.whole(_inverse(up))
         return 0
 
     cdef int set_world(self, world) except -1:
         cdef workflow_t *s = &self.s
-        cdef const double[::1] begin, end
-        cdef const int32_t[::1] node
-        cdef int code
         cdef Py_ssize_t rows
-        for what in ("failures", "predictions"):
+        for what, first, second in (("failures", "time", "downtime"), ("predictions", "begin", "end")):
             table = world.get(what) or {}
             rows = len(table["node"]) if table else 0
-            begin, end, node = [
-                self.keep(np.append(column(self.arrays, table, name, dtype, rows) if rows else [], last).astype(dtype))
-                for name, dtype, last in (
-                    ("time" if what == "failures" else "begin", np.float64, INFINITY),
-                    ("downtime" if what == "failures" else "end", np.float64, INFINITY), ("node", np.int32, 0))
-            ]
+            node = self.table_column(table, "node", np.int32, rows, 0)
+            begin, end = [self.table_column(table, name, np.float64, rows, INFINITY) for name in (first, second)]
             if (np.diff(begin) < 0).any() or what == "predictions" and (np.diff(end) < 0).any():
                 raise ValueError(f"the times of {what} must ascend")
-            if rows and (np.min(node) < 0 or np.max(node) >= s.nodes):
+            if np.min(node) < 0 or np.max(node) >= s.nodes:
                 raise ValueError(f"nodes of {what} must be in 0..{s.nodes - 1}")
             if what == "failures":
-                s.faults.time, s.faults.downtime, s.faults.node, s.faults.n = &begin[0], &end[0], &node[0], rows
-                code = by_node_fill(s, &s.faults.failing, &node[0], &begin[0], &begin[0], rows)
+                s.faults.n, s.faults.node = rows, self.whole(node)
+                s.faults.time, s.faults.downtime = self.real(begin), self.real(end)
+                code = by_node_fill(s, &s.faults.failing, s.faults.node, s.faults.time, s.faults.time, rows)
             else:
-                code = by_node_fill(s, &s.faults.foreseen, &node[0], &begin[0], &end[0], rows)
+                code = by_node_fill(
+                    s, &s.faults.foreseen, self.whole(node), self.real(begin), self.real(end), rows)
                 s.asks = s.asks and rows > 0
             self.translate(code)
         return 0
@@ -255,7 +210,7 @@ cdef class WorkflowEngine:
             raise self.broken("this simulation is running in another thread, or an exception broke it off")
         self.busy = True
         with nogil:
-            code = loop(&self.s, &self.follow if self.plans else NULL, most)
+            code = loop(&self.s, most)
         self.busy = False
         self.translate(code)
         return "done" if code == DONE else "budget"
@@ -278,8 +233,6 @@ cdef class WorkflowEngine:
     def verify(self):
         """Check the invariants; the face's EngineError says which is broken."""
         cdef const char *found
-        if self.plans:
-            return
         with nogil:
             found = workflow_broken(&self.s)
         if found != NULL:

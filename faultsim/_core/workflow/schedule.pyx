@@ -1,4 +1,4 @@
-"""The scheduling pass over the pool of ready jobs; the contract is in schedule.pxd."""
+"""RANK_HYBD, FLAW and FIFO: ready jobs wait in a pool, and passes put them on free nodes (workflow-model.md#pass)."""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -7,8 +7,10 @@ from faultsim._core.containers.bit_tree cimport bit_tree_next
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.workflow.run cimport kill_job
 from faultsim._core.workflow.state cimport (
-    ahead, duration, hold_node, keep_decision, leave_pool, moving, park, workflow_t,
+    ahead, duration, enter_pool, hold_node, keep_decision, leave_pool, moving, park, workflow_t,
 )
 
 # What moves to a job, gathered once a try, so that the input time on a node takes a step and not one an edge.
@@ -167,7 +169,8 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
     s.count.node_asked += choice.asked
 
 
-cdef int workflow_pass(workflow_t *s) noexcept nogil:
+cdef int make_pass(workflow_t *s) noexcept nogil:
+    """Put what can be put on free nodes, in order."""
     cdef bint rising = s.pool.ascending and s.pool.n_workflows > 1, first = True
     cdef int32_t place = 0, job, node
     cdef int32_t *job_at = s.pool.up_job if rising else s.pool.down_job
@@ -178,6 +181,8 @@ cdef int workflow_pass(workflow_t *s) noexcept nogil:
     cdef choice_t choice
     cdef event_t entry
     cdef int code = OK
+    if not s.changed:
+        return OK
     s.wake = INFINITY
     while s.machine.n_free > 0:
         if s.pool.fifo:
@@ -217,3 +222,80 @@ cdef int workflow_pass(workflow_t *s) noexcept nogil:
     if hungry and s.machine.n_busy == 0:
         s.wake = wake
     return code
+
+
+# ---------------------------------------------------------------------------------------------- events
+
+cdef int release_successors(workflow_t *s, int32_t job) noexcept nogil:
+    """Jobs that waited for nothing else enter the pool."""
+    cdef int32_t other
+    cdef int64_t e
+    for e in range(s.graph.after_start[job], s.graph.after_start[job + 1]):
+        other = s.graph.after[e]
+        s.job.pending[other] -= 1
+        if s.job.pending[other] == 0 and enter_pool(s, other) < 0:
+            return NO_MEMORY
+    return OK
+
+
+cdef bint is_receiving(const workflow_t *s, int32_t job, int32_t source) noexcept nogil:
+    """Whether a transfer to a job on a node is not over, from an output on `source`."""
+    cdef int64_t e
+    cdef double time, total = 0.0, begun = s.job.begun[job]
+    if s.job.ready[job] <= s.now:
+        return False
+    for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+        time = moving(s, s.graph.before_size[e], s.job.node[s.graph.before[e]], s.job.node[job])
+        total += time
+        if s.job.node[s.graph.before[e]] == source and begun + (total if s.moves.in_turn else time) > s.now:
+            return True
+    return False
+
+
+cdef int kill_receivers(workflow_t *s, int32_t source) noexcept nogil:
+    """What is being sent from a node that fails, in the order of jobs."""
+    cdef int32_t node, job, n = 0, i
+    if s.moves.shared or s.machine.n_busy == 0:
+        return OK
+    for node in range(s.nodes):
+        job = s.machine.on[node]
+        if job < 0 or not is_receiving(s, job, source):
+            continue
+        i = n
+        while i > 0 and s.scan.gathered[i - 1] > job:
+            s.scan.gathered[i] = s.scan.gathered[i - 1]
+            i -= 1
+        s.scan.gathered[i] = job
+        n += 1
+    for i in range(n):
+        if kill_job(s, s.scan.gathered[i]) < 0:
+            return NO_MEMORY
+    return OK
+
+
+# ---------------------------------------------------------------------------------------------- factories
+
+cdef int open_rank_hybd(void *workflows, dict options, dict columns) except -1:
+    cdef workflow_t *s = <workflow_t *>workflows
+    s.scheduler.done, s.scheduler.killed, s.scheduler.failed = release_successors, enter_pool, kill_receivers
+    s.scheduler.act = make_pass
+    s.pool.ascending = options.get("across") == "ascending"
+    s.asks = options.get("aware", False)
+    return 0
+
+
+cdef int open_flaw(void *workflows, dict options, dict columns) except -1:
+    open_rank_hybd(workflows, options, columns)
+    (<workflow_t *>workflows).asks = True
+    return 0
+
+
+cdef int open_fifo(void *workflows, dict options, dict columns) except -1:
+    open_rank_hybd(workflows, options, columns)
+    (<workflow_t *>workflows).pool.fifo = True
+    return 0
+
+
+RANK_HYBD = factory(open_rank_hybd)
+FLAW = factory(open_flaw)
+FIFO = factory(open_fifo)

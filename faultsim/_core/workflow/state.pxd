@@ -50,6 +50,8 @@ cdef struct workflow_event_t:
     int32_t node
     int8_t kind
 
+cdef struct workflow_t
+
 # The tables of all workflows; the caller's.
 cdef struct graph_t:
     const int64_t *first_job           # (workflows + 1)
@@ -147,8 +149,24 @@ cdef struct kept_t:
     int64_t n_events
     int64_t cap_events
 
+# A scheduler: what follows from the events of an instant, and who gets a node then.  Codes are OK or NO_MEMORY.
+cdef struct workflow_scheduler_t:
+    void *state                        # as the next two: part_t of memory.pxd
+    void *(*copy)(const void *state, const void *sim) noexcept nogil
+    void (*close)(void *state) noexcept nogil
+    bint plans                         # each workflow when it arrives: `pending` is then about the plan
+    # The jobs of a workflow that wait for no others have entered the pool; the output of a job is there.
+    int (*arrived)(workflow_t *s) noexcept nogil                       # may be NULL
+    int (*done)(workflow_t *s, int32_t job) noexcept nogil
+    # A job was killed; a node fails, whose own job was killed; an edge has its event (a FINISH of n + edge).
+    int (*killed)(workflow_t *s, int32_t job) noexcept nogil           # may be NULL
+    int (*failed)(workflow_t *s, int32_t node) noexcept nogil
+    void (*moved)(workflow_t *s, int64_t edge) noexcept nogil          # may be NULL, where nothing pushes it
+    # All events of the instant were handled: put jobs on free nodes, and set s.wake.
+    int (*act)(workflow_t *s) noexcept nogil
+
 cdef struct workflow_t:
-    blocks_t blocks                    # what it owns, but for heaps, trees and `record`
+    blocks_t blocks                    # what it owns, but for heaps, trees and the scheduler's state
     int32_t nodes
     int32_t n                          # jobs
     int32_t workflows
@@ -158,7 +176,9 @@ cdef struct workflow_t:
     nodes_t machine
     moves_t moves
     faults_t faults
-    bint asks                          # the scheduler asks the predictor
+    workflow_scheduler_t scheduler
+    bint asks                          # it asks the predictor
+    bint changed                       # an event of this instant had an effect: a pass is due
     scan_t scan
     heap_t heap
     double now

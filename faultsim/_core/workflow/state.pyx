@@ -35,6 +35,8 @@ cdef int workflow_alloc(workflow_t *s) noexcept nogil:
     blocks_add(blocks, s, &s.scan.gathered, nodes, sizeof(int32_t))
     blocks_add(blocks, s, &s.scan.finish_on, nodes, sizeof(double))
     blocks_add(blocks, s, &s.scan.seen, nodes, sizeof(int64_t))
+    blocks_add(blocks, s, &s.record.decision, 0, sizeof(decision_t))
+    blocks_add(blocks, s, &s.record.event, 0, sizeof(workflow_event_t))
     if s.pool.fifo:
         blocks_add(blocks, s, &s.pool.entered, n, sizeof(double))
         blocks_add(blocks, s, &s.scan.stay, n, sizeof(event_t))
@@ -59,9 +61,9 @@ cdef int workflow_alloc(workflow_t *s) noexcept nogil:
 
 
 cdef void workflow_free(workflow_t *s) noexcept nogil:
+    if s.scheduler.close != NULL:
+        s.scheduler.close(s.scheduler.state)
     blocks_free(&s.blocks, s)
-    c_free(s.record.decision)
-    c_free(s.record.event)
     bit_tree_free(&s.pool.up)
     bit_tree_free(&s.pool.down)
     heap_free(&s.heap)
@@ -224,7 +226,7 @@ cdef int keep_decision(workflow_t *s, int32_t job, int32_t node, double begin, d
                        int32_t asked) noexcept nogil:
     cdef kept_t *r = &s.record
     cdef decision_t *d
-    if room_for(<void **>&r.decision, &r.cap_decisions, r.n_decisions + 1, sizeof(decision_t)) < 0:
+    if room_for(&s.blocks, s, &r.decision, &r.cap_decisions, r.n_decisions + 1, sizeof(decision_t)) < 0:
         return NO_MEMORY
     d = &r.decision[r.n_decisions]
     r.n_decisions += 1
@@ -247,7 +249,7 @@ cdef int record_workflow_event(workflow_t *s, int kind, int32_t workflow, int32_
     cdef workflow_event_t *e
     if not r.on:
         return OK
-    if room_for(<void **>&r.event, &r.cap_events, r.n_events + 1, sizeof(workflow_event_t)) < 0:
+    if room_for(&s.blocks, s, &r.event, &r.cap_events, r.n_events + 1, sizeof(workflow_event_t)) < 0:
         return NO_MEMORY
     e = &r.event[r.n_events]
     r.n_events += 1
@@ -260,6 +262,8 @@ cdef int record_workflow_event(workflow_t *s, int kind, int32_t workflow, int32_
 cdef const char *workflow_broken(const workflow_t *s) noexcept nogil:
     cdef int32_t p, j, i, free = 0, busy = 0, down = 0, pooled = 0, done = 0, kinds = 0
     cdef int64_t e
+    if s.scheduler.plans:
+        return NULL
     if not heap_is_ordered(&s.heap) or not heap_is_ordered(&s.pool.queue):
         return b"a heap is out of order"
     for p in range(s.nodes):
