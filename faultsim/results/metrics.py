@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,6 +59,32 @@ class Metric:
     recorded: bool = False
 
 
+_K = "[krevat2002] section 3.2"
+_Z = "[zhang2004] section 3.3"
+_F = "[li2009] section 5.3"
+_KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
+
+#: Every metric by name, in the order in which ``print(result)`` shows them.
+METRICS: dict[str, Metric] = {}
+
+Function = TypeVar("Function", bound=Callable[..., float])
+
+
+def _metric(formula: str, unit: str, source: str, **facts: Any) -> Callable[[Function], Function]:
+    """Adds the function below to `METRICS`, under its own name."""
+
+    def added(function: Function) -> Function:
+        name = function.__name__
+        METRICS[name] = Metric(name, formula, unit, source, function, **facts)
+        return function
+
+    return added
+
+
+_quiet = partial(_metric, quiet=True)
+_of_failures = partial(_quiet, zero_without="failures")
+
+
 def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
     """The column, or the rows of it that a mask names."""
     if mask is None:
@@ -79,19 +105,29 @@ def _ratio(part: float, whole: float) -> float:
     return part / whole if whole else math.nan
 
 
-# -- jobs
+# -- jobs and the machine
 
 
+@_metric("n", "jobs", "", per_job=True)
 def n_jobs(result: Measured) -> int:
     """Number of jobs."""
     return len(result)
 
 
+@_metric("T = max(finish) - min(submit)", "s", _K)
+def makespan(result: Measured) -> float:
+    """T: last finish - first submit, in seconds."""
+    begin, end = result.span
+    return end - begin
+
+
+@_metric("mean(start - submit)", "s", _K, per_job=True)
 def mean_wait(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of start - submit in seconds, over all jobs or those in `mask`."""
     return _mean(_rows(result, result.jobs["wait"], mask))
 
 
+@_metric("mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", per_job=True)
 def mean_response(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of finish - submit in seconds, over all jobs or those in `mask`."""
     return _mean(_rows(result, result.jobs["response"], mask))
@@ -129,6 +165,7 @@ def bounded_slowdown(result: Measured, *, gamma: float = 10.0, denominator: str 
     return slowdown
 
 
+@_metric("mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, per_job=True)
 def mean_bounded_slowdown(
     result: Measured, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
 ) -> float:
@@ -136,6 +173,7 @@ def mean_bounded_slowdown(
     return _mean(_rows(result, bounded_slowdown(result, gamma=gamma, denominator=denominator), mask))
 
 
+@_metric("mean(response / runtime), runtime > 0", "", _Z, per_job=True)
 def mean_slowdown(result: Measured, *, mask: ArrayLike | None = None) -> float:
     """Mean of response / run time over the jobs whose run time is above 0; NaN if there are none."""
     runtime, response = _rows(result, result.jobs["runtime"], mask), _rows(result, result.jobs["response"], mask)
@@ -143,41 +181,31 @@ def mean_slowdown(result: Measured, *, mask: ArrayLike | None = None) -> float:
     return _mean(response[ran] / runtime[ran])
 
 
-def backfilled(result: Measured) -> int:
-    """Number of jobs that started ahead of an earlier one in the queue."""
-    return int(result.jobs["backfilled"].sum())
-
-
-# -- the machine
-
-
-def makespan(result: Measured) -> float:
-    """T: last finish - first submit, in seconds."""
-    begin, end = result.span
-    return end - begin
-
-
 def node_seconds(result: Measured) -> float:
     """N * T: the capacity of the machine, in node-seconds."""
     return result.machine.nodes * makespan(result)
 
 
+@_metric("sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)")
 def capacity_utilized(result: Measured) -> float:
     """Krevat's w_util, eq. (1): requested sizes times run times over N * T; NaN if T is 0."""
     work = np.add.reduce(result.jobs["size"] * result.jobs["runtime"])
     return _ratio(float(work), node_seconds(result))
 
 
+@_metric("integral of max(0, free - requested by the queue) / (N T)", "fraction", f"{_K}, equation (2)")
 def capacity_unused(result: Measured) -> float:
     """Krevat's w_unused, eq. (2): the integral of max(0, free - requested by the queue) over N * T; NaN if T is 0."""
     return _ratio(result.ledger["idle_no_demand"], node_seconds(result))
 
 
+@_metric("1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)")
 def capacity_lost(result: Measured) -> float:
     """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
     return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
 
 
+@_metric("sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util")
 def utilization(result: Measured) -> float:
     """Share of N * T that jobs occupied: nodes as allocated, from the decision to the end; NaN if T is 0."""
     ledger = result.ledger
@@ -186,6 +214,7 @@ def utilization(result: Measured) -> float:
     return _ratio(occupied, node_seconds(result))
 
 
+@_metric("n / T", "jobs/s", f"{_F}, Thru")
 def throughput(result: Measured) -> float:
     """Jobs per second, n / T; NaN if T is 0."""
     return _ratio(float(len(result)), makespan(result))
@@ -208,31 +237,39 @@ def ledger_error(result: Measured) -> float:
 # -- failures: zero if nothing failed
 
 
+@_of_failures("failures from the first submit to the last finish", "", _Z)
 def failures(result: Measured) -> int:
     """Number of failures between the first submit and the last finish, including those on free nodes."""
     return result.counters["failures"]
 
 
-def service_unit_loss(result: Measured) -> float:
-    """Node-seconds of work that was rolled back."""
-    return float(result.ledger["lost"])
-
-
-def failed_jobs(result: Measured) -> int:
-    """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
-    return int(np.count_nonzero(result.jobs["restarts"]))
-
-
+@_of_failures("failures that killed a job", "", _Z)
 def failures_hit(result: Measured) -> int:
     """Number of times that a failure killed a job; jobs stopped by `NodeStealing` are not counted."""
     return result.counters["failures_hit"]
 
 
+@_of_failures("sum(size * work rolled back)", "node-s", f"{_F}, SUL")
+def service_unit_loss(result: Measured) -> float:
+    """Node-seconds of work that was rolled back."""
+    return float(result.ledger["lost"])
+
+
+@_of_failures("number of jobs with restarts > 0", "jobs", _F, per_job=True)
+def failed_jobs(result: Measured) -> int:
+    """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
+    return int(np.count_nonzero(result.jobs["restarts"]))
+
+
+@_of_failures("failed_jobs / n", "fraction", f"{_F}, JFR", per_job=True)
 def job_failure_rate(result: Measured) -> float:
     """Jobs killed or stopped at least once / jobs."""
     return failed_jobs(result) / len(result)
 
 
+@_of_failures(
+    "mean((lost_work / size + failure_wait + restart_time) / max(runtime, 10 s))", "", f"{_F}, FSD", per_job=True
+)
 def failure_slowdown(result: Measured) -> float:
     """Mean over jobs of (work lost + requeued or held + restarting) / max(run time, 10 s), all in seconds."""
     jobs = result.jobs
@@ -246,19 +283,46 @@ def _mean_share(result: Measured, seconds: NDArray[Any]) -> float:
     return _mean(np.divide(seconds, runtime, out=np.zeros(len(runtime)), where=runtime > 0))
 
 
+@_of_failures("mean(lost_work / (size * runtime))", "fraction", _Z, per_job=True)
 def work_loss_ratio(result: Measured) -> float:
     """Mean over jobs of the time whose work was lost to failures / run time (lost node-seconds / size / run time)."""
     return _mean_share(result, result.jobs["lost_work"] / result.jobs["size"])
 
 
+@_quiet(
+    "mean(checkpoint_time / runtime)", "fraction", "[zhang2004] section 5", per_job=True, zero_without="checkpoints"
+)
 def checkpoint_overhead_ratio(result: Measured) -> float:
     """Mean over jobs of the time in checkpoints / run time."""
     return _mean_share(result, result.jobs["checkpoint_time"])
 
 
-# -- placement
+# -- migration and placement
 
 
+@_quiet("migration attempts", "", _KZ)
+def migrations_attempted(result: Measured) -> int:
+    """Number of migration attempts.
+
+    All running jobs re-placed (`Defragment`), running jobs examined after one ended (`LeastFailuresMigration`), or a
+    tick at which a running job held a node that was predicted to fail (`Fars`).
+    """
+    return result.counters["migrations_attempted"]
+
+
+@_quiet("attempts after which the largest free box was larger, or a job had moved", "", _KZ)
+def migrations_successful(result: Measured) -> int:
+    """Number of successful attempts: the largest free box grew (`Defragment`), or at least one job moved."""
+    return result.counters["migrations_successful"]
+
+
+@_quiet("sum(moves)", "", _KZ, per_job=True)
+def moves(result: Measured) -> int:
+    """Number of times that a job moved while it held nodes."""
+    return int(result.jobs["moves"].sum())
+
+
+@_quiet("mean hops between two nodes of a job", "hops", "model.md#dispersal", recorded=True)
 def mean_dispersal(result: Measured) -> float:
     """Mean over jobs of two nodes or more of the mean number of hops between two of the nodes that the job held last.
 
@@ -270,110 +334,7 @@ def mean_dispersal(result: Measured) -> float:
     return _mean(result.dispersal[~np.isnan(result.dispersal)])
 
 
-# -- migration
-
-
-def migrations_attempted(result: Measured) -> int:
-    """Number of migration attempts.
-
-    All running jobs re-placed (`Defragment`), running jobs examined after one ended (`LeastFailuresMigration`), or a
-    tick at which a running job held a node that was predicted to fail (`Fars`).
-    """
-    return result.counters["migrations_attempted"]
-
-
-def migrations_successful(result: Measured) -> int:
-    """Number of successful attempts: the largest free box grew (`Defragment`), or at least one job moved."""
-    return result.counters["migrations_successful"]
-
-
-def moves(result: Measured) -> int:
-    """Number of times that a job moved while it held nodes."""
-    return int(result.jobs["moves"].sum())
-
-
-_K = "[krevat2002] section 3.2"
-_Z = "[zhang2004] section 3.3"
-_F = "[li2009] section 5.3"
-_KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
-
-_quiet = partial(Metric, quiet=True)
-_of_failures = partial(_quiet, zero_without="failures")
-
-#: Every metric, in the order in which ``print(result)`` shows them.
-METRICS: dict[str, Metric] = {
-    row.name: row
-    for row in (
-        Metric("n_jobs", "n", "jobs", "", n_jobs, per_job=True),
-        Metric("makespan", "T = max(finish) - min(submit)", "s", _K, makespan),
-        Metric("mean_wait", "mean(start - submit)", "s", _K, mean_wait, per_job=True),
-        Metric("mean_response", "mean(finish - submit)", "s", f"{_K}; {_Z}; {_F}", mean_response, per_job=True),
-        Metric(
-            "mean_bounded_slowdown",
-            "mean(max(response, 10 s) / max(runtime, 10 s))",
-            "",
-            _K,
-            mean_bounded_slowdown,
-            per_job=True,
-        ),
-        Metric("mean_slowdown", "mean(response / runtime), runtime > 0", "", _Z, mean_slowdown, per_job=True),
-        Metric(
-            "capacity_utilized", "sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)", capacity_utilized
-        ),
-        Metric(
-            "capacity_unused",
-            "integral of max(0, free - requested by the queue) / (N T)",
-            "fraction",
-            f"{_K}, equation (2)",
-            capacity_unused,
-        ),
-        Metric(
-            "capacity_lost", "1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)", capacity_lost
-        ),
-        Metric("utilization", "sum(allocated * time held) / (N T)", "fraction", f"{_F}, Util", utilization),
-        Metric("throughput", "n / T", "jobs/s", f"{_F}, Thru", throughput),
-        _of_failures("failures", "failures from the first submit to the last finish", "", _Z, failures),
-        _of_failures("failures_hit", "failures that killed a job", "", _Z, failures_hit),
-        _of_failures("service_unit_loss", "sum(size * work rolled back)", "node-s", f"{_F}, SUL", service_unit_loss),
-        _of_failures("failed_jobs", "number of jobs with restarts > 0", "jobs", _F, failed_jobs, per_job=True),
-        _of_failures("job_failure_rate", "failed_jobs / n", "fraction", f"{_F}, JFR", job_failure_rate, per_job=True),
-        _of_failures(
-            "failure_slowdown",
-            "mean((lost_work / size + failure_wait + restart_time) / max(runtime, 10 s))",
-            "",
-            f"{_F}, FSD",
-            failure_slowdown,
-            per_job=True,
-        ),
-        _of_failures(
-            "work_loss_ratio", "mean(lost_work / (size * runtime))", "fraction", _Z, work_loss_ratio, per_job=True
-        ),
-        _quiet(
-            "checkpoint_overhead_ratio",
-            "mean(checkpoint_time / runtime)",
-            "fraction",
-            "[zhang2004] section 5",
-            checkpoint_overhead_ratio,
-            per_job=True,
-            zero_without="checkpoints",
-        ),
-        _quiet("migrations_attempted", "migration attempts", "", _KZ, migrations_attempted),
-        _quiet(
-            "migrations_successful",
-            "attempts after which the largest free box was larger, or a job had moved",
-            "",
-            _KZ,
-            migrations_successful,
-        ),
-        _quiet("moves", "sum(moves)", "", _KZ, moves, per_job=True),
-        _quiet(
-            "mean_dispersal",
-            "mean hops between two nodes of a job",
-            "hops",
-            "model.md#dispersal",
-            mean_dispersal,
-            recorded=True,
-        ),
-        _quiet("backfilled", "number of jobs with backfilled", "jobs", _K, backfilled, per_job=True),
-    )
-}
+@_quiet("number of jobs with backfilled", "jobs", _K, per_job=True)
+def backfilled(result: Measured) -> int:
+    """Number of jobs that started ahead of an earlier one in the queue."""
+    return int(result.jobs["backfilled"].sum())
