@@ -51,8 +51,16 @@ def axes(ax: "Axes | None", width: float = 7.0, height: float = 4.0) -> "Axes":
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
-def tidy(ax: "Axes", *, grid: bool = True) -> "Axes":
-    """Light frame and grid."""
+def tidy(
+    ax: "Axes", *, x: str | None = None, y: str | None = None, title: str | None = None, grid: bool = True
+) -> "Axes":
+    """Light frame and grid; labels of the axes and a title, where they are given."""
+    if x is not None:
+        ax.set_xlabel(x, fontsize=10)
+    if y is not None:
+        ax.set_ylabel(y, fontsize=10)
+    if title is not None:
+        ax.set_title(title, fontsize=11)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(GREY)
     ax.tick_params(color=GREY, labelsize=9)

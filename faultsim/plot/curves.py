@@ -63,10 +63,7 @@ def plot_curves(
         ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
     if log:
         _plain_log(ax)
-    ax.set_xlabel(x, fontsize=10)
-    ax.set_ylabel(y, fontsize=10)
-    ax.set_title(title, fontsize=11)
-    return tidy(ax)
+    return tidy(ax, x=x, y=y, title=title)
 
 
 def _plain_log(ax: "Axes") -> None:
@@ -127,9 +124,7 @@ def plot_capacity(
         below += height
     ax.set_ylim(0, 100)
     ax.set_ylabel("share of the capacity (%)")
-    ax.set_title(title, fontsize=11)
-    tidy(ax, grid=False)
-    return ax
+    return tidy(ax, title=title, grid=False)
 
 
 class _Log(Protocol):
@@ -180,10 +175,8 @@ def plot_job_sizes(
     ax.stairs(total, np.arange(nodes + 1) + 0.5, fill=True, color=PALETTE[0 if by == "jobs" else 1], linewidth=0)
     ax.set_xlim(0, nodes + 1)
     ax.set_xticks(_ticks(nodes))
-    ax.set_xlabel("job size (nodes)", fontsize=10)
-    ax.set_ylabel("number of jobs" if by == "jobs" else "work (million node-seconds)", fontsize=10)
-    ax.set_title(title, fontsize=11)
-    return tidy(ax)
+    y = "number of jobs" if by == "jobs" else "work (million node-seconds)"
+    return tidy(ax, x="job size (nodes)", y=y, title=title)
 
 
 def _ticks(nodes: int) -> Sequence[int]:

@@ -156,10 +156,7 @@ def plot_sweep(
         _name_ticks(ax, names, 70.0 / len(names))
     if len(lines) > 1:
         ax.legend(fontsize=9, title=verbatim(", ".join(others)), title_fontsize=9, frameon=False)
-    ax.set_xlabel(verbatim(x), fontsize=10)
-    ax.set_ylabel(label, fontsize=10)
-    ax.set_title(title, fontsize=11)
-    return tidy(ax)
+    return tidy(ax, x=verbatim(x), y=label, title=title)
 
 
 def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | None" = None, title: str = "") -> "Axes":
@@ -223,10 +220,7 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
             ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
     _name_ticks(ax, x_names, 8.0)
     ax.set_yticks(range(len(y_names)), y_names)
-    ax.set_xlabel(verbatim(x), fontsize=10)
-    ax.set_ylabel(verbatim(y), fontsize=10)
-    ax.set_title(title, fontsize=11)
-    return tidy(ax, grid=False)
+    return tidy(ax, x=verbatim(x), y=verbatim(y), title=title, grid=False)
 
 
 def plot_differences(
@@ -306,11 +300,9 @@ def plot_differences(
     ax.set_yticks(at, rows)
     ax.invert_yaxis()
     of, beside = f"difference of the {label}", f"from {value_text(baseline)}"
-    ax.set_xlabel(f"{of}{' ' if len(of) + len(beside) < 48 else chr(10)}{verbatim(beside)}", fontsize=10)
-    ax.set_ylabel(verbatim(", ".join(names)), fontsize=10)
-    ax.set_title(title, fontsize=11)
     ax.legend(fontsize=8, frameon=False, loc="best")
-    return tidy(ax)
+    words = f"{of}{' ' if len(of) + len(beside) < 48 else chr(10)}{verbatim(beside)}"
+    return tidy(ax, x=words, y=verbatim(", ".join(names)), title=title)
 
 
 def _name_ticks(ax: "Axes", names: Sequence[str], room: float) -> None:

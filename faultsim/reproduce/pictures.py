@@ -34,6 +34,13 @@ def legend_below(figure: "Figure", ax: Any, columns: int) -> None:
     )
 
 
+def titled(figure: "Figure", text: str, evidence: Any) -> None:
+    """The title of a figure, with the number of replicates, and whether it was a quick run."""
+    count = evidence.what.replicates
+    replicates = f"{count} replicate{'s' if count > 1 else ''}"
+    figure.suptitle(f"{text}  [{'quick run, ' if evidence.quick else ''}{replicates}]", fontsize=12)
+
+
 def fewer_colours(path: Path, colours: int) -> bytes:
     """A picture with so many colours, which takes a third of the bytes: lines, bands and letters need no more."""
     require_matplotlib()

@@ -24,7 +24,7 @@ _TABLES = {
     "kills": ("jobs killed", 1.0, 0),
 }
 _DAY = 86_400.0
-# A colour a scheduler, a marker and a line a confidence.
+# One colour per scheduler, one marker and line per confidence.
 _LINES = {"0.1": ("o", ":"), "0.5": ("s", "--"), "1": ("^", "-")}
 STYLES: dict[str, dict[str, object]] = {
     CLEAN: {"color": "#000000", "marker": "x", "linestyle": "--", "markeredgecolor": "#000000"},
@@ -79,9 +79,7 @@ def _record_figure(e: Evidence) -> "Figure":
     trace = e.records["hardware"].trace
     ax.plot(trace.time / _DAY, trace.node, ".", color=PALETTE[1], markersize=4)
     ax.set_yticks(range(0, 129, 16))
-    ax.set_xlabel("day", fontsize=10)
-    ax.set_ylabel("midplane (16 a row of racks)", fontsize=10)
-    tidy(ax)
+    tidy(ax, x="day", y="midplane (16 a row of racks)")
     figure.suptitle("Failures of midplanes" + ("" if e.records["hardware"].real else " (stand-in)"), fontsize=12)
     return figure
 

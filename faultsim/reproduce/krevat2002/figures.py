@@ -45,7 +45,7 @@ def _title(figure: "Figure", text: str, evidence: Evidence) -> None:
 def _versus_utilization(
     title: str, column: str, label: str, names: Sequence[str] = SCHEDULERS, scale: float = 1.0
 ) -> Callable[[Evidence], "Figure"]:
-    """Two panels, NASA and SDSC: a metric against utilization, one curve a scheduler."""
+    """Two panels, NASA and SDSC: a metric against utilization, one curve per scheduler."""
 
     def draw(evidence: Evidence) -> "Figure":
         figure = new_figure(9.6, 4.4)

@@ -16,6 +16,7 @@ from faultsim.reproduce.li2009.inputs import HOUR
 from faultsim.reproduce.li2009.measures import composites, grid, means, relative
 from faultsim.reproduce.li2009.runs import COMBINED, COMBINED_LOADS, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
 from faultsim.reproduce.li2009.tables import ROWS
+from faultsim.reproduce.pictures import titled
 from faultsim.reproduce.replicates import Estimate, half_width
 from faultsim.reproduce.study import Rows
 
@@ -43,11 +44,6 @@ _CURVES = {
     "job_failure_rate": "JFR",
     "failure_slowdown": "FSD",
 }
-
-
-def _title(figure: "Figure", text: str, e: Evidence) -> None:
-    replicates = f"{e.what.replicates} replicate{'s' if e.what.replicates > 1 else ''}"
-    figure.suptitle(f"{text}  [{'quick run, ' if e.quick else ''}{replicates}]", fontsize=12)
 
 
 def _bars(ax: "Axes", e: Evidence, place: Place, metric: str) -> None:
@@ -80,7 +76,7 @@ def _one(number: int, source: str) -> Callable[[Evidence], "Figure"]:
     def draw_it(e: Evidence) -> "Figure":
         figure = new_figure(13.0, 5.4)
         _baseline(figure, e, Place(source), "composite gain over EASY")
-        _title(figure, f"Fig. {number}. {e.sources[source].label.capitalize()}", e)
+        titled(figure, f"Fig. {number}. {e.sources[source].label.capitalize()}", e)
         return figure
 
     return draw_it
@@ -91,7 +87,7 @@ def _fig9(e: Evidence) -> "Figure":
     parts: Any = figure.subfigures(len(e.what.trace_loads), 1, squeeze=False)
     for part, load in zip(parts.flat, e.what.trace_loads, strict=True):
         _baseline(part, e, Place("trace", load), f"failure-free load {load:g}")
-    _title(figure, f"Fig. 9. System trace{'' if e.sources['trace'].real else ' (stand-in)'}", e)
+    titled(figure, f"Fig. 9. System trace{'' if e.sources['trace'].real else ' (stand-in)'}", e)
     return figure
 
 
@@ -134,7 +130,7 @@ def _sensitivity(
         for ax in axes[0]:
             low = min(0.0, *(min(line.get_ydata()) for line in ax.lines))
             ax.set_ylim(bottom=max(1.1 * low, -60))
-        _title(figure, f"Fig. {number}. {text}", e)
+        titled(figure, f"Fig. {number}. {text}", e)
         return figure
 
     return draw_it
@@ -174,7 +170,7 @@ def _heats(
     for ax, (title, table) in zip(axes, tables.items(), strict=True):
         image = _heat(ax, values, table, title, min(limit, 100.0))
     figure.colorbar(image, ax=axes.tolist(), label="composite gain over EASY (%)", shrink=0.8)
-    _title(figure, text, e)
+    titled(figure, text, e)
     return figure
 
 

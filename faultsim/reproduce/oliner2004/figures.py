@@ -13,7 +13,7 @@ from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.oliner2004.inputs import TRACES
 from faultsim.reproduce.oliner2004.runs import COLUMNS, FIGURE_3, LOADS, LOGS, Evidence, key
-from faultsim.reproduce.pictures import legend_below
+from faultsim.reproduce.pictures import legend_below, titled
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Rows
 
@@ -27,11 +27,6 @@ FAILURES = "node failures"
 _LOAD_COLOURS = {1.0: PALETTE[0], 1.2: PALETTE[1]}
 _LOAD_MARKERS = {1.0: "o", 1.2: "s"}
 _PARTS = {"utilized": "#56B4E9", "unused": "#E8EAED", "lost": "#D55E00"}
-
-
-def _title(figure: "Figure", text: str, e: Evidence) -> None:
-    replicates = f"{e.what.replicates} replicate{'s' if e.what.replicates > 1 else ''}"
-    figure.suptitle(f"{text}  [{'quick run, ' if e.quick else ''}{replicates}]", fontsize=12)
 
 
 def _curves(ax: "Axes", curves: Mapping[str, tuple[Sequence[float], Floats, int]], x: str, title: str) -> None:
@@ -51,10 +46,7 @@ def _shares(ax: "Axes", across: Sequence[float], shares: Sequence[Floats], x: st
     heights = [100 * values.mean(axis=1) for values in shares]
     ax.stackplot(across, heights, colors=list(_PARTS.values()), labels=list(_PARTS), edgecolor="white", linewidth=0.6)
     ax.set(xlim=(across[0], across[-1]), ylim=(0, 100))
-    ax.set_xlabel(x, fontsize=10)
-    ax.set_ylabel("share of the capacity (%)", fontsize=10)
-    ax.set_title(title, fontsize=11)
-    tidy(ax, grid=False)
+    tidy(ax, x=x, y="share of the capacity (%)", title=title, grid=False)
 
 
 def _fig3(e: Evidence) -> "Figure":
@@ -63,7 +55,7 @@ def _fig3(e: Evidence) -> "Figure":
     curves = {f"a = {a}": (e.what.counts, e.over_counts("slowdown", 1.0, a), i) for i, a in enumerate(FIGURE_3)}
     _curves(ax, curves, FAILURES, f"{e.sources['sdsc'].label}, c = 1.0")
     legend_below(figure, ax, 3)
-    _title(figure, "Fig. 3. Slowdown against failures, with and without prediction", e)
+    titled(figure, "Fig. 3. Slowdown against failures, with and without prediction", e)
     return figure
 
 
@@ -73,7 +65,7 @@ def _fig4(e: Evidence) -> "Figure":
     curves = {f"c = {c}": (e.what.counts, e.over_counts("slowdown", c, 0.1), i) for i, c in enumerate(LOADS)}
     _curves(ax, curves, FAILURES, f"{e.sources['sdsc'].label}, balancing, a = 0.1")
     legend_below(figure, ax, 2)
-    _title(figure, "Fig. 4. Slowdown against failures for two loads", e)
+    titled(figure, "Fig. 4. Slowdown against failures for two loads", e)
     return figure
 
 
@@ -85,7 +77,7 @@ def _fig5(e: Evidence) -> "Figure":
         _shares(ax, e.what.counts, shares, FAILURES, f"({letter}) c = {c}")
     panels[1].set_ylabel("")
     legend_below(figure, panels[0], 3)
-    _title(figure, f"Fig. 5. Capacity against failures, {e.sources['sdsc'].label}, balancing, a = 0.1", e)
+    titled(figure, f"Fig. 5. Capacity against failures, {e.sources['sdsc'].label}, balancing, a = 0.1", e)
     return figure
 
 
@@ -97,7 +89,7 @@ def _versus_prediction(number: int, scheduler: str, x: str) -> Callable[[Evidenc
             curves = {f"c = {c}": (e.what.grid, e.along("slowdown", log, c, scheduler), i) for i, c in enumerate(LOADS)}
             _curves(ax, curves, x, f"({letter}) {e.sources[log].label}")
         legend_below(figure, panels[0], 2)
-        _title(figure, f"Fig. {number}. Slowdown against {x}, {scheduler}", e)
+        titled(figure, f"Fig. {number}. Slowdown against {x}, {scheduler}", e)
         return figure
 
     return draw_it
@@ -112,7 +104,7 @@ def _capacity(number: int, log: str, scheduler: str, x: str) -> Callable[[Eviden
             _shares(ax, e.what.grid, shares, x, f"({letter}) c = {c}")
         panels[1].set_ylabel("")
         legend_below(figure, panels[0], 3)
-        _title(figure, f"Fig. {number}. Capacity against {x}, {e.sources[log].label}, {scheduler}", e)
+        titled(figure, f"Fig. {number}. Capacity against {x}, {e.sources[log].label}, {scheduler}", e)
         return figure
 
     return draw_it

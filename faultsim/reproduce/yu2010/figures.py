@@ -79,7 +79,7 @@ def _fig9(view: View) -> Curves:
 
 
 def _by_load(view: View, column: str) -> Curves:
-    """Over the number of workflows, a curve an accuracy; what is saved is against accuracy 0."""
+    """Over the number of workflows, one curve per accuracy; what is saved is against accuracy 0."""
     flows, scale = np.array(view.what.flows, dtype=float), _AXES[column][1]
     found = {}
     for aoa in view.what.aoas:
@@ -151,10 +151,8 @@ def _fig14(view: View) -> "Figure":
         share = np.repeat(view.what.shares, makespan.shape[1])
         label = f"AOA {aoa:g}"
         ax.plot(share, relative.ravel(), MARKERS[i], color=PALETTE[i], markersize=3.5, alpha=0.6, label=label, lw=0)
-    ax.set_xlabel("false positives among the mistakes", fontsize=10)
-    ax.set_ylabel("makespan, from the window's mean (%)", fontsize=10)
     ax.legend(frameon=False, fontsize=8)
-    tidy(ax)
+    tidy(ax, x="false positives among the mistakes", y="makespan, from the window's mean (%)")
     return _titled(figure, view, "Fig. 14. False positives and false negatives")
 
 
