@@ -36,7 +36,7 @@ FILES = sorted(
     for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "faultsim/**/*.*")
     for path in CHECKOUT.glob(pattern)
     if path.suffix in (".md", ".py", ".pyi", ".pyx", ".pxd")
-    if not {"_build", "generated", "reproductions", "reproduce"} & set(path.parts)
+    if not {"_build", "generated"} & set(path.parts)
 )
 
 

@@ -1,1 +1,1 @@
-"""Studies: papers run again and their claims judged; a folder a study, a row in `studies.STUDIES` each."""
+"""Studies: papers reproduced and their claims judged; each has a folder and a row in `studies.STUDIES`."""

@@ -172,7 +172,7 @@ def counts(rows: Sequence[Row]) -> str:
 
 
 def text(rows: Sequence[Row], width: int = 100) -> str:
-    """The table for a terminal: a block of lines a claim."""
+    """The table for a terminal: one block of lines per claim."""
     import textwrap
 
     lines = []
@@ -207,7 +207,7 @@ def markdown_table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> 
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """The table as Markdown, one row a claim, followed by the rules in words."""
+    """The table as Markdown, one row per claim, followed by the rules in words."""
     table = []
     for row in rows:
         claim, finding = row.claim, row.finding

@@ -20,7 +20,7 @@ def _counts(document: Mapping[str, Any]) -> list[int]:
 
 
 def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]]:
-    """A row a paper, with the head `COLUMNS`.
+    """One row per paper, with the head `COLUMNS`.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def overview(documents: Mapping[str, Mapping[str, Any]]) -> list[list[str | int]
 
 
 def closing(documents: Mapping[str, Mapping[str, Any]]) -> str:
-    """How many claims there are, and what became of them, in a line.
+    """How many claims there are, and how many of them hold, in a line.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from faultsim.reproduce.report import Report
 
 _COLOURS = 64  # of a figure's picture: lines and letters need no more
 _FIGURE = re.compile(r"fig(\d+)(.*)")
-_TITLE = "The claims of the papers, and what became of them"
+_TITLE = "The claims of the papers and their verdicts"
 
 
 def page_of(done: Report[Any], *, command: str = "") -> Page:

@@ -114,7 +114,7 @@ def correlation(x: Floats, y: Floats) -> float:
 
 
 def reduction(base: Floats, better: Floats) -> Estimate:
-    """By which share the mean of `better` is below that of `base`; both one value a replicate.
+    """By which share the mean of `better` is below that of `base`; both with one value per replicate.
 
     Examples
     --------

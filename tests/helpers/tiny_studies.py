@@ -51,7 +51,7 @@ TINY = {
     "krevat2002": Tiny(
         ("K", 26),
         krevat2002.Plan(jobs=80, grid={"nasa": (0.7, 1.0, 1.4, 1.7), "sdsc": (0.7, 1.0, 1.4)}, box_order_grid=(1.0,)),
-        ("look-alike", "(out/fig3.png)"),
+        ("stand-in", "(out/fig3.png)"),
         figures=_figures(2, 8),
     ),
     "oliner2004": Tiny(

@@ -127,7 +127,7 @@ def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
     browser.open(path)
     assert browser.run(UNSEEN) == 0
     assert browser.run("return document.querySelectorAll('figure img').length") == 2
-    assert browser.run("return document.title") == "The claims of the papers, and what became of them"
+    assert browser.run("return document.title") == "The claims of the papers and their verdicts"
     verdicts = """
     const table = document.querySelectorAll("table")[1], heads = [...table.tHead.rows[0].cells];
     heads.find((head) => head.textContent === "verdict").querySelector("button").click();

@@ -144,7 +144,7 @@ def test_real_spans_give_table_1_to_the_printed_digits(data_dir):
 def test_look_alikes_say_what_they_are():
     sources = load(None, jobs=50, seed=3)
     assert [source.label for source in sources.values()] == ["NASA-like", "SDSC-like"]
-    assert all("look-alike" in source.text and "first 50" in source.text for source in sources.values())
+    assert all("stand-in" in source.text and "first 50" in source.text for source in sources.values())
     assert [len(source.log) for source in sources.values()] == [50, 50]
 
 

@@ -34,7 +34,7 @@ def _remarks(evidence: Evidence) -> tuple[str, ...]:
     count = evidence.what.replicates
     return (
         f"Numbers are means over {count} alignments of jobs and failures with 95 % confidence intervals; the "
-        "alignments share jobs, so the intervals are rather too narrow. Expectations and rules were written and "
+        "alignments share jobs, so the intervals are somewhat too narrow. Expectations and rules were written and "
         "committed before the first full run.",
         "The record does not say where a midplane lies on the torus. The natural map takes them by row of racks, "
         "column and midplane; the permuted one shows how much that assumption matters.",

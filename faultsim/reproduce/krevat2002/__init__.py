@@ -18,7 +18,7 @@ from faultsim.simulation.progress import Progress
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *migration_claims.CLAIMS]
 REMARKS = (
     "Saturation is the highest utilization over the load coefficients that the paper plots (c = 0.7-1.4; "
-    "on NASA with backfilling to 1.75). The knee, which decides nothing, is the utilization at which the "
+    "on NASA with backfilling to 1.75). The knee, which affects no verdict, is the utilization at which the "
     "mean wait passes ten mean run times. Definitions, rules and tolerances were written before the "
     "runs.",
 )

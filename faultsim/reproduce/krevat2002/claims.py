@@ -89,7 +89,7 @@ def _table1(
     digits: dict[str, tuple[int, int]],
     unit: float,
 ) -> tuple[list[str], list[bool]]:
-    """Values of Table 1 as printed, and whether each agrees (to the digit; within 5 % for a look-alike)."""
+    """Values of Table 1 as printed, and whether each agrees (to the digit; within 5 % for a stand-in)."""
     ours, good = [], []
     for name in BOTH:
         source = e.sources[name]
@@ -103,14 +103,14 @@ def _table1(
 
 
 def _stand_in(e: Evidence) -> str:
-    return "" if all(s.real for s in e.sources.values()) else "look-alikes count within 5 %"
+    return "" if all(s.real for s in e.sources.values()) else "stand-ins count within 5 %"
 
 
 @CLAIMS.add("K4", "Table 1", "number", "6.3 (14.4), 9.7 (14.8)", settings="the 10,000-job spans")
 def _k4(e: Evidence) -> Finding:
     """Job sizes: NASA mean 6.3, sd 14.4, powers of 2 only; SDSC 9.7, sd 14.8, any.
 
-    Equal to the printed digits (a look-alike: within 5 %).
+    Equal to the printed digits (a stand-in: within 5 %).
     """
     ours, good = _table1(
         e, ("size_mean", "size_sd"), {"nasa": (6.3, 14.4), "sdsc": (9.7, 14.8)}, {"nasa": (1, 1), "sdsc": (1, 1)}, 1.0
@@ -130,7 +130,7 @@ def _k4(e: Evidence) -> Finding:
 def _k5(e: Evidence) -> Finding:
     """Workload: NASA mean 0.881, sd 5.41; SDSC 7.1, sd 25.5 x 10^6 node-s.
 
-    Equal to the printed digits (a look-alike: within 5 %).
+    Equal to the printed digits (a stand-in: within 5 %).
     """
     ours, good = _table1(
         e,

@@ -1,4 +1,4 @@
-"""The two logs of [krevat2002]: the real 10,000-job spans where the user has them, else built-in look-alikes."""
+"""The two logs of [krevat2002]: the real 10,000-job spans where the user has them, else built-in stand-ins."""
 
 from pathlib import Path
 
@@ -30,11 +30,11 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, J
     Parameters
     ----------
     data : path or None
-        Folder with the real logs. A log that is not there is replaced by its look-alike, which its `JobLog` says.
+        Folder with the real logs. A log that is not there is replaced by its stand-in, which its `JobLog` says.
     jobs : int or None
         Keep the first so many.
     seed : int
-        Seed of the look-alikes.
+        Seed of the stand-ins.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, J
             text = f"{found[name].name}, the span of Table 1"
         else:
             log = make(10_000, np.random.default_rng([seed, len(sources)]))
-            text = f"built-in look-alike {name}_like (seed {seed})"
+            text = f"built-in stand-in {name}_like (seed {seed})"
         log, text = headed(log, text, jobs=jobs, nodes=NODES)
         sources[name] = JobLog(name, log, name in found, text)
     return sources

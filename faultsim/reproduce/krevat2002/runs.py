@@ -101,7 +101,7 @@ COLUMNS: dict[str, Callable[[Any], float]] = {
 
 @dataclass(frozen=True)
 class Curve:
-    """Metrics of one series over the load coefficients `c`, ascending; `columns` as in `COLUMNS`, one value a c."""
+    """Metrics of one series over the load coefficients `c`, ascending; `columns` as in `COLUMNS`, one value per c."""
 
     c: NDArray[np.float64]
     columns: Mapping[str, NDArray[np.float64]]

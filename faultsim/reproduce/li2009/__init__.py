@@ -74,30 +74,30 @@ def _run(
 def _remarks(evidence: Evidence) -> tuple[str, ...]:
     count = evidence.what.replicates
     return (
-        f"A gain compares means over {count} replicates, which all methods share (jobs, failures, "
-        "predictions), with the 95 % confidence interval of the paired replicates. A composite gain is (K(EASY) - "
-        "K(method)) / K(EASY), with K the area of the Kiviat graph in the order Resp, 1 - Util, MTBC, SUL, JFR, FSD; "
-        "the rim of each axis is the largest value among the methods compared in that setting. The paper does not "
-        "give the order in its text; the range over all 60 is printed beside the gain.",
+        f"A gain compares means over {count} replicates, which all methods share (jobs, failures, predictions), with "
+        "the 95 % confidence interval of the paired replicates. A composite gain is (K(EASY) - K(method)) / K(EASY), "
+        "with K the area of the Kiviat graph in the order Resp, 1 - Util, MTBC, SUL, JFR, FSD; the outer end of each "
+        "axis is the largest value among the methods compared in that setting. The paper does not give the order in "
+        "its text; the range over all 60 is printed beside the gain.",
         "Table 3, the baseline, is not in the paper's text. Of its values the MTBF (56 days) and the load (.7) follow "
         "from the text; the printed mean run time of 1,500 s contradicts both the load and the response times, and is "
         "taken as 15,000 s. All other values were chosen by us, in trial runs of other programs, partly because they "
         "bring the 600 failed jobs and the gains of Figure 4 and the MTBF curve of Figure 7 into reach, so F1, F2, F4, "
         "F11 and F13 are weaker tests than the other claims. Each is an option of the command.",
-        "The paper's system traces (TACC Lonestar, NCSA) are not public: the lines above say what stands for them. The "
-        "paper states a failure-free load of 84 %, while its own arrival rate, mean size and mean run time make 38 %: "
-        "the trace is run at both. At 84 % the failures saturate the machine, since a job is held until its node is "
-        "repaired, and single replicates differ by much more than the methods do. That the paper's gain "
-        "comes out at 38 % was known from trial runs of other programs.",
+        "The paper's system traces (TACC Lonestar, NCSA) are not public: the lines above say what stands in for them. "
+        "The paper states a failure-free load of 84 %, while its own arrival rate, mean size and mean run time make 38 "
+        "%: the trace is run at both. At 84 % the failures saturate the machine, since a job is held until its node is "
+        "repaired, and single replicates differ by much more than the methods do. That the paper's gain comes out at "
+        "38 % was known from trial runs of other programs.",
         "The three strategies choose differently only where spare nodes are too few for all suspicious jobs, which at "
         "the baseline is hardly ever: most of their runs are the same, and F6 and F7 judge the rest.",
-        "The figure that no paper has: fault-aware placement (SafestFirst) is told of the same predictions as FARS, "
-        "but when a job starts and for all of its expected run time, so it sees further ahead; checkpoints set by the "
+        "The figure that no paper has: fault-aware placement (SafestFirst) uses the same predictions as FARS, but when "
+        "a job starts and for all of its expected run time, so it sees further ahead; checkpoints set by the "
         "prediction are sqrt(2 C M / (1 - recall)) apart (Aupy, Robert, Vivien, Zaidouni 2014), and there are none at "
         "recall 1. The composite gain has no axis for the time that checkpoints take, but one for the work that is "
         "lost, so it counts what longer intervals cost and not what they save.",
-        "Rules and tolerances were written and committed before the first run with FARS, but for one: that a tie is no "
-        "win in F6 was settled after a look at one replicate.",
+        "Rules and tolerances were written and committed before the first run with FARS, except one: that a tie does "
+        "not count as a win in F6 was decided after looking at one replicate.",
     )
 
 

@@ -8,7 +8,7 @@ Jobs
 Failures
     The paper's are those of a cluster of the NCSA.  Here: LANL system 20 (510 node numbers), end to end, with the
     times stretched to the NCSA's MTBF of a node (14.16 days), and the down times to its MTTR (1.73 h).  Which node of
-    the record is which of the machine, and where in the record a run begins, is drawn anew for each replicate.
+    the record is which of the machine, and where in the record a run begins, is drawn separately for each replicate.
 """
 
 from dataclasses import dataclass, fields
@@ -120,7 +120,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Drawn:
-    """Jobs and failures of section 5.2.1: the jobs do not hang on the failures, nor the failures on the load."""
+    """Jobs and failures of section 5.2.1: the jobs do not depend on the failures, nor the failures on the load."""
 
     label: str
     uptimes: str
@@ -134,9 +134,9 @@ class Drawn:
         """What is drawn."""
         p = self.parameters
         return (
-            f"drawn anew for each replicate (seed {self.seed}): {p.jobs:,} jobs, exponential gaps of {p.gap:g} s, run "
-            f"times of {p.runtime:g} s and sizes of {p.size:g} (rounded half up, at least 1); up times {self.uptimes}, "
-            f"repairs exponential"
+            f"drawn separately for each replicate (seed {self.seed}): {p.jobs:,} jobs, exponential gaps of "
+            f"{p.gap:g} s, run times of {p.runtime:g} s and sizes of {p.size:g} (rounded half up, at least 1); up "
+            f"times {self.uptimes}, repairs exponential"
         )
 
     @property

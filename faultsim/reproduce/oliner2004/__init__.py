@@ -41,8 +41,8 @@ def _remarks(evidence: Evidence) -> tuple[str, ...]:
         "denominator is max(run time, 10 s) (the paper prints min, which its own axes exclude). Definitions, rules and "
         "tolerances were written and committed before the first full run.",
         "The paper's failure trace (a year of a 350-node cluster) and the LLNL T3D log are not public, and the spans "
-        "of its job logs are not given: the settings below say what stands for them. Spans, bursts and locations were "
-        "chosen in trial runs of other programs, partly because they bring the 70 % of section 1 and the axes of "
+        "of its job logs are not given: the settings below say what stands in for them. Spans, bursts and locations "
+        "were chosen in trial runs of other programs, partly because they bring the 70 % of section 1 and the axes of "
         "Figure 6 into reach, so O2 and O9 are weaker tests than the other claims.",
     )
 

@@ -17,7 +17,7 @@ SETTINGS = {
     "B": "Torus(4, 4, 8); EasyBackfill(), Defragment(), Balancing() with Confidence(a), Requeue(); no start delay; "
     'estimates="actual"; 4,000 node failures (LLNL 1,000) from the log\'s first arrival to its last, down time 0, in '
     "bursts of 8 nodes on average (geometric), times Weibull(.55) in windows of 32, locations Zipf(.5) over shuffled "
-    "nodes; one trace a replicate, the same for all settings",
+    "nodes; one trace per replicate, the same for all settings",
     "B1": "B on SDSC; the replicate's trace of 4,000 failures thinned",
     "T": "B with TieBreaking() and Accuracy(a)",
     "W": "B on all of the SDSC log, with 1,000 node failures in bursts of 5.5 (a burst in four days)",

@@ -81,7 +81,7 @@ def halved(log: Workload) -> Workload:
 
 
 def nasa_like_cleaned(rng: np.random.Generator) -> Workload:
-    """The look-alike without the one-node checks, which the cleaned log has not either, at that log's load."""
+    """The stand-in without the one-node checks, which the cleaned log does not have either, at that log's load."""
     log = nasa_like(round(_NASA_ALL / 0.3865), rng)
     return log[log.user != 0].with_load(_NASA_LOAD, nodes=NODES)
 
@@ -146,7 +146,7 @@ def _real(name: str, log: Workload, file: str) -> tuple[Workload, str]:
 def failures(source: JobLog, replicate: int, *, seed: int) -> FailureTrace:
     """The failures of one replicate: all of them, from the log's first arrival to its last.
 
-    What is drawn hangs on log, replicate and seed only, so every policy meets the same failures.
+    What is drawn depends only on log, replicate and seed, so every policy meets the same failures.
     """
     kind = TRACES[source.name]
     rng = np.random.default_rng([seed, sorted(TRACES).index(source.name), replicate, 0xF411])

@@ -28,12 +28,12 @@ REMARKS = (
     "All numbers are means over the windows of the failure record with 95 % confidence intervals of the paired runs; a "
     "window's value is the mean over its prediction traces, a makespan the mean over the workflows of a run. "
     "Definitions, rules and tolerances were written and committed before the first full run.",
-    "The bench of the paper is not public: in its place stand random workflows of its sizes with random meshing "
+    "The bench of the paper is not public: its place is taken by random workflows of its sizes with random meshing "
     "degree, edge length, weights and ratio of communication to computation, whose ranges are ours "
     "(`faultsim.synthetic.bench_dags`), on nodes of equal speed. The claims are judged on these, and with the order "
     "across workflows ascending. The same rules with the order descending, which is all that the paper's Figure 3 "
-    "shows, and on recorded workflows of WfCommons and Pegasus stand in a table of their own and decide nothing. "
-    "How many workflows run at a time is ours too, but for the 10 of Figure 9: 1, 5, 10 and 20.",
+    "shows, and on recorded workflows of WfCommons and Pegasus are in a separate table and do not affect the verdicts. "
+    "The numbers of concurrent workflows (1, 5, 10 and 20) are ours too, except the 10 of Figure 9.",
 )
 
 

@@ -100,7 +100,7 @@ def record(data: str | Path | None, *, windows: int, seed: int) -> Record:
 
 
 def _window(whole: FailureTrace, rng: np.random.Generator) -> FailureTrace:
-    """Two months of some nodes, numbered anew; an outage that is under way comes in with what is left of it."""
+    """Two months of some nodes, renumbered; an outage that is under way comes in with what is left of it."""
     begin = rng.uniform(0, whole.span - SPAN)
     chosen = np.sort(rng.permutation(OF_NODES)[:NODES])
     number = np.full(max(OF_NODES, whole.min_nodes), -1)

@@ -180,7 +180,7 @@ class View:
         return self._table(Key(self.workload, self.reading, "flaw", self.what.many, aoa, mix=True), column)
 
     def calm(self, column: str, flows: int, scheduler: str, reading: str, nodes: int = NODES) -> Floats:
-        """A column of the runs without failures, one value a window (the workflows differ)."""
+        """A column of the runs without failures, one value per window (the workflows differ)."""
         return _over_traces(self._table(Key(self.workload, reading, scheduler, flows, np.nan, nodes=nodes), column))
 
 

@@ -25,14 +25,14 @@ CLAIMS: list[Claim[View]] = [*claims.CLAIMS, *strategy_claims.CLAIMS]
 REMARKS = (
     "The paper does not say where in the queue a killed job goes, so every run is made twice: by arrival (it keeps its "
     "place by submit time, and is often the head of the queue) and at the tail. A claim holds if it does under both "
-    "readings on the Hyper-Erlang workload, does not if it fails under both, and else holds partly. The same rules on "
-    "the real log stand beside it and decide nothing.",
+    "readings on the Hyper-Erlang workload, does not if it fails under both, and else holds partly. The findings of "
+    "the same rules on the real log are given as notes and do not affect the verdicts.",
     "Values are means over replicates with 95 % confidence intervals; strategies compared share their jobs and "
     "failures. Over the factors is the plain mean of the relative changes at the run-time factors .3 to 1.1; low load "
     "is up to .5, medium .6 to .8, high from .9 on. Slowdown is response over run time, without a bound, as the paper "
     "defines it. Definitions, rules and tolerances were written before the runs.",
-    "The paper's own workload (LLNL's ASCI Blue-Pacific) is not public. In its place stands the CTC SP2, to which the "
-    "same model was first fitted, and which is fitted again here.",
+    "The paper's own workload (LLNL's ASCI Blue-Pacific) is not public. The CTC SP2, to which the same model was first "
+    "fitted, takes its place and is fitted again here.",
 )
 #: Reading -> how the table calls it.
 _WORDS = {"arrival": "by arrival", "tail": "at the tail"}

@@ -53,7 +53,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Source:
-    """A workload of the experiments: one log a replicate, and where it comes from."""
+    """A workload of the experiments: one log per replicate, and where it comes from."""
 
     name: str
     label: str
@@ -62,7 +62,7 @@ class Source:
     logs: Sequence[Workload]
 
     def log(self, replicate: int) -> Workload:
-        """The jobs of a replicate: drawn anew for each, or the same real ones."""
+        """The jobs of a replicate: drawn separately for each, or the same real ones."""
         return self.logs[replicate % len(self.logs)]
 
 
@@ -91,7 +91,7 @@ def load(data: str | Path | None, *, replicates: int, seed: int, days: float = D
             "fit",
             "Hyper-Erlang",
             f"Hyper-Erlang fit of {FITTED_JOBS:,} jobs of the CTC SP2, sizes capped at {NODES}, {days:g} days, drawn "
-            f"anew for each of {replicates} replicates (seed {seed})",
+            f"separately for each of {replicates} replicates (seed {seed})",
             False,
             logs,
         )
