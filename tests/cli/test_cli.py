@@ -14,18 +14,14 @@ import pytest
 import faultsim as fs
 from faultsim.cli.output import dumps, table
 from faultsim.cli.parser import hint, one_line
+from helpers import command
 from helpers.command import refused, run
-
-SWF = "; MaxProcs: 16\n" + "".join(
-    f"{i} {10 * i} -1 {5 + 7 * i % 40} {1 + i % 9} -1 -1 {1 + i % 9} {60} -1 1 {i % 3} -1 -1 -1 -1 -1 -1\n"
-    for i in range(1, 41)
-)
 
 
 @pytest.fixture
 def swf(tmp_path):
     path = tmp_path / "small.swf"
-    path.write_text(SWF)
+    path.write_text(command.swf(5, 60))
     return str(path)
 
 

@@ -12,12 +12,6 @@ from helpers import command
 
 RAS = "2005-06-05-01.55.06.697467 R11-M0-NB-C:J07-U11 RAS KERNEL FATAL rts internal error\n"
 FTA = "    0\t    0\t    7\t    5\tsite/node1\t         0\t   1115820000\t   1115823600\t       NULL\n"
-LANL = (
-    "System,nodenumz,Prob Started (mm/dd/yy hh:mm),Prob Fixed (mm/dd/yy hh:mm),Down Time\n"
-    "2,0,6/21/2005 10:54,6/21/2005 11:00,6\n"
-    "2,3,6/22/2005 10:54,6/22/2005 11:00,6\n"
-    "20,5,6/21/2005 10:54,6/21/2005 11:00,6\n"
-)
 
 
 def run(capsys, *argv):
@@ -30,7 +24,7 @@ def refused(capsys, *argv):
 
 @pytest.fixture
 def files(tmp_path):
-    for name, text in {"lanl.csv": LANL, "event_trace.tab": FTA, "ras.log": RAS}.items():
+    for name, text in {"lanl.csv": command.LANL, "event_trace.tab": FTA, "ras.log": RAS}.items():
         (tmp_path / name).write_text(text)
     fs.FailureTrace([10, 20, 30], [0, 5, 200], [60, 0, 60], span=100).write_csv(tmp_path / "own.csv.gz")
     return tmp_path
@@ -72,7 +66,7 @@ def test_readers_get_their_options(capsys, files):
         assert (status, err) == (0, "")
         return json.loads(out)["n_failures"]
 
-    assert n_failures(files / "lanl.csv", "--system", 20) == 1
+    assert n_failures(files / "lanl.csv", "--system", 20) == 2
     assert n_failures(files / "lanl.csv", "--begin", "2005-06-22") == 1
     assert n_failures(files / "lanl.csv", "--end", 1119398400) == 1  # 2005-06-22 in seconds
     with open(files / "ras.log", "a") as file:

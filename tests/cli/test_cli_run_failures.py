@@ -7,23 +7,12 @@ import pytest
 import faultsim as fs
 from helpers import command
 
-LANL = (
-    "System,nodenumz,Prob Started (mm/dd/yy hh:mm),Prob Fixed (mm/dd/yy hh:mm),Down Time\n"
-    "2,0,6/21/2005 10:54,6/21/2005 11:00,6\n"
-    "20,3,6/21/2005 10:54,6/21/2005 11:00,6\n"
-    "20,5,6/22/2005 10:54,6/22/2005 11:00,6\n"
-)
-SWF = "; MaxProcs: 16\n" + "".join(
-    f"{i} {10 * i} -1 {50 + 7 * i % 40} {1 + i % 9} -1 -1 {1 + i % 9} {99} -1 1 {i % 3} -1 -1 -1 -1 -1 -1\n"
-    for i in range(1, 41)
-)
-
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "small.swf").write_text(SWF)
-    (tmp_path / "lanl.csv").write_text(LANL)
+    (tmp_path / "small.swf").write_text(command.swf(50, 99))
+    (tmp_path / "lanl.csv").write_text(command.LANL)
     fs.FailureTrace([60, 130, 500], [0, 5, 200], [60, 0, 60], span=9000).write_csv("own.csv")
     return tmp_path
 
@@ -59,7 +48,7 @@ def test_a_file(capsys, here):
 
 
 def test_formats_and_their_options(capsys, here):
-    for words, count in (("lanl,system=20", 2), ("system=2", 1), ("lanl", 1)):
+    for words, count in (("lanl,system=20", 2), ("system=2", 2), ("lanl", 2)):
         made = document(capsys, "--failures", f"lanl.csv:{words}")
         assert made["settings"]["failures"]["count"] == count
     (here / "odd:lanl").write_text((here / "own.csv").read_text())

@@ -112,9 +112,3 @@ class Browser:
         """What the page, or the browser about it, has said in its console since the last call."""
         entries = self._call("POST", f"/session/{self.session}/se/log", {"type": "browser"})
         return [f"{entry['level']}: {entry['message']}" for entry in entries]
-
-    def screenshot(self, path: Path) -> None:
-        """Write what is seen as a PNG."""
-        import base64
-
-        path.write_bytes(base64.b64decode(self._call("GET", f"/session/{self.session}/screenshot")))

@@ -4,6 +4,8 @@ import numpy as np
 
 from faultsim.data.event_kinds import EVENT_KINDS
 from faultsim.reference.engine import simulate
+from faultsim.simulation.engine_inputs import ticks
+from helpers.engines import assert_same, compiled
 
 ARRIVAL = {"name": "arrival"}
 FCFS = {"name": "fcfs", "order": ARRIVAL}
@@ -40,23 +42,36 @@ TAIL = {**REQUEUE, "place": "tail"}
 HOLD = {"name": "hold", "restart_cost": 0.0}
 
 
+def table(rows, *names):
+    """Rows as columns, nodes and sizes whole."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    types = {"node": np.int32, "size": np.int32}
+    return {name: np.array(column, types.get(name, float)) for name, column in zip(names, columns, strict=True)}
+
+
 def run(machine, scheduler, jobs, world=None, **options):
-    """Jobs are (submit, runtime, size) or (submit, runtime, size, estimate)."""
-    rows = [(*job, job[1]) if len(job) == 3 else job for job in jobs]
-    submit, runtime, size, estimate = zip(*rows, strict=True)
-    return simulate(config(machine, scheduler, **options), submit, runtime, estimate, size, world)
+    """The same in both engines; jobs are (submit, runtime, size) or (submit, runtime, size, estimate)."""
+    settings = config(machine, scheduler, **options)
+    columns = table([(*job, job[1])[:4] for job in jobs], "submit", "runtime", "size", "estimate")
+    slow = simulate(settings, **columns, world=world)
+    del settings["verify"]
+    assert_same(compiled(settings, columns, world), slow)
+    return slow
 
 
-def failing(jobs, failures, machine, scheduler=FCFS, *, predictions=(), p=1.0, alarms=(), **options):
-    """A run with failures (time, node, down time), predictions (time, node) and alarms (time, node)."""
-    time, node, downtime = zip(*failures, strict=True) if failures else ((), (), ())
-    world = {"failures": {"time": np.array(time, float), "node": np.array(node), "downtime": np.array(downtime, float)}}
+def failing(jobs, failures, machine, scheduler=FCFS, *, predictions=(), p=1.0, alarms=(), interval=None, **options):
+    """A run with failures (time, node, down time), predictions (time, node) or (begin, end, node), alarms (time, node).
+
+    With an `interval` a tick of `Fars` comes after every so many seconds.
+    """
+    world = {"failures": table(failures, "time", "node", "downtime")}
     if predictions:
-        time, node = (np.array(column) for column in zip(*predictions, strict=True))
-        world["predictions"] = {"begin": time, "end": time, "node": node, "p": p}
+        spans = [row if len(row) == 3 else (row[0], *row) for row in predictions]
+        world["predictions"] = table(spans, "begin", "end", "node") | {"p": p}
+    if predictions and interval:
+        world["ticks"] = ticks(world["predictions"], interval)
     if alarms:
-        time, node = (np.array(column) for column in zip(*alarms, strict=True))
-        world["alarms"] = {"time": time, "node": node}
+        world["alarms"] = table(alarms, "time", "node")
     return run(machine, scheduler, jobs, world, **{"recovery": REQUEUE, **options})
 
 
@@ -65,6 +80,11 @@ def rows(result):
     columns = {name: column.tolist() for name, column in result["events_table"].items()}
     kinds = [EVENT_KINDS[kind] for kind in columns["kind"]]
     return list(zip(columns["time"], kinds, columns["job"], columns["node"], strict=True))
+
+
+def ledger(result):
+    """The accounts that are not zero."""
+    return {account: seconds for account, seconds in result["ledger"].items() if seconds}
 
 
 def starts(machine, scheduler, jobs, **options):

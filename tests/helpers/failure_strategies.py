@@ -5,77 +5,14 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from helpers.strategies import (
-    BOX_ORDERS,
-    SCHEDULERS,
-    MiddleBox,
-    job_columns,
-    lowered_defragments,
-    lowered_machines,
-    lowered_schedulers,
-)
+from helpers.drawn_policies import policies
+from helpers.strategies import SCHEDULERS, job_columns, lowered_machines, lowered_placements
 
 MACHINES = ("cluster", "torus")
-CHECKPOINTING = (
-    "none", "periodic", "young", "daly", "max_availability", "before_failure", "predicted_windows", "risk_based",
-)  # fmt: skip
 
 
 def multiples(*values: float) -> st.SearchStrategy[float]:
     return st.sampled_from(values)
-
-
-@st.composite
-def placements(draw: st.DrawFn, machine: dict) -> dict:
-    names = ["first_fit", "least_failures_first", "safest_first"]
-    if "shape" in machine:
-        names += ["curve_best_fit", "curve_best_fit"]
-    if machine["name"] == "torus":
-        names = ["balancing", "tie_breaking", "balancing", "first_fit", "max_free_partition", "most_cubic", "python"]
-    placement = {"name": draw(st.sampled_from(names)), "box_order": draw(st.sampled_from(BOX_ORDERS))}
-    if placement["name"] == "curve_best_fit":
-        placement["curve"] = draw(st.sampled_from(["snake", "hilbert"]))
-    if placement["name"] == "balancing":
-        placement["rule"] = draw(st.sampled_from(["prod", "max"]))
-    if placement["name"] == "python":
-        placement["object"] = MiddleBox()
-    return placement
-
-
-@st.composite
-def migrations(draw: st.DrawFn, torus: bool, unit: float) -> dict:
-    if torus:
-        return draw(lowered_defragments()) | {"cost": draw(multiples(0, 1, 3, 25)) * unit}
-    threshold, cost = draw(multiples(1.0, 0.0, 2.0)), draw(multiples(0, 1, 3, 8)) * unit
-    return {"name": "least_failures", "threshold": threshold, "cost": cost}
-
-
-@st.composite
-def recoveries(draw: st.DrawFn, unit: float) -> dict:
-    cost = draw(multiples(0, 1, 3)) * unit
-    if draw(st.sampled_from(["requeue", "requeue", "hold"])) == "hold":
-        return {"name": "hold", "restart_cost": cost}
-    return {"name": "requeue", "place": draw(st.sampled_from(["arrival", "tail"])), "restart_cost": cost}
-
-
-@st.composite
-def checkpointings(draw: st.DrawFn, name: str, unit: float) -> dict:
-    cost = draw(multiples(1, 0, 2, 4)) * unit
-    if name == "none":
-        return {"name": name}
-    if name == "periodic":
-        return {"name": name, "interval": draw(multiples(2, 1, 3, 5, 2.5)) * unit, "cost": cost}
-    if name in ("young", "daly", "max_availability"):
-        rule = {"name": name, "cost": max(cost, unit), "mtbf": draw(multiples(20, 1, 5, 60)) * unit}
-        return rule | ({"repair": draw(multiples(0, 3)) * unit} if name == "max_availability" else {})
-    if name == "risk_based":
-        return {"name": name, "interval": draw(multiples(1, 2, 3)) * unit, "cost": cost}
-    rule = {"name": name, "cost": cost}
-    if name == "predicted_windows":
-        k, seconds = draw(st.integers(1, 2)), draw(multiples(0, 2, 4)) * unit
-        victims = [{"name": "all"}, {"name": "long", "seconds": seconds}, {"name": "big", "k": k}]
-        rule |= {"interval": 3 * unit, "bucket": 1.0, "victims": draw(st.sampled_from(victims))}
-    return rule
 
 
 def by_time(rows: list[tuple], **types: type) -> dict:
@@ -118,7 +55,9 @@ def alarms(
     if rule["name"] == "predicted_windows":
         width = draw(st.sampled_from([4, 7, 12]))
         for k in sorted({(time - 1) // width for time, _, _ in failures if time > 0}):
-            rows += [(k * width * unit + i * rule["interval"], -1) for i in range(math.ceil(width / 3))]
+            rows += [
+                (k * width * unit + i * rule["interval"], -1) for i in range(math.ceil(width * unit / rule["interval"]))
+            ]
         if not draw(st.integers(0, 3)):
             rows += [(time * unit, -1) for time in draw(moments)]
     return rows
@@ -129,7 +68,6 @@ def failure_cases(
     draw: st.DrawFn,
     machines: tuple[str, ...] = MACHINES,
     schedulers: tuple[str, ...] = SCHEDULERS,
-    checkpointing: tuple[str, ...] = CHECKPOINTING,
     max_jobs: int = 20,
 ) -> tuple[dict, dict, dict]:
     """(settings, columns, world) for one run in which things fail.
@@ -140,16 +78,17 @@ def failure_cases(
     torus = machine["name"] == "torus"
     nodes = machine["x"] * machine["y"] * machine["z"] if torus else machine["nodes"]
     unit = draw(st.sampled_from([1.0, 1.0, 0.1]))
-    scheduler = draw(lowered_schedulers(schedulers))
-    if scheduler["name"] != "fcfs":
-        scheduler["repairs"] = draw(st.sampled_from(["known", "unknown"]))
-    rule = draw(checkpointings(draw(st.sampled_from(checkpointing)), unit))
+
+    def drawn(kind, **options):
+        return draw(policies(kind, machine["name"], unit=unit, **options)).lower()
+
+    rule = drawn("checkpointing")
     settings = {
         "machine": machine,
-        "scheduler": scheduler,
-        "placement": draw(placements(machine)),
-        "migration": draw(st.none() | migrations(torus, unit)),
-        "recovery": draw(recoveries(unit)),
+        "scheduler": drawn("scheduler", names=schedulers, written=True),
+        "placement": draw(lowered_placements(machine)),
+        "migration": drawn("migration") if draw(st.booleans()) else None,
+        "recovery": drawn("recovery"),
         "checkpointing": rule,
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(multiples(0, 0, 1, 3)) * unit,

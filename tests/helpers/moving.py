@@ -1,11 +1,8 @@
-"""What the cases of `Fars` worked by hand share: few words for settings and suspicion, and both engines at once."""
+"""What the cases of `Fars` worked by hand share: few words for settings and suspicion."""
 
 import numpy as np
 
-from faultsim.reference.engine import simulate as plainly
-from faultsim.simulation.engine_inputs import ticks
-from helpers.by_hand import FCFS, REQUEUE, config, rows
-from helpers.engines import assert_same, compiled
+from helpers.by_hand import FCFS, failing, rows
 
 FARS = {
     "name": "fars", "interval": 10.0, "strategy": {"name": "job_failure_rate"}, "spares": "dynamic",
@@ -15,30 +12,12 @@ FARS = {
 LIVE = {"live": True}
 
 
-def moving(jobs, machine, suspicious, scheduler=FCFS, *, failures=(), p=1.0, fars=(), alarms=(), **options):
-    """A run with suspicious nodes {k: nodes in the interval from 10 k to 10 (k + 1)}, the same in both engines.
-
-    Jobs are (submit, runtime, size) or (submit, runtime, size, estimate), failures (time, node, down time).
-    """
+def moving(jobs, machine, suspicious, scheduler=FCFS, *, failures=(), fars=(), **options):
+    """A run with suspicious nodes {k: nodes in the interval from 10 k to 10 (k + 1)}; otherwise as `failing`."""
     rule = {**FARS, **dict(fars)}
     seen = [(k * 10.0, (k + 1) * 10.0, node) for k, nodes in sorted(suspicious.items()) for node in nodes]
-    begin, end, node = (np.array(column) for column in zip(*seen, strict=True)) if seen else [np.empty(0)] * 3
-    table = {"begin": begin.astype(float), "end": end.astype(float), "node": node.astype(np.int32), "p": p}
-    world = {"predictions": table, "ticks": ticks(table, rule["interval"])} if seen else {}
-    for name, given, rest in (("failures", failures, ["downtime"]), ("alarms", alarms, [])):
-        if given:
-            columns = zip(("time", "node", *rest), zip(*given, strict=True), strict=True)
-            world[name] = {key: np.array(column, np.int32 if key == "node" else float) for key, column in columns}
-    settings = config(machine, scheduler, **{"recovery": REQUEUE, "rescheduling": rule, **options})
-    given = [(*job, job[1]) if len(job) == 3 else job for job in jobs]
-    columns = {
-        name: np.array(column, np.int32 if name == "size" else float)
-        for name, column in zip(("submit", "runtime", "size", "estimate"), zip(*given, strict=True), strict=True)
-    }
-    slow = plainly(settings, **columns, world=world)
-    del settings["verify"]
-    assert_same(compiled(settings, columns, world), slow)
-    return slow
+    options |= {"predictions": seen, "interval": rule["interval"], "rescheduling": rule}
+    return failing(jobs, failures, machine, scheduler, **options)
 
 
 def ledger(result):

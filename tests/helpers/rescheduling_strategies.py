@@ -3,28 +3,10 @@
 import numpy as np
 from hypothesis import strategies as st
 
+import faultsim as fs
 from faultsim.simulation.engine_inputs import ticks
-from helpers.failure_strategies import by_time, failure_cases, multiples
-
-STRATEGIES = ("service_unit_loss", "job_failure_rate", "failure_slowdown", "node_stealing")
-
-
-@st.composite
-def rescheduling(draw: st.DrawFn, torus: bool, nodes: int, unit: float, static: bool) -> dict:
-    """A lowered `Fars`."""
-    pool = {"name": "static", "k": min(draw(st.integers(0, 3)), nodes - 1)} if static and not torus else "dynamic"
-    return {
-        "name": "fars",
-        "interval": draw(multiples(2, 1, 4, 10)) * unit,
-        "strategy": {"name": draw(st.sampled_from(STRATEGIES[:3] if torus else STRATEGIES))},
-        "spares": pool,
-        "checkpoint_cost": draw(multiples(1, 0, 2, 5)) * unit,
-        "restart_cost": draw(multiples(1, 0, 3)) * unit,
-        "live": draw(st.booleans()),
-        "suspicious": draw(st.sampled_from(["last", "ignore"])),
-        "queue_cost": draw(st.sampled_from(["last", "mean"])),
-        "residual": draw(st.sampled_from(["printed", "difference"])),
-    }
+from helpers.drawn_policies import policies
+from helpers.failure_strategies import by_time, failure_cases
 
 
 @st.composite
@@ -50,7 +32,9 @@ def fars_cases(draw: st.DrawFn, machines: tuple[str, ...], schedulers: tuple[str
     torus = machine["name"] == "torus"
     nodes = machine["x"] * machine["y"] * machine["z"] if torus else machine["nodes"]
     unit = 0.1 if any(float(t) % 1 for t in (*columns["submit"], *columns["runtime"], *columns["estimate"])) else 1.0
-    rule = draw(rescheduling(torus, nodes, unit, static=not draw(st.integers(0, 2))))
+    pool = not torus and not draw(st.integers(0, 2))
+    spares = st.just(fs.Static(min(draw(st.integers(0, 3)), nodes - 1)) if pool else "dynamic")
+    rule = draw(policies("rescheduling", machine["name"], unit=unit, spares=spares)).lower()
     settings["rescheduling"] = rule
     if rule["spares"] != "dynamic":  # what the pool leaves
         columns["size"] = np.minimum(columns["size"], nodes - rule["spares"]["k"]).astype(np.int32)

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 import faultsim as fs
+from helpers.drawn_policies import policies
 
 SECONDS = st.one_of(st.integers(0, 10**9).map(float), st.floats(0, 1e9, allow_nan=False))
 
@@ -33,27 +34,6 @@ TORI = [(1, 1, 9), (1, 5, 2), (2, 2, 2), (2, 3, 4), (3, 3, 3), (4, 4, 1), (4, 4,
 #: Of clusters whose nodes have coordinates.
 SHAPES = [(1, 1, 9), (4, 1, 5), (2, 2, 4), (2, 3, 3), (3, 2, 2)]
 SCHEDULERS = ("fcfs", "easy", "backfill", "conservative")
-BOX_ORDERS = ["extents-descending", "extents-ascending", "bases"]
-
-
-class CountDown:
-    """A queue order in Python with many ties."""
-
-    def keys(self, queue, now):
-        return -(queue.size % 3) - (queue.index % 2)
-
-
-class MiddleBox:
-    """A placement in Python that looks at everything it is shown."""
-
-    def choose(self, job, candidates, state):
-        return (job.index + job.size + int(state.busy.sum())) % len(candidates)
-
-
-def lowered_orders() -> st.SearchStrategy[dict]:
-    """Arrival more often than the others."""
-    names = st.sampled_from(["arrival", "arrival", "arrival", "shortest", "largest", "wfp3", "unicef"])
-    return st.one_of(names.map(lambda name: {"name": name}), st.just({"name": "python", "object": CountDown()}))
 
 
 @st.composite
@@ -67,41 +47,10 @@ def lowered_machines(draw: st.DrawFn, kinds: tuple[str, ...] = ("cluster", "toru
     return {"name": "torus", "x": x, "y": y, "z": z, "wrap": draw(st.booleans())}
 
 
-@st.composite
-def lowered_schedulers(draw: st.DrawFn, kinds: tuple[str, ...] = SCHEDULERS) -> dict:
-    scheduler = {"name": draw(st.sampled_from(kinds)), "order": draw(lowered_orders())}
-    if scheduler["name"] != "fcfs":
-        scheduler |= {"max_growth": draw(st.sampled_from([1, 0, 2, 5])), "repairs": "known"}
-    if scheduler["name"] in ("easy", "backfill"):
-        scheduler["reservation"] = draw(st.sampled_from(["any", "fixed"]))
-    if scheduler["name"] == "backfill":
-        scheduler["depth"] = draw(st.sampled_from([2, 1, 3, 5, "unlimited", "unlimited"]))
-    return scheduler
-
-
-def lowered_defragments() -> st.SearchStrategy[dict]:
-    """Mostly eager ones, so that something moves."""
-    return st.fixed_dictionaries(
-        {
-            "name": st.just("defragment"),
-            "min_free": st.sampled_from([0.0, 0.1, 0.3]),
-            "max_concentration": st.sampled_from([0.7, 1.0, 0.5]),
-            "cost": st.sampled_from([0.0, 0.0, 1.0, 2.5]),
-            "when": st.sampled_from(["waiting", "always"]),
-            "keep_promise": st.booleans(),
-        }
-    )
-
-
-def lowered_placements(machine: dict) -> st.SearchStrategy[dict]:
-    if machine["name"] == "cluster":
-        rules = [{"name": "first_fit", "box_order": "extents-descending"}]
-        if "shape" in machine:
-            rules += [{"name": "curve_best_fit", "curve": curve} for curve in ("snake", "hilbert")]
-        return st.sampled_from(rules)
-    names = st.sampled_from([{"name": name} for name in ("max_free_partition", "first_fit", "most_cubic")])
-    rules = st.one_of(names, names, st.just({"name": "python", "object": MiddleBox()}))
-    return st.builds(lambda rule, order: {**rule, "box_order": order}, rules, st.sampled_from(BOX_ORDERS))
+def lowered_placements(machine: dict, without: tuple[str, ...] = ()) -> st.SearchStrategy[dict]:
+    """Those that need nothing that a run is `without`."""
+    lacking = (*without, *(() if "shape" in machine else ("coordinates",)))
+    return policies("placement", machine["name"], lacking=lacking, written=True).map(lambda rule: rule.lower())
 
 
 @st.composite
@@ -144,9 +93,9 @@ def engine_cases(
     migrates = torus and (draw(st.booleans()) if migration is None else migration)
     settings = {
         "machine": machine,
-        "scheduler": draw(lowered_schedulers(schedulers)),
-        "placement": draw(lowered_placements(machine)),
-        "migration": draw(lowered_defragments()) if migrates else None,
+        "scheduler": draw(policies("scheduler", machine["name"], names=schedulers, written=True)).lower(),
+        "placement": draw(lowered_placements(machine, without=("predictor",))),
+        "migration": draw(policies("migration", machine["name"])).lower() if migrates else None,
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(st.sampled_from([0.0, 0.0, 1.0, 0.3])),
         "record": True,

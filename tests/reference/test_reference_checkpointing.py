@@ -3,14 +3,9 @@
 import pytest
 
 from faultsim.reference.faults.checkpointing import Daly, MaxAvailability, Young
-from helpers.by_hand import EASY, REQUEUE, cluster, failing, rows, run
+from helpers.by_hand import EASY, REQUEUE, cluster, failing, ledger, rows, run
 
 TEN = [(0, 10, 2)]  # one job of 10 s on both nodes of a cluster(2)
-
-
-def ledger(result):
-    """The accounts that are not zero."""
-    return {account: seconds for account, seconds in result["ledger"].items() if seconds}
 
 
 # -- planned

@@ -23,6 +23,7 @@ from helpers.by_hand import (
     MAX_FREE,
     cluster,
     config,
+    ledger,
     places,
     rows,
     run,
@@ -311,7 +312,7 @@ def test_a_placement_in_python():
             assert state.busy.shape == (1, 1, 4)
             return len(candidates) - 1
 
-    rule = {"name": "python", "object": Last()}
+    rule = {"name": "python", "box_order": "bases", "object": Last()}
     assert places(run(torus(1, 1, 4), FCFS, [(0, 1, 1)], placement=rule)) == {0: [(0, 0, 3, 1, 1, 1)]}
 
 
@@ -320,17 +321,15 @@ def test_a_placement_in_python():
 
 def test_ledger_by_hand():
     """[0, 2): 1 idle, none asked for; [2, 10): 1 idle, 4 asked for; [10, 15): full."""
-    ledger = run(cluster(4), FCFS, [(0, 10, 3), (2, 5, 4)])["ledger"]
-    some = {account: amount for account, amount in ledger.items() if amount}
-    assert some == {"useful": 50, "idle_no_demand": 2, "idle_demand": 8}
-    assert sum(ledger.values()) == 4 * 15
+    result = run(cluster(4), FCFS, [(0, 10, 3), (2, 5, 4)])
+    assert ledger(result) == {"useful": 50, "idle_no_demand": 2, "idle_demand": 8}
+    assert sum(result["ledger"].values()) == 4 * 15
 
 
 def test_ledger_of_a_grown_job():
     """growth = (allocated - requested) * (finish - decision): 11 on 4x4x8 holds 12 for 1 + 10 s."""
-    ledger = run(torus(4, 4, 8), FCFS, [(0, 10, 11)], start_delay=1.0)["ledger"]
-    some = {account: amount for account, amount in ledger.items() if amount}
-    assert some == {"useful": 110, "start_delay": 11, "growth": 11, "idle_no_demand": 116 * 11}
+    result = run(torus(4, 4, 8), FCFS, [(0, 10, 11)], start_delay=1.0)
+    assert ledger(result) == {"useful": 110, "start_delay": 11, "growth": 11, "idle_no_demand": 116 * 11}
 
 
 # -- what is not there is refused by name

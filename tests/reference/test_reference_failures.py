@@ -8,16 +8,11 @@ from hypothesis import given
 from faultsim.data.event_kinds import EventKind
 from faultsim.errors import EngineError
 from faultsim.reference.engine import simulate
-from helpers.by_hand import CONSERVATIVE, EASY, HOLD, REQUEUE, TAIL, cluster, failing, places, rows, torus
+from helpers.by_hand import CONSERVATIVE, EASY, HOLD, REQUEUE, TAIL, cluster, failing, ledger, places, rows, torus
 from helpers.failure_strategies import failure_cases
 
 LINE = torus(1, 1, 4, wrap=False)
 TEN = [(0, 10, 2)]  # one job of 10 s on both nodes of a cluster(2)
-
-
-def ledger(result):
-    """The accounts that are not zero."""
-    return {account: seconds for account, seconds in result["ledger"].items() if seconds}
 
 
 # -- section 9: Requeue

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim.policies.registry import row_of
 from faultsim.results.metrics import ledger_error
+from helpers.drawn_policies import policies
 from helpers.results import assert_equal as assert_same
-from helpers.runs import SHORT, checkpointings, failure_traces, runs
+from helpers.runs import SHORT, failure_traces, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 failing_runs = runs(failing=True, record=True, moving=False)
@@ -91,7 +92,7 @@ def lonely_jobs(draw: st.DrawFn) -> fs.Run:
     machine = draw(st.sampled_from([fs.Cluster(4), fs.Torus(2, 2, 1)]))
     trace = draw(failure_traces(4))
     seconds = st.integers(0, 60)
-    checkpointing = draw(checkpointings())
+    checkpointing = draw(policies("checkpointing", machine.name))
     # The last start, by which this one chooses, is another under `Hold`.
     assume(not (isinstance(checkpointing, fs.PredictedWindows) and isinstance(checkpointing.victims, fs.LongJobs)))
     log = fs.Workload(

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
+from restarts import assert_within
 
 import faultsim as fs
 
@@ -20,14 +20,6 @@ FCFS, EASY, CONSERVATIVE = fs.Fcfs(), fs.EasyBackfill(), fs.ConservativeBackfill
 
 def generator(*key):
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(20021, spawn_key=key)))
-
-
-def assert_within(samples, theory, precision):
-    """`theory` is in the 99.9 % t-interval of the samples' mean, whose half-width is below `precision` of it."""
-    samples = np.asarray(samples)
-    half = stats.t.ppf(0.9995, len(samples) - 1) * samples.std(ddof=1) / math.sqrt(len(samples))
-    assert half <= precision * theory, f"half-width {half:.3g} says little about {theory:.6g}"
-    assert abs(samples.mean() - theory) <= half, f"{samples.mean():.6g} +- {half:.2g}, theory {theory:.6g}"
 
 
 def poisson_log(rng, n, rate, runtime, size):

@@ -7,7 +7,7 @@ After `run`: `jobs`, `stretches` (job, begin, end, nodes) and `ledger`, as `fs.s
 
 import math
 
-from third_boxes import Boxes
+import third_program
 
 INF = float("inf")
 QUEUED, DELAY, RESTART, WORK, CHECKPOINT, MIGRATION, HELD, DONE = range(8)
@@ -18,6 +18,22 @@ ACCOUNT = {
     MIGRATION: "migration",
     HELD: "held_for_repair",
 }
+
+
+class Boxes(third_program.Torus):
+    """Every box of a small torus as a set of nodes, in contract order; those that are free are found by trying all."""
+
+    def __init__(self, shape, wrap):
+        super().__init__(*shape, wrap, "extents-descending")
+
+    def free_boxes(self, free, size):
+        return [box.nodes for box in self.boxes[size] if box.nodes <= free]
+
+    def largest(self, free):
+        return max((size for size in self.sizes if self.free_boxes(free, size)), default=0)
+
+    def has_box(self, free, size):
+        return self.largest(free) >= size
 
 
 class Job:
@@ -56,22 +72,8 @@ class Third:
         self.fails = [0] * self.n
         self.trace = case["failures"]  # (time, node, downtime, coin), sorted
         self.stretches = []
-        self.ledger = dict.fromkeys(
-            [
-                "useful",
-                "lost",
-                "checkpoint",
-                "restart",
-                "migration",
-                "start_delay",
-                "growth",
-                "held_for_repair",
-                "down",
-                "idle_no_demand",
-                "idle_demand",
-            ],
-            0.0,
-        )
+        unused = ("useful", "lost", "growth", "down", "idle_no_demand", "idle_demand")
+        self.ledger = dict.fromkeys((*ACCOUNT.values(), *unused), 0.0)
         self.now = 0.0
         self.queue = []
         if self.shape:
