@@ -37,6 +37,7 @@ from faultsim.policies import (
     Daly,
     Defragment,
     EasyBackfill,
+    External,
     FailureSlowdown,
     Fars,
     Fcfs,
@@ -66,6 +67,7 @@ from faultsim.policies import (
     Requeue,
     RiskBased,
     SafestFirst,
+    Scheduler,
     ServiceUnitLoss,
     SharedOutputs,
     ShortestFirst,
@@ -82,7 +84,7 @@ from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
 from faultsim.results.load import load_result
 from faultsim.simulation.run import Run
-from faultsim.simulation.stepping import Simulation
+from faultsim.simulation.stepping import Decision, Simulation
 from faultsim.simulation.simulate import rerun, simulate
 from faultsim.simulation.simulate_many import simulate_many
 from faultsim.simulation.workflows import simulate_workflows
@@ -93,6 +95,7 @@ from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
 from faultsim.errors import (
+    DecisionError,
     EngineError,
     FaultsimError,
     InputError,
@@ -133,10 +136,13 @@ __all__ = [
     "ConservativeBackfill",
     "CurveBestFit",
     "Daly",
+    "Decision",
+    "DecisionError",
     "Defragment",
     "EasyBackfill",
     "EngineError",
     "EventQueue",
+    "External",
     "FailureSlowdown",
     "FailureTrace",
     "Fars",
@@ -175,6 +181,7 @@ __all__ = [
     "RiskBased",
     "Run",
     "SafestFirst",
+    "Scheduler",
     "ServiceUnitLoss",
     "SharedOutputs",
     "ShortestFirst",

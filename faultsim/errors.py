@@ -4,6 +4,7 @@ An error says what was wrong, where (file and line, row, field) and what would b
 """
 
 __all__ = [
+    "DecisionError",
     "EngineError",
     "FaultsimError",
     "InputError",
@@ -25,6 +26,10 @@ class InputError(FaultsimError, ValueError):
 
 class OptionError(FaultsimError, ValueError):
     """An option has an invalid value, or options are combined in an unsupported way."""
+
+
+class DecisionError(FaultsimError, ValueError):
+    """A decision from outside that the rules forbid; nothing has changed, and the simulation can go on."""
 
 
 class MissingExtraError(FaultsimError, ImportError):

@@ -3,6 +3,7 @@
 One ``with nogil`` a call.  Status codes from below become exceptions here, and nowhere else.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -14,16 +15,19 @@ from types import SimpleNamespace
 import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
-from faultsim._core.event_loop cimport fire_arrival, next_time, run_instant
+from faultsim._core.decisions cimport Decision, new_decision
+from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, run_instant
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.faults.outages cimport fire_failure, outages_before
 from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, sim_alloc, sim_copy, sim_free, sim_t,
+    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, queue_t, sim_alloc, sim_copy, sim_free,
+    sim_t, usable,
 )
-from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
+from faultsim._core.tables.machine cimport place_t
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.verify cimport broken_invariant
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
@@ -32,12 +36,16 @@ DEBUG = bool(FAULTSIM_DEBUG)
 # In the order in which they are opened: a later one may ask what an earlier one has filled in.
 _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkpointing", "rescheduling")
 
+# Schedulers that may forget somebody.
+_OUTSIDE = ("external", "python")
+
 cdef enum reason:
     R_DONE = 1
     R_BUDGET = 2
     R_UNTIL = 3
+    R_DECIDE = 4
 
-_REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until"}
+_REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>R_DECIDE: "decide"}
 
 
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
@@ -59,7 +67,21 @@ cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
             return code
         if code == DONE:
             return R_DONE
+        if code == DECIDE:
+            return R_DECIDE
     return R_BUDGET
+
+
+cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
+    """`loop` after a decision, whose pass ends here."""
+    cdef int code
+    if s.deciding:
+        code = end_pass(s)
+        if code < 0:
+            return code
+        if code == DECIDE:
+            return R_DECIDE
+    return loop(s, budget, until)
 
 
 cdef class Engine:
@@ -77,6 +99,8 @@ cdef class Engine:
     cdef object error
     cdef object nodes        # the recorded nodes as an array, once they were asked for
     cdef bint lent           # they are its own now
+    # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
+    cdef object rows, jobs
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(sim_t))
@@ -116,6 +140,7 @@ cdef class Engine:
         if s.trace.n > 0:
             add_source(s, FROM_TRACE, EV_FAILURE, INFINITY if s.trace.next == s.trace.n else s.trace.time[s.trace.next],
                        fire_failure)
+        self.rows, self.jobs = self.world.get("rows"), self.world.get("jobs")
         self.ready = True
 
     cdef int point_to_columns(self) except -1:
@@ -159,6 +184,8 @@ cdef class Engine:
         if code == PYTHON_ERROR:
             error, self.error = self.error, None
             raise error
+        if code == STUCK and "decision_error" in self.settings and self.settings["scheduler"]["name"] in _OUTSIDE:
+            raise self.settings["decision_error"](self.deadlock())
         if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
@@ -194,6 +221,94 @@ cdef class Engine:
         self.busy = False
         self.translate(code)
         return code != DONE
+
+    # ------------------------------------------------------------------ decisions from outside
+
+    cdef Decision decide(self, str kind):
+        cdef const int32_t[::1] rows, jobs
+        if self.rows is None:
+            return new_decision(self, &self.s, kind, NULL, NULL, self.s.n)
+        rows, jobs = self.rows, self.jobs
+        return new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+
+    def advance(self, double until=INFINITY):
+        """Go on to the next decision, or past all events with time <= `until`; None: nothing is left to happen."""
+        cdef sim_t *s = &self.s
+        cdef int64_t number = s.n_decisions
+        cdef bint deciding = s.deciding
+        cdef int code = R_BUDGET
+        self.refuse_if_unusable()
+        if until < s.now:
+            raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
+        s.n_decisions += 1
+        self.busy = True
+        try:
+            while code == R_BUDGET:
+                with nogil:
+                    code = go_on(s, 1 << 16, until)
+                if code == R_BUDGET:
+                    PyErr_CheckSignals()
+        finally:
+            self.busy = False
+        if code == R_DECIDE:
+            return self.decide("schedule")
+        if code == STUCK and self.settings["scheduler"]["name"] == "external":
+            s.n_decisions, s.deciding = number, deciding         # as if it had not been tried
+            raise self.settings["decision_error"](self.deadlock())
+        self.translate(code)
+        if until == INFINITY:
+            return None
+        if s.now < until:
+            s.now = until
+        return self.decide("time")
+
+    @property
+    def decision(self):
+        """What is to be decided now; None between two calls that let the simulation run."""
+        return self.decide("schedule") if self.s.deciding and not self.busy else None
+
+    def deadlock(self):
+        """Jobs wait, and nothing will ever start one."""
+        cdef queue_t *q = &self.s.queue
+        cdef int32_t head
+        if q.head == q.end:
+            return f"{self.s.running} jobs run without an end: nothing else will happen"
+        head = q.job[q.head]
+        return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
+                f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
+                f"{usable(&self.s)} are free")
+
+    def decide_in_python(self, scheduler):
+        """A pass of a `Scheduler` written in Python."""
+        scheduler.schedule(self.decide("schedule"))
+        self.s.n_decisions += 1
+
+    def translate_outside(self, int code):
+        """What a decision could not do leaves the simulation in the middle of something."""
+        self.translate(code)
+
+    def row_key(self, job):
+        """The row of a job in the user's log."""
+        return job if self.rows is None else int(self.rows[job])
+
+    def column_of(self, name, rows):
+        """A further column of the user's log."""
+        try:
+            return self.world["columns"][name][rows]
+        except KeyError:
+            raise AttributeError(f"the log has no column {name!r}") from None
+
+    def nodes_of(self, int32_t job):
+        """Where a job is: its box, or its nodes, ascending."""
+        cdef place_t place
+        cdef int32_t[::1] nodes
+        if self.s.machine.placed:
+            place = self.s.machine.place_of(self.s.machine.state, job)
+            return tuple([place.part[i] for i in range(6)])
+        found = np.empty(self.s.allocated[job], np.int32)
+        nodes = found
+        self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
+        return found
 
     cdef int refuse_if_unusable(self) except -1:
         if self.busy:
@@ -257,6 +372,7 @@ cdef class Engine:
         other.settings, other.broken = self.settings, self.broken
         other.inputs = self.inputs
         other.world = self.world
+        other.rows, other.jobs = self.rows, self.jobs
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         self.busy = True
         with nogil:

@@ -5,7 +5,11 @@ from faultsim._core.state cimport sim_t
 
 # Time of the next event; inf when none is left.
 cdef double next_time(sim_t *s) noexcept nogil
-# All events of the instant t = next_time(s), and the passes that they ask for; OK, DONE, or a status < 0.
+# All events of the instant t = next_time(s), and the passes that they ask for; OK, DONE, DECIDE, or a status < 0.
 cdef int run_instant(sim_t *s, double t) noexcept nogil
+# After DECIDE and the decision: the rest of the instant.
+cdef int end_pass(sim_t *s) noexcept nogil
+# The ledger up to now: before something changes at a time that is no event's.
+cdef void catch_up(sim_t *s) noexcept nogil
 # The source of arrivals (FROM_ARRIVALS).
 cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil

@@ -10,8 +10,8 @@ from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, FROM_ARRIVALS,
-    JOB_RUNNING, source_next, source_t,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, EV_WAKE,
+    FROM_ARRIVALS, JOB_RUNNING, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 
@@ -21,6 +21,8 @@ cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
         return s.state[e.serial] != JOB_RUNNING or s.finish[e.serial] != e.time
     if e.kind == EV_REPAIR:
         return not s.trace.down[e.serial] or s.trace.up_at[e.serial] != e.time
+    if e.kind == EV_WAKE:
+        return False
     return s.state[e.serial] != JOB_RUNNING or not s.checkpointing.is_due(
         s.checkpointing.state, <int32_t>e.serial, e.time)
 
@@ -71,6 +73,9 @@ cdef inline int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
     if e.kind == EV_REPAIR:
         wanted[0] = True
         return repair(s, serial)
+    if e.kind == EV_WAKE:
+        wanted[0] = True
+        return OK
     return s.checkpointing.due(s.checkpointing.state, s, serial)
 
 
@@ -110,14 +115,31 @@ cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
         s.clock = t
 
 
+cdef void catch_up(sim_t *s) noexcept nogil:
+    advance_ledger(s, s.now)
+
+
 cdef int run_instant(sim_t *s, double t) noexcept nogil:
-    cdef bint wanted
-    cdef int code
     if t == INFINITY:
         return DONE if s.n_done == s.n else STUCK
     fs_require(t >= s.now)
     advance_ledger(s, t)
     s.now = t
+    return settle(s, t)
+
+
+cdef int end_pass(sim_t *s) noexcept nogil:
+    s.deciding = False
+    s.change = CHANGED_NOTHING
+    if s.heap.n == 0 or s.heap.items[0].time != s.now:
+        return OK
+    return settle(s, s.now)
+
+
+cdef int settle(sim_t *s, double t) noexcept nogil:
+    """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
+    cdef bint wanted
+    cdef int code
     while True:
         wanted = False
         code = drain(s, t, &wanted)
@@ -128,8 +150,8 @@ cdef int run_instant(sim_t *s, double t) noexcept nogil:
             if s.releases.n > 0 and s.releases.items[0].end <= t:
                 s.epoch += 1     # somebody outlives its estimate: promises are excused
             code = s.scheduler.schedule(s.scheduler.state, s)
-            if code < 0:
-                return code
+            if code != OK:
+                return code          # DECIDE: end_pass goes on from here
             s.change = CHANGED_NOTHING
         # A pass may have made events at this very instant (run time 0): drain, then another pass.
         if s.heap.n == 0 or s.heap.items[0].time != t:

@@ -51,6 +51,9 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
         s.missed += 1
     if s.machine.placed:
         s.machine.take(s.machine.state, job, place)
+    elif s.given != NULL:
+        if s.machine.take_nodes(s.machine.state, job, s.given, nodes) < 0:
+            return NO_MEMORY
     elif s.machine.named:
         if s.predictions.n > 0:
             set_window(s, job, s.now)

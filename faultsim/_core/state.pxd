@@ -34,6 +34,7 @@ cdef enum event_kind:
     EV_ARRIVAL = 5
     EV_START = 6
     EV_MOVE = 7
+    EV_WAKE = 8              # a pass that somebody outside has asked for; the last of its instant
 
 # State of a job.  HELD: it keeps its nodes until they are repaired.
 cdef enum job_state:
@@ -245,6 +246,8 @@ cdef struct sim_t:
     int n_sources
     int source_at[6]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes, n_ticks
+    bint deciding            # a pass waits for somebody outside to decide
+    int64_t n_decisions      # so often did somebody outside get to decide; a decision of another number is over
     int64_t n_attempted, n_successful        # moves of running jobs
     # queue and policies
     queue_t queue
@@ -257,6 +260,7 @@ cdef struct sim_t:
     recovery_t recovery
     checkpointing_t checkpointing
     rescheduling_t rescheduling
+    const int32_t *given     # nodes that the caller has chosen for the job that starts; NULL: the rule chooses
     void *owner              # borrowed PyObject* of the Engine, for policies in Python
     double ledger[11]
     record_t record

@@ -4,6 +4,7 @@
 cdef enum status:
     OK = 0
     DONE = 1
+    DECIDE = 2               # a scheduling pass waits for a decision from outside
     NO_MEMORY = -1
     PYTHON_ERROR = -2        # a user's policy raised; the exception waits in the engine
     STUCK = -3               # jobs are queued, nothing runs and nothing will happen

@@ -16,6 +16,7 @@ __all__ = [
     "Backfill",
     "ConservativeBackfill",
     "EasyBackfill",
+    "External",
     "Fcfs",
     "LargestFirst",
     "QueueOrder",
@@ -226,12 +227,52 @@ def _order(value: object) -> QueueOrder:
 
 
 class Scheduler(Policy):
-    """Base of `Fcfs`, `EasyBackfill`, `Backfill` and `ConservativeBackfill`."""
+    """Base of schedulers; subclass it to write your own in Python.
+
+    Override `schedule`.  It is called once in each scheduling pass, inside the engine, with the global interpreter lock
+    held.  `order` may be set, too: the queue is then in that order.
+
+    Examples
+    --------
+    Whatever fits starts, in order of arrival:
+
+    >>> import faultsim as fs
+    >>> class Greedy(fs.Scheduler):
+    ...     def schedule(self, decision):
+    ...         for job in decision.queue:
+    ...             if decision.fits(job):
+    ...                 decision.start(job)
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
+    >>> fs.simulate(log, fs.Cluster(4), scheduler=Greedy()).jobs["start"]
+    array([ 0., 10.,  2.])
+    """
 
     kind: ClassVar[str] = "scheduler"
+    name: ClassVar[str] = "python"
     #: Whether one pass may take long on a machine of any kind.
     is_slow: ClassVar[bool] = False
-    order: QueueOrder
+    order: QueueOrder = ArrivalOrder()
+
+    def schedule(self, decision: Any) -> None:
+        """Start the jobs that are to start now.
+
+        Parameters
+        ----------
+        decision : Decision
+            What there is to see and to do; it is over when this returns.
+        """
+        raise OptionError(f"{type(self).__name__} must define schedule(self, decision)")
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the built-in schedulers."""
+        return cls not in _SCHEDULERS
+
+    def lower(self) -> dict[str, Any]:
+        """As `Policy.lower`, with the object itself for a scheduler written in Python."""
+        if not self.is_written():
+            return super().lower()
+        return {"name": "python", "order": _order(self.order).lower(), "repairs": "known", "object": self}
 
 
 def _depth(value: object) -> int | str:
@@ -378,3 +419,30 @@ class ConservativeBackfill(Scheduler):
     order: Order = ArrivalOrder()
     max_growth: Growth = 1
     repairs: Repairs = "known"
+
+
+@dataclass(frozen=True)
+class External(Scheduler):
+    """No scheduler: the caller decides, by `Simulation.advance` (model.md#decisions).
+
+    Parameters
+    ----------
+    order : QueueOrder or str, optional
+        As for `Fcfs`: the order in which `Decision.queue` is given.
+    repairs : {"known", "unknown"}, default "known"
+        As for `EasyBackfill`: whether shadow times count on the repair of nodes that are down.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> sim = fs.Simulation(fs.Workload(submit=[0], runtime=[10], size=[2]), fs.Cluster(4), scheduler=fs.External())
+    >>> sim.advance()
+    <Decision: schedule at 0 s, 1 waiting, 0 running, 4 free>
+    """
+
+    name: ClassVar[str] = "external"
+    order: Order = ArrivalOrder()
+    repairs: Repairs = "known"
+
+
+_SCHEDULERS = (Fcfs, EasyBackfill, Backfill, ConservativeBackfill, External)

@@ -58,6 +58,7 @@ from faultsim.policies.queueing import (
     Backfill,
     ConservativeBackfill,
     EasyBackfill,
+    External,
     Fcfs,
     LargestFirst,
     QueueOrder,
@@ -321,8 +322,12 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "[robert2012]", example="shared:60"),
 )  # fmt: skip
 
-#: Policies that users write in Python, by subclassing the base of the kind.
+#: Policies that users write in Python, by subclassing the base of the kind, and those that leave it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
+    PolicyRow("scheduler", "python", Scheduler, _BOTH, "", compiled="scheduling.external:WRITTEN", follows="nodes",
+              reference="scheduling.external:Written"),
+    PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
+              reference="scheduling.external:External"),
     PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.orders:PYTHON",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON", elsewhere=_BOXES,
@@ -330,6 +335,7 @@ WRITTEN: tuple[PolicyRow, ...] = (
 )  # fmt: skip
 
 _BY_NAME = {(row.kind, row.name): row for row in (*POLICIES, *WRITTEN)}
+_BY_CLASS = {row.cls: row for row in (*POLICIES, *WRITTEN)}
 _PARTS = tuple(kind for kind, row in KINDS.items() if not row.option)
 
 
@@ -340,7 +346,7 @@ def find(kind: str, name: str) -> PolicyRow | None:
 
 def row_of(cls: type[Policy]) -> PolicyRow | None:
     """The row of a class of policies; None if it is not known."""
-    return find(cls.kind, "python" if cls.is_written() else cls.name)
+    return _BY_CLASS.get(cls) or find(cls.kind, "python" if cls.is_written() else cls.name)
 
 
 def parts_of(cls: type[Policy]) -> tuple[str, ...]:

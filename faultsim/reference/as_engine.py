@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import NotAvailableError
-from faultsim.reference.engine import simulate
+from faultsim.reference.decisions import Decision
+from faultsim.reference.engine import Run, simulate
 
 
 class ReferenceEngine:
-    """The plain Python engine behind the same calls; it runs a whole log at once."""
+    """The plain Python engine behind the same calls; it runs a whole log at once, or from decision to decision."""
 
     n_done = 0
     now = 0.0
@@ -27,9 +28,21 @@ class ReferenceEngine:
     ) -> None:
         self._arguments = (settings, submit, runtime, estimate, size, world)
         self._output: dict[str, Any] = {}
+        self._run: Run | None = None
+
+    def advance(self, until: float = math.inf) -> Decision | None:
+        """To the next decision from outside."""
+        if self._run is None:
+            self._run = Run(*self._arguments)
+        decision = self._run.advance(until)
+        state = self._run.state
+        self.n_done, self.now = len(state.done), state.now
+        if self.n_done == len(state.jobs):
+            self._output = self._run.output()
+        return decision
 
     def run(self, budget: int, until: float = math.inf) -> str:
-        if until != math.inf:
+        if until != math.inf or self._run is not None:
             self._whole()
         self._output = simulate(*self._arguments)
         self.n_done, self.now = len(self._arguments[1]), self._output["makespan_end"]
@@ -41,7 +54,7 @@ class ReferenceEngine:
     def _whole(self, *_: object) -> NoReturn:
         raise NotAvailableError('the reference engine runs a whole log at once; step with engine="core"')
 
-    step = copy = verify = queue = running = _whole
+    step = copy = verify = queue = running = decision = next_time = _whole
 
     @property
     def free(self) -> int:

@@ -5,13 +5,16 @@ been made twice.  Each rule is one function beside the sentence of the model tha
 marks is in the page's words.  Every module names its section.
 """
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from faultsim.errors import NotAvailableError
+from faultsim.errors import DecisionError, EngineError, NotAvailableError
 from faultsim.policies.registry import MACHINES
+from faultsim.reference.decisions import Decision
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
@@ -22,6 +25,9 @@ from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.state import State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
+
+#: The last time at which something can happen.
+LATEST = np.finfo(np.float64).max
 
 KNOWN = {
     "machine", "scheduler", "placement", "migration", "recovery", "checkpointing", "rescheduling", "overrun",
@@ -73,23 +79,85 @@ def simulate(
     >>> simulate(settings, [0, 0], [10, 10], [10, 10], [3, 2])["start"]
     array([ 0., 10.])
     """
-    check_settings(settings)
-    rules = rules_of(settings)
-    table, nodes = table_of(settings)
-    jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size)
-    state = State(settings, rules, jobs, table, nodes, World(world))
-    state.now = begin = jobs[0].submit if jobs else 0.0
-    coming = Coming(state, before_the_first_submit(state))
-    while len(state.done) < len(jobs):
-        advance(state, coming.next_time())
-        while happens_now(state, coming):
-            scheduling_pass(state)
+    run = Run(settings, submit, runtime, estimate, size, world)
+    for step in run.steps():
+        if step == "decide":
+            raise EngineError("decisions of this run come from outside: use Run.advance")
+    return run.output()
+
+
+class Run:
+    """A run that stops where somebody outside decides; the parameters are those of `simulate`."""
+
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        submit: ArrayLike,
+        runtime: ArrayLike,
+        estimate: ArrayLike,
+        size: ArrayLike,
+        world: dict[str, Any] | None = None,
+    ) -> None:
+        check_settings(settings)
+        rules = rules_of(settings)
+        table, nodes = table_of(settings)
+        jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size)
+        self.state = state = State(settings, rules, jobs, table, nodes, World(world))
+        state.now = self.begin = jobs[0].submit if jobs else 0.0
+        self.coming = Coming(state, before_the_first_submit(state))
+        self._steps, self._step = self.steps(), ""
+
+    def steps(self) -> Iterator[str]:
+        """Run it: "instant" before each instant, "decide" at each pass that waits for somebody outside."""
+        state = self.state
+        while len(state.done) < len(state.jobs):
+            yield "instant"
+            t = self.coming.next_time()
+            if t == math.inf:
+                raise DecisionError(self.deadlock())
+            advance(state, t)
+            while happens_now(state, self.coming):
+                if state.rules["scheduler"].outside:
+                    state.passes += 1
+                    yield "decide"
+                    state.last_pass = state.now
+                else:
+                    scheduling_pass(state)
+            if state.checking:
+                check_instant(state)
+
+    def advance(self, until: float = math.inf) -> Decision | None:
+        """As `faultsim.Simulation.advance`."""
+        state = self.state
+        if until < state.now:
+            raise DecisionError(f"advance(until={until:g}): it is {state.now:g} s already")
+        number = state.n_decisions
+        state.n_decisions += 1
+        while len(state.done) < len(state.jobs):
+            if self._step == "instant" and not self.coming.next_time() <= min(until, LATEST):
+                break
+            self._step = next(self._steps, "")
+            if self._step == "decide":
+                return Decision(state, "schedule", queue_order(state))
+        if until == math.inf:
+            if len(state.done) < len(state.jobs):
+                state.n_decisions = number
+                raise DecisionError(self.deadlock())
+            return None
+        advance(state, max(until, state.now))
+        return Decision(state, "time", queue_order(state))
+
+    def deadlock(self) -> str:
+        """Jobs wait, and nothing will ever start one."""
+        return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
+
+    def output(self) -> dict[str, Any]:
+        """What both engines hand back."""
+        state = self.state
+        accounts = ledger(state)
         if state.checking:
-            check_instant(state)
-    accounts = ledger(state)
-    if state.checking:
-        check_end(state, accounts, begin, state.now)
-    return output(state, accounts, begin, state.now)
+            check_end(state, accounts, self.begin, state.now)
+        return output(state, accounts, self.begin, state.now)
 
 
 def check_settings(settings: dict[str, Any]) -> None:
@@ -155,7 +223,7 @@ class Coming:
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
         times += [row[0] for row in self.ticks[:1]]
-        return min(times)
+        return min(times + state.wakes, default=math.inf)
 
 
 def happens_now(state: State, coming: Coming) -> bool:
@@ -167,9 +235,9 @@ def happens_now(state: State, coming: Coming) -> bool:
     "After all events of an instant, one scheduling pass runs if they included a finish, an arrival, a repair that
     brought a node up, a failure with an effect [...], or a tick at which a job moved."
     """
-    kinds = [finish, repairs, failures, request, tick, arrival]
+    kinds = [finish, repairs, failures, request, tick, arrival, wake]
     if state.rules["checkpointing"].alarms_come_first:
-        kinds = [finish, repairs, request, failures, tick, arrival]
+        kinds = [finish, repairs, request, failures, tick, arrival, wake]
     due = False
     while True:
         for kind in kinds:
@@ -257,6 +325,14 @@ def arrival(state: State, coming: Coming) -> bool | None:
         return None
     state.arrive(coming.arrivals.pop(0))
     state.events += 1
+    return True
+
+
+def wake(state: State, coming: Coming) -> bool | None:
+    """A pass that somebody outside has asked for; the last of its instant, and no event of the count."""
+    if state.now not in state.wakes:
+        return None
+    state.wakes.remove(state.now)
     return True
 
 

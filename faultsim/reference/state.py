@@ -69,11 +69,13 @@ class State:
         self.down = 0  # how many of these no job holds
         self.failures_of = [0] * nodes
         placement = find("placement", settings["placement"]["name"])
+        scheduler = find("scheduler", settings["scheduler"]["name"])
         named = (
             self.world.failures
             or self.world.predictions
             or settings["migration"]
             or settings.get("rescheduling")
+            or (scheduler is not None and scheduler.follows)
             or placement is None
             or placement.follows
         )
@@ -87,6 +89,9 @@ class State:
         self.last_attempt: int | None = None  # Defragment: the occupancy after the last attempt
         self.suspicious: frozenset[int] = frozenset()  # Fars: nodes predicted to fail in this interval
         self.waits: list[float] = []  # Fars: of each decision to start, in order
+
+        self.n_decisions = 0  # the last of them is open
+        self.wakes: list[float] = []  # passes that somebody outside has asked for
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
-from faultsim.errors import EngineError
+from faultsim.errors import DecisionError, EngineError
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.queueing import QueueOrder
 from faultsim.policies.registry import MACHINES, find, from_lowered
@@ -83,6 +83,7 @@ def core_engine(
         "tracked": bool(matters or rows.get("predictions") or "progress" in follows),
         "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
+        "decision_error": DecisionError,
     }
     return Engine({**settings, **more}, submit, runtime, estimate, size, columns)
 

@@ -10,8 +10,11 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
+import numpy as np
+
 from faultsim import checks
 from faultsim._core.engine import run_together
+from faultsim.errors import OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded
@@ -63,10 +66,20 @@ class Execution:
         if run.has_python:
             settings = guarded(settings)
         columns = (self.log.submit, self.log.runtime, run.expected_runtimes(self.log), self.log.size)
-        world = make_world(run, float(self.log.submit[0]))
+        world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}
         self.engine = _ENGINES[engine](settings, *columns, world)
         self._budget = _first_budget(run)
         self._first_slice: int | None = None
+
+    def _user_rows(self) -> dict[str, Any]:
+        """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
+        given = self._run.log
+        found: dict[str, Any] = {"columns": given.columns}
+        if len(given) != len(self.log):
+            rows = np.flatnonzero(given.size <= self.log.size.max()).astype(np.int32)
+            found["rows"], found["jobs"] = rows, np.full(len(given), -1, np.int32)
+            found["jobs"][rows] = np.arange(len(rows), dtype=np.int32)
+        return found
 
     def go_on(
         self, until: float = INFINITY, *, report: Progress | None = None, stop: Callable[[], bool] | None = None
@@ -77,11 +90,11 @@ class Execution:
         """
         engine, total = self.engine, len(self.log)
         code, self._first_slice = self._first_slice, None
-        if code is not None and engine.conclude(code) != "budget":
+        if code is not None and _went(engine.conclude(code)) != "budget":
             return
         while True:
             began = time.perf_counter()
-            if engine.run(self._budget, until) != "budget":
+            if _went(engine.run(self._budget, until)) != "budget":
                 break
             self._budget = next_budget(self._budget, time.perf_counter() - began)
             if report is not None:
@@ -127,6 +140,13 @@ def first_slices(executions: Sequence[Execution]) -> None:
 def next_budget(budget: int, spent: float) -> int:
     """Events of the next slice, so that it takes about `SLICE` seconds, given that `budget` events took `spent`."""
     return max(1, int(budget * min(4.0, max(0.05, SLICE / max(spent, 1e-9)))))
+
+
+def _went(reason: str) -> str:
+    """Why a slice ended, unless it was that nobody decides."""
+    if reason == "decide":
+        raise OptionError("scheduler=External() leaves every decision to the caller: use Simulation(...).advance()")
+    return reason
 
 
 # -- engines

@@ -32,7 +32,7 @@ from faultsim.policies import (
     parse_policy,
 )
 from faultsim.policies.interval_reports import MOST
-from faultsim.policies.registry import KINDS, MACHINES
+from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
 from faultsim.simulation.execution import Execution
@@ -148,7 +148,8 @@ class Run:
     @property
     def has_python(self) -> bool:
         """Whether a policy written in Python is involved."""
-        return self.scheduler.order.is_written() or _placement(self).is_written()
+        written = (self.scheduler, self.scheduler.order, _placement(self))
+        return any(policy.is_written() for policy in written)
 
     def lower(self) -> dict[str, Any]:
         """All options in their plain form, as provenance keeps them."""
@@ -299,7 +300,7 @@ def _machine(value: object) -> Cluster | Torus:
 
 def _check_policy(kind: str, value: object) -> None:
     rows, base = known_policies(kind), KINDS[kind].base
-    if isinstance(value, base) and (value.name in rows or value.is_written()):
+    if isinstance(value, base) and row_of(type(value)) is not None:
         return
     if isinstance(value, str):
         row = rows.get(value.strip().lower().replace("-", "_"))

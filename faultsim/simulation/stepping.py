@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim._core.decisions import Decision
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
@@ -58,6 +59,44 @@ class Simulation:
         """
         return bool(self._execution.engine.step())
 
+    def advance(self, until: float | None = None) -> Decision | None:
+        """Go on to the next decision (model.md#decisions); the one before is over.
+
+        Parameters
+        ----------
+        until : float, optional
+            Stop at this time (s) if no decision comes first; all events with time <= `until` have then been handled.
+
+        Returns
+        -------
+        Decision or None
+            Of kind ``"schedule"`` with ``scheduler=External()``; of kind ``"time"`` at `until`; None once all jobs have
+            ended, unless `until` was given.
+
+        Raises
+        ------
+        DecisionError
+            If jobs wait and nothing will ever happen again, or `until` has passed.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        >>> sim = fs.Simulation(log, fs.Cluster(2), scheduler=fs.Fcfs())
+        >>> sim.advance(until=4)
+        <Decision: time at 4 s, 1 waiting, 1 running, 0 free>
+        >>> sim.advance() is None, sim.now
+        (True, 15.0)
+        """
+        found: Decision | None = self._execution.engine.advance(INFINITY if until is None else until)
+        return found
+
+    @property
+    def decision(self) -> Decision | None:
+        """What the caller has to decide now; None if nothing.  A copy of a simulation has its own."""
+        found: Decision | None = self._execution.engine.decision
+        return found
+
     def copy(self) -> "Simulation":
         """An independent copy that continues from here.
 
@@ -76,7 +115,18 @@ class Simulation:
         other._execution = self._execution.copy()
         return other
 
+    def __copy__(self) -> "Simulation":
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Simulation":
+        return self.copy()
+
     # -- inspection
+
+    @property
+    def next_time(self) -> float:
+        """Time of the next event in seconds, ``inf`` if none is left."""
+        return float(self._execution.engine.next_time)
 
     @property
     def now(self) -> float:

@@ -9,7 +9,7 @@ from faultsim._core.containers.bits cimport fs_popcount
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
-from faultsim._core.status cimport NO_MEMORY
+from faultsim._core.status cimport NO_MEMORY, OK
 
 
 # ---------------------------------------------------------------------------------------------- taking nodes
@@ -135,6 +135,14 @@ cdef int32_t list_nodes(const void *state, int32_t job, int32_t *out) noexcept n
     return nodes_list((<const named_t *>state).held[job], out)
 
 
+cdef int take_nodes(void *state, int32_t job, const int32_t *list_, int32_t count) noexcept nogil:
+    cdef int32_t i
+    for i in range(count):
+        if take_word(<named_t *>state, job, list_[i] >> 6, (<uint64_t>1) << (list_[i] & 63)) < 0:
+            return NO_MEMORY
+    return OK
+
+
 cdef void close(void *state) noexcept nogil:
     cdef named_t *m = <named_t *>state
     cdef nodes_t *set_
@@ -181,6 +189,7 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
     machine.give, machine.add_job, machine.list_nodes = give, add_job, list_nodes
+    machine.take_nodes = take_nodes
     return 0
 
 

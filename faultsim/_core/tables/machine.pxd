@@ -52,6 +52,13 @@ cdef struct machine_t:
     # [named, not placed] the nodes of a job, ascending; how many
     int32_t (*list_nodes)(const void *state, int32_t job, int32_t *out) noexcept nogil
 
+    # ... it takes these free ones, besides those that it has; OK or NO_MEMORY
+    int (*take_nodes)(void *state, int32_t job, const int32_t *list, int32_t count) noexcept nogil
+
+    # [placed] is this one at all; all free ones of exactly `size` nodes, into a growing block: how many, -1 no memory
+    bint (*is_place)(const void *state, const place_t *place) noexcept nogil
+    long (*free_places)(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
+                        long *capacity) noexcept nogil
     # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`)
     void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil
     place_t (*place_of)(const void *state, int32_t job) noexcept nogil

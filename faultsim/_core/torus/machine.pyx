@@ -6,10 +6,11 @@ from libc.string cimport memcpy
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, place_t
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.torus.choose cimport list_permitted
 from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free, largest_free
 from faultsim._core.torus.occupancy cimport (
-    box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets, occ_node, occ_set_node, torus_free,
+    EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets, occ_node, occ_set_node, torus_free,
     torus_init, torus_t,
 )
 
@@ -141,6 +142,24 @@ cdef int32_t largest_box(void *state, const uint64_t *mask) noexcept nogil:
     return largest_free(&(<torus_machine_t *>state).finder, mask, NULL)
 
 
+cdef bint on_axis(int32_t base, int32_t extent, int32_t n, bint wrap) noexcept nogil:
+    return 1 <= extent <= n and 0 <= base < axis_bases(n, extent, wrap)
+
+
+cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
+    cdef const torus_t *t = &(<const torus_machine_t *>state).torus
+    cdef const box_t *b = <const box_t *>place
+    return on_axis(b.x, b.a, t.x, t.wrap) and on_axis(b.y, b.b, t.y, t.wrap) and on_axis(b.z, b.c, t.z, t.wrap)
+
+
+cdef long free_places(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
+                      long *capacity) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    if size < 1 or next_feasible(&m.torus, size) != size:
+        return 0
+    return list_permitted(&m.finder, mask, size, EXTENTS_DESCENDING, permit, <box_t **>found, capacity)
+
+
 cdef int32_t largest_now(void *state) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if m.largest < 0:
@@ -191,6 +210,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
     machine.give, machine.add_job, machine.take = give, add_job, take
     machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
+    machine.is_place, machine.free_places = is_place, free_places
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
     machine.release, machine.has_free = release, has_free_box
     machine.largest, machine.largest_now = largest_box, largest_now

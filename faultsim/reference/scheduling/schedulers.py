@@ -14,6 +14,9 @@ from faultsim.reference.torus.boxes import Box
 class Fcfs:
     """First come first served (model.md#fcfs).  It promises nothing."""
 
+    #: Whether passes wait for the caller to decide.
+    outside = False
+
     def __init__(self, rule: dict[str, Any]) -> None:
         self.rule = rule
 

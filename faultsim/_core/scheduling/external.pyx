@@ -1,0 +1,53 @@
+"""Schedulers whose passes are decided elsewhere (model.md#decisions): by the caller, or by a method in Python."""
+
+from cpython.ref cimport PyObject
+
+from faultsim._core.containers.memory cimport open_state
+from faultsim._core.queue cimport sort_queue
+from faultsim._core.state cimport sim_t
+from faultsim._core.status cimport DECIDE, OK, PYTHON_ERROR
+from faultsim._core.tables.factory cimport factory
+
+cdef struct external_t:
+    PyObject *object         # the scheduler in Python; the engine keeps it
+
+
+cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef int code = sort_queue(s)
+    if code == OK:
+        s.deciding = True
+        return DECIDE
+    return code
+
+
+cdef int ask_python(void *state, void *sim) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef int code = sort_queue(s)
+    if code < 0:
+        return code
+    s.deciding = True
+    with gil:
+        try:
+            (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
+        except BaseException as error:
+            (<object><PyObject *>s.owner).keep_error(error)
+            code = PYTHON_ERROR
+    s.deciding = False
+    return code
+
+
+cdef int open_outside(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).scheduler.schedule = wait_for_caller
+    return 0
+
+
+cdef int open_written(void *sim, dict options, dict columns) except -1:
+    cdef external_t *p = <external_t *>open_state(&(<sim_t *>sim).scheduler, sizeof(external_t))
+    p.object = <PyObject *>options["object"]
+    (<sim_t *>sim).scheduler.schedule = ask_python
+    return 0
+
+
+OUTSIDE = factory(open_outside)
+WRITTEN = factory(open_written)

@@ -1,0 +1,346 @@
+"""Decisions from outside (model.md#decisions): what is seen, and what can be done, in plain Python."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from faultsim.errors import DecisionError
+from faultsim.reference.faults.failures import requeue, roll_back
+from faultsim.reference.job import expected_if_started, where
+from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
+from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
+from faultsim.reference.state import Job, State
+from faultsim.reference.torus.boxes import Box
+
+__all__ = ["Decision"]
+
+
+class Decision:
+    """The compiled engine's `faultsim.Decision`, over the state of this engine."""
+
+    def __init__(self, state: State, kind: str, order: list[Job]) -> None:
+        state.n_decisions += 1
+        self._state, self.kind, self.now, self._number = state, kind, state.now, state.n_decisions
+        rows = state.world.rows
+        self._rows = list(range(len(state.jobs))) if rows is None else rows.tolist()
+        self._jobs = dict(zip(self._rows, state.jobs, strict=True))
+        self._order = order
+
+    # -- what there is
+
+    @property
+    def queue(self) -> "Table":
+        """The waiting jobs, in queue order."""
+        self._check()
+        return Table(self, lambda: self._order)
+
+    @property
+    def running(self) -> "Table":
+        """The jobs that hold nodes, by row."""
+        self._check()
+        return Table(self, lambda: sorted(self._state.running, key=lambda job: job.index))
+
+    @property
+    def free(self) -> int:
+        """Free nodes."""
+        self._check()
+        return self._state.open_to_start
+
+    @property
+    def down(self) -> Any:
+        """Nodes that are down."""
+        self._check()
+        return np.array(sorted(self._state.up), np.int32)
+
+    @property
+    def occupancy(self) -> Any:
+        """Which nodes are taken or down."""
+        self._check()
+        state = self._state
+        if state.table is None:
+            busy = np.ones(state.nodes, np.bool_)
+            busy[state.free_nodes] = False
+            return busy
+        bits = state.blocked
+        return np.array([bool(bits >> node & 1) for node in range(state.nodes)]).reshape(state.table.shape)
+
+    def foreseen(self, window: float) -> Any:
+        """Predictions that touch (now, now + window]."""
+        self._check()
+        now, world = self.now, self._state.world
+        rows = [
+            (node, begin, end, world.p)
+            for begin, end, node in world.predictions
+            if begin <= now + window and (end > now or begin > now)
+        ]
+        return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
+
+    def fits(self, job: int) -> bool:
+        """Whether a job could start now."""
+        found, state = self._find(job), self._state
+        if found not in state.queue or found.needs > state.open_to_start:
+            return False
+        return state.table is None or state.table.fits(state.blocked, found.needs)
+
+    def boxes(self, job: int, size: int | None = None) -> Any:
+        """The free boxes that a job could take."""
+        found, table = self._find(job), self._state.table
+        if table is None:
+            self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
+        free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
+        return np.array([box[:6] for box in free], np.int32).reshape(-1, 6)
+
+    def shadow(self, job: int) -> tuple[float, int]:
+        """When a waiting job could start, and what it would leave over."""
+        found = self._waiting(job)
+        time = shadow_time(self._state, found)
+        return time, self._extra(found, time)
+
+    def may_backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool:
+        """Whether a job may start without delaying another."""
+        return self._permitted(self._find(job), self._head(head), max_growth) is not None
+
+    def backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool:
+        """Start a job if that delays nobody."""
+        found, state = self._find(job), self._state
+        boxes = self._permitted(found, self._head(head), max_growth)
+        if boxes is None:
+            return False
+        box = self._rule(found, boxes) if boxes else None
+        self._begin(found, box, [] if state.table is not None else free_nodes_for(state, found))
+        return True
+
+    # -- acts
+
+    def start(self, job: int, *, nodes: Any = None, box: Any = None) -> None:
+        """Start a waiting job."""
+        found, state = self._waiting(job), self._state
+        if found.needs > state.open_to_start:
+            self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.open_to_start} are free")
+        if nodes is not None:
+            self._begin(found, None, self._given_nodes(found, nodes))
+        elif box is not None:
+            self._begin(found, self._given_box(found, box), [])
+        elif state.table is None:
+            self._begin(found, None, free_nodes_for(state, found))
+        else:
+            for size in state.table.sizes_between(found.needs, state.open_to_start):
+                boxes = state.table.free_of_size(state.blocked, size)
+                if boxes:
+                    return self._begin(found, self._rule(found, boxes), [])
+            self._refuse(f"job {job} cannot start: no box of {found.needs} nodes or more is free")
+        return None
+
+    def requeue(self, job: int) -> None:
+        """Stop a running job, which waits again."""
+        found, state = self._find(job), self._state
+        if found not in state.running or found.held:
+            self._refuse(f"job {job} cannot be requeued: it {self._phrase(found)}")
+        if found.start > state.now:
+            self._refuse(f"job {job} cannot be requeued: it is in its start delay until {found.start:g} s")
+        if found.finish <= state.now:
+            self._refuse(f"job {job} cannot be requeued: it ends now")
+        self._act()
+        state.disturb()
+        roll_back(state, found)
+        requeue(state, found, (state.settings.get("recovery") or {"place": "arrival"})["place"])
+        self._order[:] = queue_order(state)
+
+    def wake(self, at: float) -> None:
+        """Ask for a pass."""
+        self._check()
+        if not (at > self.now and at < math.inf):
+            self._refuse(f"wake({at:g}): the time must be later than now ({self.now:g} s), and finite")
+        self._state.wakes.append(at)
+
+    def finish(self) -> None:
+        """End the pass."""
+        self._check()
+        self._state.n_decisions += 1
+
+    # -- below
+
+    def _refuse(self, text: str) -> NoReturn:
+        raise DecisionError(text)
+
+    def _check(self) -> None:
+        if self._number != self._state.n_decisions:
+            self._refuse(f"this decision (at {self.now:g} s) is over: the simulation has gone on")
+
+    def _act(self) -> None:
+        if self._state.settings["scheduler"]["name"] not in ("external", "python"):
+            name = self._state.settings["scheduler"]["name"]
+            self._refuse(
+                f"the scheduler of this simulation ({name}) decides: use scheduler=External() to do it yourself"
+            )
+
+    def _find(self, row: int) -> Job:
+        self._check()
+        if row not in self._jobs:
+            self._refuse(f"there is no job {row}")
+        return self._jobs[row]
+
+    def _phrase(self, job: Job) -> str:
+        if job.held:
+            return "holds its nodes until they are repaired"
+        state = self._state
+        places = {"is waiting": state.queue, "is running": state.running, "has ended": state.done}
+        return next((phrase for phrase, jobs in places.items() if job in jobs), "has not arrived yet")
+
+    def _waiting(self, row: int) -> Job:
+        job = self._find(row)
+        if job not in self._state.queue:
+            self._refuse(f"job {row} is not waiting: it {self._phrase(job)}")
+        return job
+
+    def _head(self, row: int | None) -> Job:
+        if row is not None:
+            return self._waiting(row)
+        if not self._order:
+            self._refuse("nobody is waiting")
+        return self._order[0]
+
+    def _extra(self, head: Job, time: float) -> int:
+        state = self._state
+        if math.isinf(time):
+            return 0
+        if state.table is not None:
+            return state.nodes - occupied_at(state, time).bit_count() - head.needs
+        return state.open_to_start + sum(row.size for row in state.releases() if row.time <= time) - head.needs
+
+    def _permitted(self, job: Job, head: Job, growth: int) -> list[Box] | None:
+        """None: it may not start; else the boxes that it may take, none of them on a cluster."""
+        state = self._state
+        if job not in state.queue or job.needs > state.open_to_start:
+            return None
+        if job is head:
+            self._refuse(f"job {self._rows[job.index]} cannot be backfilled ahead of itself")
+        time = shadow_time(state, head)
+        in_time = expected_if_started(job, state.now + state.delay) <= time
+        if state.table is None:
+            return [] if in_time or job.needs <= self._extra(head, time) else None
+        for size in state.table.sizes_between(job.needs, min(job.needs + growth, state.open_to_start)):
+            boxes = state.table.free_of_size(state.blocked, size)
+            if not in_time:
+                later = occupied_at(state, time)
+                boxes = [box for box in boxes if state.table.fits(later | box.mask, head.needs)]
+            if boxes:
+                return boxes
+        return None
+
+    def _rule(self, job: Job, boxes: list[Box]) -> Box:
+        state = self._state
+        return place(state, job, unsuspected(state, boxes), state.blocked, window_at(state, job, state.now))
+
+    def _begin(self, job: Job, box: Box | None, nodes: list[int]) -> None:
+        backfilled = job is not self._order[0]
+        self._act()
+        self._order.remove(job)
+        self._state.begin(job, box, nodes, backfilled=backfilled)
+
+    def _given_nodes(self, job: Job, nodes: Any) -> list[int]:
+        state, row = self._state, self._rows[job.index]
+        given = _whole(nodes)
+        if given is None:
+            self._refuse(f"nodes of job {row} must be whole numbers, got {nodes!r}")
+        if state.table is not None:
+            self._refuse("jobs on a torus take boxes: give box=, not nodes=")
+        if len(given) != job.size:
+            self._refuse(f"job {row} asks for {job.size} nodes, got {len(given)}")
+        for node in given:
+            if not 0 <= node < state.nodes:
+                self._refuse(f"there is no node {node}: nodes are 0 to {state.nodes - 1}")
+            if node not in state.free_nodes:
+                self._refuse(f"node {node} is not free")
+        if len(set(given)) != len(given):
+            self._refuse(f"nodes of job {row} are named twice")
+        return sorted(given)
+
+    def _given_box(self, job: Job, box: Any) -> Box:
+        state, row = self._state, self._rows[job.index]
+        given = _whole(box)
+        if given is None:
+            self._refuse(f"box of job {row} must be whole numbers, got {box!r}")
+        if state.table is None:
+            self._refuse("jobs on a cluster take nodes: give nodes=, not box=")
+        if len(given) != 6:
+            self._refuse(f"a box is six numbers (x, y, z, a, b, c), got {len(given)}")
+        boxes = (other for size in state.table.sizes for other in state.table.of_size[size])
+        found = next((other for other in boxes if other[:6] == tuple(given)), None)
+        if found is None:
+            self._refuse(f"{tuple(given)} is no box of this machine")
+        if found.size < job.size:
+            self._refuse(f"job {row} asks for {job.size} nodes, and the box has {found.size}")
+        if found.mask & state.blocked:
+            self._refuse(f"box {tuple(given)} is not free")
+        return found
+
+
+def _whole(values: Any) -> list[int] | None:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        return None
+    return array.ravel().tolist() if array.dtype.kind in "iu" else None
+
+
+class Table:
+    """Jobs as columns.  Each look is at the jobs as they are then."""
+
+    def __init__(self, decision: Decision, look: Callable[[], list[Job]]) -> None:
+        self._decision, self._look = decision, look
+
+    @property
+    def _jobs(self) -> list[Job]:
+        self._decision._check()
+        return self._look()
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        return [self._decision._rows[job.index] for job in self._jobs]
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _COLUMNS:
+            try:
+                return self._decision._state.world.columns[name][self.index]
+            except KeyError:
+                raise AttributeError(f"the log has no column {name!r}") from None
+        value, dtype = _COLUMNS[name]
+        return np.array([value(self._decision, job) for job in self._jobs], dtype)
+
+    @property
+    def where(self) -> list[Any]:
+        """Where each is."""
+        return [np.array(job.nodes, np.int32) if job.box is None else tuple(job.box[:6]) for job in self._jobs]
+
+
+def _progress(decision: Decision, job: Job) -> float:
+    now = decision.now
+    return job.safe if now < job.start else where(job, now).progress
+
+
+def _saved(decision: Decision, job: Job) -> float:
+    now, is_running = decision.now, job in decision._state.running
+    return where(job, now).safe if is_running and now >= job.start else job.safe
+
+
+_COLUMNS: dict[str, tuple[Callable[[Decision, Job], Any], Any]] = {
+    "index": (lambda decision, job: decision._rows[job.index], np.int32),
+    "submit": (lambda decision, job: job.submit, np.float64),
+    "wait": (lambda decision, job: decision.now - job.submit, np.float64),
+    "estimate": (lambda decision, job: job.estimate, np.float64),
+    "size": (lambda decision, job: job.allocated if job in decision._state.running else job.size, np.int32),
+    "restarts": (lambda decision, job: job.restarts, np.int32),
+    "fits": (lambda decision, job: decision.fits(decision._rows[job.index]), np.bool_),
+    "start": (lambda decision, job: job.start, np.float64),
+    "expected_end": (lambda decision, job: job.expected, np.float64),
+    "progress": (_progress, np.float64),
+    "saved": (_saved, np.float64),
+}

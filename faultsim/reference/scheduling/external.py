@@ -1,0 +1,22 @@
+"""Schedulers whose passes are decided elsewhere (model.md#decisions)."""
+
+from faultsim.reference.decisions import Decision
+from faultsim.reference.scheduling.schedulers import Fcfs
+from faultsim.reference.state import Job, State
+
+__all__ = ["External", "Written"]
+
+
+class External(Fcfs):
+    """The caller decides.  Nothing is promised."""
+
+    outside = True
+
+
+class Written(Fcfs):
+    """A method in Python decides, within the pass."""
+
+    def run_pass(self, state: State, order: list[Job]) -> None:
+        """One call of the scheduler."""
+        self.rule["object"].schedule(Decision(state, "schedule", order))
+        state.n_decisions += 1

@@ -1,0 +1,332 @@
+"""Decisions from outside (model.md#decisions): the built-in schedulers, decided by the caller and by a `Scheduler`."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faultsim as fs
+from helpers.engines import head_of
+from helpers.runs import runs
+
+LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 4], size=[2, 4, 2, 1], estimate=[12, 10, 5, 9])
+
+
+def fcfs(d):
+    """model.md#fcfs; what still waits."""
+    waiting = d.queue.tolist()
+    while waiting and d.fits(waiting[0]):
+        d.start(waiting.pop(0))
+    return waiting
+
+
+def easy(d):
+    """model.md#easy."""
+    for job in fcfs(d)[1:]:
+        d.backfill(job)
+
+
+class ByHand(fs.Scheduler):
+    def __init__(self, decide, order):
+        self.decide, self.order = decide, order
+
+    def schedule(self, decision):
+        self.decide(decision)
+
+
+def outside(run, decide, engine="core", verify=False):
+    options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
+    options["scheduler"] = fs.External(order=run.scheduler.order, repairs=getattr(run.scheduler, "repairs", "known"))
+    sim = fs.Simulation(run.log, run.machine, engine=engine, **options)
+    while (d := sim.advance()) is not None:
+        decide(d)
+        if verify:
+            sim.verify()
+    return sim.result()
+
+
+def inside(run, decide, engine="core"):
+    return run.with_options(scheduler=ByHand(decide, run.scheduler.order)).simulate(engine=engine)
+
+
+def assert_same(result, expected):
+    for name, column in expected.jobs.items():
+        assert np.array_equal(result.jobs[name], column), name
+    assert result.ledger == expected.ledger
+    assert result.counters == expected.counters
+    if expected.record.settings["record"]:
+        for name, column in expected.events.items():
+            assert np.array_equal(result.events[name], column), name
+
+
+DECIDED = {"fcfs": fcfs, "easy": easy}
+
+
+@st.composite
+def decided_runs(draw):
+    """Runs of FCFS or EASY that a caller can decide: nothing that a scheduler promises to others is asked for."""
+    run = draw(runs())
+    order = draw(st.sampled_from(["arrival", "shortest", "largest", "wfp3"]))
+    scheduler = draw(st.sampled_from([fs.Fcfs(order=order), fs.EasyBackfill(order=order)]))
+    migration = None if isinstance(run.migration, fs.Defragment) else run.migration
+    return run.with_options(scheduler=scheduler, migration=migration, rescheduling=None, record=True)
+
+
+@given(decided_runs())
+def test_built_in_schedulers_decided_from_outside_give_the_same_bytes(run):
+    decide = DECIDED[run.scheduler.name]
+    expected = run.simulate()
+    assert_same(outside(run, decide, verify=True), expected)
+    assert_same(inside(run, decide), expected)
+
+
+@given(decided_runs())
+def test_the_reference_engine_decides_the_same(run):
+    decide = DECIDED[run.scheduler.name]
+    expected = run.simulate(engine="reference")
+    for result in (outside(run, decide, "reference"), inside(run, decide, "reference")):
+        for name, column in expected.jobs.items():
+            assert np.array_equal(result.jobs[name], column), name
+
+
+@pytest.mark.parametrize("decide", [fcfs, easy])
+def test_a_real_log_decided_from_outside(decide, data_dir):
+    log = head_of(data_dir, "SDSC-SP2-1998-4.2-cln", 5000)
+    scheduler = fs.Fcfs() if decide is fcfs else fs.EasyBackfill()
+    run = fs.Run(log, fs.Cluster(128), scheduler=scheduler)
+    expected = run.simulate()
+    assert_same(outside(run, decide), expected)
+    assert_same(inside(run, decide), expected)
+
+
+# -- what can be seen
+
+
+def simulation(**options):
+    return fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.External(), **options)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_columns_of_queue_and_machine(engine):
+    sim = simulation(engine=engine)
+    sim.advance().start(0, nodes=[1, 3])
+    d = sim.advance()
+    assert (d.kind, d.now, d.free, d.queue.tolist(), len(d.queue)) == ("schedule", 1.0, 2, [1], 1)
+    assert d.occupancy.tolist() == [False, True, False, True]
+    running = d.running
+    assert (running.index.tolist(), running.size.tolist(), running.start.tolist()) == ([0], [2], [0.0])
+    assert (running.expected_end.tolist(), running.progress.tolist(), running.saved.tolist()) == ([12.0], [1.0], [0.0])
+    assert [nodes.tolist() for nodes in running.where] == [[1, 3]]
+    d = sim.advance()
+    queue = d.queue
+    assert (queue.index.tolist(), queue.submit.tolist(), queue.wait.tolist()) == ([1, 2], [1.0, 2.0], [1.0, 0.0])
+    assert (queue.estimate.tolist(), queue.size.tolist(), queue.fits.tolist()) == ([10.0, 5.0], [4, 2], [False, True])
+    assert (queue.restarts.tolist(), queue.saved.tolist(), queue.id.tolist()) == ([0, 0], [0.0, 0.0], [2, 3])
+    assert d.shadow(1) == (12.0, 0)
+    assert (d.may_backfill(2), d.backfill(2), d.queue.tolist()) == (True, True, [1])
+    with pytest.raises(AttributeError, match="no column 'colour'"):
+        _ = queue.colour
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_boxes_of_a_torus(engine):
+    sim = fs.Simulation(LOG, fs.Torus(2, 2, 1), scheduler=fs.External(), engine=engine)
+    d = sim.advance()
+    assert d.boxes(0).tolist() == [[0, 0, 0, 2, 1, 1], [0, 1, 0, 2, 1, 1], [0, 0, 0, 1, 2, 1], [1, 0, 0, 1, 2, 1]]
+    assert d.boxes(0, 3).shape == (0, 6)
+    d.start(0, box=(1, 0, 0, 1, 2, 1))
+    assert d.occupancy[:, :, 0].tolist() == [[False, False], [True, True]]
+    assert d.running.where == [(1, 0, 0, 1, 2, 1)]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_what_is_foreseen_and_what_is_down(engine):
+    failures = fs.FailureTrace([1, 20], [3, 0], [5, 5], span=60, coin=[0.1, 0.1])
+    sim = simulation(engine=engine, failures=failures, predictor=fs.Confidence(0.4))
+    d = sim.advance()
+    assert d.foreseen(19).tolist() == [(3, 1.0, 1.0, 0.4)]
+    assert d.foreseen(20).tolist() == [(3, 1.0, 1.0, 0.4), (0, 20.0, 20.0, 0.4)]
+    d = sim.advance()
+    assert (d.down.tolist(), d.free) == ([3], 3)
+    assert d.shadow(1) == (6.0, 0)
+
+
+def test_a_dropped_job_keeps_its_row():
+    log = fs.Workload(submit=[0, 1, 2], runtime=[5, 5, 5], size=[2, 9, 3])
+    sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(), oversized="drop")
+    d = sim.advance()
+    d.start(0)
+    d = sim.advance()
+    assert (d.queue.tolist(), d.queue.index.tolist(), d.queue.id.tolist()) == ([2], [2], [3])
+    with pytest.raises(fs.DecisionError, match="job 1 was dropped"):
+        d.start(1)
+
+
+# -- what can be done, and what cannot
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (lambda d: d.start(1), "job 1 cannot start: it needs 4 nodes and 2 are free"),
+        (lambda d: d.start(0), "job 0 is not waiting: it is running"),
+        (lambda d: d.start(3), "job 3 is not waiting: it has not arrived yet"),
+        (lambda d: d.start(7), "there is no job 7"),
+        (lambda d: d.start(2, nodes=[0, 1]), "node 0 is not free"),
+        (lambda d: d.start(2, nodes=[2]), "job 2 asks for 2 nodes, got 1"),
+        (lambda d: d.start(2, nodes=[2, 2]), "nodes of job 2 are named twice"),
+        (lambda d: d.start(2, nodes=[2, 4]), "there is no node 4: nodes are 0 to 3"),
+        (lambda d: d.start(2, nodes="ab"), "nodes of job 2 must be whole numbers, got 'ab'"),
+        (lambda d: d.start(2, nodes=[2.0, 3.0]), "nodes of job 2 must be whole numbers"),
+        (lambda d: d.start(2, box=(0, 0, 0, 1, 1, 1)), "jobs on a cluster take nodes"),
+        (lambda d: d.boxes(2), "a cluster has no boxes"),
+        (lambda d: d.backfill(2, head=2), "job 2 cannot be backfilled ahead of itself"),
+        (lambda d: d.requeue(2), "job 2 cannot be requeued: it is waiting"),
+        (lambda d: d.wake(1), r"wake\(1\): the time must be later than now"),
+        (lambda d: d.wake(float("nan")), "wake"),
+    ],
+)
+def test_illegal_acts_are_refused_by_name_and_change_nothing(engine, act, words):
+    sim = simulation(engine=engine)
+    sim.advance().start(0)
+    sim.advance()
+    d = sim.advance()
+    with pytest.raises(fs.DecisionError, match=words):
+        act(d)
+    easy(d)
+    while (d := sim.advance()) is not None:
+        easy(d)
+    assert sim.result().jobs["start"].tolist() == fs.simulate(LOG, fs.Cluster(4)).jobs["start"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        ((0, 0, 0, 2, 2), "six numbers"),
+        ((0, 0, 0, 3, 1, 1), "is no box of this machine"),
+        ((1, 0, 0, 2, 1, 1), "is no box of this machine"),
+        ((0, 0, 0, 1, 1, 1), "job 2 asks for 2 nodes, and the box has 1"),
+        ((0, 0, 0, 2, 1, 1), "is not free"),
+    ],
+)
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_boxes_that_cannot_be_taken(engine, box, words):
+    sim = fs.Simulation(LOG, fs.Torus(2, 2, 1), scheduler=fs.External(), engine=engine)
+    sim.advance().start(0, box=(0, 0, 0, 2, 1, 1))
+    sim.advance()
+    d = sim.advance()
+    with pytest.raises(fs.DecisionError, match=words):
+        d.start(2, box=box)
+    with pytest.raises(fs.DecisionError, match="jobs on a torus take boxes"):
+        d.start(2, nodes=[2, 3])
+    d.start(2, box=(0, 1, 0, 2, 1, 1))
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_decision_is_over_when_the_simulation_goes_on(engine):
+    sim = simulation(engine=engine)
+    first = sim.advance()
+    queue = first.queue
+    column = queue.index
+    sim.advance()
+    for use in (lambda: first.start(0), lambda: first.queue, lambda: queue.index, lambda: first.free):
+        with pytest.raises(fs.DecisionError, match=r"this decision \(at 0 s\) is over"):
+            use()
+    assert column.tolist() == [0]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_deadlock_is_named_and_can_be_resolved(engine):
+    sim = simulation(engine=engine)
+    d = sim.advance()
+    while len(d.queue) < len(LOG):
+        d = sim.advance()
+    with pytest.raises(fs.DecisionError, match="deadlock: .* wait"):
+        sim.advance()
+    while d is not None:
+        easy(d)
+        d = sim.advance()
+    assert sim.done
+
+
+def test_a_scheduler_that_starts_nobody_is_told():
+    class Never(fs.Scheduler):
+        def schedule(self, decision):
+            pass
+
+    for engine in ("core", "reference"):
+        with pytest.raises(fs.DecisionError, match="deadlock: 4 jobs wait"):
+            fs.simulate(LOG, fs.Cluster(4), scheduler=Never(), engine=engine)
+    with pytest.raises(fs.OptionError, match=r"Bare must define schedule\(self, decision\)"):
+        fs.simulate(LOG, fs.Cluster(4), scheduler=type("Bare", (fs.Scheduler,), {})())
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_requeue_and_wake(engine):
+    sim = simulation(engine=engine)
+    d = sim.advance()
+    d.start(0)
+    d.wake(0.5)
+    d = sim.advance()
+    assert (d.now, len(d.queue)) == (0.5, 0)
+    d.requeue(0)
+    assert (d.queue.tolist(), d.queue.restarts.tolist(), d.free) == ([0], [1], 4)
+    easy(d)
+    while (d := sim.advance()) is not None:
+        easy(d)
+    result = sim.result()
+    assert result.jobs["restarts"].tolist() == [1, 0, 0, 0]
+    assert result.jobs["lost_work"].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_time_can_be_stopped_between_events(engine):
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.External(), engine=engine)
+    sim.advance()
+    d = sim.advance(until=0.5)
+    assert (d.kind, d.now, d.queue.tolist()) == ("time", 0.5, [0])
+    d.start(0)
+    with pytest.raises(fs.DecisionError, match="it is 0.5 s already"):
+        sim.advance(until=0.1)
+    while (d := sim.advance()) is not None:
+        easy(d)
+    assert sim.result().jobs["start"][0] == 0.5
+    sim.verify() if engine == "core" else None
+
+
+def test_copies_are_independent():
+    sim = simulation()
+    d = sim.advance()
+    for fork in (sim.copy(), copy.copy(sim), copy.deepcopy(sim)):
+        other = fork.decision
+        other.start(0)
+        assert (other.free, d.free) == (2, 4)
+    d.start(0)
+    assert sim.decision.queue.tolist() == []
+
+
+def test_nobody_else_decides():
+    with pytest.raises(fs.OptionError, match=r"External\(\) leaves every decision to the caller"):
+        fs.simulate(LOG, fs.Cluster(4), scheduler=fs.External())
+    sim = fs.Simulation(LOG, fs.Cluster(4))
+    assert sim.advance(until=1).queue.tolist() == [1]
+    assert sim.decision is None
+    d = sim.advance(until=13)
+    with pytest.raises(fs.DecisionError, match=r"the scheduler of this simulation \(easy\) decides"):
+        d.requeue(1)
+    with pytest.raises(TypeError, match="comes from Simulation.advance"):
+        fs.Decision()
+
+
+def test_an_error_in_a_scheduler_comes_out():
+    class Broken(fs.Scheduler):
+        def schedule(self, decision):
+            decision.start(0)
+            raise ZeroDivisionError("mine")
+
+    for engine in ("core", "reference"):
+        with pytest.raises(ZeroDivisionError, match="mine"):
+            fs.simulate(LOG, fs.Cluster(4), scheduler=Broken(), engine=engine)
