@@ -84,7 +84,8 @@ from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
 from faultsim.results.load import load_result
 from faultsim.simulation.run import Run
-from faultsim.simulation.stepping import Decision, Simulation
+from faultsim._core.decisions import Decision
+from faultsim.simulation.stepping import Simulation
 from faultsim.simulation.simulate import rerun, simulate
 from faultsim.simulation.simulate_many import simulate_many
 from faultsim.simulation.workflows import simulate_workflows

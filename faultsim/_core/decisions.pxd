@@ -1,7 +1,7 @@
 # What somebody outside sees and does when it is to decide (model.md#decisions).
 #
-# A Decision is valid while its number is sim_t.n_decisions.  Whoever lets the simulation go on raises that number first,
-# so a Decision that is kept can still be held, but not used.
+# A Decision is valid while its number is sim_t.n_decisions.  Whoever lets the simulation go on raises that number
+# first, so a Decision can be kept, but no longer used.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
@@ -11,7 +11,6 @@ cdef class Decision:
     cdef object engine       # keeps the memory of `s`
     cdef sim_t *s
     cdef int64_t number
-    cdef bint decides        # acts are allowed
     cdef readonly str kind
     cdef readonly double now
     # Rows of the user's log, and back; NULL: a row is a job's number.

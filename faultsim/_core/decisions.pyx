@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free as c_free, malloc
 from libc.string cimport memcpy, memset
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from faultsim._core.state cimport (
     EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, queue_t, set_window,
     usable,
 )
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 
 _PHRASES = {
@@ -44,7 +44,6 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
     s.n_decisions += 1
     d.engine, d.s, d.number, d.kind, d.now = engine, s, s.n_decisions, kind, s.now
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
-    d.decides = s.deciding or engine.settings["scheduler"]["name"] == "external"
     d.head = -1
     return d
 
@@ -52,9 +51,9 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
 cdef class Decision:
     """What can be seen and done when the simulation waits for a decision (model.md#decisions).
 
-    `Simulation.advance` returns one, and `Scheduler.schedule` receives one.  Jobs are named by their row in the log that
-    the user gave.  A decision is over once the simulation goes on; whatever is asked of it then raises `DecisionError`,
-    but columns taken from it stay as they were.
+    `Simulation.advance` returns one, and `Scheduler.schedule` receives one.  Jobs are named by their row in the log
+    that the user gave.  A decision is over once the simulation goes on; whatever is asked of it then raises
+    `DecisionError`, but columns taken from it stay as they were.
 
     Attributes
     ----------
@@ -109,9 +108,9 @@ cdef class Decision:
     cdef int act(self) except -1:
         """Before anything changes."""
         self.check()
-        if not self.decides:
+        if not self.s.scheduler.elsewhere:
             name = self.engine.settings["scheduler"]["name"]
-            self.refuse(f"the scheduler of this simulation ({name}) decides: use scheduler=External() to do it yourself")
+            self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         catch_up(self.s)
         self.head = -1
         return 0
@@ -411,14 +410,14 @@ cdef class Decision:
         cdef const int32_t[::1] list_
         cdef place_t place
         cdef int i
-        what = "nodes" if box is None else "box"
+        what, asked = ("nodes", nodes) if box is None else ("box", box)
         try:
-            where = np.ascontiguousarray(nodes if box is None else box)
+            where = np.ascontiguousarray(asked)
             if where.dtype.kind not in "iu":
                 raise TypeError
             where = where.astype(np.int32, casting="same_kind" if where.dtype.kind == "i" else "unsafe")
         except (TypeError, ValueError, OverflowError):
-            self.refuse(f"{what} of job {self.row_of(job)} must be whole numbers, got {nodes if box is None else box!r}")
+            self.refuse(f"{what} of job {self.row_of(job)} must be whole numbers, got {asked!r}")
         list_ = where.ravel()
         if box is None:
             if m.placed:
@@ -456,7 +455,7 @@ cdef class Decision:
         return 0
 
     def requeue(self, Py_ssize_t job):
-        """Stop a running job: it loses what it has not saved and waits again (as after a failure, model.md#failures)."""
+        """Stop a running job: it loses what it has not saved and waits again, as after a failure (model.md#kill)."""
         cdef int32_t j = self.find(job)
         cdef sim_t *s = self.s
         if s.state[j] != JOB_RUNNING:

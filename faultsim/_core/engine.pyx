@@ -36,9 +36,6 @@ DEBUG = bool(FAULTSIM_DEBUG)
 # In the order in which they are opened: a later one may ask what an earlier one has filled in.
 _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkpointing", "rescheduling")
 
-# Schedulers that may forget somebody.
-_OUTSIDE = ("external", "python")
-
 cdef enum reason:
     R_DONE = 1
     R_BUDGET = 2
@@ -184,7 +181,7 @@ cdef class Engine:
         if code == PYTHON_ERROR:
             error, self.error = self.error, None
             raise error
-        if code == STUCK and "decision_error" in self.settings and self.settings["scheduler"]["name"] in _OUTSIDE:
+        if code == STUCK and self.s.scheduler.elsewhere:
             raise self.settings["decision_error"](self.deadlock())
         if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")
@@ -252,7 +249,7 @@ cdef class Engine:
             self.busy = False
         if code == R_DECIDE:
             return self.decide("schedule")
-        if code == STUCK and self.settings["scheduler"]["name"] == "external":
+        if code == STUCK and deciding:
             s.n_decisions, s.deciding = number, deciding         # as if it had not been tried
             raise self.settings["decision_error"](self.deadlock())
         self.translate(code)

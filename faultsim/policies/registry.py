@@ -325,9 +325,9 @@ POLICIES: tuple[PolicyRow, ...] = (
 #: Policies that users write in Python, by subclassing the base of the kind, and those that leave it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("scheduler", "python", Scheduler, _BOTH, "", compiled="scheduling.external:WRITTEN", follows="nodes",
-              reference="scheduling.external:Written"),
+              reference="external:Written"),
     PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
-              reference="scheduling.external:External"),
+              reference="external:External"),
     PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.orders:PYTHON",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON", elsewhere=_BOXES,

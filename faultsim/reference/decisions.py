@@ -8,10 +8,10 @@ import numpy as np
 
 from faultsim.errors import DecisionError
 from faultsim.reference.faults.failures import requeue, roll_back
-from faultsim.reference.job import expected_if_started, where
+from faultsim.reference.job import Job, expected_if_started, where
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
-from faultsim.reference.state import Job, State
+from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 
 __all__ = ["Decision"]
@@ -170,11 +170,9 @@ class Decision:
             self._refuse(f"this decision (at {self.now:g} s) is over: the simulation has gone on")
 
     def _act(self) -> None:
-        if self._state.settings["scheduler"]["name"] not in ("external", "python"):
+        if self._state.rules["scheduler"].decides:
             name = self._state.settings["scheduler"]["name"]
-            self._refuse(
-                f"the scheduler of this simulation ({name}) decides: use scheduler=External() to do it yourself"
-            )
+            self._refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
 
     def _find(self, row: int) -> Job:
         self._check()

@@ -244,7 +244,7 @@ def test_a_deadlock_is_named_and_can_be_resolved(engine):
     d = sim.advance()
     while len(d.queue) < len(LOG):
         d = sim.advance()
-    with pytest.raises(fs.DecisionError, match="deadlock: .* wait"):
+    with pytest.raises(fs.DecisionError, match=r"deadlock: .* wait"):
         sim.advance()
     while d is not None:
         easy(d)
@@ -289,7 +289,7 @@ def test_time_can_be_stopped_between_events(engine):
     d = sim.advance(until=0.5)
     assert (d.kind, d.now, d.queue.tolist()) == ("time", 0.5, [0])
     d.start(0)
-    with pytest.raises(fs.DecisionError, match="it is 0.5 s already"):
+    with pytest.raises(fs.DecisionError, match=r"it is 0\.5 s already"):
         sim.advance(until=0.1)
     while (d := sim.advance()) is not None:
         easy(d)
@@ -317,7 +317,7 @@ def test_nobody_else_decides():
     d = sim.advance(until=13)
     with pytest.raises(fs.DecisionError, match=r"the scheduler of this simulation \(easy\) decides"):
         d.requeue(1)
-    with pytest.raises(TypeError, match="comes from Simulation.advance"):
+    with pytest.raises(TypeError, match=r"comes from Simulation\.advance"):
         fs.Decision()
 
 

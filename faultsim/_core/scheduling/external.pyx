@@ -38,14 +38,14 @@ cdef int ask_python(void *state, void *sim) noexcept nogil:
 
 
 cdef int open_outside(void *sim, dict options, dict columns) except -1:
-    (<sim_t *>sim).scheduler.schedule = wait_for_caller
+    (<sim_t *>sim).scheduler.schedule, (<sim_t *>sim).scheduler.elsewhere = wait_for_caller, True
     return 0
 
 
 cdef int open_written(void *sim, dict options, dict columns) except -1:
     cdef external_t *p = <external_t *>open_state(&(<sim_t *>sim).scheduler, sizeof(external_t))
     p.object = <PyObject *>options["object"]
-    (<sim_t *>sim).scheduler.schedule = ask_python
+    (<sim_t *>sim).scheduler.schedule, (<sim_t *>sim).scheduler.elsewhere = ask_python, True
     return 0
 
 

@@ -17,6 +17,7 @@ cdef struct scheduler_t:
     void *state              # as the next two: part_t of memory.pxd
     void *(*copy)(const void *state, const void *sim) noexcept nogil
     void (*close)(void *state) noexcept nogil
+    bint elsewhere           # passes are decided by the caller, or in Python
     # One scheduling pass: starts jobs (jobs.pxd) and takes them out of the queue.
     int (*schedule)(void *state, void *sim) noexcept nogil
 

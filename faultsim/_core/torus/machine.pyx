@@ -10,7 +10,8 @@ from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.torus.choose cimport list_permitted
 from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free, largest_free
 from faultsim._core.torus.occupancy cimport (
-    EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets, occ_node, occ_set_node, torus_free,
+    EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
+    occ_node, occ_set_node, torus_free,
     torus_init, torus_t,
 )
 

@@ -14,8 +14,8 @@ from faultsim.reference.torus.boxes import Box
 class Fcfs:
     """First come first served (model.md#fcfs).  It promises nothing."""
 
-    #: Whether passes wait for the caller to decide.
-    outside = False
+    #: Whether passes wait for the caller to decide; whether it decides itself.
+    outside, decides = False, True
 
     def __init__(self, rule: dict[str, Any]) -> None:
         self.rule = rule

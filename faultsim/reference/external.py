@@ -1,8 +1,9 @@
 """Schedulers whose passes are decided elsewhere (model.md#decisions)."""
 
 from faultsim.reference.decisions import Decision
+from faultsim.reference.job import Job
 from faultsim.reference.scheduling.schedulers import Fcfs
-from faultsim.reference.state import Job, State
+from faultsim.reference.state import State
 
 __all__ = ["External", "Written"]
 
@@ -10,11 +11,13 @@ __all__ = ["External", "Written"]
 class External(Fcfs):
     """The caller decides.  Nothing is promised."""
 
-    outside = True
+    outside, decides = True, False
 
 
 class Written(Fcfs):
     """A method in Python decides, within the pass."""
+
+    decides = False
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         """One call of the scheduler."""
