@@ -61,7 +61,9 @@ class MiddleBox(fs.Placement):
         return (job.index + job.size + int(state.busy.sum())) % len(candidates)
 
 
+#: Base class of policies in Python -> the one that is drawn; schedulers in Python have tests of their own.
 OURS = {fs.QueueOrder: CountDown, fs.Placement: MiddleBox}
+ROWS = (*POLICIES, *(row for row in WRITTEN if row.cls in OURS))
 
 
 def policies(kind, machine, *, names=None, lacking=(), written=False, unit=1.0, **given):
@@ -71,7 +73,7 @@ def policies(kind, machine, *, names=None, lacking=(), written=False, unit=1.0, 
     """
     rows = [
         row
-        for row in (*POLICIES, *(WRITTEN if written else ()))
+        for row in (ROWS if written else POLICIES)
         if row.kind == kind and machine in row.machines and not set(lacking) & set(row.needs)
         if names is None or row.name in names
     ]

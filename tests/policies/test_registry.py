@@ -11,7 +11,7 @@ from hypothesis import find
 import faultsim as fs
 from faultsim.policies.registry import KINDS, MACHINES, POLICIES, WRITTEN, parts_of
 from faultsim.simulation.compatibility import NEEDS, ON_TORUS
-from helpers.drawn_policies import policies
+from helpers.drawn_policies import ROWS, policies
 from helpers.scripts import script
 
 ROOT = Path(fs.__file__).parent.parent
@@ -68,7 +68,7 @@ def test_kinds_and_refusals_are_there(row):
 DRAWN = (COMPILED | {"victims", "strategy"}) - {"workflow_scheduler"}
 
 
-@every([row for row in (*POLICIES, *WRITTEN) if row.kind in DRAWN])
+@every([row for row in ROWS if row.kind in DRAWN])
 def test_every_row_is_drawn_by_the_strategies_for_runs(row):
     for machine in row.machines:
         found = find(policies(row.kind, machine, written=True), lambda policy: isinstance(policy, row.cls))
