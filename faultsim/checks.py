@@ -13,8 +13,6 @@ from typing import Any
 
 from faultsim.errors import MissingExtraError, OptionError
 
-__all__ = ["choice", "did_you_mean", "extra", "flag", "number", "whole"]
-
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`` (did you mean 'x'?)`` for the nearest known name, or nothing.

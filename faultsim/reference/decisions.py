@@ -14,8 +14,6 @@ from faultsim.reference.scheduling.queueing import occupied_at, queue_order, sha
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 
-__all__ = ["Decision"]
-
 
 class Decision:
     """The compiled engine's `faultsim.Decision`, over the state of this engine."""

@@ -5,8 +5,6 @@ from faultsim.reference.job import Job
 from faultsim.reference.scheduling.schedulers import Fcfs
 from faultsim.reference.state import State
 
-__all__ = ["External", "Written"]
-
 
 class External(Fcfs):
     """The caller decides.  Nothing is promised."""
