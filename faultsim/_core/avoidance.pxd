@@ -8,4 +8,8 @@ from faultsim._core.state cimport sim_t
 # As `choose` and `take` of placement.pxd.
 cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                     place_t *out) noexcept nogil
+# A place at `t` of the smallest size, from the job's own up to `limit`, in which one is found; by choose_now if it
+# `starts`.  The size; 0: none; < 0: a code.
+cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, int32_t limit, permit_t *permit,
+                        bint starts, place_t *out) noexcept nogil
 cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil

@@ -3,6 +3,7 @@
 from libc.string cimport memset
 
 from faultsim._core.containers.bits cimport mask_count_without
+from faultsim._core.state cimport set_window
 
 
 cdef inline int32_t free_to_avoid(const sim_t *s) noexcept nogil:
@@ -29,6 +30,22 @@ cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, pe
         if code != 0:
             return code
     return s.placement.choose(s.placement.state, s, job, occ, size, permit, out)
+
+
+cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, int32_t limit, permit_t *permit,
+                        bint starts, place_t *out) noexcept nogil:
+    cdef int32_t size = s.need[job]
+    cdef int code
+    set_window(s, job, t)
+    while size != 0 and size <= limit:
+        if starts:
+            code = choose_now(s, job, occ, size, permit, out)
+        else:
+            code = s.placement.choose(s.placement.state, s, job, occ, size, permit, out)
+        if code != 0:
+            return size if code > 0 else code
+        size = s.machine.next_size(s.machine.state, size + 1)
+    return 0
 
 
 cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:

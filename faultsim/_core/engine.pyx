@@ -3,6 +3,7 @@
 One ``with nogil`` a call.  Status codes from below become exceptions here, and nowhere else.
 """
 
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
@@ -165,11 +166,12 @@ cdef class Engine:
 
     cdef void *column(self, str name, dtype) except NULL:
         """Where the engine writes a result column; the array is made when first asked for."""
-        cdef uint8_t[::1] memory
+        cdef Py_buffer memory
         if name not in self.columns:
             self.columns[name] = np.zeros(self.s.n, dtype)
-        memory = self.columns[name].view(np.uint8)
-        return &memory[0]
+        PyObject_GetBuffer(self.columns[name], &memory, PyBUF_WRITABLE)
+        PyBuffer_Release(&memory)        # `columns` keeps the array, which does not move
+        return memory.buf
 
     cdef int translate(self, int code) except -1:
         """The one place where status codes become exceptions."""

@@ -7,6 +7,8 @@ from faultsim._core.state cimport sim_t
 
 # Give `nodes` nodes (on a placed machine: `place`; else NULL) to a queued job; the caller takes it out of the queue.
 cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, bint backfilled) noexcept nogil
+# Where any free nodes serve: the head of the queue starts, then the next one, as long as they fit (model.md#fcfs).
+cdef int start_heads(sim_t *s) noexcept nogil
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
 # A running job gives its nodes back: they are free.
 cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil

@@ -9,7 +9,7 @@ from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
     ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE,
-    JOB_QUEUED, JOB_RUNNING, set_window,
+    JOB_QUEUED, JOB_RUNNING, set_window, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -70,6 +70,18 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     if s.record.on:
         if record_event(s, EV_START, job, -1) < 0 or open_stay(s, job) < 0:
             return NO_MEMORY
+    return OK
+
+
+cdef int start_heads(sim_t *s) noexcept nogil:
+    cdef int32_t job
+    while s.queue.head < s.queue.end:
+        job = s.queue.job[s.queue.head]
+        if s.need[job] > usable(s):
+            break
+        if start_job(s, job, s.need[job], NULL, False) < 0:
+            return NO_MEMORY
+        s.queue.head += 1
     return OK
 
 

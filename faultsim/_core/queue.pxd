@@ -3,16 +3,35 @@
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
-from faultsim._core.state cimport queue_t, sim_t
+from faultsim._core.state cimport CHANGED_ALL, queue_t, sim_t
 
 # A job that has arrived or was killed enters the queue in its place; OK or a status < 0.
 cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int sort_now(sim_t *s) noexcept nogil
+# For a scheduler that scans: keep queue_t.need and queue_t.least from now on.
+cdef int open_scan(sim_t *s) except -1
 
 
 # A queue order that changes with time, if there is one, brings the queue into its order; OK or a status < 0.
 cdef inline int sort_queue(sim_t *s) noexcept nogil:
     return 0 if s.order.sort == NULL else sort_now(s)
+
+
+# The same at the beginning of a pass: another head may come first now, and promises are excused.
+cdef inline int begin_pass(sim_t *s) noexcept nogil:
+    if s.order.sort == NULL:
+        return 0
+    s.change = CHANGED_ALL
+    s.epoch += 1
+    return sort_now(s)
+
+
+cdef inline bint nobody_waits(queue_t *q) noexcept nogil:
+    if q.head != q.end:
+        return False
+    q.head = 0
+    q.end = 0
+    return True
 
 
 # Does `a` come before `b` in the queue, keys and all?

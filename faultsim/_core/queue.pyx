@@ -3,14 +3,23 @@
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
+from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.contract cimport fs_require
-from faultsim._core.state cimport CHANGED_ALL, CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING
+from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING
 from faultsim._core.status cimport OK
 
 
 cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
     s.queue.need[at] = s.need[s.queue.job[at]]
     s.queue.least[at] = <float>(s.remaining[s.queue.job[at]] * (1.0 - 1.5e-7))     # rounded down, with no call
+
+
+cdef int open_scan(sim_t *s) except -1:
+    blocks_add(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
+    blocks_add(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
+    if s.blocks.failed:
+        raise MemoryError("no memory for the queue")
+    return 0
 
 
 cdef int sort_now(sim_t *s) noexcept nogil:

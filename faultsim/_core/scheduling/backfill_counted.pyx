@@ -8,9 +8,11 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove, memset
 
-from faultsim._core.containers.memory cimport blocks_add, open_state, own_block, resize_block
-from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, next_fitting, sort_queue
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.jobs cimport start_heads, start_job
+from faultsim._core.queue cimport (
+    begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, sort_queue,
+)
 from faultsim._core.state cimport (
     CHANGED_ALL, end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable,
 )
@@ -183,27 +185,18 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
-    cdef int32_t job
-    cdef int code = sort_queue(s)
+    cdef int code = begin_pass(s)
     if code < 0:
         return code
-    if s.order.sort != NULL:
-        s.change = CHANGED_ALL
-        s.epoch += 1         # another head may come first now: promises are excused
     # After arrivals alone all reservations stay where they are, and what was refused stays refused, unless an overrun
     # moves one.
     if s.change == CHANGED_ALL or p.examined <= 0 or s.now > p.soonest:
         p.soonest = INFINITY
-        while q.head < q.end and s.need[q.job[q.head]] <= usable(s):
-            job = q.job[q.head]
-            code = start_job(s, job, s.need[job], NULL, False)
-            if code < 0:
-                return code
-            q.head += 1
+        code = start_heads(s)
+        if code < 0:
+            return code
         p.examined = 1
-    if q.head == q.end:
-        q.head = 0
-        q.end = 0
+    if nobody_waits(q):
         p.examined = 0
         return OK
     code = backfill(p, s)
@@ -243,11 +236,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     p.soonest = INFINITY
     p.capacity = 256
     own_block(p, &p.step, p.capacity, sizeof(step_t))
-    blocks_add(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
-    blocks_add(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
-    if s.blocks.failed:
-        raise MemoryError("no memory for the queue")
-    return 0
+    return open_scan(s)
 
 
 BACKFILL = factory(open_backfill)

@@ -9,13 +9,13 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from faultsim._core.avoidance cimport choose_now
+from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, sort_queue
+from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.scheduling.easy_placed cimport run_fcfs
-from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.scheduling.shadow cimport later_t, lift_mover, settle_mover, shadow_from_now
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, set_window, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
@@ -27,6 +27,7 @@ cdef struct claim_t:         # a reservation
     int32_t need
 
 cdef struct plan_t:
+    later_t later            # open: what runs, and is down, at the begin of claim[0]
     int32_t depth
     bint fixed               # reservation="fixed": the head has a place, too
     int32_t max_growth
@@ -34,14 +35,11 @@ cdef struct plan_t:
     uint64_t *mask           # of their places, one after another
     int32_t n, capacity
     bint open                # claim[0] is the head's, and has no place
-    uint64_t *later          # open: what runs, and is down, at its begin
     uint64_t *beside         # open: the places of other reservations that meet it
     double *time             # when nodes come back, from now on, ascending, each once: what is tried
     int32_t n_times, time_capacity
     int32_t *none_free       # per size: there is no free place of it since this epoch
     int32_t epoch
-    bint was_later           # rescheduling: the job that moves held nodes at the begin of claim[0]
-    bint outlives            # and will hold its new ones
     # scratch
     uint64_t *around
     uint64_t *running
@@ -126,7 +124,7 @@ cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t
 
 cdef void spare_head(plan_t *p, sim_t *s, permit_t *permit) noexcept nogil:
     """Permit only what leaves a place to the open reservation of the head."""
-    memcpy(p.around, p.later, <size_t>s.machine.words * sizeof(uint64_t))
+    memcpy(p.around, p.later.mask, <size_t>s.machine.words * sizeof(uint64_t))
     mask_join(p.around, p.beside, s.machine.words)
     permit.later = p.around
     permit.need = p.claim[0].need
@@ -134,40 +132,25 @@ cdef void spare_head(plan_t *p, sim_t *s, permit_t *permit) noexcept nogil:
 
 cdef int reserve_for_head(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     """What EASY promises to the head (model.md#easy)."""
-    cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], n = 0
-    cdef double t = s.now
+    cdef double t = shadow_from_now(s, s.need[job], p.later.mask)
     cdef place_t place
-    cdef int code
-    if m.has_free(m.state, m.occ, size):         # only when no pass has been run
-        memcpy(p.later, m.occ, <size_t>m.words * sizeof(uint64_t))
-        while n < s.releases.n and s.releases.items[n].end <= t:
-            n += 1
-        m.release(m.state, s.releases.items, n, p.later)
-    else:
-        t = placed_shadow(s, s.releases.items, s.releases.n, m.occ, size, p.later)
+    cdef int size
     if t == INFINITY:
         return OK
     promise_start(s, job, t)
     if not p.fixed:
         return add_claim(p, s, job, t, NULL)
-    set_window(s, job, t)
-    while size != 0:
-        code = s.placement.choose(s.placement.state, s, job, p.later, size, NULL, &place)
-        if code != 0:
-            return code if code < 0 else add_claim(p, s, job, t, &place)
-        size = m.next_size(m.state, size + 1)
-    return OK
+    size = choose_growing(s, job, t, p.later.mask, s.nodes, NULL, False, &place)
+    return add_claim(p, s, job, t, &place) if size > 0 else size
 
 
 cdef int try_at(plan_t *p, sim_t *s, int32_t job, double t, place_t *place) noexcept nogil:
-    """1: there is a place for the job from t on, where p.running runs at t; 0: none; < 0: status."""
+    """The size of a place for the job from t on, where p.running runs at t; 0: none; < 0: status."""
     cdef machine_t *m = &s.machine
     cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
     cdef double end = end_if_started_at(s, job, t)
-    cdef int32_t size = s.need[job], limit = size + p.max_growth, i
+    cdef int32_t i
     cdef permit_t permit
-    cdef int code
     memset(&permit, 0, sizeof(permit))
     memcpy(p.window, p.running, bytes)
     memcpy(p.instant, p.running, bytes)
@@ -180,16 +163,10 @@ cdef int try_at(plan_t *p, sim_t *s, int32_t job, double t, place_t *place) noex
         mask_join(p.window, mask_of(p, s, i), m.words)
         if holds(&p.claim[i], t):
             mask_join(p.instant, mask_of(p, s, i), m.words)
-    if m.nodes - mask_count(p.window, m.words) < size:
+    if m.nodes - mask_count(p.window, m.words) < s.need[job]:
         return 0
     permit.forbidden = p.window
-    set_window(s, job, t)
-    while size != 0 and size <= limit:
-        code = s.placement.choose(s.placement.state, s, job, p.instant, size, &permit, place)
-        if code != 0:
-            return code
-        size = m.next_size(m.state, size + 1)
-    return 0
+    return choose_growing(s, job, t, p.instant, s.need[job] + p.max_growth, &permit, False, place)
 
 
 cdef int reserve(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
@@ -247,7 +224,7 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
                 if code < 0:
                     return code
                 if p.open and p.claim[0].begin < end:
-                    m.put(m.state, p.later, &place)
+                    m.put(m.state, p.later.mask, &place)
                 code = add_time(p, end)
                 return code if code < 0 else 1
             if not restricted:
@@ -294,12 +271,9 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef bint adopted = False
-    cdef int code
-    code = sort_queue(s)
+    cdef int code = begin_pass(s)
     if code < 0:
         return code
-    if s.order.sort != NULL:
-        s.epoch += 1         # another head may come first now: promises are excused
     code = run_fcfs(s)
     if code == OK and s.migration.rearrange != NULL:
         code = s.migration.rearrange(s.migration.state, s, &adopted)
@@ -307,9 +281,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
             code = run_fcfs(s)
     if code < 0:
         return code
-    if s.queue.head == s.queue.end:
-        s.queue.head = 0
-        s.queue.end = 0
+    if nobody_waits(&s.queue):
         return OK
     p.epoch += 1
     return backfill(p, s)
@@ -358,30 +330,13 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef machine_t *m = &s.machine
-    cdef place_t now = m.place_of(m.state, job)
     cdef int32_t i
-    p.was_later = p.open and s.expected[job] > p.claim[0].begin
-    p.outlives = p.open and end > p.claim[0].begin
-    if p.was_later:
-        m.lift(m.state, p.later, &now)
-    if p.outlives:
+    lift_mover(&p.later, s, job, end, p.claim[0].begin if p.open else INFINITY)
+    if p.later.outlives:
         spare_head(p, s, permit)
     for i in range(p.n):
         if has_place(p, i) and p.claim[i].begin < end:
-            mask_join(forbidden, mask_of(p, s, i), m.words)
-    return OK
-
-
-cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef machine_t *m = &(<sim_t *>sim).machine
-    cdef place_t stays
-    if place == NULL and p.was_later:
-        stays = m.place_of(m.state, job)
-        m.put(m.state, p.later, &stays)
-    elif place != NULL and p.outlives:
-        m.put(m.state, p.later, place)
+            mask_join(forbidden, mask_of(p, s, i), s.machine.words)
     return OK
 
 
@@ -390,7 +345,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     cdef size_t words = s.machine.words
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     s.scheduler.schedule = schedule
-    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
+    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settle_mover
     p.depth = s.n if options["depth"] == "unlimited" else min(options["depth"], <object>s.n)
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
@@ -400,7 +355,7 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.mask, p.capacity * words, sizeof(uint64_t))
     own_block(p, &p.time, p.time_capacity, sizeof(double))
     own_block(p, &p.none_free, <size_t>s.nodes + 1, sizeof(int32_t))
-    own_block(p, &p.later, words, sizeof(uint64_t))
+    own_block(p, &p.later.mask, words, sizeof(uint64_t))
     own_block(p, &p.beside, words, sizeof(uint64_t))
     own_block(p, &p.around, words, sizeof(uint64_t))
     own_block(p, &p.running, words, sizeof(uint64_t))

@@ -13,7 +13,7 @@ from libc.string cimport memmove
 
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport sort_queue
+from faultsim._core.queue cimport nobody_waits, sort_queue
 from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -227,9 +227,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         keep += 1
     p.gained = vacated
     q.end = keep
-    if q.head == q.end:
-        q.head = 0
-        q.end = 0
+    nobody_waits(q)
     p.last_pass = s.now
     return OK
 

@@ -8,19 +8,19 @@ taken over a stretch of time is a few ORs.  A hole at `now` is in nodes that are
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free as c_free, malloc, qsort
+from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memset
 
-from faultsim._core.avoidance cimport choose_now
+from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport sort_queue
+from faultsim._core.queue cimport nobody_waits, sort_queue
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, same_place
 from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
-from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, set_window, sim_t
-from faultsim._core.containers.memory cimport close_state, copy_state, duplicate, open_state, own_block
+from faultsim._core.state cimport JOB_RUNNING, end_if_started_at, promise_start, queue_t, sim_t
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef struct plan_t:
@@ -33,9 +33,10 @@ cdef struct plan_t:
     int32_t head             # the first job in the queue that still waited after the last sweep
     bint rebuild             # a disturbance since the last pass
     double last_pass
-    int32_t jobs
-    uint64_t **mask          # of each job that waits or runs, else NULL
-    uint64_t *spare          # masks to use again; the first word of each leads to the next
+    uint64_t *masks          # of the jobs that wait or run, and spare ones
+    int64_t n_masks, cap_masks
+    int64_t *row             # of a job: where its mask begins; -1: it has none
+    int64_t spare            # the first spare mask, whose first word leads to the next; -1: none
     # scratch
     uint64_t *window
     uint64_t *instant
@@ -43,21 +44,31 @@ cdef struct plan_t:
     change_t *changes
 
 
+cdef inline uint64_t *mask_of(const plan_t *p, int32_t job) noexcept nogil:
+    return p.masks + p.row[job]
+
+
+cdef int new_mask(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef size_t words = s.machine.words
+    if p.spare >= 0:
+        p.row[job] = p.spare
+        p.spare = <int64_t>p.masks[p.spare]
+        return OK
+    if p.n_masks == p.cap_masks:
+        if resize_block(p, &p.masks, 2 * <size_t>p.cap_masks * words * sizeof(uint64_t)) < 0:
+            return NO_MEMORY
+        p.cap_masks *= 2
+    p.row[job] = p.n_masks * <int64_t>words
+    p.n_masks += 1
+    return OK
+
+
 cdef int reserve(plan_t *p, sim_t *s, int32_t job, const place_t *place) noexcept nogil:
     """Make the job's mask that of a place."""
-    cdef size_t bytes = <size_t>s.machine.words * sizeof(uint64_t)
-    cdef uint64_t *mask = p.mask[job]
-    if mask == NULL:
-        mask = p.spare
-        if mask != NULL:
-            p.spare = (<uint64_t **>mask)[0]
-        else:
-            mask = <uint64_t *>malloc(bytes)
-            if mask == NULL:
-                return NO_MEMORY
-        p.mask[job] = mask
-    memset(mask, 0, bytes)
-    s.machine.put(s.machine.state, mask, place)
+    if p.row[job] < 0 and new_mask(p, s, job) < 0:
+        return NO_MEMORY
+    memset(mask_of(p, job), 0, <size_t>s.machine.words * sizeof(uint64_t))
+    s.machine.put(s.machine.state, mask_of(p, job), place)
     return OK
 
 
@@ -103,7 +114,7 @@ cdef void find_taken(plan_t *p, sim_t *s, int32_t job, double t, double end, bin
             other = s.releases.items[i].job
             if s.releases.items[i].end > t:
                 if other >= 0:
-                    mask_join(p.window, p.mask[other], m.words)
+                    mask_join(p.window, mask_of(p, other), m.words)
                 else:
                     m.mark(m.state, p.window, -1 - other)
         if s.trace.n_down > 0 and not s.trace.repairs_known:
@@ -117,30 +128,20 @@ cdef void find_taken(plan_t *p, sim_t *s, int32_t job, double t, double end, bin
         if other == job or s.state[other] == JOB_RUNNING or not p.begin[other] < p.end[other]:
             continue
         if p.begin[other] <= t and t < p.end[other]:
-            mask_join(p.instant, p.mask[other], m.words)
-            mask_join(p.window, p.mask[other], m.words)
+            mask_join(p.instant, mask_of(p, other), m.words)
+            mask_join(p.window, mask_of(p, other), m.words)
         elif t < p.begin[other] and p.begin[other] < end:
-            mask_join(p.window, p.mask[other], m.words)
+            mask_join(p.window, mask_of(p, other), m.words)
 
 
 cdef int try_at(plan_t *p, sim_t *s, int32_t job, bint head, double t, bint real, place_t *place) noexcept nogil:
     """The size of a place that `job` can have from t on, the smallest first; 0: none; < 0: a status code."""
-    cdef int32_t size = s.need[job], limit = s.nodes if head else size + p.max_growth
     cdef permit_t permit
-    cdef int code
     find_taken(p, s, job, t, end_if_started_at(s, job, t), real)
-    set_window(s, job, t)
     memset(&permit, 0, sizeof(permit))
     permit.forbidden = p.window
-    while size != 0 and size <= limit:
-        if real:
-            code = choose_now(s, job, p.instant, size, &permit, place)
-        else:
-            code = s.placement.choose(s.placement.state, s, job, p.instant, size, &permit, place)
-        if code != 0:
-            return size if code > 0 else code
-        size = s.machine.next_size(s.machine.state, size + 1)
-    return 0
+    return choose_growing(
+        s, job, t, p.instant, s.nodes if head else s.need[job] + p.max_growth, &permit, real, place)
 
 
 cdef int find_hole(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, place_t *place,
@@ -271,9 +272,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
             code = sweep(p, s, True)
             if code < 0:
                 return code
-    if q.head == q.end:
-        q.head = 0
-        q.end = 0
+    nobody_waits(q)
     p.last_pass = s.now
     return OK
 
@@ -285,9 +284,9 @@ cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
 cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
-    (<uint64_t **>p.mask[job])[0] = p.spare
-    p.spare = p.mask[job]
-    p.mask[job] = NULL
+    mask_of(p, job)[0] = <uint64_t>p.spare
+    p.spare = p.row[job]
+    p.row[job] = -1
     if s.expected[job] < s.now:
         p.rebuild = True         # it outlived its estimate: a disturbance
     elif s.expected[job] > p.gained:
@@ -318,7 +317,7 @@ cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbid
     for i in range(s.queue.head, s.queue.end):
         other = s.queue.job[i]
         if p.begin[other] < p.end[other] and p.begin[other] < end:
-            mask_join(forbidden, p.mask[other], s.machine.words)
+            mask_join(forbidden, mask_of(p, other), s.machine.words)
     return OK
 
 
@@ -326,56 +325,23 @@ cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noex
     return OK if place == NULL else reserve(<plan_t *>state, <sim_t *>sim, job, place)
 
 
-# ---------------------------------------------------------------------------------------------- memory
-
-cdef void close(void *state) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef uint64_t *mask
-    cdef int32_t i
-    if p == NULL:
-        return
-    if p.mask != NULL:
-        for i in range(p.jobs):
-            c_free(p.mask[i])
-    while p.spare != NULL:
-        mask = p.spare
-        p.spare = (<uint64_t **>mask)[0]
-        c_free(mask)
-    close_state(p)
-
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef plan_t *p = <plan_t *>copy_state(state, sim)
-    cdef size_t bytes = <size_t>(<const sim_t *>sim).machine.words * sizeof(uint64_t)
-    cdef int bad = 0
-    cdef int32_t i
-    if p == NULL:
-        return NULL
-    p.spare = NULL
-    for i in range(p.jobs):
-        p.mask[i] = <uint64_t *>duplicate(p.mask[i], bytes, &bad)
-    if bad:
-        close(p)
-        return NULL
-    return p
-
-
 cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef size_t n = s.n
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
-    s.scheduler.copy, s.scheduler.close = copy, close
     s.scheduler.schedule, s.scheduler.released = schedule, released
     s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
     s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    p.jobs = s.n
+    p.cap_masks = 16
+    p.spare = -1
     own_block(p, &p.begin, n, sizeof(double))
     own_block(p, &p.end, n, sizeof(double))
     own_block(p, &p.nodes, n, sizeof(int32_t))
     own_block(p, &p.place, n, sizeof(place_t))
-    own_block(p, &p.mask, n, sizeof(uint64_t *))
+    own_block(p, &p.row, n, sizeof(int64_t))
+    own_block(p, &p.masks, <size_t>p.cap_masks * <size_t>s.machine.words, sizeof(uint64_t))
     own_block(p, &p.window, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.instant, s.machine.words, sizeof(uint64_t))
     # Ends of reservations, of running jobs and of outages (at most one a node).
@@ -383,6 +349,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY
+        p.row[i] = -1
     p.last_pass = -INFINITY
     p.gained = -INFINITY
     p.head = -1

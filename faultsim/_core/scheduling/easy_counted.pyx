@@ -3,11 +3,13 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.containers.memory cimport blocks_add, open_state
+from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, next_fitting, sort_queue
+from faultsim._core.jobs cimport start_heads, start_job
+from faultsim._core.queue cimport (
+    begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, sort_queue,
+)
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
@@ -81,29 +83,17 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
-    cdef int32_t job
-    cdef int code
-    code = sort_queue(s)
+    cdef int code = begin_pass(s)
     if code < 0:
         return code
-    if s.order.sort != NULL:
-        s.change = CHANGED_ALL
-        s.epoch += 1         # another head may come first now: promises are excused
     # After arrivals alone nothing that was refused can start: nodes, shadow and extra nodes are the same and time is
     # later.  Only an overrun moves the shadow.
     if s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time):
         p.valid = False
-        while q.head < q.end:
-            job = q.job[q.head]
-            if s.need[job] > usable(s):
-                break
-            code = start_job(s, job, s.need[job], NULL, False)
-            if code < 0:
-                return code
-            q.head += 1
-        if q.head == q.end:
-            q.head = 0
-            q.end = 0
+        code = start_heads(s)
+        if code < 0:
+            return code
+        if nobody_waits(q):
             p.examined = 0
             return OK
         p.examined = 1
@@ -141,11 +131,7 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     open_fcfs(sim, options, columns)
     (<easy_t *>s.scheduler.state).backfills = True
     s.scheduler.spare = spare
-    blocks_add(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
-    blocks_add(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
-    if s.blocks.failed:
-        raise MemoryError("no memory for the queue")
-    return 0
+    return open_scan(s)
 
 
 FCFS = factory(open_fcfs)

@@ -4,21 +4,25 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from faultsim._core.avoidance cimport choose_now
+from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
-from faultsim._core.queue cimport close_gap, sort_queue
+from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
-from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.scheduling.shadow cimport later_t, lift_mover, placed_shadow, settle_mover, shadow_from_now
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
-from faultsim._core.containers.memory cimport copy_state, open_state, own_block
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport OK
 
 cdef struct easy_t:
+    later_t later            # a promise as rescheduling met it, as the next three
+    promise_t promise
+    uint64_t *promised       # fixed: the promised place
+    bint is_chosen           # `promised` is there
     bint backfills
     bint fixed               # reservation="fixed": a place, else any that is large enough
     int32_t max_growth
@@ -34,13 +38,6 @@ cdef struct easy_t:
     int32_t *none_free
     int32_t *none_permitted
     int32_t epoch
-    # A promise as rescheduling met it: the occupancy at its time, moved jobs included, and (fixed) the promised place.
-    promise_t promise
-    uint64_t *later
-    uint64_t *promised
-    bint is_chosen           # `promised` is there
-    bint was_later           # the job that moves held nodes at that time
-    bint outlives            # and will hold its new ones
 
 
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
@@ -54,16 +51,11 @@ cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
     largest = m.largest_now(m.state)
     if size > largest:
         return 0
-    set_window(s, job, s.now)
-    while size != 0 and size <= largest:
-        code = choose_now(s, job, m.occ, size, NULL, &place)
-        if code < 0:
-            return code
-        if code:
-            code = start_job(s, job, size, &place, False)
-            return code if code < 0 else 1
-        size = m.next_size(m.state, size + 1)
-    return 0
+    size = choose_growing(s, job, s.now, m.occ, largest, NULL, True, &place)
+    if size <= 0:
+        return size
+    code = start_job(s, job, size, &place, False)
+    return code if code < 0 else 1
 
 
 cdef int run_fcfs(sim_t *s) noexcept nogil:
@@ -78,39 +70,30 @@ cdef int run_fcfs(sim_t *s) noexcept nogil:
 
 cdef int choose_from(sim_t *s, int32_t job, double t, const uint64_t *occ, uint64_t *mask) noexcept nogil:
     """The rule's place for a job at t, of the smallest size that it finds, as a mask (empty: there is none)."""
-    cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job]
     cdef place_t place
-    cdef int code
-    memset(mask, 0, <size_t>m.words * sizeof(uint64_t))
-    set_window(s, job, t)
-    while size != 0:
-        code = s.placement.choose(s.placement.state, s, job, occ, size, NULL, &place)
-        if code < 0:
-            return code
-        if code:
-            m.put(m.state, mask, &place)
-            return OK
-        size = m.next_size(m.state, size + 1)
-    return OK
+    cdef int size
+    memset(mask, 0, <size_t>s.machine.words * sizeof(uint64_t))
+    size = choose_growing(s, job, t, occ, s.nodes, NULL, False, &place)
+    if size > 0:
+        s.machine.put(s.machine.state, mask, &place)
+    return size if size < 0 else OK
+
+
+cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
+    """What jobs that outlive the shadow time must leave alone."""
+    p.permit.forbidden = p.reserved if p.fixed else NULL
+    p.permit.later = NULL if p.fixed else p.occ
+    p.permit.need = 0 if p.fixed else need
 
 
 cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
-    cdef int32_t need = s.need[head]
-    cdef int code
     p.valid = True
-    p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, need, p.occ)
-    memset(&p.permit, 0, sizeof(p.permit))
+    p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, s.need[head], p.occ)
     if p.time == INFINITY:
         return OK               # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
-    if not p.fixed:
-        p.permit.later = p.occ
-        p.permit.need = need
-        return OK
-    code = choose_from(s, head, p.time, p.occ, p.reserved)
-    p.permit.forbidden = p.reserved
-    return code
+    point_permit(p, s.need[head])
+    return choose_from(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
 
 
 cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
@@ -148,6 +131,7 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t at = q.head + p.examined, keep = at, job
     cdef int code
+    point_permit(p, s.need[q.job[q.head]])       # also of a simulation that was copied
     while at < q.end and s.free > 0:
         job = q.job[at]
         if s.need[job] <= s.free and (p.max_growth > 0 or p.none_free[s.need[job]] != p.epoch):
@@ -181,13 +165,9 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
     cdef bint afresh, adopted = False
-    cdef int code
-    code = sort_queue(s)
+    cdef int code = begin_pass(s)
     if code < 0:
         return code
-    if s.order.sort != NULL:
-        s.change = CHANGED_ALL
-        s.epoch += 1         # another head may come first now: promises are excused
     # As where nodes are counted: after arrivals alone what was refused stays refused, unless an overrun moves the
     # shadow, or the reserved place is chosen again because a job that outlives the shadow came in.
     afresh = (s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time)
@@ -206,9 +186,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
             code = start_afresh(p, s)
             if code < 0:
                 return code
-    if q.head == q.end:
-        q.head = 0
-        q.end = 0
+    if nobody_waits(q):
         p.examined = 0
         return OK
     if afresh:
@@ -226,79 +204,43 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef machine_t *m = &s.machine
-    cdef int32_t n = 0
     cdef int64_t extra
-    cdef int code
-    code = sort_queue(s)
+    cdef int code = sort_queue(s)
     if code < 0:
         return code
     p.is_chosen = False
     promise.need = s.need[s.queue.job[s.queue.head]]
-    if m.has_free(m.state, m.occ, promise.need):
-        promise.time = s.now
-        memcpy(p.later, m.occ, <size_t>m.words * sizeof(uint64_t))
-        while n < s.releases.n and s.releases.items[n].end <= s.now:
-            n += 1
-        m.release(m.state, s.releases.items, n, p.later)
-    else:
-        promise.time = placed_shadow(s, s.releases.items, s.releases.n, m.occ, promise.need, p.later)
+    promise.time = shadow_from_now(s, promise.need, p.later.mask)
     promise.any = promise.time != INFINITY
     p.promise = promise[0]
     if not promise.any:
         return sound
-    extra = m.nodes - mask_count(p.later, m.words) - promise.need
+    extra = m.nodes - mask_count(p.later.mask, m.words) - promise.need
     return extra if extra < sound else sound
 
 
 cdef int guard(void *state, void *sim, int32_t job, double end, uint64_t *forbidden, permit_t *permit) noexcept nogil:
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef machine_t *m = &s.machine
-    cdef place_t now = m.place_of(m.state, job)
     cdef int code
     if p.fixed and p.promise.any and not p.is_chosen:
         p.is_chosen = True
-        code = choose_from(s, s.queue.job[s.queue.head], p.promise.time, p.later, p.promised)
+        code = choose_from(s, s.queue.job[s.queue.head], p.promise.time, p.later.mask, p.promised)
         if code < 0:
             return code
-    p.was_later = p.promise.any and s.expected[job] > p.promise.time
-    p.outlives = p.promise.any and end > p.promise.time
-    if p.was_later:
-        m.lift(m.state, p.later, &now)
-    if p.outlives and p.fixed:
-        mask_join(forbidden, p.promised, m.words)
-    elif p.outlives:
-        permit.later = p.later
+    lift_mover(&p.later, s, job, end, p.promise.time)
+    if p.later.outlives and p.fixed:
+        mask_join(forbidden, p.promised, s.machine.words)
+    elif p.later.outlives:
+        permit.later = p.later.mask
         permit.need = p.promise.need
     return OK
-
-
-cdef int settled(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
-    cdef easy_t *p = <easy_t *>state
-    cdef machine_t *m = &(<sim_t *>sim).machine
-    cdef place_t stays
-    if place == NULL and p.was_later:
-        stays = m.place_of(m.state, job)
-        m.put(m.state, p.later, &stays)
-    elif place != NULL and p.outlives:
-        m.put(m.state, p.later, place)
-    return OK
-
-
-# ---------------------------------------------------------------------------------------------- memory
-
-cdef void *copy(const void *state, const void *sim) noexcept nogil:
-    cdef easy_t *p = <easy_t *>copy_state(state, sim)
-    if p != NULL:
-        p.permit.later = p.occ if p.permit.later != NULL else NULL
-        p.permit.forbidden = p.reserved if p.permit.forbidden != NULL else NULL
-    return p
 
 
 cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     open_state(&s.scheduler, sizeof(easy_t))
-    s.scheduler.copy, s.scheduler.schedule = copy, schedule
+    s.scheduler.schedule = schedule
     return 0
 
 
@@ -310,10 +252,10 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     p.backfills = True
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
-    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
+    s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settle_mover
     own_block(p, &p.occ, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.reserved, s.machine.words, sizeof(uint64_t))
-    own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
+    own_block(p, &p.later.mask, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
     own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))

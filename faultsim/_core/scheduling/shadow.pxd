@@ -4,8 +4,23 @@ from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.state cimport sim_t
+from faultsim._core.tables.machine cimport place_t
+
+# What is taken when the head's turn comes, as rescheduling meets it: the state of a scheduler begins with this.
+cdef struct later_t:
+    uint64_t *mask           # jobs that moved included
+    bint was_there           # the job that moves held nodes then
+    bint outlives            # and will hold its new ones
 
 # When a place of at least `need` nodes is free, if `items` (sorted by end) leave `occ` one after another; `there`
 # becomes the occupancy at that time, everything that ends by then left out.  inf: never.
 cdef double placed_shadow(const sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil
+
+# The same of the machine as it is now, where perhaps no pass has been run: now, if there is a place.
+cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil
+
+# For `guard`, of a job that moves and would end at `end`, while the head's turn comes at `time`; and `settled` of the
+# scheduler's table.
+cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil
+cdef int settle_mover(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil

@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t
 
 
@@ -41,3 +42,35 @@ cdef double placed_shadow(const sim_t *s, const release_t *items, int32_t count,
     memcpy(there, occ, bytes)
     m.release(m.state, items, n, there)
     return shadow if m.has_free(m.state, there, need) else INFINITY
+
+
+cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil:
+    cdef machine_t *m = &s.machine
+    cdef int32_t n = 0
+    if not m.has_free(m.state, m.occ, need):
+        return placed_shadow(s, s.releases.items, s.releases.n, m.occ, need, there)
+    memcpy(there, m.occ, <size_t>m.words * sizeof(uint64_t))
+    while n < s.releases.n and s.releases.items[n].end <= s.now:
+        n += 1
+    m.release(m.state, s.releases.items, n, there)
+    return s.now
+
+
+cdef void lift_mover(later_t *later, const sim_t *s, int32_t job, double end, double time) noexcept nogil:
+    cdef place_t now = s.machine.place_of(s.machine.state, job)
+    later.was_there = s.expected[job] > time
+    later.outlives = end > time
+    if later.was_there:
+        s.machine.lift(s.machine.state, later.mask, &now)
+
+
+cdef int settle_mover(void *state, void *sim, int32_t job, const place_t *place) noexcept nogil:
+    cdef later_t *later = <later_t *>state
+    cdef machine_t *m = &(<sim_t *>sim).machine
+    cdef place_t stays
+    if place == NULL and later.was_there:
+        stays = m.place_of(m.state, job)
+        m.put(m.state, later.mask, &stays)
+    elif place != NULL and later.outlives:
+        m.put(m.state, later.mask, place)
+    return OK
