@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
-from faultsim._core.containers.memory cimport blocks_add
+from faultsim._core.containers.memory cimport blocks_room
 from faultsim._core.contract cimport fs_require
 from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING
 from faultsim._core.status cimport OK
@@ -15,8 +15,8 @@ cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
 
 
 cdef int open_scan(sim_t *s) except -1:
-    blocks_add(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
-    blocks_add(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
+    blocks_room(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
+    blocks_room(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
     if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0

@@ -3,7 +3,7 @@
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
-from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, part_t
+from faultsim._core.containers.memory cimport blocks_add, blocks_copy, blocks_free, blocks_room, part_t
 from faultsim._core.containers.releases cimport releases_copy, releases_free, releases_init
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -14,12 +14,12 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     for i in range(<int>N_SOURCES):
         s.source_at[i] = -1
     blocks_add(&s.blocks, s, &s.state, n, 1)
-    blocks_add(&s.blocks, s, &s.need, n, sizeof(int32_t))
+    blocks_room(&s.blocks, s, &s.need, n, sizeof(int32_t))
     blocks_add(&s.blocks, s, &s.decision, n, sizeof(double))
     blocks_add(&s.blocks, s, &s.expected, n, sizeof(double))
-    blocks_add(&s.blocks, s, &s.promise, n, sizeof(double))
+    blocks_room(&s.blocks, s, &s.promise, n, sizeof(double))
     blocks_add(&s.blocks, s, &s.promise_epoch, n, sizeof(int32_t))
-    blocks_add(&s.blocks, s, &s.queue.job, n, sizeof(int32_t))
+    blocks_room(&s.blocks, s, &s.queue.job, n, sizeof(int32_t))
     if s.track.on:
         blocks_add(&s.blocks, s, &s.trace.up_at, nodes, sizeof(double))
         blocks_add(&s.blocks, s, &s.trace.down, nodes, 1)

@@ -17,6 +17,8 @@ cdef struct blocks_t:
 
 # A block of zeros for a field of the owner (its address).
 cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil
+# The same with anything in it, for what is always written before it is read.
+cdef void blocks_room(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil
 # Another size for a block; OK or NO_MEMORY, where it is as before.
 cdef int blocks_resize(blocks_t *list_, void *owner, void *field, size_t bytes) noexcept nogil
 # After a shallow copy of the owner: it gets blocks of its own.  OK or NO_MEMORY (the rest is NULL then).

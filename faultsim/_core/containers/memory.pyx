@@ -28,11 +28,19 @@ cdef inline void **field_at(const blocks_t *list_, void *owner, int i) noexcept 
 
 
 cdef void blocks_add(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil:
+    list_block(list_, owner, field, fresh(count, each), count * each)
+
+
+cdef void blocks_room(blocks_t *list_, void *owner, void *field, size_t count, size_t each) noexcept nogil:
+    list_block(list_, owner, field, malloc(count * each if count > 0 else 1), count * each)
+
+
+cdef inline void list_block(blocks_t *list_, void *owner, void *field, void *block, size_t bytes) noexcept nogil:
     fs_require(list_.n < 32)
-    (<void **>field)[0] = fresh(count, each)
+    (<void **>field)[0] = block
     list_.failed |= (<void **>field)[0] == NULL
     list_.block[list_.n].field = <size_t>(<char *>field - <char *>owner)
-    list_.block[list_.n].bytes = count * each
+    list_.block[list_.n].bytes = bytes
     list_.n += 1
 
 

@@ -11,7 +11,7 @@ from faultsim._core.state cimport (
     ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_of, progress_t,
     tracking_t,
 )
-from faultsim._core.containers.memory cimport blocks_add, blocks_resize
+from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
@@ -24,12 +24,12 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     track.spare = -1
     track.cap_pool = 32
     blocks_add(&s.blocks, s, &track.pool, <size_t>track.cap_pool, sizeof(progress_t))
-    blocks_add(&s.blocks, s, &track.at, n, sizeof(int64_t))
-    blocks_add(&s.blocks, s, &track.saved, n, sizeof(double))
-    blocks_add(&s.blocks, s, &track.killed_at, n, sizeof(double))
+    blocks_room(&s.blocks, s, &track.at, n, sizeof(int64_t))
+    blocks_room(&s.blocks, s, &track.saved, n, sizeof(double))
+    blocks_room(&s.blocks, s, &track.killed_at, n, sizeof(double))
     blocks_add(&s.blocks, s, &track.started, n, 1)
-    blocks_add(&s.blocks, s, &track.remaining, n, sizeof(double))
-    blocks_add(&s.blocks, s, &track.owed, n, sizeof(double))
+    blocks_room(&s.blocks, s, &track.remaining, n, sizeof(double))
+    blocks_room(&s.blocks, s, &track.owed, n, sizeof(double))
     if s.blocks.failed:
         return NO_MEMORY
     memcpy(track.remaining, s.estimate, n * sizeof(double))
