@@ -1,12 +1,21 @@
 # Bits of a 64-bit word (bits.h), and of masks: arrays of words in which a bit is a node.
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef extern from "bits.h" nogil:
     int fs_popcount(uint64_t w)
     int fs_lowest(uint64_t w)            # index of the lowest set bit; w != 0
     int fs_highest(uint64_t w)           # of the highest
     int FS_LITTLE_ENDIAN                 # the low byte of a word comes first in memory
+
+
+cdef inline uint64_t ones(int n) noexcept nogil:
+    """The lowest n bits, 0 <= n <= 64."""
+    return (~<uint64_t>0) >> (64 - n) if n > 0 else 0
+
+
+cdef inline bint mask_has(const uint64_t *mask, int64_t i) noexcept nogil:
+    return (mask[i >> 6] >> (i & 63)) & 1
 
 
 cdef inline void mask_join(uint64_t *into, const uint64_t *more, int32_t words) noexcept nogil:

@@ -5,6 +5,16 @@ cdef void *fresh(size_t count, size_t each) noexcept nogil
 # A copy of a block (NULL stays NULL); `bad` is set, and never cleared, when memory is out.
 cdef void *duplicate(const void *source, size_t bytes, int *bad) noexcept nogil
 
+# Blocks that all end together, with what they are part of.  All zero is an arena without blocks.
+cdef struct arena_t:
+    void *last
+    bint failed              # memory was out for a block; never cleared
+
+# NULL: no memory.  `arena_zeros` has nothing but zeros in it.
+cdef void *arena_get(arena_t *arena, size_t count, size_t each) noexcept nogil
+cdef void *arena_zeros(arena_t *arena, size_t count, size_t each) noexcept nogil
+cdef void arena_free(arena_t *arena) noexcept nogil
+
 # The blocks that a struct owns.  They are listed once, when they are allocated; copies and the end go by the list.
 cdef struct block_t:
     size_t field             # where in the owner the pointer to it is

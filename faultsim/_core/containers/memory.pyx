@@ -23,6 +23,32 @@ cdef void *duplicate(const void *source, size_t bytes, int *bad) noexcept nogil:
     return to
 
 
+cdef inline void *kept(arena_t *arena, void **block) noexcept nogil:
+    # In front of each block is the one before it; two words, so that blocks are aligned as malloc aligns.
+    if block == NULL:
+        arena.failed = True
+        return NULL
+    block[0] = arena.last
+    arena.last = block
+    return block + 2
+
+
+cdef void *arena_get(arena_t *arena, size_t count, size_t each) noexcept nogil:
+    return kept(arena, <void **>malloc(2 * sizeof(void *) + count * each))
+
+
+cdef void *arena_zeros(arena_t *arena, size_t count, size_t each) noexcept nogil:
+    return kept(arena, <void **>calloc(2 * sizeof(void *) + count * each, 1))
+
+
+cdef void arena_free(arena_t *arena) noexcept nogil:
+    cdef void **block
+    while arena.last != NULL:
+        block = <void **>arena.last
+        arena.last = block[0]
+        c_free(block)
+
+
 cdef inline void **field_at(const blocks_t *list_, void *owner, int i) noexcept nogil:
     return <void **>(<char *>owner + list_.block[i].field)
 

@@ -130,8 +130,8 @@ cdef inline bint stays(const defragment_t *p, const sim_t *s, int32_t i) noexcep
     return same_place(&place, &p.moving[i].place)
 
 
-cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
-    """Would the head's shadow time be no later in the new arrangement?"""
+cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) noexcept nogil:
+    """Would the head's shadow time be no later in the new arrangement, whose largest free place is known?"""
     cdef machine_t *m = &s.machine
     cdef int32_t head, i, k, count = s.releases.n
     cdef double before, after
@@ -148,7 +148,7 @@ cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n) noexcept nogil:
                         p.items[k].end += p.cost
         qsort(p.items, <size_t>count, sizeof(release_t), by_end)
     swap_places(p, s, n)
-    if m.largest(m.state, p.trial) >= s.need[head]:
+    if largest >= s.need[head]:
         after = s.now           # it could start at once
     else:
         after = placed_shadow(s, p.items, count, p.trial, s.need[head], p.there)
@@ -160,7 +160,7 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
     cdef defragment_t *p = <defragment_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef machine_t *m = &s.machine
-    cdef int32_t n = 0, i
+    cdef int32_t n = 0, i, largest
     cdef int code
     adopted[0] = False
     if not worth_trying(p, s):
@@ -170,12 +170,13 @@ cdef int rearrange(void *state, void *sim, bint *adopted) noexcept nogil:
         return code
     s.n_attempted += 1
     p.attempted_before = True
-    if m.largest(m.state, p.trial) > m.largest_now(m.state):
+    largest = m.largest(m.state, p.trial)
+    if largest > m.largest_now(m.state):
         s.n_successful += 1
-        if not p.keep_promise or keeps_promise(p, s, n):
+        if not p.keep_promise or keeps_promise(p, s, n, largest):
             adopted[0] = True
             s.epoch += 1        # promises may be missed after a migration (model.md#invariants)
-            m.rearrange(m.state, p.trial)
+            m.rearrange(m.state, p.trial, largest)
             qsort(p.moving, <size_t>n, sizeof(mover_t), by_job)
             for i in range(n):
                 if not stays(p, s, i):

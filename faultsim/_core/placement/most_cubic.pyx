@@ -7,11 +7,11 @@ from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY
-from faultsim._core.torus.choose cimport choose_candidates, choose_none, choose_open, choose_shape
+from faultsim._core.torus.choose cimport choose_candidates, choose_keep, choose_none, choose_open, choose_shape
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.finder_bitmap cimport map_pick
 from faultsim._core.torus.machine cimport torus_machine_t
-from faultsim._core.torus.occupancy cimport BASES, base_before, box_t, shape_t, torus_t
+from faultsim._core.torus.occupancy cimport BASES, box_t, shape_t, torus_t
 
 from faultsim._core.placement.torus_rules import BOX_ORDERS
 
@@ -51,9 +51,7 @@ cdef bint choose_most_cubic(finder_t *f, const uint64_t *occ, int size, int orde
             if half_surface(s) != surface or not choose_candidates(f, which, guarded, s, f.map):
                 continue
             map_pick(f, f.map, NULL, &base)
-            if not found or base_before(&base, out):
-                out[0] = base
-                out.a, out.b, out.c = s.a, s.b, s.c
+            choose_keep(s, &base, not found, out)
             found = True
             if order != BASES:
                 break
@@ -67,7 +65,7 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
                 place_t *out) noexcept nogil:
     cdef finder_t *f = &(<torus_machine_t *>(<sim_t *>sim).machine.state).finder
     cdef bint found = choose_most_cubic(f, occ, size, (<rule_t *>state).box_order, permit, <box_t *>out)
-    return NO_MEMORY if f.out_of_memory else found
+    return NO_MEMORY if f.memory.failed else found
 
 
 cdef int open_most_cubic(void *sim, dict options, dict columns) except -1:

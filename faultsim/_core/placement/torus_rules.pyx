@@ -31,14 +31,14 @@ cdef int choose_first(void *state, void *sim, int32_t job, const uint64_t *occ, 
                       place_t *out) noexcept nogil:
     cdef rule_t *p = <rule_t *>state
     cdef int found = choose_first_fit(p.finder, occ, size, p.box_order, permit, <box_t *>out)
-    return NO_MEMORY if p.finder.out_of_memory else found
+    return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_largest_left(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                              place_t *out) noexcept nogil:
     cdef rule_t *p = <rule_t *>state
     cdef int found = choose_max_free(p.finder, occ, size, p.box_order, permit, <box_t *>out)
-    return NO_MEMORY if p.finder.out_of_memory else found
+    return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_balanced(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
@@ -49,7 +49,7 @@ cdef int choose_balanced(void *state, void *sim, int32_t job, const uint64_t *oc
     if found:
         settle_balancing(p.finder, occ, size, p.box_order, permit, failing_nodes(s), s.predictions.p, p.max_rule,
                          <box_t *>out)
-    return NO_MEMORY if p.finder.out_of_memory else found
+    return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_breaking_ties(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
@@ -58,7 +58,7 @@ cdef int choose_breaking_ties(void *state, void *sim, int32_t job, const uint64_
     cdef int found = choose_max_free(p.finder, occ, size, p.box_order, permit, <box_t *>out)
     if found:
         settle_tie_breaking(p.finder, occ, size, p.box_order, permit, failing_nodes(<sim_t *>sim), <box_t *>out)
-    return NO_MEMORY if p.finder.out_of_memory else found
+    return NO_MEMORY if p.finder.memory.failed else found
 
 
 cdef int choose_in_python(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,

@@ -59,11 +59,12 @@ cdef struct machine_t:
     bint (*is_place)(const void *state, const place_t *place) noexcept nogil
     long (*free_places)(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
                         long *capacity) noexcept nogil
-    # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`)
+    # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`, to which
+    # the size of the largest free place is known)
     void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil
     place_t (*place_of)(const void *state, int32_t job) noexcept nogil
     void (*set_place)(void *state, int32_t job, const place_t *place) noexcept nogil
-    void (*rearrange)(void *state, const uint64_t *occ) noexcept nogil
+    void (*rearrange)(void *state, const uint64_t *occ, int32_t largest) noexcept nogil
     # [placed] places in masks; their size
     int32_t (*size_of)(const place_t *place) noexcept nogil
     void (*put)(const void *state, uint64_t *mask, const place_t *place) noexcept nogil

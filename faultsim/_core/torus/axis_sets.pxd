@@ -9,6 +9,8 @@ family keeps such projections, one set an extent.
 
 from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.containers.memory cimport arena_t
+
 
 cdef struct family_t:               # sets of coordinates of one axis, one for each extent at most
     int n                           # length of the axis
@@ -18,12 +20,13 @@ cdef struct family_t:               # sets of coordinates of one axis, one for e
     int32_t *slot                   # [n + 1]: where the set of an extent is; -1 = nowhere
     int32_t *extent                 # [used]
     uint64_t *sets                  # [used][words]
+    arena_t *memory
 
 
-cdef int family_init(family_t *f, int n, bint wrap) noexcept nogil          # 0; -1 no memory
-cdef void family_free(family_t *f) noexcept nogil
+# The family is all zero before.  Where memory is out, the arena says so.
+cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept nogil
 cdef void family_clear(family_t *f) noexcept nogil
-cdef int family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil      # 0; -1 no memory
+cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil
 
 # out = {p : [p, p+s) misses [q, q+m) for some extent m and some q in its set}
 cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil

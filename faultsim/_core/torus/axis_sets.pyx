@@ -1,29 +1,30 @@
 """Sets of coordinates on one axis; see axis_sets.pxd."""
 
-from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from faultsim._core.containers.bits cimport fs_highest, fs_lowest
-
-
-cdef int family_init(family_t *f, int n, bint wrap) noexcept nogil:
-    memset(f, 0, sizeof(family_t))
-    f.n, f.wrap, f.words, f.cap = n, wrap, (n + 63) // 64, 8
-    f.slot = <int32_t *> malloc((n + 1) * sizeof(int32_t))
-    f.extent = <int32_t *> malloc(f.cap * sizeof(int32_t))
-    f.sets = <uint64_t *> malloc(f.cap * f.words * sizeof(uint64_t))
-    if f.slot == NULL or f.extent == NULL or f.sets == NULL:
-        family_free(f)
-        return -1
-    memset(f.slot, 0xff, (n + 1) * sizeof(int32_t))
-    return 0
+from faultsim._core.containers.bits cimport fs_highest, fs_lowest, mask_has, mask_join, ones
+from faultsim._core.containers.memory cimport arena_get
 
 
-cdef void family_free(family_t *f) noexcept nogil:
-    free(f.slot)
-    free(f.extent)
-    free(f.sets)
-    memset(f, 0, sizeof(family_t))
+cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept nogil:
+    f.n, f.wrap, f.words, f.memory = n, wrap, (n + 63) // 64, memory
+    f.slot = <int32_t *> arena_get(memory, n + 1, sizeof(int32_t))
+    if f.slot != NULL:
+        memset(f.slot, 0xff, (n + 1) * sizeof(int32_t))
+    _enlarge(f, 8)
+
+
+cdef bint _enlarge(family_t *f, int cap) noexcept nogil:
+    """Room for so many sets; False: no memory.  What it had stays in the arena: no more than it gets."""
+    cdef int32_t *extent = <int32_t *> arena_get(f.memory, cap, sizeof(int32_t))
+    cdef uint64_t *sets = <uint64_t *> arena_get(f.memory, <size_t> cap * f.words, sizeof(uint64_t))
+    if extent == NULL or sets == NULL:
+        return False
+    if f.used:
+        memcpy(extent, f.extent, f.used * sizeof(int32_t))
+        memcpy(sets, f.sets, <size_t> f.used * f.words * sizeof(uint64_t))
+    f.extent, f.sets, f.cap = extent, sets, cap
+    return True
 
 
 cdef void family_clear(family_t *f) noexcept nogil:
@@ -33,38 +34,21 @@ cdef void family_clear(family_t *f) noexcept nogil:
     f.used = 0
 
 
-cdef int family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil:
+cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil:
     cdef int i, at = f.slot[extent]
-    cdef void *p
-    if at < 0:
-        if f.used == f.cap:
-            p = realloc(f.extent, 2 * f.cap * sizeof(int32_t))
-            if p == NULL:
-                return -1
-            f.extent = <int32_t *> p
-            p = realloc(f.sets, 2 * <size_t> f.cap * f.words * sizeof(uint64_t))
-            if p == NULL:
-                return -1
-            f.sets = <uint64_t *> p
-            f.cap *= 2
+    if at >= 0:
+        mask_join(&f.sets[at * f.words], set, f.words)
+    elif f.used < f.cap or _enlarge(f, 2 * f.cap):
         at = f.used
         f.used += 1
         f.slot[extent] = at
         f.extent[at] = extent
         for i in range(f.words):
             f.sets[at * f.words + i] = set[i]
-        return 0
-    for i in range(f.words):
-        f.sets[at * f.words + i] |= set[i]
-    return 0
-
-
-cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
-    return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
 
 
 cdef inline uint64_t _turn(uint64_t w, int k, int n) noexcept nogil:        # bit i to bit (i + k) % n, 0 < k < n <= 64
-    return ((w << k) | (w >> (n - k))) & _ones(n)
+    return ((w << k) | (w >> (n - k))) & ones(n)
 
 
 cdef inline uint64_t _apart_word(int n, bint wrap, uint64_t q, int m, int s) noexcept nogil:
@@ -82,14 +66,10 @@ cdef inline uint64_t _apart_word(int n, bint wrap, uint64_t q, int m, int s) noe
             w |= _turn(w, k, n)
             have += k
         return w
-    w = _ones(max(0, fs_highest(q) - s + 1))
+    w = ones(max(0, fs_highest(q) - s + 1))
     if fs_lowest(q) + m < n:
-        w |= _ones(n) & ~_ones(fs_lowest(q) + m)
+        w |= ones(n) & ~ones(fs_lowest(q) + m)
     return w
-
-
-cdef inline bint _has(const uint64_t *q, int i) noexcept nogil:
-    return (q[i >> 6] >> (i & 63)) & 1
 
 
 cdef void _apart_words(int n, bint wrap, const uint64_t *q, int m, int s, uint64_t *out) noexcept nogil:
@@ -100,13 +80,13 @@ cdef void _apart_words(int n, bint wrap, const uint64_t *q, int m, int s, uint64
             return
         following = 4 * <long> n            # the nearest q at or after `at`, on an unrolled ring
         for at in range(2 * <long> n + s - 1, s - 1, -1):
-            if _has(q, at % n):
+            if mask_has(q, at % n):
                 following = at
             if at - s < n and following - at < length:
                 out[(at - s) >> 6] |= <uint64_t> 1 << ((at - s) & 63)
         return
     for i in range(n):
-        if _has(q, i):
+        if mask_has(q, i):
             if low < 0:
                 low = i
             high = i

@@ -11,18 +11,14 @@ from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport box_t
 
 
+# Both are asked right after choose_max_free has found `out` for the same question, and put a better box there.
+
 # The candidate of least value L_MFP + P_f * q (O 4.1): L_MFP = MFP before - MFP after, P_f = 1 - (1-p)^k for the k
 # failing nodes of the box by k multiplications, or p if k > 0 (`rule_max`).  As a scan in order finds it, in which a
-# later box replaces the best only if its value is less by more than 1e-9.  False = no candidate.
-cdef bint choose_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
+# later box replaces the best only if its value is less by more than 1e-9.
+cdef void settle_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                            const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil
 
 # Among the candidates that leave the largest MFP of all, the first without a failing node; if none, the first.
-cdef bint choose_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
-                              const uint64_t *failing, box_t *out) noexcept nogil
-
-# The same right after choose_max_free has found `out` for the same question, for those who look up `failing` only then.
-cdef void settle_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
-                           const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil
 cdef void settle_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                               const uint64_t *failing, box_t *out) noexcept nogil

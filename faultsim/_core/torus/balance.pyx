@@ -12,17 +12,17 @@ scan in order, unless other values lie within 1e-9 or so: these are scanned by c
 from libc.limits cimport INT_MAX
 from libc.math cimport ceil, nextafter
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
+from faultsim._core.containers.memory cimport arena_get
 from faultsim._core.torus.choose cimport (
-    choose_add, choose_apart, choose_candidates, choose_clear, choose_level, choose_max_free, choose_open, choose_shape,
+    choose_add, choose_apart, choose_candidates, choose_clear, choose_keep, choose_level, choose_open, choose_shape,
     permit_t,
 )
 from faultsim._core.torus.node_counts cimport counts_box, counts_cap, counts_least, counts_load, counts_shape
 from faultsim._core.torus.finder_bitmap cimport finder_search, map_filter, map_next, map_pick
 from faultsim._core.torus.finder cimport PLAIN, finder_t
-from faultsim._core.torus.occupancy cimport BASES, base_before, box_t, occ_meets, shape_t
+from faultsim._core.torus.occupancy cimport BASES, box_t, occ_meets, shape_t
 
 cdef double MARGIN = 1e-9           # a later box must be better by more
 cdef double APART = 2e-9            # values so far apart are told apart whatever they are rounded to
@@ -58,10 +58,9 @@ cdef int _begin(case_t *c, finder_t *f, const uint64_t *occ, int size, int order
     cdef bint level_known
     cdef int n = counts_load(
         &f.counts, f.torus, &f.word_maps if f.is_small else NULL, &f.row_maps, failing, occ,
-        permit.forbidden if permit != NULL else NULL, whether)
+        permit.forbidden if permit != NULL else NULL, whether, &f.memory)
     c.f, c.size, c.order, c.fronts = f, size, order, 0
     if n <= 0:
-        f.out_of_memory |= n < 0
         return n
     c.shapes = f.torus.first_shape[size + 1] - f.torus.first_shape[size]
     c.which = choose_open(f, occ, size, permit, &c.guarded)
@@ -138,9 +137,7 @@ cdef int _least(case_t *c, int left, box_t *out) noexcept nogil:
         if n > least or (n == least and c.order != BASES):
             continue
         map_pick(f, f.map, NULL, &base)
-        if n < least or base_before(&base, out):
-            out[0] = base
-            out.a, out.b, out.c = s.a, s.b, s.c
+        choose_keep(s, &base, n < least, out)
         least = n
         if n == 0 and c.order != BASES:
             break
@@ -281,9 +278,9 @@ cdef void _balance(case_t *c, int n, box_t *out) noexcept nogil:
     cdef double best, value, lowest, slack
     cdef int k, least, left = f.after, floor, ties
     cdef box_t box
-    f.front = <int *> malloc(2 * (<size_t> f.torus.nodes + 2) * sizeof(int)) if f.front == NULL else f.front
     if f.front == NULL:
-        f.out_of_memory = True
+        f.front = <int *> arena_get(&f.memory, 2 * (<size_t> f.torus.nodes + 2), sizeof(int))
+    if f.front == NULL:
         return
     k = _least(c, left, out)
     c.most = 1 if f.counts.whether else min(n, c.size)
@@ -340,19 +337,3 @@ cdef void settle_tie_breaking(finder_t *f, const uint64_t *occ, int size, int or
         return
     if _begin(&c, f, occ, size, order, permit, failing, True) > 0 and _least(&c, f.after, &box) == 0:
         out[0] = box
-
-
-cdef bint choose_balancing(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
-                           const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:
-    if not choose_max_free(f, occ, size, order, permit, out):
-        return False
-    settle_balancing(f, occ, size, order, permit, failing, p, rule_max, out)
-    return True
-
-
-cdef bint choose_tie_breaking(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
-                              const uint64_t *failing, box_t *out) noexcept nogil:
-    if not choose_max_free(f, occ, size, order, permit, out):
-        return False
-    settle_tie_breaking(f, occ, size, order, permit, failing, out)
-    return True

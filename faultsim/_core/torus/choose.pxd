@@ -8,7 +8,7 @@ from libc.stdint cimport uint64_t
 from faultsim._core.tables.machine cimport permit_t
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.axis_sets cimport family_t
-from faultsim._core.torus.occupancy cimport EXTENTS_DESCENDING, box_t, shape_t, torus_t
+from faultsim._core.torus.occupancy cimport EXTENTS_DESCENDING, base_before, box_t, shape_t, torus_t
 
 
 # Each: False = no candidate.  permit may be NULL.
@@ -20,9 +20,25 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
 cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                           box_t *out) noexcept nogil
 
-# All candidates in order, into a growing buffer as all_free does.  How many, or -1: no memory.
+# All candidates in order, into a buffer that grows (`*buf` may be NULL, with *cap 0; the caller frees it with free()).
+# How many, or -1: no memory.
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                          box_t **buf, long *cap) noexcept nogil
+
+# -- the same without a permit ---------------------------------------------------------------------------------------
+
+# The size of the largest free box, 0 = none; `out` (may be NULL) is the first of that size in contract order.
+cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nogil
+
+
+cdef inline bint first_free(finder_t *f, const uint64_t *occ, int size, int order, box_t *out) noexcept nogil:
+    """The first free box of exactly `size` nodes."""
+    return choose_first_fit(f, occ, size, order, NULL, out)
+
+
+cdef inline long all_free(finder_t *f, const uint64_t *occ, int size, int order, box_t **buf, long *cap) noexcept nogil:
+    return list_permitted(f, occ, size, order, NULL, buf, cap)
+
 
 # -- for other rules -------------------------------------------------------------------------------------------------
 
@@ -31,6 +47,13 @@ cdef inline const shape_t *choose_shape(const torus_t *t, int size, int order, i
     if order == EXTENTS_DESCENDING:
         return &t.shapes[t.first_shape[size + 1] - 1 - k]
     return &t.shapes[t.first_shape[size] + k]
+
+
+cdef inline void choose_keep(const shape_t *s, const box_t *base, bint first, box_t *out) noexcept nogil:
+    """A box that was found: it is taken if it is the first, or its base lies before that of `out`."""
+    if first or base_before(base, out):
+        out[0] = base[0]
+        out.a, out.b, out.c = s.a, s.b, s.c
 
 
 # Three families, one an axis: empty them; add the bases of a map; f.set = the coordinates at which a box of a shape

@@ -7,17 +7,17 @@ search finds the highest level that some candidate leaves.
 """
 
 from libc.stdint cimport uint64_t
-from libc.stdlib cimport calloc
 from libc.string cimport memcpy, memset
 
+from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.finder_bitmap cimport (
-    finder_absent, finder_largest, finder_load, finder_note_absent, finder_rooms, finder_search, map_canonical,
-    map_filter, map_next, map_pick, map_project, map_shape,
+    finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_next,
+    map_pick, map_project, map_shape,
 )
 from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
 from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_t
 from faultsim._core.torus.occupancy cimport (
-    BASES, base_before, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
+    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
@@ -32,13 +32,12 @@ cdef void choose_clear(family_t *three) noexcept nogil:
 
 cdef void choose_add(finder_t *f, family_t *three, const shape_t *s, const uint64_t *map) noexcept nogil:
     map_project(f, map, f.set)
-    if (family_add(&three[0], s.a, f.set[0]) or family_add(&three[1], s.b, f.set[1])
-            or family_add(&three[2], s.c, f.set[2])):
-        f.out_of_memory = True
+    family_add(&three[0], s.a, f.set[0])
+    family_add(&three[1], s.b, f.set[1])
+    family_add(&three[2], s.c, f.set[2])
 
 
 cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noexcept nogil:
-    """f.set = the coordinates at which a box of this shape keeps clear of some box of the family."""
     family_apart(&three[0], s.a, f.set[0])
     family_apart(&three[1], s.b, f.set[1])
     family_apart(&three[2], s.c, f.set[2])
@@ -46,10 +45,22 @@ cdef void choose_apart(finder_t *f, const family_t *three, const shape_t *s) noe
 
 # -- candidates ------------------------------------------------------------------------------------------------------
 
+cdef void _rooms(finder_t *f, int need) noexcept nogil:
+    """Add the boxes of at least `need` nodes in the view FUTURE to f.guard, the least shape of each kind."""
+    cdef const torus_t *t = f.torus
+    cdef shape_t s
+    for s.b in range(1, t.y + 1):
+        for s.a in range(1, t.x + 1):
+            s.c = (need + s.a * s.b - 1) // (s.a * s.b)
+            if s.c > t.z or (s.a - 1) * s.b * s.c >= need or s.a * (s.b - 1) * s.c >= need:
+                continue                                # a smaller shape serves as well
+            if map_shape(f, FUTURE, &s, f.map):
+                choose_add(f, f.guard, &s, f.map)
+
+
 cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
     """Make f.guard the boxes of at least permit.need nodes in permit.later; what was blocked stays so while it must."""
     cdef const torus_t *t = f.torus
-    cdef size_t length = t.words * sizeof(uint64_t)
     cdef bint same, stays = False
     cdef int i
     same = f.guard_valid and permit.need == f.guard_need
@@ -73,15 +84,13 @@ cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
     f.guard_valid = False
     choose_clear(f.guard)
     finder_load(f, FUTURE, permit.later)
-    if finder_rooms(f, FUTURE, permit.need, f.guard):
-        f.out_of_memory = True
-    memcpy(f.guard_later, permit.later, length)
+    _rooms(f, permit.need)
+    memcpy(f.guard_later, permit.later, t.words * sizeof(uint64_t))
     f.guard_need = permit.need
     f.guard_valid = True
 
 
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
-    """Look at the occupancy with the permit's eyes: the view with the candidates, or -1: there are none."""
     cdef int i, which = PLAIN
     guarded[0] = False
     if size < 1 or size > f.torus.nodes:
@@ -107,7 +116,6 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
 
 
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
-    """The candidates of one shape; False = none, map undefined."""
     if not map_shape(f, which, s, map):
         return False
     map_canonical(f, s, map)
@@ -122,11 +130,6 @@ cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept n
         f.blocked[size] = f.blocked_stamp
     else:
         finder_note_absent(f, which, size)
-
-
-cdef inline void _take(const shape_t *s, const box_t *base, box_t *out) noexcept nogil:
-    out[0] = base[0]
-    out.a, out.b, out.c = s.a, s.b, s.c
 
 
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
@@ -160,6 +163,17 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
 
 # -- the rules -------------------------------------------------------------------------------------------------------
 
+cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nogil:
+    cdef int size
+    finder_load(f, PLAIN, occ)
+    size = finder_largest(f, PLAIN)
+    if out != NULL and size > 0 and f.row_maps.is_octet:
+        out[0] = f.view[<int> PLAIN].witness
+    elif out != NULL and size > 0:
+        choose_first_fit(f, occ, size, EXTENTS_DESCENDING, NULL, out)
+    return size
+
+
 cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                            box_t *out) noexcept nogil:
     cdef bint guarded, found = False
@@ -173,8 +187,7 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
         if not choose_candidates(f, which, guarded, s, f.map):
             continue
         map_pick(f, f.map, NULL, &base)
-        if not found or base_before(&base, out):
-            _take(s, &base, out)
+        choose_keep(s, &base, not found, out)
         found = True
         if order != BASES:
             return True
@@ -184,7 +197,6 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
 
 
 cdef void choose_level(finder_t *f, int size) noexcept nogil:
-    """Make f.room the free boxes of this size."""
     cdef int k
     cdef const shape_t *s
     choose_clear(f.room)
@@ -202,8 +214,7 @@ cdef bint _held_pick(finder_t *f, const shape_t *s, const uint64_t *map, bint an
         choose_apart(f, f.room, s)
     if not map_pick(f, map, NULL if any else f.set, &base):
         return False
-    if not found or base_before(&base, out):
-        _take(s, &base, out)
+    choose_keep(s, &base, not found, out)
     return True
 
 
@@ -267,7 +278,7 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
     f.held_shapes = 0
     if f.is_small and (permit == NULL or (permit.forbidden == NULL and (permit.later == NULL or permit.need < 1))):
         if f.memo == NULL:
-            f.memo = <choice_t *> calloc(MEMO, sizeof(choice_t))
+            f.memo = <choice_t *> arena_zeros(&f.memory, MEMO, sizeof(choice_t))
         if f.memo != NULL:
             slot = _slot(f, occ, size, order)
             if (slot.epoch == f.epoch and slot.occ[0] == occ[0] and slot.occ[1] == second and slot.size == size

@@ -3,12 +3,11 @@
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
 
-from faultsim._core.torus.balance cimport choose_balancing, choose_tie_breaking
+from faultsim._core.containers.memory cimport arena_zeros
+from faultsim._core.torus.balance cimport settle_balancing, settle_tie_breaking
 from faultsim._core.tables.machine cimport permit_t
-from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, list_permitted
-from faultsim._core.torus.finder_bitmap cimport (
-    finder_forget, finder_free, finder_init, first_free, has_free, largest_free,
-)
+from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, largest_free, list_permitted
+from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init, has_free
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.occupancy cimport Torus, box_t, occ_pack, torus_t
 
@@ -27,13 +26,14 @@ cdef class Chooser:
 
     def __cinit__(self, Torus torus):
         self.torus = torus
-        self.occ = <uint64_t *> calloc(4 * <size_t> torus.t.words, sizeof(uint64_t))
-        if finder_init(&self.finder, &torus.t) or self.occ == NULL:
+        if finder_init(&self.finder, &torus.t):
+            raise MemoryError
+        self.occ = <uint64_t *> arena_zeros(&self.finder.memory, 4 * <size_t> torus.t.words, sizeof(uint64_t))
+        if self.occ == NULL:
             raise MemoryError
 
     def __dealloc__(self):
         finder_free(&self.finder)
-        free(self.occ)
 
     cdef uint64_t *_load(self, const unsigned char[:, :, ::1] busy, int which) except NULL:
         cdef uint64_t *occ = self.occ + which * self.torus.t.words
@@ -60,14 +60,18 @@ cdef class Chooser:
             found = has_free(&self.finder, occ, at_least, &out)
         return _row(&out) if found else None
 
-    def first(self, busy, int size, int order=0):
-        """The first free box of a size, or None."""
-        cdef uint64_t *occ = self._load(busy, 0)
-        cdef box_t out
-        cdef bint found
-        with nogil:
-            found = first_free(&self.finder, occ, size, order, &out)
-        return _row(&out) if found else None
+    cdef bint _ask(self, int rule, const uint64_t *occ, int size, int order, permit_t *permit,
+                   const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:
+        cdef finder_t *f = &self.finder
+        if rule == 0:
+            return choose_first_fit(f, occ, size, order, permit, out)
+        if not choose_max_free(f, occ, size, order, permit, out):
+            return False
+        if rule == 2:
+            settle_balancing(f, occ, size, order, permit, failing, p, rule_max, out)
+        elif rule == 3:
+            settle_tie_breaking(f, occ, size, order, permit, failing, out)
+        return True
 
     def choose(self, str rule, busy, int size, int order=0, forbidden=None, later=None, int need=0, failing=None,
                double p=0.0, bint rule_max=False):
@@ -88,18 +92,12 @@ cdef class Chooser:
         permit.forbidden = NULL if forbidden is None else self._load(forbidden, 1)
         permit.later = NULL if later is None else self._load(later, 2)
         with nogil:
-            if which == 0:
-                found = choose_first_fit(&self.finder, occ, size, order, &permit, &out)
-            elif which == 1:
-                found = choose_max_free(&self.finder, occ, size, order, &permit, &out)
-            elif which == 2:
-                found = choose_balancing(&self.finder, occ, size, order, &permit, stained, p, rule_max, &out)
-            elif which == 3:
-                found = choose_tie_breaking(&self.finder, occ, size, order, &permit, stained, &out)
+            if which < 4:
+                found = self._ask(which, occ, size, order, &permit, stained, p, rule_max, &out)
             else:
                 n = list_permitted(&self.finder, occ, size, order, &permit, &buf, &cap)
         try:
-            if n < 0 or self.finder.out_of_memory:
+            if n < 0 or self.finder.memory.failed:
                 raise MemoryError
             if which == 4:
                 return [_row(&buf[i]) for i in range(n)]
@@ -135,13 +133,6 @@ cdef class Chooser:
                 for i in range(n):
                     occ, stained = &all[i * words], &all[(n + i) * words]
                     finder_forget(&self.finder)
-                    if which == 0:
-                        fitted += choose_first_fit(&self.finder, occ, size, 0, NULL, &out)
-                    elif which == 1:
-                        fitted += choose_max_free(&self.finder, occ, size, 0, NULL, &out)
-                    elif which == 2:
-                        fitted += choose_balancing(&self.finder, occ, size, 0, NULL, stained, p, rule_max, &out)
-                    else:
-                        fitted += choose_tie_breaking(&self.finder, occ, size, 0, NULL, stained, &out)
+                    fitted += self._ask(which, occ, size, 0, NULL, stained, p, rule_max, &out)
         free(all)
         return fitted

@@ -1,7 +1,7 @@
 # What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
 
 from libc.stdint cimport uint64_t
-from faultsim._core.containers.memory cimport blocks_t
+from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.node_counts cimport counts_t
 from faultsim._core.torus.row_maps cimport row_maps_t, view_t
 from faultsim._core.torus.axis_sets cimport family_t
@@ -26,7 +26,7 @@ cdef struct choice_t:               # a remembered choose_max_free on a small to
 
 cdef struct finder_t:
     const torus_t *torus
-    blocks_t blocks                 # what it allocates at once
+    arena_t memory                  # failed: a growing list could not grow, what was answered since then may be wrong
     bint is_small                   # all maps are 128-bit integers (word_maps.pxd), else row_maps.pxd
     word_maps_t word_maps
     row_maps_t row_maps
@@ -35,7 +35,6 @@ cdef struct finder_t:
     int map_words                   # uint64 words a map
     int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a
     int *cap                        # scratch of the search: as in view_t
-    uint64_t *scratch               # [torus.words] for callers
     # scratch of choose.pyx
     uint64_t *map                   # one map
     uint64_t *held                  # a map for each shape of the size asked for
@@ -58,4 +57,3 @@ cdef struct finder_t:
     counts_t counts                 # for balance.pyx
     int *front                      # the same: [2][nodes + 2]
     unsigned int epoch              # never 0
-    bint out_of_memory              # set when a growing list could not grow: what was answered since then may be wrong

@@ -1,8 +1,8 @@
 """The bitmap finder (ours, the default): the contract.
 
-A finder answers questions about free boxes of one occupancy; ``order`` is a box_order_t of occupancy.pxd.  It owns its
-scratch memory, so one finder serves one thread.  It remembers the last occupancies and what it found out about them;
-that never changes an answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
+A finder answers questions about free boxes of one occupancy (more of them: choose.pxd).  It owns its scratch memory, so
+one finder serves one thread.  It remembers the last occupancies and what it found out about them; that never changes an
+answer, and makes the same question, or one about an occupancy with more busy nodes, cheap.
 """
 
 from libc.stdint cimport uint64_t
@@ -16,18 +16,8 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil          
 cdef void finder_free(finder_t *f) noexcept nogil
 cdef void finder_forget(finder_t *f) noexcept nogil                             # drop all that is remembered
 
-# The size of the largest free box, 0 = none; `out` (may be NULL) is the first of that size in contract order.
-cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nogil
-
 # Is there a free box of at least `at_least` nodes?  `witness` (may be NULL) is some such box.
 cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil
-
-# The first free box of exactly `size` nodes.
-cdef bint first_free(finder_t *f, const uint64_t *occ, int size, int order, box_t *out) noexcept nogil
-
-# All free boxes of exactly `size` nodes, in order, into a buffer that grows (`*buf` may be NULL, with *cap 0; the
-# caller frees it with free()).  How many, or -1: no memory.
-cdef long all_free(finder_t *f, const uint64_t *occ, int size, int order, box_t **buf, long *cap) noexcept nogil
 
 # -- for choose.pyx: maps (row_maps.pxd) whatever their kind ---------------------------------------------------------
 
@@ -47,5 +37,3 @@ cdef void map_project(finder_t *f, const uint64_t *map, uint64_t **sets) noexcep
 cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *base) noexcept nogil       # sets NULL: any
 cdef bint map_filter(finder_t *f, uint64_t *map, uint64_t **sets) noexcept nogil
 cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noexcept nogil
-# Boxes of at least `need` nodes in a view, the least shape of each kind, into three families.  0; -1 no memory
-cdef int finder_rooms(finder_t *f, int which, int need, family_t *rooms) noexcept nogil

@@ -1,78 +1,64 @@
-"""The bitmap finder; see finder_bitmap.pxd.  The search for the largest box is in bitmap_search.pyx."""
+"""The bitmap finder; see finder_bitmap.pxd."""
 
-from libc.stdlib cimport free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from faultsim._core.containers.memory cimport blocks_add, blocks_free, blocks_t
-from faultsim._core.torus.bitmap_search cimport search_rows, search_words
-from faultsim._core.torus.finder cimport FUTURE, PLAIN
-from faultsim._core.torus.node_counts cimport counts_free
+from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
+from faultsim._core.torus.finder cimport FUTURE
 from faultsim._core.torus.row_maps cimport (
-    row_map_canonical, row_map_filter, row_map_free, row_map_hunt, row_map_init, row_map_next, row_map_pick,
-    row_map_project, row_map_shape, view_free, view_init, view_load, view_t,
+    row_map_any_run, row_map_canonical, row_map_column, row_map_filter, row_map_hunt, row_map_init, row_map_layer,
+    row_map_next, row_map_next_column, row_map_next_column_run, row_map_pick, row_map_project, row_map_runs,
+    row_map_shape, row_map_widen, row_maps_t, view_init, view_load, view_t,
 )
-from faultsim._core.torus.axis_sets cimport family_add, family_free, family_init
+from faultsim._core.torus.axis_sets cimport family_apart, family_init
 from faultsim._core.torus.word_maps cimport (
-    u128, word_map_base, word_map_canonical, word_map_fits, word_map_free, word_map_get, word_map_init, word_map_lowest,
-    word_map_members, word_map_project, word_map_shape,
+    u128, word_map_base, word_map_canonical, word_map_fits, word_map_get, word_map_init, word_map_lowest,
+    word_map_members, word_map_next, word_map_project, word_map_runs, word_map_shape, word_map_turn, word_maps_t,
 )
-from faultsim._core.torus.occupancy cimport BASES, EXTENTS_DESCENDING, base_before, boxes_push, boxes_sort, boxes_t
 
 
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
-    cdef int i, bad = 0, shapes = 0
+    cdef arena_t *memory = &f.memory
+    cdef int i, words, shapes = 0
     cdef int axes[3]
-    cdef blocks_t *blocks = &f.blocks
     memset(f, 0, sizeof(finder_t))
     f.torus = torus
+    f.blocked_stamp = 1
+    f.epoch = 1
     axes[0], axes[1], axes[2] = torus.x, torus.y, torus.z
     f.is_small = word_map_fits(torus)
     if f.is_small:
         f.map_words = sizeof(u128) // sizeof(uint64_t)
-        blocks_add(blocks, f, &f.vacant, 3, sizeof(u128))
-        bad = word_map_init(&f.word_maps, torus)
+        f.vacant = <u128 *> arena_zeros(memory, 3, sizeof(u128))
+        word_map_init(&f.word_maps, torus, memory)
     else:
-        bad = row_map_init(&f.row_maps, torus)
-        if bad == 0:
-            f.map_words = <int> f.row_maps.size
-            for i in range(3):
-                bad |= view_init(&f.view[i], &f.row_maps)
+        row_map_init(&f.row_maps, torus, memory)
+        f.map_words = <int> f.row_maps.size
+        for i in range(3):
+            view_init(&f.view[i], &f.row_maps, memory)
     for i in range(3):
-        blocks_add(blocks, f, &f.set[i], (axes[i] + 63) // 64, sizeof(uint64_t))
-        bad |= (family_init(&f.mine[i], axes[i], torus.wrap) | family_init(&f.room[i], axes[i], torus.wrap)
-                | family_init(&f.guard[i], axes[i], torus.wrap))
+        f.set[i] = <uint64_t *> arena_zeros(memory, (axes[i] + 63) // 64, sizeof(uint64_t))
+        family_init(&f.mine[i], axes[i], torus.wrap, memory)
+        family_init(&f.room[i], axes[i], torus.wrap, memory)
+        family_init(&f.guard[i], axes[i], torus.wrap, memory)
     for i in range(1, torus.nodes + 1):
         shapes = max(shapes, torus.first_shape[i + 1] - torus.first_shape[i])
-    blocks_add(blocks, f, &f.held, <size_t> shapes * f.map_words, sizeof(uint64_t))
-    blocks_add(blocks, f, &f.reach, torus.x + 1, sizeof(int))
-    blocks_add(blocks, f, &f.cap, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
-    blocks_add(blocks, f, &f.scratch, torus.words, sizeof(uint64_t))
-    blocks_add(blocks, f, &f.joined, torus.words, sizeof(uint64_t))
-    blocks_add(blocks, f, &f.guard_later, torus.words, sizeof(uint64_t))
-    blocks_add(blocks, f, &f.map, f.map_words, sizeof(uint64_t))
-    blocks_add(blocks, f, &f.reach_x, <size_t> (torus.x + 1) * ((torus.x + 63) // 64), sizeof(uint64_t))
-    blocks_add(blocks, f, &f.blocked, torus.nodes + 1, sizeof(unsigned short))
-    f.blocked_stamp = 1
-    f.epoch = 1
-    if bad or blocks.failed:
+    words = (torus.x + 63) // 64
+    f.held = <uint64_t *> arena_zeros(memory, <size_t> shapes * f.map_words, sizeof(uint64_t))
+    f.reach = <int *> arena_zeros(memory, torus.x + 1, sizeof(int))
+    f.cap = <int *> arena_zeros(memory, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
+    f.joined = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
+    f.guard_later = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
+    f.map = <uint64_t *> arena_zeros(memory, f.map_words, sizeof(uint64_t))
+    f.reach_x = <uint64_t *> arena_zeros(memory, <size_t> (torus.x + 1) * words, sizeof(uint64_t))
+    f.blocked = <unsigned short *> arena_zeros(memory, torus.nodes + 1, sizeof(unsigned short))
+    if memory.failed:
         finder_free(f)
         return -1
     return 0
 
 
 cdef void finder_free(finder_t *f) noexcept nogil:
-    cdef int i
-    word_map_free(&f.word_maps)
-    row_map_free(&f.row_maps)
-    for i in range(3):
-        view_free(&f.view[i])
-        family_free(&f.mine[i])
-        family_free(&f.room[i])
-        family_free(&f.guard[i])
-    blocks_free(&f.blocks, f)
-    free(f.memo)
-    free(f.front)
-    counts_free(&f.counts)
+    arena_free(&f.memory)
     memset(f, 0, sizeof(finder_t))
 
 
@@ -83,7 +69,6 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
     f.guard_valid = False
     f.epoch += 1
     if f.epoch == 0:                                    # all numbers used up: begin again with an empty table
-        free(f.memo)
         f.memo = NULL
         f.epoch = 1
 
@@ -160,101 +145,278 @@ cdef bint map_filter(finder_t *f, uint64_t *map, uint64_t **sets) noexcept nogil
 
 
 cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noexcept nogil:
-    cdef u128 w
     if f.is_small:
-        if at[0] >= f.torus.nodes:
-            return False
-        w = (<const u128 *> map)[0] >> <int> at[0] << <int> at[0]
-        if w == 0:
-            return False
-        at[0] = word_map_lowest(w)
-        word_map_base(&f.word_maps, <int> at[0], base)
-        at[0] += 1
-        return True
+        return word_map_next(&f.word_maps, (<const u128 *> map)[0], at, base)
     return row_map_next(&f.row_maps, map, at, base)
 
 
-# -- the search, and families of boxes -------------------------------------------------------------------------------
+# -- the search for the largest free box -----------------------------------------------------------------------------
+#
+# It goes column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a box that beats the best so
+# far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider column either, and
+# all columns whose area cannot make up for it are left out (about M^5 / 64 steps at worst, far fewer as a rule).
+
+cdef struct hunt_t:                 # a search over columns
+    const family_t *mine            # NULL, or what a box must keep clear of
+    int best, enough                # nodes; the search ends at `enough`
+    box_t *witness                  # NULL, or the best box
+    int *cap                        # bounds, as in view_t
+
+
+cdef inline int _coarse_extent(int row, int n) noexcept nogil:
+    """1, 2, 4, ... and n."""
+    return min(1 << row, n)
+
+
+cdef inline int _coarse_rows(int n) noexcept nogil:
+    cdef int row = 0
+    while _coarse_extent(row, n) < n:
+        row += 1
+    return row + 1
+
+
+cdef inline bint _everywhere(const family_t *f, const uint64_t *set, int extent) noexcept nogil:
+    """Does the set hold every base of this extent?"""
+    cdef int bases = f.n if f.wrap else f.n - extent + 1
+    cdef uint64_t full
+    if f.words > 1:
+        return False
+    full = (~<uint64_t> 0) >> (64 - bases)
+    return set[0] & full == full
+
+
+cdef int _search_words(finder_t *f, u128 vacant, int best, int enough, const family_t *mine,
+                       box_t *witness) noexcept nogil:
+    cdef const word_maps_t *s = &f.word_maps
+    cdef int *reach = f.reach
+    cdef int nx = s.x.n, ny = s.y.n, nz = s.z.n
+    cdef int a, b, c, size
+    cdef u128 layer = vacant, column, run, longer, near = 0
+    cdef uint64_t set[2]
+    for a in range(nx + 1):
+        reach[a] = nz
+    for b in range(1, ny + 1):
+        if b > 1:
+            layer &= word_map_turn(&s.y, vacant, b - 1)
+        if layer == 0 or nx * ny * reach[1] <= best:
+            break
+        column = layer
+        for a in range(1, nx + 1):
+            if a > 1:
+                column &= word_map_turn(&s.x, layer, a - 1)
+                if reach[a] > reach[a - 1]:
+                    reach[a] = reach[a - 1]
+            if column == 0:
+                reach[a] = 0
+                break
+            size = a * b
+            if nx * b * reach[a] <= best:
+                break
+            if size * reach[a] <= best:
+                continue
+            c = best // size + 1
+            run = word_map_runs(&s.z, column, c)
+            if mine != NULL and run:
+                family_apart(&mine[0], a, set)
+                near = word_map_members(&s.x, set)
+                family_apart(&mine[1], b, set)
+                near |= word_map_members(&s.y, set)
+                family_apart(&mine[2], c, set)
+                if run & (near | word_map_members(&s.z, set)) == 0:
+                    run = 0
+            if run == 0:
+                reach[a] = c - 1
+                continue
+            while c < reach[a]:
+                longer = run & word_map_turn(&s.z, column, c)
+                if longer == 0:
+                    break
+                if mine != NULL:
+                    family_apart(&mine[2], c + 1, set)
+                    if longer & (near | word_map_members(&s.z, set)) == 0:
+                        break
+                run = longer
+                c += 1
+            reach[a] = c
+            best = size * c
+            if witness != NULL:
+                word_map_base(s, word_map_lowest(run), witness)
+                witness.a, witness.b, witness.c = a, b, c
+            if best >= enough:
+                return best
+    return best
+
+
+cdef bint _fits(finder_t *f, const hunt_t *h, const uint64_t *column, int a, int b, int c) noexcept nogil:
+    """Has the column map a run of c, one that keeps clear of some box of h.mine?  f.set[1] is that of b."""
+    cdef row_maps_t *rows = &f.row_maps
+    cdef const uint64_t *sx = &f.reach_x[a * ((f.torus.x + 63) // 64)]
+    cdef box_t base
+    if h.mine == NULL or _everywhere(&h.mine[0], sx, a) or _everywhere(&h.mine[1], f.set[1], b):
+        return row_map_any_run(rows, column, c)
+    family_apart(&h.mine[2], c, f.set[2])
+    if _everywhere(&h.mine[2], f.set[2], c):
+        return row_map_any_run(rows, column, c)
+    return row_map_runs(rows, column, c, rows.run) and row_map_pick(rows, rows.run, sx, f.set[1], f.set[2], &base)
+
+
+cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b, int c, int high) noexcept nogil:
+    """The column has a run of c, enough to be the best: how far does the longest go?  At most `high`."""
+    cdef row_maps_t *rows = &f.row_maps
+    cdef int middle = high                              # an axis that is free throughout is common: try all of it first
+    while c < high:
+        if _fits(f, h, column, a, b, middle):
+            c = middle
+        else:
+            high = middle - 1
+        middle = (c + high + 1) // 2
+    h.best = a * b * c
+    if h.witness != NULL:
+        row_map_runs(rows, column, c, rows.run)
+        row_map_pick(rows, rows.run, NULL, NULL, NULL, h.witness)
+        h.witness.a, h.witness.b, h.witness.c = a, b, c
+    return c
+
+
+cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
+    """Columns of 1, 2, 4, ..., X by 1, 2, 4, ..., Y: a good box to begin with, and bounds for all wider columns."""
+    cdef const torus_t *t = f.torus
+    cdef row_maps_t *rows = &f.row_maps
+    cdef const uint64_t *column
+    cdef uint64_t *target
+    cdef int row, i, a, b, c, have, level
+    for row in range(_coarse_rows(t.y) - 1, -1, -1):
+        b = _coarse_extent(row, t.y)
+        if h.best >= h.enough:
+            return
+        if <long> t.x * b * t.z <= h.best:
+            continue
+        if h.mine != NULL:
+            family_apart(&h.mine[1], b, f.set[1])
+        level, column, target, have = t.z, NULL, rows.column, 1
+        for i in range(_coarse_rows(t.x)):
+            a = _coarse_extent(i, t.x)
+            level = min(level, h.cap[b * (t.x + 1) + a])
+            if <long> t.x * b * level <= h.best:
+                break
+            if column == NULL:
+                column = row_map_layer(rows, v, b)
+                if column == NULL:
+                    level = 0
+            if level and a > have:
+                if not row_map_widen(rows, column, a - have, target):
+                    level = 0
+                column, target, have = target, rows.spare if target == rows.column else rows.column, a
+            c = h.best // (a * b) + 1
+            if c <= level:
+                if _fits(f, h, column, a, b, c):
+                    level = _lengthen(f, h, column, a, b, c, min(level, v.ceiling // (a * b)))
+                else:
+                    level = c - 1
+            h.cap[b * (t.x + 1) + a] = level
+            if level == 0:
+                break
+
+
+cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
+    """All columns that may hold a larger box than the best."""
+    cdef const torus_t *t = f.torus
+    cdef row_maps_t *rows = &f.row_maps
+    cdef int *reach = f.reach
+    cdef int *cap
+    cdef const uint64_t *layer
+    cdef int a, b, c, first, code
+    for a in range(t.x + 1):
+        reach[a] = t.z
+    for b in range(1, t.y + 1):
+        if h.best >= h.enough or <long> t.x * t.y * reach[1] <= h.best:
+            return
+        cap = &h.cap[b * (t.x + 1)]
+        first = 0                                       # the narrowest column that can hold a larger box
+        for a in range(1, t.x + 1):
+            reach[a] = min(min(reach[a], cap[a]), reach[a - 1])
+            if first == 0 and <long> a * b * reach[a] > h.best:
+                first = a
+        if first == 0:
+            continue
+        if h.mine != NULL:
+            family_apart(&h.mine[1], b, f.set[1])
+        layer = row_map_layer(rows, v, b)
+        if layer == NULL or not row_map_column(rows, layer, first, rows.column):
+            for a in range(first, t.x + 1):
+                reach[a] = cap[a] = 0
+            continue
+        for a in range(first, t.x + 1):
+            reach[a] = min(reach[a], reach[a - 1])
+            if <long> t.x * b * reach[a] <= h.best:
+                break
+            c = h.best // (a * b) + 1
+            if c > reach[a]:
+                if a > first and not row_map_next_column(rows, layer, a, rows.column):
+                    reach[a] = cap[a] = 0
+                    break
+                continue
+            if h.mine == NULL:
+                code = row_map_next_column_run(rows, layer, a, a > first, c, rows.column)
+            else:
+                code = 1
+                if a > first:
+                    code = row_map_next_column(rows, layer, a, rows.column)
+                if code and _fits(f, h, rows.column, a, b, c):
+                    code = 2
+            if code == 2:
+                reach[a] = _lengthen(f, h, rows.column, a, b, c, min(reach[a], v.ceiling // (a * b)))
+            else:
+                reach[a] = c - 1 if code else 0
+            cap[a] = reach[a]
+            if code == 0:
+                break
+            if h.best >= h.enough:
+                return
+
+
+cdef int _search_rows(finder_t *f, view_t *v, int best, int enough, const family_t *mine,
+                      box_t *witness) noexcept nogil:
+    cdef const torus_t *t = f.torus
+    cdef hunt_t h
+    cdef box_t box
+    cdef int a
+    h.mine, h.best, h.enough, h.witness, h.cap = mine, best, min(enough, v.ceiling), witness, v.cap
+    if h.best >= h.enough:
+        return best
+    if mine == NULL and f.row_maps.is_octet:
+        a = row_map_hunt(&f.row_maps, v, best + 1, h.enough, &box)
+        if a > 0 and witness != NULL:
+            witness[0] = box
+        return max(a, best)
+    if mine != NULL:                                    # what is found out holds for these candidates only
+        h.cap = f.cap
+        memcpy(f.cap, v.cap, <size_t> (t.x + 1) * (t.y + 1) * sizeof(int))
+        for a in range(1, t.x + 1):
+            family_apart(&mine[0], a, &f.reach_x[a * ((t.x + 63) // 64)])
+    _coarse(f, v, &h)
+    _fine(f, v, &h)
+    return h.best
+
 
 cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine,
                        box_t *witness) noexcept nogil:
     if f.is_small:
-        return search_words(f, f.vacant[which], best, enough, mine, witness)
-    return search_rows(f, &f.view[which], best, enough, mine, witness)
+        return _search_words(f, f.vacant[which], best, enough, mine, witness)
+    return _search_rows(f, &f.view[which], best, enough, mine, witness)
 
-
-cdef int finder_rooms(finder_t *f, int which, int need, family_t *rooms) noexcept nogil:
-    cdef const torus_t *t = f.torus
-    cdef shape_t s
-    cdef int a, b, c, i
-    cdef int extents[3]
-    cdef bint any
-    for b in range(1, t.y + 1):
-        for a in range(1, t.x + 1):
-            c = (need + a * b - 1) // (a * b)
-            if c > t.z or (a > 1 and (a - 1) * b * c >= need) or (b > 1 and a * (b - 1) * c >= need):
-                continue                                # a smaller shape serves as well
-            s.a, s.b, s.c = a, b, c
-            any = map_shape(f, which, &s, f.map)
-            if not any:
-                continue
-            map_project(f, f.map, f.set)
-            extents[0], extents[1], extents[2] = a, b, c
-            for i in range(3):
-                if family_add(&rooms[i], extents[i], f.set[i]):
-                    return -1
-    return 0
-
-
-# -- the questions ---------------------------------------------------------------------------------------------------
 
 cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     cdef view_t *v = &f.view[which]
     if f.is_small:
-        return search_words(f, f.vacant[which], 0, f.torus.nodes, NULL, NULL)
+        return _search_words(f, f.vacant[which], 0, f.torus.nodes, NULL, NULL)
     if v.largest < 0 and f.row_maps.is_octet:              # the witness is then the first box
         v.floor = v.largest = row_map_hunt(&f.row_maps, v, max(v.floor, 1), f.torus.nodes, &v.witness)
         v.ceiling = v.largest
     if v.largest < 0:
-        v.floor = v.largest = search_rows(f, v, v.floor, f.torus.nodes, NULL, &v.witness)
+        v.floor = v.largest = _search_rows(f, v, v.floor, f.torus.nodes, NULL, &v.witness)
         v.ceiling = v.largest
     return v.largest
-
-
-cdef bint _first(finder_t *f, int which, int size, int order, box_t *out) noexcept nogil:
-    cdef const torus_t *t = f.torus
-    cdef int lo = t.first_shape[size], hi = t.first_shape[size + 1], k
-    cdef const shape_t *s
-    cdef box_t box
-    cdef bint found = False
-    if finder_absent(f, which, size):
-        return False
-    for k in range(hi - lo):
-        s = &t.shapes[hi - 1 - k if order == EXTENTS_DESCENDING else lo + k]
-        if not map_shape(f, which, s, f.map):
-            continue
-        map_canonical(f, s, f.map)
-        map_pick(f, f.map, NULL, &box)
-        if not found or base_before(&box, out):
-            box.a, box.b, box.c = s.a, s.b, s.c
-            out[0] = box
-        found = True
-        if order != BASES:
-            return True
-    if not found:
-        finder_note_absent(f, which, size)
-    return found
-
-
-cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef int size
-    finder_load(f, PLAIN, occ)
-    size = finder_largest(f, PLAIN)
-    if out != NULL and size > 0 and f.row_maps.is_octet:
-        out[0] = f.view[<int> PLAIN].witness
-    elif out != NULL and size > 0:
-        _first(f, PLAIN, size, EXTENTS_DESCENDING, out)
-    return size
 
 
 cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
@@ -264,11 +426,11 @@ cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witnes
         at_least = 1
     finder_load(f, FUTURE, occ)
     if f.is_small:
-        return search_words(f, f.vacant[<int> FUTURE], at_least - 1, at_least, NULL, witness) >= at_least
+        return _search_words(f, f.vacant[<int> FUTURE], at_least - 1, at_least, NULL, witness) >= at_least
     if at_least > v.ceiling:
         return False
     if v.floor < at_least:
-        size = search_rows(f, v, at_least - 1, at_least, NULL, &v.witness)
+        size = _search_rows(f, v, at_least - 1, at_least, NULL, &v.witness)
         if size < at_least:
             v.ceiling = at_least - 1
             return False
@@ -276,43 +438,3 @@ cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witnes
     if witness != NULL:
         witness[0] = v.witness
     return True
-
-
-cdef bint first_free(finder_t *f, const uint64_t *occ, int size, int order, box_t *out) noexcept nogil:
-    if size < 1 or size > f.torus.nodes:
-        return False
-    finder_load(f, PLAIN, occ)
-    return _first(f, PLAIN, size, order, out)
-
-
-cdef long all_free(finder_t *f, const uint64_t *occ, int size, int order, box_t **buf, long *cap) noexcept nogil:
-    cdef const torus_t *t = f.torus
-    cdef boxes_t list
-    cdef box_t box
-    cdef const shape_t *s
-    cdef int k, lo, hi
-    cdef long at
-    if size < 1 or size > t.nodes:
-        return 0
-    finder_load(f, PLAIN, occ)
-    if finder_absent(f, PLAIN, size):
-        return 0
-    list.at, list.cap, list.n = buf[0], cap[0], 0
-    lo, hi = t.first_shape[size], t.first_shape[size + 1]
-    for k in range(hi - lo):
-        s = &t.shapes[hi - 1 - k if order == EXTENTS_DESCENDING else lo + k]
-        if not map_shape(f, PLAIN, s, f.map):
-            continue
-        map_canonical(f, s, f.map)
-        box.a, box.b, box.c = s.a, s.b, s.c
-        at = 0
-        while map_next(f, f.map, &at, &box):
-            if boxes_push(&list, &box):
-                buf[0], cap[0] = list.at, list.cap
-                return -1
-    if order == BASES:
-        boxes_sort(&list, order)
-    elif list.n == 0:
-        finder_note_absent(f, PLAIN, size)
-    buf[0], cap[0] = list.at, list.cap
-    return list.n

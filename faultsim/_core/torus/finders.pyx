@@ -1,16 +1,16 @@
-"""The table of partition finders and their Python border; see finders.pxd."""
+"""The table of partition finders, those that look at nodes, and their Python border; see finders.pxd."""
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from faultsim._core.torus.finder_bitmap cimport all_free, finder_forget, finder_free, finder_init, largest_free
+from faultsim._core.containers.memory cimport arena_free, arena_get, arena_t
+from faultsim._core.torus.choose cimport all_free, largest_free
 from faultsim._core.torus.finder cimport finder_t
-from faultsim._core.torus.finder_divisor cimport divisor_all, divisor_largest
-from faultsim._core.torus.finder_naive cimport bytes_close, bytes_open, naive_all, naive_largest
-from faultsim._core.torus.finder_pop cimport pop_all, pop_close, pop_largest, pop_open
-from faultsim._core.torus.occupancy cimport Torus, boxes_free, occ_pack
-
+from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init
+from faultsim._core.torus.occupancy cimport (
+    EXTENTS_DESCENDING, Torus, axis_bases, boxes_free, boxes_push, boxes_sort, occ_count, occ_pack, occ_unpack, shape_t,
+)
 
 # -- the bitmap finder as a row --------------------------------------------------------------------------------------
 
@@ -40,16 +40,303 @@ cdef int _bitmap_all(void *state, const uint64_t *occ, int size, int order, boxe
     return -1 if n < 0 else 0
 
 
+# -- finders that look at nodes --------------------------------------------------------------------------------------
+
+cdef struct nodes_t:
+    arena_t memory
+    const torus_t *torus
+    unsigned char *busy             # [x][y][z]
+    # of pop
+    int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros)
+    int32_t *run_z                  # [y][z][x]
+    int32_t *least                  # [x]
+
+
+cdef void *_nodes_open(const torus_t *torus) noexcept nogil:
+    cdef nodes_t *s = <nodes_t *> calloc(1, sizeof(nodes_t))
+    if s == NULL:
+        return NULL
+    s.torus = torus
+    s.busy = <unsigned char *> arena_get(&s.memory, torus.nodes, 1)
+    s.run_y = <int32_t *> arena_get(&s.memory, 2 * <size_t> torus.nodes, sizeof(int32_t))
+    s.run_z = <int32_t *> arena_get(&s.memory, torus.nodes, sizeof(int32_t))
+    s.least = <int32_t *> arena_get(&s.memory, torus.x, sizeof(int32_t))
+    if s.memory.failed:
+        _nodes_close(s)
+        return NULL
+    return s
+
+
+cdef void _nodes_close(void *state) noexcept nogil:
+    arena_free(&(<nodes_t *> state).memory)
+    free(state)
+
+
+cdef inline int _first_busy(const nodes_t *s, const box_t *box) noexcept nogil:
+    """How far along z the first busy node found is from the base; -1 = the box is free."""
+    cdef const torus_t *t = s.torus
+    cdef const unsigned char *line
+    cdef int _i, _j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
+    for _i in range(box.a):
+        y = box.y
+        for _j in range(box.b):
+            line = &s.busy[(x * t.y + y) * t.z]
+            for k in range(rest):
+                if line[box.z + k]:
+                    return k
+            for k in range(box.c - rest):
+                if line[k]:
+                    return rest + k
+            y = y + 1 if y + 1 < t.y else 0
+        x = x + 1 if x + 1 < t.x else 0
+    return -1
+
+
+# -- naive: every box of every shape is looked at node by node -------------------------------------------------------
+
+cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes_t *list) noexcept nogil:
+    """All boxes, shapes in contract order: the largest free one (the size is returned), or those of a size."""
+    cdef const torus_t *t = s.torus
+    cdef box_t box
+    cdef int best = 0
+    occ_unpack(t, occ, s.busy)
+    box.a = t.x
+    while box.a:
+        box.b = t.y
+        while box.b:
+            box.c = t.z
+            while box.c:
+                for box.x in range(axis_bases(t.x, box.a, t.wrap)):
+                    for box.y in range(axis_bases(t.y, box.b, t.wrap)):
+                        for box.z in range(axis_bases(t.z, box.c, t.wrap)):
+                            if _first_busy(s, &box) >= 0:
+                                continue
+                            if list == NULL:
+                                if box.a * box.b * box.c > best:
+                                    best = box.a * box.b * box.c
+                                    largest[0] = box
+                            elif box.a * box.b * box.c == size and boxes_push(list, &box):
+                                return -1
+                box.c -= 1
+            box.b -= 1
+        box.a -= 1
+    return best
+
+
+cdef int _naive_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
+    return _naive(<nodes_t *> state, occ, 0, out, NULL)
+
+
+cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
+    if _naive(<nodes_t *> state, occ, size, NULL, list):
+        return -1
+    if order != EXTENTS_DESCENDING:
+        boxes_sort(list, order)
+    return 0
+
+
+# -- divisor: the shapes of a size follow from its divisors ----------------------------------------------------------
+#
+# Bases are taken in increasing order of x, y, z and the nodes of a box likewise; the first busy node ends the look at a
+# base, and all further bases along z whose box would hold the same node are passed over ("no need to search in any of
+# the dimensions further").  The largest free box is found by asking for one size after the other, from the number of
+# free nodes downwards.
+
+cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
+    """Free boxes of a size in contract order, or the first of them.  0; -1 no memory"""
+    cdef const torus_t *t = s.torus
+    cdef box_t box
+    cdef int hit, last
+    box.a = min(size, t.x)
+    while box.a:
+        if size % box.a == 0:
+            box.b = min(size // box.a, t.y)
+            while box.b:
+                box.c = size // box.a // box.b
+                if box.c <= t.z and box.a * box.b * box.c == size:
+                    last = axis_bases(t.z, box.c, t.wrap)
+                    for box.x in range(axis_bases(t.x, box.a, t.wrap)):
+                        for box.y in range(axis_bases(t.y, box.b, t.wrap)):
+                            box.z = 0
+                            while box.z < last:
+                                hit = _first_busy(s, &box)
+                                if hit >= 0:
+                                    box.z += hit + 1
+                                    continue
+                                if boxes_push(list, &box):
+                                    return -1
+                                if only_first:
+                                    return 0
+                                box.z += 1
+                box.b -= 1
+        box.a -= 1
+    return 0
+
+
+cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
+    cdef nodes_t *s = <nodes_t *> state
+    cdef const torus_t *t = s.torus
+    cdef boxes_t list
+    cdef int size = t.nodes - occ_count(t, occ)
+    list.at, list.n, list.cap = out, 0, 1               # room for the one box that is asked for
+    occ_unpack(t, occ, s.busy)
+    while size > 0:
+        if t.feasible[size] == size:
+            _divisor(s, size, True, &list)
+            if list.n:
+                return size
+        size -= 1
+    return 0
+
+
+cdef int _divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
+    cdef nodes_t *s = <nodes_t *> state
+    occ_unpack(s.torus, occ, s.busy)
+    if _divisor(s, size, False, list):
+        return -1
+    if order != EXTENTS_DESCENDING:
+        boxes_sort(list, order)
+    return 0
+
+
+# -- pop: Krevat's projection of partitions, the baseline of our measurements ----------------------------------------
+#
+# Tables hold the runs of free nodes that begin at each node.  For a base (i, j, k), planes are taken in one after the
+# other along z; least[x] is the shortest y-run at (i + x, j) over the planes so far, and the largest box on them is
+# found in one walk along x: (x + 1) * min(least[0 .. x]) * planes.  A run of 0 ends the walk, and no later plane goes
+# beyond it.  A base whose runs along the three axes cannot make up a larger box than the best so far is left early (not
+# in K; it is free).
+
+cdef void _tables(nodes_t *s, const uint64_t *occ) noexcept nogil:
+    """The runs, from the last coordinate to the first; on a torus a second round extends those that wrap around."""
+    cdef const torus_t *t = s.torus
+    cdef int x, y, z, i, rounds = 2 if t.wrap else 1
+    cdef int32_t *here
+    cdef const int32_t *ahead
+    occ_unpack(t, occ, s.busy)
+    for y in range(t.y):
+        for z in range(t.z):
+            here = &s.run_y[2 * (y * t.z + z) * t.x]
+            for x in range(t.x):
+                here[x] = s.run_z[(y * t.z + z) * t.x + x] = 1 - s.busy[(x * t.y + y) * t.z + z]
+    for i in range(rounds * t.y - 2, -1, -1):
+        y = i % t.y
+        for z in range(t.z):
+            here = &s.run_y[2 * (y * t.z + z) * t.x]
+            ahead = &s.run_y[2 * ((y + 1) % t.y * t.z + z) * t.x]
+            for x in range(t.x):
+                here[x] = min(ahead[x] + 1, t.y) if here[x] else 0
+    for y in range(t.y):
+        for i in range(rounds * t.z - 2, -1, -1):
+            z = i % t.z
+            here = &s.run_z[(y * t.z + z) * t.x]
+            ahead = &s.run_z[(y * t.z + (z + 1) % t.z) * t.x]
+            for x in range(t.x):
+                here[x] = min(ahead[x] + 1, t.z) if here[x] else 0
+    for i in range(t.y * t.z):
+        here = &s.run_y[2 * i * t.x]
+        for x in range(t.x):
+            here[t.x + x] = here[x] if t.wrap else 0
+
+
+cdef bint _box_free(const nodes_t *s, const box_t *box) noexcept nogil:
+    cdef const torus_t *t = s.torus
+    cdef const int32_t *row
+    cdef int x, _i, z = box.z
+    for _i in range(box.c):
+        row = &s.run_y[2 * (box.y * t.z + z) * t.x + box.x]
+        for x in range(box.a):
+            if row[x] < box.b:
+                return False
+        z = z + 1 if z + 1 < t.z else 0
+    return True
+
+
+cdef void _first_of(const nodes_t *s, int size, box_t *out) noexcept nogil:
+    """The first free box of a size that is known to have one, in contract order."""
+    cdef const torus_t *t = s.torus
+    cdef int k
+    cdef shape_t shape
+    for k in range(t.first_shape[size + 1] - 1, t.first_shape[size] - 1, -1):
+        shape = t.shapes[k]
+        out.a, out.b, out.c = shape.a, shape.b, shape.c
+        for out.x in range(axis_bases(t.x, shape.a, t.wrap)):
+            for out.y in range(axis_bases(t.y, shape.b, t.wrap)):
+                for out.z in range(axis_bases(t.z, shape.c, t.wrap)):
+                    if _box_free(s, out):
+                        return
+
+
+cdef int _pop(nodes_t *s, const uint64_t *occ, int size, boxes_t *list) noexcept nogil:
+    """The size of the largest free box; or all boxes of `size` > 0 into a list: 0, or -1 no memory."""
+    cdef const torus_t *t = s.torus
+    cdef const int32_t *row
+    cdef int32_t *least = s.least
+    cdef int plane, i, run, end, low, best = 0
+    cdef box_t box
+    _tables(s, occ)
+    for box.y in range(t.y):
+        for box.z in range(t.z):
+            for box.x in range(t.x):
+                run = s.run_z[(box.y * t.z + box.z) * t.x + box.x]
+                end = t.x
+                plane = 0
+                while plane < run:
+                    row = &s.run_y[2 * (box.y * t.z + (box.z + plane) % t.z) * t.x + box.x]
+                    if plane == 0:
+                        memcpy(least, row, end * sizeof(int32_t))
+                    plane += 1
+                    if size:
+                        end = min(end, size // plane)
+                    low = t.y
+                    for i in range(end):
+                        if row[i] < least[i]:
+                            least[i] = row[i]
+                        if least[i] < low:
+                            low = least[i]
+                            if low == 0:
+                                end = i
+                                break
+                        if (i + 1) * low * plane <= best:
+                            continue
+                        if size == 0:
+                            best = (i + 1) * low * plane
+                        elif (i + 1) * low * plane >= size and size % ((i + 1) * plane) == 0:
+                            box.a, box.b, box.c = i + 1, size // ((i + 1) * plane), plane
+                            if (box.x < axis_bases(t.x, box.a, t.wrap) and box.y < axis_bases(t.y, box.b, t.wrap)
+                                    and box.z < axis_bases(t.z, box.c, t.wrap)) and boxes_push(list, &box):
+                                return -1
+                    if end == 0 or (size == 0 and end * least[0] * run <= best):
+                        break
+    return best
+
+
+cdef int _pop_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
+    cdef int best = _pop(<nodes_t *> state, occ, 0, NULL)
+    if out != NULL and best:
+        _first_of(<nodes_t *> state, best, out)
+    return best
+
+
+cdef int _pop_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
+    if _pop(<nodes_t *> state, occ, size, list):
+        return -1
+    boxes_sort(list, order)
+    return 0
+
+
+# -- the table -------------------------------------------------------------------------------------------------------
+
 cdef finder_row_t[4] FINDERS
 
 FINDERS[0] = finder_row_t(b"bitmap", b"O(M^5 / 64), about", b"faultsim: a bit a node, shift and AND, an area bound",
                           _bitmap_open, _bitmap_close, _bitmap_largest, _bitmap_all)
 FINDERS[1] = finder_row_t(b"divisor", b"O(M^3 s f(s)^2) a size s", b"[oliner2004] appendix 9",
-                          bytes_open, bytes_close, divisor_largest, divisor_all)
+                          _nodes_open, _nodes_close, _divisor_largest, _divisor_all)
 FINDERS[2] = finder_row_t(b"pop", b"O(M^5)", b"[krevat2002] appendix A",
-                          pop_open, pop_close, pop_largest, pop_all)
+                          _nodes_open, _nodes_close, _pop_largest, _pop_all)
 FINDERS[3] = finder_row_t(b"naive", b"O(M^9)", b"[krevat2002] section 2",
-                          bytes_open, bytes_close, naive_largest, naive_all)
+                          _nodes_open, _nodes_close, _naive_largest, _naive_all)
 
 
 cdef const finder_row_t *finder_row(int number) noexcept nogil:

@@ -7,8 +7,8 @@ from faultsim._core.containers.memory cimport close_state, copy_state, open_stat
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
-from faultsim._core.torus.choose cimport list_permitted
-from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free, largest_free
+from faultsim._core.torus.choose cimport largest_free, list_permitted
+from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
     occ_node, occ_set_node, torus_free,
@@ -95,10 +95,10 @@ cdef void set_place(void *state, int32_t job, const place_t *place) noexcept nog
     (<torus_machine_t *>state).box[job] = (<const box_t *>place)[0]
 
 
-cdef void rearrange(void *state, const uint64_t *occ) noexcept nogil:
+cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
-    m.largest = -1
+    m.largest = largest
 
 
 cdef int32_t size_of(const place_t *place) noexcept nogil:

@@ -7,12 +7,14 @@ machine, each base has its count as a number instead.
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
+from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.row_maps cimport row_maps_t
 from faultsim._core.torus.word_maps cimport word_maps_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
-cdef struct counts_t:               # all zero is an empty one; owns its memory
+cdef struct counts_t:               # all zero is an empty one
+    bint has_memory
     const torus_t *torus            # good while a decision lasts, as the next two are; one of these is NULL
     const word_maps_t *word_maps
     row_maps_t *row_maps
@@ -23,18 +25,17 @@ cdef struct counts_t:               # all zero is an empty one; owns its memory
     int a, b, c                     # the shape looked at
     bint has_planes, has_sum        # whether there are counts of all its bases, and how
     int planes
-    int room                        # planes that there is memory for
     long words                      # uint64 words a plane
-    uint64_t *plane                 # [room][words]
-    uint64_t *row                   # [words] of one row
-    uint32_t *sum                   # [3][torus.nodes]: counts; flags; scratch.  NULL while marked nodes were few
+    uint64_t *plane                 # [as many as a count can need][words]
+    uint64_t *row                   # [words] of one row, and
+    uint32_t *sum                   # [3][torus.nodes]: counts; flags; scratch; where maps are of rows
 
 
-cdef void counts_free(counts_t *c) noexcept nogil
-
-# Mark the nodes of `mask` that are in neither `occ` nor `other` (may be NULL).  How many, or -1: no memory.
+# Mark the nodes of `mask` that are in neither `occ` nor `other` (may be NULL).  How many, or -1: no memory, which
+# is taken from the arena at first.
 cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_maps, row_maps_t *row_maps,
-                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil
+                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether,
+                     arena_t *memory) noexcept nogil
 # Look at a shape, for the next two questions.
 cdef void counts_shape(counts_t *c, int a, int b, int d) noexcept nogil
 # Keep the bases of at most k marked nodes; tells whether one is left.

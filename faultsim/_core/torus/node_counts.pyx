@@ -1,40 +1,26 @@
-"""How many of some marked nodes a box holds; see counts.pxd."""
+"""How many of some marked nodes a box holds; see node_counts.pxd."""
 
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from faultsim._core.containers.bits cimport fs_lowest, fs_popcount
+from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, ones
+from faultsim._core.containers.memory cimport arena_get
 from faultsim._core.torus.row_maps cimport row_map_next
 from faultsim._core.torus.word_maps cimport (
-    FS_HIGH, axis_t, u128, word_map_base, word_map_get, word_map_lowest, word_map_turn, word_maps_t,
+    FS_HIGH, axis_t, u128, word_map_get, word_map_next, word_map_turn, word_maps_t,
 )
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
-cdef void counts_free(counts_t *c) noexcept nogil:
-    free(c.node)
-    free(c.mark)
-    free(c.plane)
-    free(c.row)
-    free(c.sum)
-    memset(c, 0, sizeof(counts_t))
-
-
 cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_maps, row_maps_t *row_maps,
-                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether) noexcept nogil:
+                     const uint64_t *mask, const uint64_t *occ, const uint64_t *other, bint whether,
+                     arena_t *memory) noexcept nogil:
     cdef int i, line
     cdef int64_t bit
     cdef uint64_t w
     c.torus, c.word_maps, c.row_maps, c.whether, c.n = torus, word_maps, row_maps, whether, 0
-    if c.node == NULL:
-        c.words = sizeof(u128) // sizeof(uint64_t) if word_maps != NULL else row_maps.size
-        c.node = <int32_t *> malloc(torus.nodes * sizeof(int32_t))
-        c.mark = <uint64_t *> malloc(torus.words * sizeof(uint64_t))
-        c.row = <uint64_t *> malloc((1 if word_maps != NULL else row_maps.row) * sizeof(uint64_t))
-    if c.node == NULL or c.mark == NULL or c.row == NULL:
-        counts_free(c)
+    if not c.has_memory and not _reserve(c, memory):
         return -1
     for i in range(torus.words):
         w = mask[i] & ~occ[i]
@@ -47,7 +33,10 @@ cdef int counts_load(counts_t *c, const torus_t *torus, const word_maps_t *word_
             line = <int> (bit // torus.field)
             c.node[c.n] = line * torus.z + <int> (bit - <int64_t> line * torus.field)
             c.n += 1
-    return -1 if _reserve(c) else c.n
+    c.planes = 1
+    while not whether and (<int64_t> 1 << c.planes) <= c.n:
+        c.planes += 1
+    return c.n
 
 
 cdef inline bint _is_dense(const counts_t *c, int a, int b) noexcept nogil:
@@ -56,22 +45,21 @@ cdef inline bint _is_dense(const counts_t *c, int a, int b) noexcept nogil:
     return c.word_maps == NULL and <int64_t> c.n * (a * c.row_maps.row + b) > 2 * <int64_t> c.torus.nodes
 
 
-cdef int _reserve(counts_t *c) noexcept nogil:
-    """Memory for counts up to n."""
-    cdef void *p
-    c.planes = 1
-    while not c.whether and (<int64_t> 1 << c.planes) <= c.n:
-        c.planes += 1
-    if c.planes > c.room:
-        p = realloc(c.plane, c.planes * c.words * sizeof(uint64_t))
-        if p == NULL:
-            return -1
-        c.plane, c.room = <uint64_t *> p, c.planes
-    if c.sum == NULL and _is_dense(c, c.torus.x, c.torus.y):
-        c.sum = <uint32_t *> malloc(3 * <size_t> c.torus.nodes * sizeof(uint32_t))
-        if c.sum == NULL:
-            return -1
-    return 0
+cdef bint _reserve(counts_t *c, arena_t *memory) noexcept nogil:
+    """Memory for counts up to the number of nodes; False: there is none."""
+    cdef const torus_t *t = c.torus
+    cdef int planes = 1
+    while (<int64_t> 1 << planes) <= t.nodes:
+        planes += 1
+    c.words = sizeof(u128) // sizeof(uint64_t) if c.word_maps != NULL else c.row_maps.size
+    c.node = <int32_t *> arena_get(memory, t.nodes, sizeof(int32_t))
+    c.mark = <uint64_t *> arena_get(memory, t.words, sizeof(uint64_t))
+    c.plane = <uint64_t *> arena_get(memory, planes * c.words, sizeof(uint64_t))
+    if c.word_maps == NULL:
+        c.row = <uint64_t *> arena_get(memory, c.row_maps.row, sizeof(uint64_t))
+        c.sum = <uint32_t *> arena_get(memory, 3 * <size_t> t.nodes, sizeof(uint32_t))
+    c.has_memory = not memory.failed
+    return c.has_memory
 
 
 # -- a torus in one integer ------------------------------------------------------------------------------------------
@@ -110,10 +98,6 @@ cdef void _planes_words(counts_t *c) noexcept nogil:
 
 # -- row maps --------------------------------------------------------------------------------------------------------
 
-cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
-    return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
-
-
 cdef void _cover_row(counts_t *c, int y, int z) noexcept nogil:
     """The bases in a row from which the shape covers (y, z)."""
     cdef const torus_t *t = c.torus
@@ -122,7 +106,7 @@ cdef void _cover_row(counts_t *c, int y, int z) noexcept nogil:
     cdef uint64_t run = 0
     memset(c.row, 0, c.row_maps.row * sizeof(uint64_t))
     if c.row_maps.words == 1:
-        run = _ones(d) << (z - d + 1) if z >= d - 1 else _ones(z + 1) | (_ones(d - z - 1) << (z - d + 1 + t.z))
+        run = ones(d) << (z - d + 1) if z >= d - 1 else ones(z + 1) | (ones(d - z - 1) << (z - d + 1 + t.z))
     for i in range(b):
         iy = y - i if y >= i else y - i + t.y
         bit = <int64_t> iy * t.field
@@ -219,17 +203,10 @@ cdef int counts_box(const counts_t *c, const box_t *box) noexcept nogil:
 cdef bint _next(counts_t *c, const uint64_t *map, long *at, int *count) noexcept nogil:
     """The next base of a map, and its count."""
     cdef box_t box
-    cdef u128 w
     cdef int k
     if c.word_maps != NULL:
-        if at[0] >= c.torus.nodes:
+        if not word_map_next(c.word_maps, (<const u128 *> map)[0], at, &box):
             return False
-        w = (<const u128 *> map)[0] >> <int> at[0] << <int> at[0]
-        if w == 0:
-            return False
-        at[0] = word_map_lowest(w)
-        word_map_base(c.word_maps, <int> at[0], &box)
-        at[0] += 1
     elif not row_map_next(c.row_maps, map, at, &box):
         return False
     if c.has_sum:

@@ -13,6 +13,8 @@ memcpy, compared with memcmp and joined word by word.  ``field`` is the length o
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
+from faultsim._core.containers.memory cimport arena_t
+
 
 cdef struct box_t:                  # what Python sees as one row of int32 (k, 6)
     int x, y, z                     # base
@@ -44,6 +46,7 @@ cdef struct torus_t:                # read-only after torus_init; any number of 
     int32_t *feasible               # [0 .. nodes]: the smallest size >= s that some box has; feasible[0] = 1
     int32_t *first_shape            # [0 .. nodes+1]: shapes of size s are shapes[first_shape[s] : first_shape[s+1]]
     shape_t *shapes                 # all shapes by size, extents ascending within a size
+    arena_t memory
 
 
 cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil      # 0; -1 no memory (t is then empty)

@@ -1,9 +1,10 @@
 """Torus geometry, occupancy bitmaps and box lists; see occupancy.pxd."""
 
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
-from libc.string cimport memcmp, memset
+from libc.stdlib cimport free, qsort, realloc
+from libc.string cimport memset
 
-from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_equal, ones
+from faultsim._core.containers.memory cimport arena_free, arena_get, arena_zeros
 
 cdef extern from "word_maps.h" nogil:
     int FS_WORD_NODES
@@ -24,19 +25,17 @@ cdef int _field(int z, int nodes) noexcept nogil:
 
 cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
     cdef int a, b, c, s
-    cdef int32_t *fill
+    cdef int32_t *fill              # per size: where its next shape goes
     memset(t, 0, sizeof(torus_t))
     t.x, t.y, t.z, t.wrap = x, y, z, wrap
     t.nodes = x * y * z
     t.lines = x * y
     t.field = _field(z, t.nodes)
     t.words = <int> ((<int64_t> t.lines * t.field + 63) // 64)
-    t.feasible = <int32_t *> malloc((t.nodes + 1) * sizeof(int32_t))
-    t.first_shape = <int32_t *> calloc(t.nodes + 2, sizeof(int32_t))
-    t.shapes = <shape_t *> malloc(t.nodes * sizeof(shape_t))
-    fill = <int32_t *> malloc((t.nodes + 1) * sizeof(int32_t))
-    if t.feasible == NULL or t.first_shape == NULL or t.shapes == NULL or fill == NULL:
-        free(fill)
+    t.feasible = fill = <int32_t *> arena_get(&t.memory, t.nodes + 1, sizeof(int32_t))
+    t.first_shape = <int32_t *> arena_zeros(&t.memory, t.nodes + 2, sizeof(int32_t))
+    t.shapes = <shape_t *> arena_get(&t.memory, t.nodes, sizeof(shape_t))
+    if t.memory.failed:
         torus_free(t)
         return -1
     for a in range(1, x + 1):
@@ -54,7 +53,6 @@ cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
                 t.shapes[fill[s]].b = b
                 t.shapes[fill[s]].c = c
                 fill[s] += 1
-    free(fill)
     t.feasible[t.nodes] = t.nodes
     for s in range(t.nodes - 1, -1, -1):
         t.feasible[s] = s if t.first_shape[s + 1] > t.first_shape[s] else t.feasible[s + 1]
@@ -62,46 +60,36 @@ cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
 
 
 cdef void torus_free(torus_t *t) noexcept nogil:
-    free(t.feasible)
-    free(t.first_shape)
-    free(t.shapes)
+    arena_free(&t.memory)
     memset(t, 0, sizeof(torus_t))
 
 
 # -- bit ranges ------------------------------------------------------------------------------------------------------
 
-cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 1 <= n <= 64
-    return (~<uint64_t> 0) >> (64 - n)
+cdef enum visit_t:
+    FILL, DROP, MEET
 
 
-cdef inline void _fill_run(uint64_t *occ, int64_t bit, int n, bint busy) noexcept nogil:
+cdef inline bint _visit_run(uint64_t *occ, int64_t bit, int n, visit_t what) noexcept nogil:
+    """Of MEET: has a bit been set?"""
     cdef int at, take
     cdef uint64_t mask
     while n > 0:
         at = bit & 63
         take = min(n, 64 - at)
-        mask = _ones(take) << at
-        if busy:
+        mask = ones(take) << at
+        if what == FILL:
             occ[bit >> 6] |= mask
-        else:
+        elif what == DROP:
             occ[bit >> 6] &= ~mask
-        bit += take
-        n -= take
-
-
-cdef inline bint _run_meets(const uint64_t *occ, int64_t bit, int n) noexcept nogil:
-    cdef int at, take
-    while n > 0:
-        at = bit & 63
-        take = min(n, 64 - at)
-        if (occ[bit >> 6] >> at) & _ones(take):
+        elif occ[bit >> 6] & mask:
             return True
         bit += take
         n -= take
     return False
 
 
-cdef void _fill_box(const torus_t *t, uint64_t *occ, const box_t *box, bint busy) noexcept nogil:
+cdef inline bint _visit_box(const torus_t *t, uint64_t *occ, const box_t *box, visit_t what) noexcept nogil:
     cdef int i, j, ix, iy
     cdef int first = min(box.c, t.z - box.z)            # the part of the z-run before it wraps
     cdef int64_t line
@@ -114,48 +102,31 @@ cdef void _fill_box(const torus_t *t, uint64_t *occ, const box_t *box, bint busy
             if iy >= t.y:
                 iy -= t.y
             line = (<int64_t> ix * t.y + iy) * t.field
-            _fill_run(occ, line + box.z, first, busy)
-            if first < box.c:
-                _fill_run(occ, line, box.c - first, busy)
-
-
-cdef void occ_fill(const torus_t *t, uint64_t *occ, const box_t *box) noexcept nogil:
-    _fill_box(t, occ, box, True)
-
-
-cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept nogil:
-    _fill_box(t, occ, box, False)
-
-
-cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil:
-    cdef int i, j, ix, iy
-    cdef int first = min(box.c, t.z - box.z)
-    cdef int64_t line
-    for i in range(box.a):
-        ix = box.x + i
-        if ix >= t.x:
-            ix -= t.x
-        for j in range(box.b):
-            iy = box.y + j
-            if iy >= t.y:
-                iy -= t.y
-            line = (<int64_t> ix * t.y + iy) * t.field
-            if _run_meets(occ, line + box.z, first):
+            if _visit_run(occ, line + box.z, first, what):
                 return True
-            if first < box.c and _run_meets(occ, line, box.c - first):
+            if first < box.c and _visit_run(occ, line, box.c - first, what):
                 return True
     return False
 
 
+cdef void occ_fill(const torus_t *t, uint64_t *occ, const box_t *box) noexcept nogil:
+    _visit_box(t, occ, box, FILL)
+
+
+cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept nogil:
+    _visit_box(t, occ, box, DROP)
+
+
+cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil:
+    return _visit_box(t, <uint64_t *> occ, box, MEET)
+
+
 cdef int occ_count(const torus_t *t, const uint64_t *occ) noexcept nogil:
-    cdef int i, n = 0
-    for i in range(t.words):
-        n += fs_popcount(occ[i])
-    return n
+    return mask_count(occ, t.words)
 
 
 cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noexcept nogil:
-    return memcmp(a, b, t.words * sizeof(uint64_t)) == 0
+    return mask_equal(a, b, t.words)
 
 
 cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil:
@@ -203,39 +174,32 @@ cdef void boxes_free(boxes_t *list) noexcept nogil:
     memset(list, 0, sizeof(boxes_t))
 
 
-cdef inline int _by_extents(const box_t *p, const box_t *q) noexcept nogil:
-    if p.a != q.a:
-        return -1 if p.a < q.a else 1
-    if p.b != q.b:
-        return -1 if p.b < q.b else 1
-    if p.c != q.c:
-        return -1 if p.c < q.c else 1
-    return 0
+cdef enum:
+    BASE = 0                        # where in a box_t
+    EXTENTS = 3
 
 
-cdef inline int _by_base(const box_t *p, const box_t *q) noexcept nogil:
-    if p.x != q.x:
-        return -1 if p.x < q.x else 1
-    if p.y != q.y:
-        return -1 if p.y < q.y else 1
-    if p.z != q.z:
-        return -1 if p.z < q.z else 1
+cdef inline int _by(const void *p, const void *q, int first) noexcept nogil:
+    """By three numbers of a box_t."""
+    cdef const int *a = <const int *> p
+    cdef const int *b = <const int *> q
+    cdef int i
+    for i in range(first, first + 3):
+        if a[i] != b[i]:
+            return -1 if a[i] < b[i] else 1
     return 0
 
 
 cdef int _descending(const void *p, const void *q) noexcept nogil:
-    cdef int sign = -_by_extents(<const box_t *> p, <const box_t *> q)
-    return sign if sign else _by_base(<const box_t *> p, <const box_t *> q)
+    return _by(q, p, EXTENTS) or _by(p, q, BASE)
 
 
 cdef int _ascending(const void *p, const void *q) noexcept nogil:
-    cdef int sign = _by_extents(<const box_t *> p, <const box_t *> q)
-    return sign if sign else _by_base(<const box_t *> p, <const box_t *> q)
+    return _by(p, q, EXTENTS) or _by(p, q, BASE)
 
 
 cdef int _bases(const void *p, const void *q) noexcept nogil:
-    cdef int sign = _by_base(<const box_t *> p, <const box_t *> q)
-    return sign if sign else _by_extents(<const box_t *> p, <const box_t *> q)
+    return _by(p, q, BASE) or _by(p, q, EXTENTS)
 
 
 cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:

@@ -8,7 +8,7 @@ extent steps). On a full axis of a torus every base is set or none is, until `ro
 
 from libc.stdint cimport uint16_t, uint64_t
 
-from faultsim._core.containers.memory cimport blocks_t
+from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
@@ -55,7 +55,6 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t life                   # counts occupancies that do not include the one before
     uint16_t stamp                  # the same, for `absent`
     uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
-    blocks_t blocks                 # all but `layers`
 
 
 cdef struct row_maps_t:
@@ -78,13 +77,11 @@ cdef struct row_maps_t:
     uint64_t *column
     uint64_t *spare
     uint64_t *run
-    blocks_t blocks
 
 
-cdef int row_map_init(row_maps_t *l, const torus_t *torus) noexcept nogil        # 0; -1 no memory
-cdef void row_map_free(row_maps_t *l) noexcept nogil
-cdef int view_init(view_t *v, const row_maps_t *l) noexcept nogil              # 0; -1 no memory
-cdef void view_free(view_t *v) noexcept nogil
+# What is made is all zero before.  Where memory is out, the arena says so.
+cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
+cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil
 
 # Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
 cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil

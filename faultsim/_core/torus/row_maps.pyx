@@ -1,28 +1,21 @@
 """Bit-parallel sets of bases; see row_maps.pxd."""
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from faultsim._core.containers.bits cimport fs_lowest
-from faultsim._core.containers.memory cimport blocks_add, blocks_free
-from faultsim._core.torus.occupancy cimport Torus, occ_count, occ_meets
+from faultsim._core.containers.bits cimport fs_lowest, mask_has, ones
+from faultsim._core.containers.memory cimport arena_get, arena_zeros
+from faultsim._core.torus.occupancy cimport occ_count, occ_meets
 
 cdef extern from "row_kernels.h" nogil:
     const fs_row_kernels *fs_best_row_kernels()
     const fs_row_kernels *fs_row_kernels_at(int i)
 
 
+cdef const fs_row_kernels *KERNELS = fs_best_row_kernels()
+
 cdef enum:
     MAX_LAYERS = 4 << 20            # bytes that a view may spend on layers
-
-
-cdef inline uint64_t _ones(int n) noexcept nogil:       # the lowest n bits, 0 <= n <= 64
-    return (~<uint64_t> 0) >> (64 - n) if n > 0 else 0
-
-
-cdef inline bint _has(const uint64_t *set, int i) noexcept nogil:
-    return (set[i >> 6] >> (i & 63)) & 1
 
 
 cdef uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
@@ -42,37 +35,35 @@ cdef void _steps(fs_steps *s, const torus_t *t, int c) noexcept nogil:
         k = min(have, c - have)
         s.k[s.n] = k
         s.back[s.n] = t.z - k
-        s.lo[s.n] = _repeat(_ones(t.z - k), t.field)
-        s.hi[s.n] = _repeat(_ones(t.z) & ~_ones(t.z - k), t.field) if t.wrap else 0
+        s.lo[s.n] = _repeat(ones(t.z - k), t.field)
+        s.hi[s.n] = _repeat(ones(t.z) & ~ones(t.z - k), t.field) if t.wrap else 0
         s.n += 1
         have += k
 
 
-cdef int row_map_init(row_maps_t *l, const torus_t *torus) noexcept nogil:
+cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil:
     cdef int i, iy
     cdef int64_t bit
-    memset(l, 0, sizeof(row_maps_t))
     l.torus = torus
-    l.kernels = fs_best_row_kernels()
+    l.kernels = KERNELS
     l.words = max(1, torus.field // 64)
     l.line_bytes = torus.field // 8
     l.row = (torus.y * l.line_bytes + 7) // 8
     l.wide_row = (2 * torus.y * l.line_bytes + 7) // 8
     l.size = <long> torus.x * l.row
     l.wide_size = <long> torus.x * l.wide_row + l.row + 1        # room to read past the last row
-    blocks_add(&l.blocks, l, &l.row_mask, l.row, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.ping, l.wide_size, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.pong, l.wide_size, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.turn, 2 * l.words, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.layer, l.size, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.column, l.size, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.spare, l.size, sizeof(uint64_t))
-    blocks_add(&l.blocks, l, &l.run, l.size, sizeof(uint64_t))
+    l.row_mask = <uint64_t *> arena_zeros(memory, l.row, sizeof(uint64_t))
+    l.ping = <uint64_t *> arena_zeros(memory, l.wide_size, sizeof(uint64_t))
+    l.pong = <uint64_t *> arena_zeros(memory, l.wide_size, sizeof(uint64_t))
+    l.turn = <uint64_t *> arena_zeros(memory, 2 * l.words, sizeof(uint64_t))
+    l.layer = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
+    l.column = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
+    l.spare = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
+    l.run = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
     if l.words == 1:
-        blocks_add(&l.blocks, l, &l.steps, torus.z + 1, sizeof(fs_steps))
-    if l.blocks.failed:
-        row_map_free(l)
-        return -1
+        l.steps = <fs_steps *> arena_zeros(memory, torus.z + 1, sizeof(fs_steps))
+    if memory.failed:
+        return
     if l.words == 1:
         for i in range(1, torus.z + 1):
             _steps(&l.steps[i], torus, i)
@@ -86,40 +77,23 @@ cdef int row_map_init(row_maps_t *l, const torus_t *torus) noexcept nogil:
         l.octet.x, l.octet.y, l.octet.z, l.octet.field = torus.x, torus.y, torus.z, torus.field
         l.octet.all = l.row_tail
         l.octet.ring = ~<uint64_t> 0 if torus.wrap else 0
-        l.octet.lo = _repeat(_ones(torus.z - 1), torus.field)
-        l.octet.hi = _repeat(_ones(torus.z) & ~_ones(torus.z - 1), torus.field) if torus.wrap else 0
+        l.octet.lo = _repeat(ones(torus.z - 1), torus.field)
+        l.octet.hi = _repeat(ones(torus.z) & ~ones(torus.z - 1), torus.field) if torus.wrap else 0
         l.octet.steps = l.steps
-    return 0
-
-
-cdef void row_map_free(row_maps_t *l) noexcept nogil:
-    blocks_free(&l.blocks, l)
-    memset(l, 0, sizeof(row_maps_t))
 
 
 # -- views -----------------------------------------------------------------------------------------------------------
 
-cdef int view_init(view_t *v, const row_maps_t *l) noexcept nogil:
-    memset(v, 0, sizeof(view_t))
+cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil:
     v.stamp = 1
-    blocks_add(&v.blocks, v, &v.occ, l.torus.words, sizeof(uint64_t))
-    blocks_add(&v.blocks, v, &v.free, l.size, sizeof(uint64_t))
-    blocks_add(&v.blocks, v, &v.wide, l.wide_size, sizeof(uint64_t))
-    blocks_add(&v.blocks, v, &v.absent, l.torus.nodes + 1, sizeof(uint16_t))
-    blocks_add(&v.blocks, v, &v.cap, <size_t> (l.torus.x + 1) * (l.torus.y + 1), sizeof(int))
-    blocks_add(&v.blocks, v, &v.layer_state, l.torus.y + 1, 1)
+    v.occ = <uint64_t *> arena_zeros(memory, l.torus.words, sizeof(uint64_t))
+    v.free = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
+    v.wide = <uint64_t *> arena_zeros(memory, l.wide_size, sizeof(uint64_t))
+    v.absent = <uint16_t *> arena_zeros(memory, l.torus.nodes + 1, sizeof(uint16_t))
+    v.cap = <int *> arena_zeros(memory, <size_t> (l.torus.x + 1) * (l.torus.y + 1), sizeof(int))
+    v.layer_state = <unsigned char *> arena_zeros(memory, l.torus.y + 1, 1)
     if <size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t) <= MAX_LAYERS:
-        v.layers = <uint64_t *> malloc(<size_t> (l.torus.y + 1) * l.size * sizeof(uint64_t))    # NULL does no harm
-    if v.blocks.failed:
-        view_free(v)
-        return -1
-    return 0
-
-
-cdef void view_free(view_t *v) noexcept nogil:
-    blocks_free(&v.blocks, v)
-    free(v.layers)
-    memset(v, 0, sizeof(view_t))
+        v.layers = <uint64_t *> arena_get(memory, (l.torus.y + 1) * l.size, sizeof(uint64_t))
 
 
 cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil:
@@ -286,7 +260,7 @@ cdef void _turn_line(const row_maps_t *l, const uint64_t *src, int k, uint64_t *
             w |= src[i - q - 1] >> (64 - r)
         dst[i] |= w
     if z & 63:
-        dst[n - 1] &= _ones(z & 63)
+        dst[n - 1] &= ones(z & 63)
 
 
 cdef bint _run_line(const row_maps_t *l, const uint64_t *line, int c, uint64_t *out) noexcept nogil:
@@ -354,7 +328,7 @@ cdef void row_map_canonical(const row_maps_t *l, int a, int b, int c, uint64_t *
     if b == t.y:
         for ix in range(rows):
             if l.line_bytes < 8:
-                map[ix * l.row] &= _ones(t.field)
+                map[ix * l.row] &= ones(t.field)
             for i in range(l.words, l.row):
                 map[ix * l.row + i] = 0
     if c == t.z:
@@ -396,7 +370,7 @@ cdef void row_map_project(row_maps_t *l, const uint64_t *map, uint64_t *px, uint
         return
     for iy in range(t.y):
         i = iy * t.field
-        w = (acc[i >> 6] >> (i & 63)) & _ones(t.z)
+        w = (acc[i >> 6] >> (i & 63)) & ones(t.z)
         pz[0] |= w
         if w:
             py[iy >> 6] |= <uint64_t> 1 << (iy & 63)
@@ -411,11 +385,11 @@ cdef inline void _row_sieve(const row_maps_t *l, const uint64_t *uy, const uint6
         memset(sieve, 0, l.row * sizeof(uint64_t))
         for iy in range(t.y):
             i = iy * t.field
-            sieve[i >> 6] |= (_ones(t.z) if _has(uy, iy) else uz[0]) << (i & 63)
+            sieve[i >> 6] |= (ones(t.z) if mask_has(uy, iy) else uz[0]) << (i & 63)
         return
     for iy in range(t.y):
         for i in range(l.words):
-            sieve[iy * l.words + i] = ~<uint64_t> 0 if _has(uy, iy) else uz[i]
+            sieve[iy * l.words + i] = ~<uint64_t> 0 if mask_has(uy, iy) else uz[i]
 
 
 cdef inline void _base(const row_maps_t *l, long word, int bit, box_t *base) noexcept nogil:
@@ -441,7 +415,7 @@ cdef bint row_map_pick(const row_maps_t *l, const uint64_t *map, const uint64_t 
     for ix in range(l.torus.x):
         for j in range(l.row):
             w = map[ix * l.row + j]
-            if w and not _has(ux, ix):
+            if w and not mask_has(ux, ix):
                 w &= sieve[j]
             if w:
                 _base(l, ix * <long> l.row + j, fs_lowest(w), base)
@@ -457,7 +431,7 @@ cdef bint row_map_filter(const row_maps_t *l, uint64_t *map, const uint64_t *ux,
     _row_sieve(l, uy, uz, sieve)
     for ix in range(l.torus.x):
         for j in range(l.row):
-            if not _has(ux, ix):
+            if not mask_has(ux, ix):
                 map[ix * l.row + j] &= sieve[j]
             any |= map[ix * l.row + j]
     return any != 0
@@ -482,67 +456,9 @@ cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t
 
 # -- for tests -------------------------------------------------------------------------------------------------------
 
-def kernels_agree(Torus torus, const uint64_t[::1] a, const uint64_t[::1] b):
-    """How many tables of word loops this machine can run; they must agree on the words of a and b.
-
-    Raises an AssertionError that names the loop where one does not.
-    """
-    cdef fs_steps steps
-    cdef row_maps_t maps
-    cdef box_t box
-    cdef const fs_row_kernels *table
-    cdef long n = min(a.shape[0], b.shape[0]) - 1
-    cdef uint64_t[:, ::1] got
-    cdef int i, c
-    from array import array
-    if n < 1 or torus.t.field > 64:
-        raise ValueError("two words at least, and a torus of lines that fit into one")
-    got = memoryview(array("Q", bytes(16 * (n + 1)))).cast("B").cast("Q", (2, n + 1))
-    for c in range(1, torus.t.z + 1):
-        _steps(&steps, &torus.t, c)
-        results = []
-        i = 0
-        while fs_row_kernels_at(i) != NULL:
-            table = fs_row_kernels_at(i)
-            got[:] = 0
-            found = [("both", table.both(&got[0, 0], &a[0], <const char *> &b[0] + 3, n) != 0, bytes(got[0]))]
-            found.append(("rows 1", table.rows(&got[0, 0], &a[0], 2, &b[0], 1, n // 2, 1) != 0, bytes(got[0])))
-            found.append(("rows 2", table.rows(&got[0, 0], &a[0], 2, &b[0], 2, n // 2, 2) != 0, bytes(got[0])))
-            got[0, :] = a[:n + 1]
-            found.append(("into", table.into(&got[0, 0], <const char *> &b[0] + 5, n) != 0, bytes(got[0])))
-            found.append(("any_run", table.any_run(&a[0], n, &steps) != 0, b""))
-            found.append(("runs", table.runs(&got[1, 0], &a[0], n, &steps) != 0, bytes(got[1])))
-            got[0, :] = a[:n + 1]
-            found.append(("into_run", table.into_run(&got[0, 0], &b[0], n, &steps), bytes(got[0])))
-            found.append(("fold", table.fold(&got[0, 0], &a[0], n) != 0, bytes(got[0])))
-            found.append(("within", table.within(&got[1, 0], &got[0, 0], n) != 0, b""))
-            results.append(found)
-            i += 1
-        _same(results, f"runs of {c}")
-    if row_map_init(&maps, &torus.t):
-        raise MemoryError
-    try:
-        for c in range(n - 8 if maps.is_octet else 0):             # eight words here and there as a machine
-            for i in range(torus.t.x):
-                got[0, i] = a[c + i] & maps.octet.all
-            for least in (1, 2, torus.t.nodes // 8 + 1):
-                results = []
-                i = 0
-                while fs_row_kernels_at(i) != NULL:
-                    memset(&box, 0, sizeof(box))
-                    size = fs_row_kernels_at(i).hunt(&got[0, 0], &maps.octet, least, torus.t.nodes, <int *> &box)
-                    results.append([("hunt", size, (<char *> &box)[:sizeof(box)])])
-                    i += 1
-                _same(results, f"at least {least}")
-    finally:
-        row_map_free(&maps)
-    i = 0
-    while fs_row_kernels_at(i) != NULL:
-        i += 1
-    return i
-
-
-def _same(results, what):
-    for table, found in enumerate(results):
-        for one, other in zip(results[0], found):
-            assert one == other, f"{one[0]} of table {table}, {what}"
+def use_kernels(int i):
+    """Give maps made from now on the i-th table of word loops, or (-1) the fastest; False: there is no such one."""
+    global KERNELS
+    cdef const fs_row_kernels *table = fs_best_row_kernels() if i < 0 else fs_row_kernels_at(i)
+    KERNELS = table if table != NULL else KERNELS
+    return table != NULL

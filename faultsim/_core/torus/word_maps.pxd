@@ -5,6 +5,7 @@ A *map* has the bases of the free boxes of one shape set.  Turning it along an a
 
 from libc.stdint cimport uint64_t
 
+from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
 
@@ -28,12 +29,11 @@ cdef struct word_maps_t:
     const torus_t *torus
     u128 all                        # every node
     axis_t x, y, z
-    u128 *memory                    # what at, lo and hi point into
 
 
 cdef bint word_map_fits(const torus_t *torus) noexcept nogil
-cdef int word_map_init(word_maps_t *s, const torus_t *torus) noexcept nogil        # 0; -1 no memory
-cdef void word_map_free(word_maps_t *s) noexcept nogil
+# The maps are all zero before.  Where memory is out, the arena says so.
+cdef void word_map_init(word_maps_t *s, const torus_t *torus, arena_t *memory) noexcept nogil
 
 
 cdef inline u128 word_map_turn(const axis_t *axis, u128 w, int k) noexcept nogil:
@@ -74,3 +74,5 @@ cdef u128 word_map_members(const axis_t *axis, const uint64_t *set) noexcept nog
 # index of the lowest bit; map != 0
 cdef int word_map_lowest(u128 map) noexcept nogil
 cdef void word_map_base(const word_maps_t *s, int node, box_t *base) noexcept nogil
+# as row_map_next
+cdef bint word_map_next(const word_maps_t *s, u128 map, long *at, box_t *base) noexcept nogil

@@ -1,9 +1,7 @@
 """Maps of a torus of at most 128 nodes; see word_maps.pxd."""
 
-from libc.stdlib cimport calloc, free
-from libc.string cimport memset
-
 from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.memory cimport arena_zeros
 
 
 cdef bint word_map_fits(const torus_t *torus) noexcept nogil:
@@ -26,26 +24,17 @@ cdef void _axis(axis_t *axis, u128 **memory, int n, int stride, const torus_t *t
         axis.hi[k] = (all & ~axis.lo[k]) if t.wrap else 0
 
 
-cdef int word_map_init(word_maps_t *s, const torus_t *torus) noexcept nogil:
-    cdef u128 *memory
+cdef void word_map_init(word_maps_t *s, const torus_t *torus, arena_t *memory) noexcept nogil:
+    cdef u128 *at = <u128 *> arena_zeros(memory, 3 * (torus.x + torus.y + torus.z + 2), sizeof(u128))
     cdef int node
-    memset(s, 0, sizeof(word_maps_t))
+    if at == NULL:
+        return
     s.torus = torus
-    s.memory = <u128 *> calloc(3 * (torus.x + torus.y + torus.z + 2), sizeof(u128))
-    if s.memory == NULL:
-        return -1
     for node in range(torus.nodes):
         s.all |= (<u128> 1) << node
-    memory = s.memory
-    _axis(&s.x, &memory, torus.x, torus.y * torus.z, torus, s.all)
-    _axis(&s.y, &memory, torus.y, torus.z, torus, s.all)
-    _axis(&s.z, &memory, torus.z, 1, torus, s.all)
-    return 0
-
-
-cdef void word_map_free(word_maps_t *s) noexcept nogil:
-    free(s.memory)
-    memset(s, 0, sizeof(word_maps_t))
+    _axis(&s.x, &at, torus.x, torus.y * torus.z, torus, s.all)
+    _axis(&s.y, &at, torus.y, torus.z, torus, s.all)
+    _axis(&s.z, &at, torus.z, 1, torus, s.all)
 
 
 cdef u128 word_map_canonical(const word_maps_t *s, u128 map, int a, int b, int c) noexcept nogil:
@@ -102,3 +91,14 @@ cdef void word_map_base(const word_maps_t *s, int node, box_t *base) noexcept no
     base.z = node % s.z.n
     base.y = node // s.z.n % s.y.n
     base.x = node // s.x.stride
+
+
+cdef bint word_map_next(const word_maps_t *s, u128 map, long *at, box_t *base) noexcept nogil:
+    cdef int node
+    map = map >> <int> at[0] << <int> at[0] if at[0] < s.torus.nodes else 0
+    if map == 0:
+        return False
+    node = word_map_lowest(map)
+    word_map_base(s, node, base)
+    at[0] = node + 1
+    return True
