@@ -3,7 +3,7 @@
 from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memset
 
-from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_equal, ones
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_equal
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_zeros
 
 cdef extern from "word_maps.h" nogil:
@@ -70,23 +70,24 @@ cdef enum visit_t:
     FILL, DROP, MEET
 
 
-cdef inline bint _visit_run(uint64_t *occ, int64_t bit, int n, visit_t what) noexcept nogil:
+cdef inline bint _visit_word(uint64_t *word, uint64_t mask, visit_t what) noexcept nogil:
     """Of MEET: has a bit been set?"""
-    cdef int at, take
-    cdef uint64_t mask
-    while n > 0:
-        at = bit & 63
-        take = min(n, 64 - at)
-        mask = ones(take) << at
-        if what == FILL:
-            occ[bit >> 6] |= mask
-        elif what == DROP:
-            occ[bit >> 6] &= ~mask
-        elif occ[bit >> 6] & mask:
+    if what == FILL:
+        word[0] |= mask
+    elif what == DROP:
+        word[0] &= ~mask
+    return what == MEET and word[0] & mask != 0
+
+
+cdef inline bint _visit_run(uint64_t *occ, int64_t bit, int n, visit_t what) noexcept nogil:
+    cdef int at = bit & 63
+    while n > 64 - at:              # it goes on in the next word
+        if _visit_word(&occ[bit >> 6], ~<uint64_t> 0 << at, what):
             return True
-        bit += take
-        n -= take
-    return False
+        bit += 64 - at
+        n -= 64 - at
+        at = 0
+    return _visit_word(&occ[bit >> 6], ~<uint64_t> 0 >> (64 - n) << at, what)
 
 
 cdef inline bint _visit_box(const torus_t *t, uint64_t *occ, const box_t *box, visit_t what) noexcept nogil:
