@@ -16,7 +16,7 @@ from types import ModuleType
 import faultsim
 
 # Public modules that `import faultsim` leaves to those who want them.
-OPTIONAL = ("faultsim.plot", "faultsim.report")
+OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
 
 
 def groups() -> dict[str, list[str]]:

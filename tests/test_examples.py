@@ -27,7 +27,7 @@ def public_names(module: ModuleType, prefix: str) -> list[tuple[str, object]]:
 
 
 # Imported by those who want them, since they need an extra.
-OPTIONAL = ("faultsim.plot", "faultsim.report")
+OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
 
 NAMES = dict(public_names(faultsim, "faultsim"))
 for _module in OPTIONAL:

@@ -339,6 +339,11 @@ cdef class Engine:
         return self.s.n_done
 
     @property
+    def lost_work(self):
+        """Node-seconds of work lost so far."""
+        return self.columns["lost_work"].sum()
+
+    @property
     def n_events(self):
         """Events handled so far."""
         return self.s.n_events

@@ -156,6 +156,11 @@ class Simulation:
         return int(self._execution.engine.n_done)
 
     @property
+    def lost_work(self) -> float:
+        """Node-seconds of work that jobs have lost so far, by failures or because they were requeued."""
+        return float(self._execution.engine.lost_work)
+
+    @property
     def done(self) -> bool:
         """Whether the simulation is finished."""
         return self.n_done == len(self._execution.log)

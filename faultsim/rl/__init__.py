@@ -1,0 +1,20 @@
+"""Environments for reinforcement learning, with the interface of Gymnasium (``pip install "faultsim[rl]"``).
+
+Importing this module registers them, so that ``gymnasium.make("faultsim/PickJob-v0")`` finds them;
+``gymnasium.make("faultsim.rl:faultsim/PickJob-v0")`` imports it first.
+"""
+
+from faultsim import checks
+
+gymnasium = checks.extra("gymnasium", "rl", "faultsim.rl")
+
+from faultsim.rl.observations import OBSERVATIONS  # noqa: E402 (an error by name comes first)
+from faultsim.rl.pick_job import PickJob  # noqa: E402
+from faultsim.rl.rewards import REWARDS  # noqa: E402
+
+__all__ = ["OBSERVATIONS", "REWARDS", "PickJob"]
+
+for _class in (PickJob,):
+    _name = f"faultsim/{_class.__name__}-v0"
+    if _name not in gymnasium.registry:
+        gymnasium.register(_name, entry_point=f"{_class.__module__}:{_class.__name__}")

@@ -1,0 +1,135 @@
+"""What all environments share: episodes, rewards, and how an episode ends."""
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim._core.decisions import Decision
+from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
+from faultsim.machines import Cluster, Torus
+from faultsim.results.result import Result
+from faultsim.rl.rewards import make_reward
+from faultsim.simulation.stepping import Simulation
+
+Step = tuple[Any, float, bool, bool, dict[str, Any]]
+
+
+class Environment(gymnasium.Env[Any, np.int64]):
+    """An episode is a stretch of a log, on a machine that is empty when it begins.
+
+    What a decision is, and what is possible then, is for a subclass to say: `_observe`, `_mask`, `_act`, `_settle`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (as in Gymnasium)
+    action_space: gymnasium.spaces.Discrete
+    _scheduler: Any
+    _decision: Decision | None
+
+    def __init__(
+        self, log: Workload, machine: Cluster | Torus, *, jobs: int, reward: str, metric: str, **options: Any
+    ) -> None:
+        for name in ("scheduler", "record", "engine"):
+            if name in options:
+                raise OptionError(f"an environment has no option {name!r}: its actions take the place of a scheduler")
+        self._log, self._machine, self._options = log, machine, options
+        self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
+        self._reward = make_reward(reward, metric)
+        self._result: Result | None = None
+        self._illegal = 0
+        self._decision = None
+
+    # -- the interface of Gymnasium
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Parameters
+        ----------
+        seed : int, optional
+            Determines this episode and those that follow without a seed.
+        options : dict, optional
+            ``first``, the row of the log where the episode begins, instead of one that is drawn; ``jobs``, how many.
+        """
+        super().reset(seed=seed)
+        given = dict(options or {})
+        jobs = checks.whole("jobs", given.pop("jobs", self._jobs), low=1, high=len(self._log))
+        last = len(self._log) - jobs
+        drawn = int(self.np_random.integers(0, last + 1))
+        first = checks.whole("first", given.pop("first", drawn), low=0, high=last)
+        if given:
+            raise OptionError(f"reset takes the options 'first' and 'jobs', got {', '.join(map(repr, given))}")
+        episode = self._log[first : first + jobs]
+        self._sim = Simulation(episode, self._machine, scheduler=self._scheduler, **self._options)
+        self._result, self._illegal = None, 0
+        self._reward.begin(self._sim, episode)
+        self._decision = self._settle()
+        return self._seen(), self._info()
+
+    def step(self, action: np.int64) -> Step:
+        """Do what the action says, and go on to the next decision."""
+        if self._decision is None:
+            raise OptionError("the episode has ended, or none has begun: call reset()")
+        mask, number = self.action_masks(), int(action)
+        if not 0 <= number < len(mask):
+            raise OptionError(f"action must be 0 to {len(mask) - 1}, got {action!r}")
+        if not mask[number]:
+            self._illegal += 1
+            number = self._instead(mask)
+        self._decision = self._act(self._decision, number)
+        if self._decision is not None:
+            return self._seen(), float(self._reward.step(self._decision)), False, False, self._info()
+        self._result = self._sim.result()
+        return self._seen(), float(self._reward.end(self._result)), True, False, self._info()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are possible now, one bool per action; the last one only, once the episode has ended."""
+        if self._decision is None:
+            mask = np.zeros(int(self.action_space.n), np.bool_)
+            mask[-1] = True
+            return mask
+        return self._mask(self._decision)
+
+    @property
+    def result(self) -> Result:
+        """The result of the episode that has ended."""
+        if self._result is None:
+            raise OptionError("the episode has not ended")
+        return self._result
+
+    # -- for subclasses
+
+    def _settle(self) -> Decision | None:
+        """The next decision with more than one possible action; None: the episode is over."""
+        raise NotImplementedError
+
+    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+        raise NotImplementedError
+
+    def _act(self, decision: Decision, action: int) -> Decision | None:
+        """Do what is possible, and settle."""
+        raise NotImplementedError
+
+    def _observe(self, decision: Decision | None) -> Any:
+        raise NotImplementedError
+
+    def _instead(self, mask: NDArray[np.bool_]) -> int:
+        """What is done in place of an action that is not possible: the last one, else the first that is."""
+        return len(mask) - 1 if mask[-1] else int(np.argmax(mask))
+
+    def _begin(self, decision: Decision, job: int, box: Any = None) -> None:
+        """Start a job."""
+        decision.start(job, box=box)
+        self._reward.started(job, decision.now)
+
+    # -- below
+
+    def _seen(self) -> Any:
+        return self._observe(self._decision)
+
+    def _info(self) -> dict[str, Any]:
+        now = self._sim.now if self._decision is None else self._decision.now
+        return {"action_mask": self.action_masks(), "now": now, "illegal": self._illegal}

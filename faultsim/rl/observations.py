@@ -1,0 +1,151 @@
+"""What an environment shows of queue and machine: `OBSERVATIONS`.
+
+All are arrays of float32 of a fixed shape.  A place in the queue that nobody has taken is filled in as the preset says.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box
+from numpy.typing import NDArray
+
+from faultsim._core.decisions import Decision
+from faultsim.data.workload import Workload
+from faultsim.machines import Cluster, Torus
+
+Array = NDArray[np.float32]
+
+#: Seconds at which a time shows as 1/2.
+HALF = 3600.0
+#: RLScheduler's longest waiting time (s), and its distance from 0 and 1.
+LONGEST, NEARLY = 12 * 3600.0, 1e-5
+
+
+def squash(seconds: Any) -> Any:
+    """A time of 0 s or more between 0 and 1: t / (t + 1 h)."""
+    return seconds / (seconds + HALF)
+
+
+class Compact:
+    """The machine, then a row per place in the queue; shape (slots + 1, 4), all from 0 to 1.
+
+    The machine: shares of nodes that are free and that are down; n / (n + slots) of n waiting jobs; the time to the
+    next expected end (1: nobody runs).  A job: waiting time, estimate, share of the nodes, whether it fits now.  A time
+    t is t / (t + 1 h), an empty place 0.
+    """
+
+    slots = 16
+
+    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+        self._nodes, self._slots = machine.nodes, slots
+        self.space = Box(0.0, 1.0, (slots + 1, 4), np.float32)
+
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
+        seen = self.nothing()
+        queue, n = decision.queue, len(fits)
+        ends = decision.running.expected_end
+        soon = squash(max(0.0, ends.min() - decision.now)) if len(ends) else 1.0
+        waiting = len(queue)
+        seen[0] = (
+            decision.free / self._nodes,
+            len(decision.down) / self._nodes,
+            waiting / (waiting + self._slots),
+            soon,
+        )
+        seen[1 : n + 1, 0] = squash(queue.wait[:n])
+        seen[1 : n + 1, 1] = squash(queue.estimate[:n])
+        seen[1 : n + 1, 2] = queue.size[:n] / self._nodes
+        seen[1 : n + 1, 3] = fits
+        return seen
+
+    def nothing(self) -> Array:
+        """Of an episode that has ended."""
+        return np.zeros(self.space.shape, np.float32)
+
+
+class RLScheduler:
+    """A row per place in the queue, as RLScheduler (SC 2020) shows them; shape (128, 8), all from 0 to 1.
+
+    Waiting time in 12 h; estimate, size, memory, user, group and executable as shares of the largest, which is the
+    machine for sizes and that of the log for the others (1: not known); whether it fits now (1e-5 or 1 - 1e-5).  An
+    empty place is 0, six times 1, 0.
+    """
+
+    slots = 128
+    _further = ("memory", "user", "group", "executable")
+
+    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+        self._nodes = machine.nodes
+        self._longest = max(1.0, float(np.where(log.estimate < 0, log.runtime, log.estimate).max()))
+        self._largest = {
+            name: max(1.0, float(log.columns[name].max())) for name in self._further if name in log.columns
+        }
+        self._empty = np.tile(np.array([0, 1, 1, 1, 1, 1, 1, 0], np.float32), (slots, 1))
+        self.space = Box(0.0, 1.0, (slots, 8), np.float32)
+
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
+        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        most = 1.0 - NEARLY
+        seen[:n, 0] = np.minimum(queue.wait[:n] / LONGEST, most)
+        seen[:n, 1] = np.minimum(queue.estimate[:n] / self._longest, most)
+        seen[:n, 2] = np.minimum(queue.size[:n] / self._nodes, most)
+        for column, name in enumerate(self._further, start=3):
+            if name in self._largest:
+                values = getattr(queue, name)[:n]
+                seen[:n, column] = np.where(values < 0, 1.0, np.minimum(values / self._largest[name], most))
+        seen[:n, 7] = np.where(fits, most, NEARLY)
+        return seen
+
+    def nothing(self) -> Array:
+        """Of an episode that has ended."""
+        return self._empty.copy()
+
+
+class CqGym:
+    """Two rows per place in the queue, then one per node, as CQGym shows them; shape (2 slots + nodes, 2).
+
+    A job: (size, estimate), (0, waiting time).  A node: (1, 0) if it is free, else (0, time to the expected end of the
+    job that has it, 0 if that has passed, or the node is down).  Nodes and seconds, up to 1e9; an empty place is 0.
+    """
+
+    slots = 50
+    _most = 1e9
+
+    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+        self._nodes, self._slots, self._machine = machine.nodes, slots, machine
+        self.space = Box(0.0, self._most, (2 * slots + self._nodes, 2), np.float32)
+
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
+        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        seen[0 : 2 * n : 2, 0] = queue.size[:n]
+        seen[0 : 2 * n : 2, 1] = queue.estimate[:n]
+        seen[1 : 2 * n : 2, 1] = queue.wait[:n]
+        nodes = seen[2 * self._slots :]
+        nodes[:, 0] = ~decision.occupancy.ravel()
+        nodes[:, 1] = time_to_end(decision, self._machine).ravel()
+        return np.minimum(seen, np.float32(self._most))
+
+    def nothing(self) -> Array:
+        """Of an episode that has ended."""
+        return np.zeros(self.space.shape, np.float32)
+
+
+def time_to_end(decision: Decision, machine: Cluster | Torus) -> Array:
+    """Time (s) until the job of each node is expected to end, 0 where none is; as `Decision.occupancy` is shaped."""
+    shape = (machine.x, machine.y, machine.z) if isinstance(machine, Torus) else (machine.nodes,)
+    left: Array = np.zeros(shape, np.float32)
+    running = decision.running
+    for where, end in zip(running.where, running.expected_end.tolist(), strict=True):
+        if isinstance(machine, Torus):
+            axes = [np.arange(at, at + n) % m for at, n, m in zip(where[:3], where[3:], shape, strict=True)]
+            left[np.ix_(*axes)] = max(0.0, end - decision.now)
+        else:
+            left[where] = max(0.0, end - decision.now)
+    return left
+
+
+Observation = Compact | RLScheduler | CqGym
+
+#: Name -> what it is.
+OBSERVATIONS: dict[str, type[Observation]] = {"compact": Compact, "rlscheduler": RLScheduler, "cqgym": CqGym}

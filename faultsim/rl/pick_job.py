@@ -1,0 +1,124 @@
+"""`PickJob`: which waiting job starts next."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim._core.decisions import Decision
+from faultsim.data.workload import Workload
+from faultsim.machines import Cluster, Torus
+from faultsim.policies import External
+from faultsim.rl.environment import Environment
+from faultsim.rl.observations import OBSERVATIONS
+from faultsim.synthetic import lublin
+
+
+class PickJob(Environment):
+    """Which waiting job starts next (``faultsim/PickJob-v0``).
+
+    An action is a place in the queue: the job that waits there starts now.  The last action starts nobody and lets time
+    go on; it is not possible if nothing else would ever happen.  A decision is shown when at least one of the jobs that
+    are shown fits, after each start again (model.md#decisions).  An action that is not possible counts in
+    ``info["illegal"]`` and is taken for the last one, or, where that is not possible, for the first that is.
+
+    Parameters
+    ----------
+    log : Workload, optional
+        What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
+    machine : Cluster or Torus, optional
+        By default `Cluster` of 128 nodes.
+    observation : str, default "compact"
+        One of `OBSERVATIONS`: ``"compact"``; ``"rlscheduler"``, the 128 x 8 values of RLScheduler; ``"cqgym"``, the
+        window of jobs and the nodes of CQGym.
+    slots : int, optional
+        Places of the queue that are shown; by default 16, 128 and 50.
+    order : QueueOrder or str, default "arrival"
+        Order of the queue.
+    jobs : int, default 256
+        Length of an episode, whose first job is drawn.
+    reward : str, default "telescoping"
+        One of `REWARDS`: ``"terminal"``, minus the metric at the end; ``"telescoping"``, what the metric has grown by
+        since the step before, with minus, so that the sum over an episode is minus the metric; ``"lost"``, minus the
+        node-seconds of work lost since then.
+    metric : str, default "mean_bounded_slowdown"
+        Or ``"mean_wait"`` or ``"mean_response"`` (s).
+    **options
+        Further parameters of `simulate`: failures, predictor, placement and so on.
+
+    Raises
+    ------
+    OptionError
+        By invalid options, and by `step` after the end of an episode.
+    MissingExtraError
+        By ``import faultsim.rl``, without Gymnasium.
+
+    Examples
+    --------
+    >>> import faultsim as fs, faultsim.rl, gymnasium
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 5], size=[2, 4, 2])
+    >>> env = gymnasium.make("faultsim/PickJob-v0", log=log, machine=fs.Cluster(4), jobs=3, metric="mean_wait")
+    >>> seen, info = env.reset(seed=1)
+    >>> total = 0.0
+    >>> while True:
+    ...     action = info["action_mask"].argmax()
+    ...     seen, reward, terminated, truncated, info = env.step(action)
+    ...     total += reward
+    ...     if terminated:
+    ...         break
+    >>> total, env.unwrapped.result.metrics["mean_wait"]
+    (-3.0, 3.0)
+    """
+
+    def __init__(
+        self,
+        log: Workload | None = None,
+        machine: Cluster | Torus | None = None,
+        *,
+        observation: str = "compact",
+        slots: int | None = None,
+        order: Any = "arrival",
+        jobs: int = 256,
+        reward: str = "telescoping",
+        metric: str = "mean_bounded_slowdown",
+        **options: Any,
+    ) -> None:
+        log = lublin(10_000, 0) if log is None else log
+        machine = Cluster(128) if machine is None else machine
+        super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
+        preset = OBSERVATIONS[checks.choice("observation", observation, OBSERVATIONS)]
+        self._slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
+        self._preset = preset(log, machine, self._slots)
+        self._scheduler = External(order=order)
+        self.observation_space = self._preset.space
+        self.action_space = Discrete(self._slots + 1)
+        self._fits: list[bool] = []
+
+    def _settle(self) -> Decision | None:
+        while (decision := self._sim.advance()) is not None:
+            if self._somebody_fits(decision):
+                return decision
+        return None
+
+    def _somebody_fits(self, decision: Decision) -> bool:
+        self._jobs_seen = decision.queue.tolist()[: self._slots]
+        self._fits = [decision.fits(job) for job in self._jobs_seen]
+        return any(self._fits)
+
+    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+        mask = np.zeros(self._slots + 1, np.bool_)
+        mask[: len(self._fits)] = self._fits
+        mask[-1] = np.isfinite(self._sim.next_time)
+        return mask
+
+    def _act(self, decision: Decision, action: int) -> Decision | None:
+        if action < self._slots:
+            self._begin(decision, self._jobs_seen[action])
+            if self._somebody_fits(decision):
+                return decision
+        return self._settle()
+
+    def _observe(self, decision: Decision | None) -> Any:
+        return self._preset.nothing() if decision is None else self._preset(decision, self._fits)

@@ -1,0 +1,104 @@
+"""What an environment pays for a step: `REWARDS`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim._core.decisions import Decision
+from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
+from faultsim.results.result import Result
+from faultsim.simulation.stepping import Simulation
+
+#: Bound of the slowdown in seconds, as in `mean_bounded_slowdown`.
+GAMMA = 10.0
+
+#: Metric, a mean over jobs -> what a job of these wait and run times (s) adds to the sum.
+COSTS: dict[str, Callable[[Any, Any], Any]] = {
+    "mean_wait": lambda wait, runtime: wait,
+    "mean_response": lambda wait, runtime: wait + runtime,
+    "mean_bounded_slowdown": lambda wait, runtime: np.maximum(wait + runtime, GAMMA) / np.maximum(runtime, GAMMA),
+}
+
+
+class Terminal:
+    """0 until the last step, which pays minus the metric."""
+
+    def __init__(self, metric: str) -> None:
+        self._metric = metric
+
+    def begin(self, sim: Simulation, log: Workload) -> None:
+        """An episode begins."""
+
+    def started(self, job: int, now: float) -> None:
+        """A job was started."""
+
+    def step(self, decision: Decision) -> float:
+        """Of the step that led to this decision."""
+        return 0.0
+
+    def end(self, result: Result) -> float:
+        """Of the step that led to the end."""
+        return -float(result.metrics[self._metric])
+
+
+class Telescoping(Terminal):
+    """What the metric has grown by, with minus: the mean over what jobs cost that have arrived, if all started now.
+
+    The last step pays what is left to the metric itself, so that the sum over an episode is minus the metric.
+    """
+
+    def begin(self, sim: Simulation, log: Workload) -> None:
+        self._submit, self._runtime = log.submit, log.runtime
+        self._cost: NDArray[np.float64] = np.zeros(len(log))
+        self._started = self._last = 0.0
+
+    def started(self, job: int, now: float) -> None:
+        cost = float(COSTS[self._metric](now - self._submit[job], self._runtime[job]))
+        self._started += cost - self._cost[job]
+        self._cost[job] = cost
+
+    def step(self, decision: Decision) -> float:
+        jobs = decision.queue.index
+        waiting = COSTS[self._metric](decision.now - self._submit[jobs], self._runtime[jobs]) - self._cost[jobs]
+        return self._paid((self._started + float(waiting.sum())) / len(self._cost))
+
+    def end(self, result: Result) -> float:
+        return self._paid(float(result.metrics[self._metric]))
+
+    def _paid(self, now: float) -> float:
+        change, self._last = self._last - now, now
+        return change
+
+
+class Lost(Terminal):
+    """Minus the node-seconds of work that were lost since the step before, whatever the metric."""
+
+    def begin(self, sim: Simulation, log: Workload) -> None:
+        self._sim, self._last = sim, 0.0
+
+    def step(self, decision: Decision) -> float:
+        return self._paid()
+
+    def end(self, result: Result) -> float:
+        return self._paid()
+
+    def _paid(self) -> float:
+        lost = self._sim.lost_work
+        change, self._last = self._last - lost, lost
+        return change
+
+
+#: Name -> what it is.
+REWARDS: dict[str, type[Terminal]] = {"terminal": Terminal, "telescoping": Telescoping, "lost": Lost}
+
+
+def make_reward(reward: str, metric: str) -> Terminal:
+    """The reward of these names."""
+    if metric not in COSTS:
+        known = ", ".join(repr(name) for name in COSTS)
+        raise OptionError(f"metric must be one of {known}, which a step can be paid by, got {metric!r}")
+    return REWARDS[checks.choice("reward", reward, REWARDS)](metric)
