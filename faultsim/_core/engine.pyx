@@ -22,6 +22,7 @@ from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.faults.outages cimport fire_failure, outages_before
 from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
+from faultsim._core.queue cimport sort_as_of_pass
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, queue_t, sim_alloc, sim_copy, sim_free,
@@ -351,6 +352,8 @@ cdef class Engine:
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""
         cdef int32_t i
+        if not self.busy and not self.failed:
+            self.translate(sort_as_of_pass(&self.s))
         return np.array([self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)], np.int32)
 
     def running(self):

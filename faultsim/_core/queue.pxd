@@ -17,13 +17,20 @@ cdef inline int sort_queue(sim_t *s) noexcept nogil:
     return 0 if s.order.sort == NULL else sort_now(s)
 
 
-# The same at the beginning of a pass: another head may come first now, and promises are excused.
+# The same where nobody but those that start depends on it: if no job could start the queue stays as it is, and arrivals
+# are at its end.
+cdef int sort_to_start(sim_t *s) noexcept nogil
+# For who looks at the queue between two instants: in the order of the last pass.
+cdef int sort_as_of_pass(sim_t *s) noexcept nogil
+
+
+# At the beginning of a pass that keeps no reservations: another head may come first now, and promises are excused.
 cdef inline int begin_pass(sim_t *s) noexcept nogil:
     if s.order.sort == NULL:
         return 0
     s.change = CHANGED_ALL
     s.epoch += 1
-    return sort_now(s)
+    return sort_to_start(s)
 
 
 cdef inline bint nobody_waits(queue_t *q) noexcept nogil:

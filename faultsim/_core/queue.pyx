@@ -1,11 +1,12 @@
 """The queue of waiting jobs; the contract is in queue.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
 from faultsim._core.containers.memory cimport blocks_room
 from faultsim._core.contract cimport fs_require
-from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING
+from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB_QUEUED, JOB_RUNNING, usable
 from faultsim._core.status cimport OK
 
 
@@ -25,9 +26,43 @@ cdef int open_scan(sim_t *s) except -1:
 cdef int sort_now(sim_t *s) noexcept nogil:
     cdef int32_t i
     cdef int code = s.order.sort(s.order.state, s)
+    s.queue.unsorted = -INFINITY
     if code == OK and s.queue.need != NULL:
         for i in range(s.queue.head, s.queue.end):
             set_scan(s, i)
+    return code
+
+
+cdef bint somebody_fits(const sim_t *s) noexcept nogil:
+    """Whether any waiting job asks for no more than the nodes that a pass may use."""
+    cdef const queue_t *q = &s.queue
+    cdef int32_t i, free = usable(s)
+    if free <= 0:
+        return False
+    if q.need != NULL:
+        return next_fitting(q.need, q.head, q.end, free) < q.end
+    for i in range(q.head, q.end):
+        if s.need[q.job[i]] <= free:
+            return True
+    return False
+
+
+cdef int sort_to_start(sim_t *s) noexcept nogil:
+    # A migration goes by who waits first.
+    if s.migration.rearrange == NULL and not somebody_fits(s):
+        s.queue.unsorted = s.now
+        return OK
+    return sort_now(s)
+
+
+cdef int sort_as_of_pass(sim_t *s) noexcept nogil:
+    cdef double now = s.now
+    cdef int code
+    if s.queue.unsorted == -INFINITY:
+        return OK
+    s.now = s.queue.unsorted
+    code = sort_now(s)
+    s.now = now
     return code
 
 

@@ -73,6 +73,7 @@ cdef struct queue_t:
     int64_t next_entry
     int32_t head
     int32_t end
+    double unsorted          # time of the last pass, if that left the queue as it was; -inf: it is in order
     # What a scan reads first of the job at a place, kept in the same places; NULL unless a scheduler asked for it.
     int32_t *need            # nodes asked for
     float *least             # a lower bound of the expected duration, rounded down

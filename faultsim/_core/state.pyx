@@ -1,5 +1,6 @@
 """Memory of one simulation; the contract is in state.pxd."""
 
+from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport heap_copy, heap_free, heap_init
@@ -32,6 +33,7 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
         blocks_add(&s.blocks, s, &s.record.node, 0, sizeof(int32_t))
     if s.blocks.failed or heap_init(&s.heap, 256) < 0 or releases_init(&s.releases, 256) < 0:
         return NO_MEMORY
+    s.queue.unsorted = -INFINITY
     s.epoch = 1
     s.free = s.nodes
     s.now = s.submit[0]

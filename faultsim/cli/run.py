@@ -74,7 +74,11 @@ def _add_arguments(parser: Parser) -> None:
         "--machine", metavar="M", help=f"see above (default: a cluster of the log's size, else cluster:{DEFAULT_NODES})"
     )
     machine.add_argument("--scheduler", default="easy", metavar="P", help="see above (default easy)")
-    machine.add_argument("--order", metavar="O", help="queue order: arrival (default), shortest, largest, wfp3, unicef")
+    machine.add_argument(
+        "--order",
+        metavar="O",
+        help="queue order: arrival (default), shortest, largest, wfp3, unicef, f1, ..., or an expression",
+    )
     machine.add_argument("--reservation", metavar="R", help="easy on a torus: any (default) or fixed")
     machine.add_argument("--max-growth", type=int, metavar="I", help="nodes a backfilled job may grow by (default 1)")
     machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, first-fit on a cluster)")

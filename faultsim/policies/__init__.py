@@ -6,7 +6,9 @@ module lists in `__all__` is a name of this package too.
 
 from faultsim.policies.base import Policy as Policy
 from faultsim.policies.checkpointing import *
+from faultsim.policies.key import *
 from faultsim.policies.migration import *
+from faultsim.policies.orders import *
 from faultsim.policies.placement import *
 from faultsim.policies.predictors import *
 from faultsim.policies.queueing import *

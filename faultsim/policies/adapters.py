@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
+from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
-from faultsim.policies.queueing import QueueOrder, WaitingJobs
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
 

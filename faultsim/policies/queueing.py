@@ -1,210 +1,27 @@
-"""Queue orders and schedulers: which waiting job starts next (model.md#queue)."""
+"""Schedulers: which waiting job starts next (model.md#queue)."""
 
+import re
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Protocol
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from typing import Annotated, Any, ClassVar
 
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, Policy
+from faultsim.policies.key import Key
+from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 
 __all__ = [
     "ORDERS",
-    "ArrivalOrder",
     "Backfill",
     "ConservativeBackfill",
     "EasyBackfill",
     "External",
     "Fcfs",
-    "LargestFirst",
-    "QueueOrder",
     "Scheduler",
-    "ShortestFirst",
-    "Unicef",
-    "WaitingJobs",
-    "Wfp3",
 ]
 
 
-class WaitingJobs(Protocol):
-    """What `QueueOrder.keys` sees: one row for each waiting job, by (submit, index)."""
-
-    @property
-    def index(self) -> NDArray[np.int32]:
-        """Row of the job in the workload."""
-
-    @property
-    def submit(self) -> NDArray[np.float64]:
-        """Submit time in seconds."""
-
-    @property
-    def estimate(self) -> NDArray[np.float64]:
-        """Expected run time in seconds, after ``estimates=``."""
-
-    @property
-    def size(self) -> NDArray[np.int32]:
-        """Requested nodes (before any rounding on a torus)."""
-
-
-class QueueOrder(Policy):
-    """Base of queue orders; subclass it to write your own in Python.
-
-    Override `keys`.  It is called once at the beginning of each scheduling pass, and the queue is processed by
-    ascending key, ties by (submit, index). A Python order runs inside the fast engine, with the global interpreter lock
-    held.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> class SmallestFirst(fs.QueueOrder):
-    ...     def keys(self, queue, now):
-    ...         return queue.size
-    >>> fs.Fcfs(order=SmallestFirst()).order.name
-    'python'
-    """
-
-    kind: ClassVar[str] = "order"
-    name: ClassVar[str] = "python"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """One number for each waiting job; the smallest is the head of the queue.
-
-        Parameters
-        ----------
-        queue : object with arrays ``index``, ``submit``, ``estimate``, ``size``
-            The waiting jobs, by (submit, index).
-        now : float
-            Time of the pass in seconds.
-
-        Returns
-        -------
-        array of shape (len(queue.index),)
-            No NaN.
-        """
-        raise OptionError(f"{type(self).__name__} must define keys(self, queue, now)")
-
-    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64] | None:
-        """The keys of all jobs, from their columns, if they never change; None if they do, or for arrival order."""
-        return None
-
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the built-in orders."""
-        return cls not in _BUILT_IN
-
-    def lower(self) -> dict[str, Any]:
-        """``{"name": ...}`` for a built-in order, with the object itself for one written in Python."""
-        return {"name": "python", "object": self} if self.is_written() else super().lower()
-
-
-@dataclass(frozen=True)
-class ArrivalOrder(QueueOrder):
-    """First come, first served: by submit time.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> fs.EasyBackfill(order=fs.ArrivalOrder()) == fs.EasyBackfill()
-    True
-    """
-
-    name: ClassVar[str] = "arrival"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """The submit time."""
-        return queue.submit
-
-
-@dataclass(frozen=True)
-class ShortestFirst(QueueOrder):
-    """Shortest estimate first.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> fs.Fcfs(order="shortest")
-    Fcfs(order=ShortestFirst())
-    """
-
-    name: ClassVar[str] = "shortest"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """The estimate."""
-        return queue.estimate
-
-    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The estimate."""
-        return estimate
-
-
-@dataclass(frozen=True)
-class LargestFirst(QueueOrder):
-    """Most requested nodes first.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> fs.Fcfs(order="largest")
-    Fcfs(order=LargestFirst())
-    """
-
-    name: ClassVar[str] = "largest"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """Minus the requested size."""
-        return -np.asarray(queue.size, dtype=np.float64)
-
-    def static_keys(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Minus the requested size."""
-        return -size.astype(np.float64)
-
-
-@dataclass(frozen=True)
-class Wfp3(QueueOrder):
-    """WFP3: key -(wait / estimate)**3 * size ([tang2009]).
-
-    Estimates below 1 s count as 1 s.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> fs.Fcfs(order="wfp3")
-    Fcfs(order=Wfp3())
-    """
-
-    name: ClassVar[str] = "wfp3"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """-((now - submit) / max(estimate, 1))**3 * size."""
-        ratio = (now - queue.submit) / np.maximum(queue.estimate, 1.0)
-        keys: NDArray[np.float64] = -(ratio**3) * queue.size
-        return keys
-
-
-@dataclass(frozen=True)
-class Unicef(QueueOrder):
-    """UNICEF: key -wait / (log2(size) * estimate), small short jobs first ([tang2009]).
-
-    Sizes below 2 count as 2, estimates below 1 s as 1 s.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> fs.Fcfs(order="unicef")
-    Fcfs(order=Unicef())
-    """
-
-    name: ClassVar[str] = "unicef"
-
-    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
-        """-(now - submit) / (log2(max(size, 2)) * max(estimate, 1))."""
-        weight = np.log2(np.maximum(queue.size, 2)) * np.maximum(queue.estimate, 1.0)
-        keys: NDArray[np.float64] = -(now - queue.submit) / weight
-        return keys
-
-
+_ARRIVAL = ArrivalOrder()
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
 #: Names that ``order=`` takes, and their classes.
@@ -214,16 +31,27 @@ ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
 def _order(value: object) -> QueueOrder:
     """``order=``: a `QueueOrder`, a built-in's name, or None for arrival."""
     if value is None:
-        return ArrivalOrder()
+        return _ARRIVAL
     if isinstance(value, QueueOrder):
         if type(value).keys is QueueOrder.keys:
             raise OptionError(f"{type(value).__name__} must define keys(self, queue, now)")
         return value
     if isinstance(value, str):
-        return ORDERS[checks.choice("queue order", value, ORDERS)]()
+        return _named(value)
     if isinstance(value, type) and issubclass(value, QueueOrder):
         raise OptionError(f"order must be an instance: write order={value.__name__}(), not order={value.__name__}")
     raise OptionError(f"order must be one of {', '.join(map(repr, ORDERS))} or a QueueOrder, got {value!r}")
+
+
+def _named(text: str) -> QueueOrder:
+    """The order of a name, or the expression that it is if it can be no name."""
+    if text in ORDERS:
+        return ORDERS[text]()
+    if text in Key.presets:
+        return Key(Key.presets[text].text)
+    if re.fullmatch(r"[\w\s]*", text):
+        checks.choice("queue order", text, dict.fromkeys([*ORDERS, *Key.presets]))
+    return Key(text)
 
 
 class Scheduler(Policy):
@@ -299,8 +127,9 @@ class Fcfs(Scheduler):
     Parameters
     ----------
     order : QueueOrder or str, optional
-        Order of the queue: ``"arrival"`` (default), ``"shortest"``, ``"largest"``, ``"wfp3"``, ``"unicef"``, or an
-        instance of your own subclass of `QueueOrder`.
+        Order of the queue: ``"arrival"`` (default), ``"shortest"``, ``"largest"``, ``"wfp3"``, ``"unicef"``, a preset
+        of `Key` such as ``"f1"``, an expression such as ``"estimate * size"``, or an instance of your own subclass of
+        `QueueOrder`.
 
     References
     ----------
@@ -314,7 +143,7 @@ class Fcfs(Scheduler):
     """
 
     name: ClassVar[str] = "fcfs"
-    order: Order = ArrivalOrder()
+    order: Order = _ARRIVAL
 
 
 @dataclass(frozen=True)
@@ -345,7 +174,7 @@ class EasyBackfill(Scheduler):
     """
 
     name: ClassVar[str] = "easy"
-    order: Order = ArrivalOrder()
+    order: Order = _ARRIVAL
     reservation: Reservation = "any"
     max_growth: Growth = 1
     repairs: Repairs = "known"
@@ -384,7 +213,7 @@ class Backfill(Scheduler):
 
     name: ClassVar[str] = "backfill"
     depth: Annotated[int | str | None, Check(_depth)]
-    order: Order = ArrivalOrder()
+    order: Order = _ARRIVAL
     reservation: Reservation = "any"
     max_growth: Growth = 1
     repairs: Repairs = "known"
@@ -416,7 +245,7 @@ class ConservativeBackfill(Scheduler):
 
     name: ClassVar[str] = "conservative"
     is_slow: ClassVar[bool] = True
-    order: Order = ArrivalOrder()
+    order: Order = _ARRIVAL
     max_growth: Growth = 1
     repairs: Repairs = "known"
 
@@ -441,7 +270,7 @@ class External(Scheduler):
     """
 
     name: ClassVar[str] = "external"
-    order: Order = ArrivalOrder()
+    order: Order = _ARRIVAL
     repairs: Repairs = "known"
 
 

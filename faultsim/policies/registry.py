@@ -30,7 +30,9 @@ from faultsim.policies.checkpointing import (
     Victims,
     Young,
 )
+from faultsim.policies.key import Key
 from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
+from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 from faultsim.policies.parameters import Parameter, parameters_of
 from faultsim.policies.placement import (
     Balancing,
@@ -53,20 +55,7 @@ from faultsim.policies.predictors import (
     PredictionTrace,
     Predictor,
 )
-from faultsim.policies.queueing import (
-    ArrivalOrder,
-    Backfill,
-    ConservativeBackfill,
-    EasyBackfill,
-    External,
-    Fcfs,
-    LargestFirst,
-    QueueOrder,
-    Scheduler,
-    ShortestFirst,
-    Unicef,
-    Wfp3,
-)
+from faultsim.policies.queueing import Backfill, ConservativeBackfill, EasyBackfill, External, Fcfs, Scheduler
 from faultsim.policies.recovery import Hold, Recovery, Requeue
 from faultsim.policies.rescheduling import (
     FailureSlowdown,
@@ -222,6 +211,8 @@ POLICIES: tuple[PolicyRow, ...] = (
               reference="scheduling.orders:wfp3"),
     PolicyRow("order", "unicef", Unicef, _BOTH, "[tang2009]", compiled="scheduling.orders:UNICEF",
               reference="scheduling.orders:unicef"),
+    PolicyRow("order", "key", Key, _BOTH, "model.md#key", example="key:'estimate * size'",
+              compiled="scheduling.expressions:KEY", reference="scheduling.expressions:key"),
     PolicyRow("placement", "first_fit", FirstFit, _BOTH, "model.md#first-fit", aliases=("ff",),
               compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT"},
               reference={"cluster": "scheduling.placement:lowest_nodes", "torus": "scheduling.placement:first_box"}),

@@ -1,11 +1,13 @@
 """Policies as text, as on the command line and in sweep files: ``easy``, ``young:cost=30,mtbf=4838400``."""
 
+import re
 from dataclasses import MISSING, fields
 from typing import Any
 
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
+from faultsim.policies.key import Key
 from faultsim.policies.parameters import COLUMNS
 from faultsim.policies.registry import KINDS, POLICIES, PolicyRow, known_policies
 
@@ -16,7 +18,8 @@ def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as on the command line: ``name`` or ``name:option=value,option=value``.
 
     Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Values without a name are the
-    first parameters: ``periodic:7200,300``. They can be policies: ``fars:300,sul,static:16``.
+    first parameters: ``periodic:7200,300``. They can be policies: ``fars:300,sul,static:16``. A queue order can be an
+    expression (`Key`), in quotes where it stands within other options: ``easy:order='log10(estimate) * size'``.
 
     Raises
     ------
@@ -29,14 +32,29 @@ def parse_policy(kind: str, text: str) -> Any:
     MaxFreePartition(box_order='extents-descending')
     >>> parse_policy("scheduler", "easy:order=shortest,reservation=fixed").reservation
     'fixed'
+    >>> parse_policy("scheduler", "easy:order='max(estimate, 60) * size',reservation=fixed").order
+    Key(text='max(estimate, 60) * size')
     >>> parse_policy("checkpointing", "predicted_windows:bucket=4,victims=long:seconds=600").victims
     LongJobs(seconds=600.0)
     """
+    if kind == "order" and (order := _expression(str(text).strip())):
+        return order
     name, _, options = str(text).partition(":")
     row = _rows(name).get(kind)
     if row is None:
         raise OptionError(_unknown(kind, name))
     return _made(row, _options(row, options))
+
+
+def _expression(text: str) -> Key | None:
+    """An order that is an expression, in quotes or without, or a preset of `Key`; None for the name of another one."""
+    if text[:1] in _QUOTES:
+        return Key(_value(text))
+    if _rows(text.partition(":")[0]).get("order"):
+        return None
+    if text in Key.presets:
+        return Key(Key.presets[text].text)
+    return None if re.fullmatch(r"[\w\s]*(:.*)?", text) else Key(text)
 
 
 def _rows(name: str) -> dict[str, PolicyRow]:
@@ -48,6 +66,7 @@ def _unknown(kind: str, name: str) -> str:
     """What is wrong with a name: the nearest one, the known ones, and where it belongs if elsewhere."""
     rows = known_policies(kind).values()
     words = [*(["dynamic"] if kind == "spares" else []), *(row.name for row in rows)]
+    words = list(dict.fromkeys([*words, *(Key.presets if kind == "order" else [])]))
     near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
     others = list(_rows(name))
     where = f" (it is a {others[0]})" if others else near
@@ -58,13 +77,15 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
     """``option=value,option=value``, or positional values that are numbers or policies."""
     legal = [field.name for field in fields(row.cls) if field.name not in COLUMNS]  # type: ignore[arg-type]
     taken: dict[str, Any] = {}
-    for place, item in enumerate(filter(None, (part.strip() for part in text.split(",")))):
+    for place, item in enumerate(filter(None, (part.strip() for part in _split(text)))):
         key, equals, given = item.partition("=")
         if ":" in key:  # an option of a positional policy: long:seconds=600
             equals = ""
+        if item[0] in _QUOTES:
+            equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
         here = legal[place] if not equals and place < len(legal) else ""
-        if here in _POLICIES or (here and type(_value(item)) in (int, float)):
+        if here in _POLICIES or (here and (item[0] in _QUOTES or type(_value(item)) in (int, float))):
             key, value = here, item if here in _POLICIES else _value(item)
         elif not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
@@ -74,6 +95,8 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
             )
         if key in taken:
             raise OptionError(f"option {key!r} of {row.kind} {row.name!r} is given twice")
+        if key == "order" and not re.fullmatch(r"[\w-]+", given.strip()):
+            value = parse_policy("order", given.strip())
         is_policy = key in _POLICIES and isinstance(value, str) and value != "dynamic"
         taken[key] = parse_policy(key, value) if is_policy else value
     return taken
@@ -93,8 +116,24 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 
+_QUOTES = ("'", '"')
 #: Parameters that are policies, and so kinds; a scheduler takes the name of an order as it is.
 _POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "order"}
+
+
+def _split(text: str) -> list[str]:
+    """The parts between commas that are in no quotes and in no parentheses."""
+    parts, quote, depth = [""], "", 0
+    for sign in text:
+        if sign == "," and not quote and depth == 0:
+            parts.append("")
+            continue
+        if sign in _QUOTES and quote in ("", sign):
+            quote = "" if quote else sign
+        elif not quote:
+            depth = max(0, depth + (sign == "(") - (sign == ")"))
+        parts[-1] += sign
+    return parts
 
 
 def _fold(name: str) -> str:
@@ -102,7 +141,9 @@ def _fold(name: str) -> str:
 
 
 def _value(text: str) -> Any:
-    """An option's value: true, false, a whole number, a number, or the text itself."""
+    """An option's value: true, false, a whole number, a number, or the text itself, without its quotes."""
+    if len(text) > 1 and text[0] in _QUOTES and text[-1] == text[0]:
+        return text[1:-1]
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for convert in (int, float):

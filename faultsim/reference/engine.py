@@ -21,6 +21,7 @@ from faultsim.reference.faults.failures import before_the_first_submit, end_hold
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.rules import rules_of
+from faultsim.reference.scheduling.expressions import check_static
 from faultsim.reference.scheduling.queueing import queue_order
 from faultsim.reference.state import State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
@@ -103,6 +104,9 @@ class Run:
         table, nodes = table_of(settings)
         jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size)
         self.state = state = State(settings, rules, jobs, table, nodes, World(world))
+        for job in jobs:
+            job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
+        check_static(jobs, settings["scheduler"]["order"])
         state.now = self.begin = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
@@ -337,9 +341,13 @@ def wake(state: State, coming: Coming) -> bool | None:
 
 
 def scheduling_pass(state: State) -> None:
-    """One pass."""
+    """One pass.
+
+    model.md#orders: "A pass in which no job could start leaves the queue as it is".
+    """
     state.passes += 1
-    state.rules["scheduler"].run_pass(state, queue_order(state))
+    order = queue_order(state) if state.rules["scheduler"].goes_by_order(state) else list(state.queue)
+    state.rules["scheduler"].run_pass(state, order)
     state.last_pass = state.now
 
 

@@ -49,6 +49,7 @@ class Job:
     nodes: list[int] = field(default_factory=list)  # cluster, ascending, when node identities are tracked
     moves: int = 0
     backfilled: bool = False
+    row: int = -1  # in the log that the user gave
 
     # the stretch that it is in, or what is left of the last one
     lead: str = "restart"

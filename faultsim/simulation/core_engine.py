@@ -11,7 +11,7 @@ from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import DecisionError, EngineError
 from faultsim.policies.curves import nodes_along
-from faultsim.policies.queueing import QueueOrder
+from faultsim.policies.orders import QueueOrder
 from faultsim.policies.registry import MACHINES, find, from_lowered
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
@@ -38,9 +38,9 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @cache
-def _has_static_keys(order: str) -> bool:
+def _has_inputs(order: str) -> bool:
     row = find("order", order)
-    return row is not None and row.cls.static_keys is not QueueOrder.static_keys  # type: ignore[attr-defined]
+    return row is not None and row.cls.inputs is not QueueOrder.inputs  # type: ignore[attr-defined]
 
 
 def core_engine(
@@ -62,9 +62,9 @@ def core_engine(
     }
     factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
     follows = {follow for _, follow in parts.values()}
-    columns: dict[str, Any] = {**(world or {}), "queue_key": None}
-    if _has_static_keys(order["name"]):
-        columns["queue_key"] = from_lowered("order", order).static_keys(estimate, size)
+    columns: dict[str, Any] = dict(world or {})
+    if _has_inputs(order["name"]):
+        columns |= from_lowered("order", order).inputs(estimate, size)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
     if "rescheduling" in options:

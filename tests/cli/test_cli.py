@@ -93,6 +93,21 @@ def test_run_json_is_one_document_with_the_metrics_of_simulate(capsys, swf):
     assert document["settings"]["scheduler"]["name"] == "fcfs"
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--order", "where(size > 2, 1, 2) * log10(estimate + 1)"],
+        ["--scheduler", "easy:order='where(size > 2, 1, 2) * log10(estimate + 1)',max_growth=1"],
+        ["--scheduler", "easy:order=where(size > 2, 1, 2) * log10(estimate + 1)"],
+    ],
+)
+def test_run_takes_an_order_that_is_an_expression(capsys, swf, options):
+    order = json.loads(run(capsys, "run", swf, "--json", "--machine", "cluster:16", *options)[1])["settings"][
+        "scheduler"
+    ]
+    assert order["order"] == {"name": "key", "text": "where(size > 2, 1, 2) * log10(estimate + 1)"}
+
+
 def test_run_takes_policies_with_options(capsys, swf):
     argv = ["run", swf, "--json", "--machine", "mesh:2x2x4", "--migration", "defragment:when=always,min_free=0",
             "--scheduler", "easy:reservation=fixed", "--order", "shortest", "--max-growth", "2", "--box-order", "bases",

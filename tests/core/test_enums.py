@@ -1,13 +1,9 @@
 """The numbers of the core's enums and the names that Python has for them."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim import _core
 from faultsim.data.columns import JOBS, by_name
 from faultsim.data.event_kinds import EVENT_KINDS, WORKFLOW_EVENT_KINDS, EventKind, WorkflowEventKind
 from faultsim.plot.ledger import ACCOUNT_COLOURS
@@ -17,14 +13,7 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.result import COUNTERS, FROM_ENGINE
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.simulate import Run
-
-CORE = Path(_core.__file__).parent
-
-
-def enum(header: str, prefix: str) -> dict[str, int]:
-    """Name without prefix -> number, of the enumerators in a header."""
-    found = re.findall(rf"^ +{prefix}_(\w+) = (\d+)", (CORE / header).read_text(encoding="utf-8"), re.MULTILINE)
-    return {name: int(number) for name, number in found}
+from helpers.core_enums import enum
 
 
 def test_event_kinds_are_those_of_the_core_and_of_the_reference():

@@ -8,6 +8,12 @@ from faultsim.simulation.compatibility import ON_TORUS
 
 COSTS = [1, 0, 2.5, 4]
 BOOLEANS = [False, True]
+#: Expressions that are numbers for every job, static ones and others, with many ties.
+KEYS = [
+    "estimate * size", "-size", "where(size > 2, submit, -estimate)", "max(estimate, 1) ** 0.5 + log2(size) / 3",
+    "log10(max(estimate, 0.1)) * size + 870 * log10(max(submit, 0.1))", "index < 5", "restarts * 10 - wait",
+    "-(wait / max(estimate, 1)) ** 3 * size", "min(wait, 3) * size - abs(now - 7)", "where(wait > 2, -1, exp(-size))",
+]  # fmt: skip
 #: Parameter, or policy and parameter -> values; seconds are those of a log that lasts a minute.
 VALUES = {
     "box_order": ["extents-descending", "extents-ascending", "bases"],
@@ -39,6 +45,7 @@ VALUES = {
     "seconds": [0, 3, 10],
     "spares": ["dynamic"],
     "suspicious": ["last", "ignore"],
+    "text": KEYS,
     "threshold": [1.0, 0.0, 2.0],
     "when": ["waiting", "always"],
     "young.cost": [1, 0.5, 2],

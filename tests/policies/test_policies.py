@@ -248,7 +248,7 @@ def test_from_lowered_refuses_what_it_does_not_know():
 
 
 def test_known_policies():
-    assert list(known_policies("order")) == ["arrival", "shortest", "largest", "wfp3", "unicef"]
+    assert list(known_policies("order")) == ["arrival", "shortest", "largest", "wfp3", "unicef", "key"]
 
 
 class Backwards(fs.QueueOrder):
@@ -324,3 +324,36 @@ def test_base_classes_need_an_override():
     with pytest.raises(OptionError, match=r"must define choose\(self, job, candidates, state\)"):
         fs.Placement().choose(None, np.zeros((1, 6), np.int32), None)
     assert fs.FirstFit().choose(None, np.zeros((1, 6), np.int32), None) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("easy:order=f1", fs.Key(fs.Key.presets["f1"].text)),
+        ("easy:order=where(size > 4, 1, 2),max_growth=3", fs.Key("where(size > 4, 1, 2)")),
+        ("easy:max_growth=3,order='max(1, size)'", fs.Key("max(1, size)")),
+        ('easy:order="size == 2"', fs.Key("size == 2")),
+        ("easy:order=key:'size'", fs.Key("size")),
+        ("easy:order='size'", fs.Key("size")),
+        ("easy:order=wfp3", fs.Wfp3()),
+    ],
+)
+def test_orders_that_are_expressions_as_text(text, order):
+    assert parse_policy("scheduler", text).order == order
+    if "order=" in text and "max" not in text:
+        assert parse_policy("order", text.partition("order=")[2]) == order
+
+
+def test_orders_that_are_expressions():
+    for name, preset in fs.Key.presets.items():
+        assert name == preset.name
+        assert fs.Fcfs(order=name).order in (fs.Key(preset.text), fs.Wfp3(), fs.Unicef())
+        assert parse_policy("order", f"'{preset.text}'") == fs.Key(preset.text)
+        assert preset.source
+    assert parse_policy("order", "size + 1") == fs.Fcfs(order="size + 1").order == fs.Key("size + 1")
+    with pytest.raises(OptionError, match=r"unknown order 'wpf3' \(did you mean 'wfp3'\?\); known: arrival, .*, f4"):
+        parse_policy("order", "wpf3")
+    with pytest.raises(OptionError, match=r"key 'size \+', column 7"):
+        parse_policy("scheduler", "easy:order=size +")
+    with pytest.raises(OptionError, match=r"unknown queue order 'size'; known: 'arrival', .*'f4'"):
+        fs.Fcfs(order="size")

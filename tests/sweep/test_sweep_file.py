@@ -56,6 +56,18 @@ def written(tmp_path, text, name="s.toml"):
     return path
 
 
+def test_a_file_with_orders_that_are_expressions(tmp_path):
+    text = """
+[base]
+log = { synthetic = "nasa_like", jobs = 60 }
+machine = "cluster:128"
+[grid]
+scheduler.order = ["f1", "estimate * size", "where(wait > 60, 0, 1)"]
+"""
+    table = fs.read_sweep(written(tmp_path, text)).run()
+    assert list(table["scheduler.order"]) == ["f1", "estimate * size", "where(wait > 60, 0, 1)"]
+
+
 def test_a_file_says_what_the_python_form_says(tmp_path):
     def log(rng):
         return fs.synthetic.nasa_like(60, rng)

@@ -5,31 +5,18 @@ Each sorts the queue by (key at now, place of entry), smallest first.
 
 from cpython.ref cimport PyObject
 from libc.math cimport log2, pow
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport qsort
+from libc.stdint cimport int32_t
 
-from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.memory cimport open_state
+from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.state cimport queue_t, sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
 
-cdef struct keyed_t:
-    double key
-    int64_t place            # ties: who entered the queue first
-    int32_t job
-
 cdef struct order_state_t:
     double (*key_of)(const sim_t *s, int32_t job) noexcept nogil
     PyObject *object         # Python: the user's order; the engine keeps it
-    keyed_t *items           # scratch, one per job
-
-
-cdef int by_key(const void *a, const void *b) noexcept nogil:
-    cdef const keyed_t *p = <const keyed_t *>a
-    cdef const keyed_t *q = <const keyed_t *>b
-    if p.key != q.key:
-        return -1 if p.key < q.key else 1
-    return (p.place > q.place) - (p.place < q.place)
+    sorter_t sorter
 
 
 cdef int sort(void *state, void *sim) noexcept nogil:
@@ -40,12 +27,10 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     if count < 2:
         return OK
     for i in range(count):
-        p.items[i].job = job[i]
-        p.items[i].place = s.queue.entry[job[i]] if s.queue.entry != NULL else job[i]
-        p.items[i].key = p.key_of(s, job[i])
-    qsort(p.items, <size_t>count, sizeof(keyed_t), by_key)
-    for i in range(count):
-        job[i] = p.items[i].job
+        p.sorter.item[i].job = job[i]
+        p.sorter.item[i].place = place_of(s, job[i])
+        p.sorter.item[i].key = p.key_of(s, job[i])
+    reorder(&p.sorter, s)
     return OK
 
 
@@ -85,7 +70,7 @@ cdef order_state_t *open_order(void *sim) except NULL:
     cdef sim_t *s = <sim_t *>sim
     cdef order_state_t *p = <order_state_t *>open_state(&s.order, sizeof(order_state_t))
     s.order.sort = sort
-    own_block(p, &p.items, s.n, sizeof(keyed_t))
+    open_sorter(p, &p.sorter, s.n)
     return p
 
 
@@ -108,7 +93,7 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
 cdef int open_static(void *sim, dict options, dict columns) except -1:
     """The arrival order, or one by a key that never changes: a column of one value per job."""
     cdef const double[::1] key
-    if columns["queue_key"] is not None:
+    if columns.get("queue_key") is not None:
         key = columns["queue_key"]
         if key.shape[0] != (<sim_t *>sim).n:
             raise ValueError(f"queue_key: expected {(<sim_t *>sim).n} values, got {key.shape[0]}")

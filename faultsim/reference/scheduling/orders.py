@@ -44,10 +44,11 @@ class Sorter(Protocol):
 def python(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
     """ "or your own function"."""
     columns = SimpleNamespace(
-        index=np.array([job.index for job in queue], dtype=np.int32),
+        index=np.array([job.row for job in queue], dtype=np.int32),
         submit=np.array([job.submit for job in queue], dtype=np.float64),
         estimate=np.array([job.estimate for job in queue], dtype=np.float64),
         size=np.array([job.size for job in queue], dtype=np.int32),
+        restarts=np.array([job.restarts for job in queue], dtype=np.int32),
     )
     order: Sorter = rule["object"]
     return list(order.keys(columns, now))

@@ -20,6 +20,15 @@ class Fcfs:
     def __init__(self, rule: dict[str, Any]) -> None:
         self.rule = rule
 
+    def goes_by_order(self, state: State) -> bool:
+        """Whether the order of the queue matters to the next pass: whether any job could start.
+
+        "But with `Defragment`, with `ConservativeBackfill` and where decisions come from outside every pass goes by the
+        order" (model.md#orders).
+        """
+        defragments = state.table is not None and state.settings["migration"]
+        return bool(defragments) or not self.decides or any(job.needs <= state.open_to_start for job in state.queue)
+
     def run_pass(self, state: State, order: list[Job]) -> None:
         """Krevat's order with everything on: FCFS, migrate, FCFS, backfill."""
         head = order[0] if order else None
@@ -86,6 +95,9 @@ class Backfill(Fcfs):
 
 class Conservative(Fcfs):
     """Conservative backfilling (model.md#conservative)."""
+
+    def goes_by_order(self, state: State) -> bool:
+        return True
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         conservative(state, order)

@@ -1,0 +1,276 @@
+"""Queue orders that are expressions: a program runs over batches of the queue's columns; the contract is in
+expressions.pxd.
+
+Every operation is one of IEEE doubles or a function of the C library, as in the reference engine, never one of NumPy's.
+"""
+
+from cpython.ref cimport PyObject
+from libc.math cimport exp, fabs, log, log10, log2, pow, sqrt
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+import numpy as np
+
+from faultsim._core.containers.memory cimport close_state, open_state, own_block
+from faultsim._core.inputs cimport rows_of
+from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
+from faultsim._core.state cimport sim_t
+from faultsim._core.status cimport OK, PYTHON_ERROR
+from faultsim._core.tables.factory cimport factory
+
+cdef struct key_order_t:
+    program_t program
+    sorter_t sorter
+    PyObject *refused        # makes the exception for a key that is no number; the engine keeps it
+
+
+cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, const int32_t *job, int32_t count,
+                             double *to) noexcept nogil:
+    cdef int32_t i
+    if which == COL_SUBMIT:
+        for i in range(count):
+            to[i] = s.submit[job[i]]
+    elif which == COL_ESTIMATE:
+        for i in range(count):
+            to[i] = s.estimate[job[i]]
+    elif which == COL_SIZE:
+        for i in range(count):
+            to[i] = s.size[job[i]]
+    elif which == COL_INDEX:
+        for i in range(count):
+            to[i] = job[i] if p.row == NULL else p.row[job[i]]
+    elif which == COL_RESTARTS:
+        for i in range(count):
+            to[i] = s.restarts[job[i]]
+    elif which == COL_WAIT:
+        for i in range(count):
+            to[i] = s.now - s.submit[job[i]]
+    else:
+        for i in range(count):
+            to[i] = s.now
+
+
+cdef inline void apply_to_one(int32_t what, double *a, int32_t count) noexcept nogil:
+    cdef int32_t i
+    if what == OP_NEGATE:
+        for i in range(count):
+            a[i] = -a[i]
+    elif what == OP_ABS:
+        for i in range(count):
+            a[i] = fabs(a[i])
+    elif what == OP_SQRT:
+        for i in range(count):
+            a[i] = sqrt(a[i])
+    elif what == OP_EXP:
+        for i in range(count):
+            a[i] = exp(a[i])
+    elif what == OP_LOG:
+        for i in range(count):
+            a[i] = log(a[i])
+    elif what == OP_LOG2:
+        for i in range(count):
+            a[i] = log2(a[i])
+    else:
+        for i in range(count):
+            a[i] = log10(a[i])
+
+
+cdef inline void apply_to_two(int32_t what, double *a, const double *b, int32_t count) noexcept nogil:
+    cdef int32_t i
+    if what == OP_ADD:
+        for i in range(count):
+            a[i] = a[i] + b[i]
+    elif what == OP_SUBTRACT:
+        for i in range(count):
+            a[i] = a[i] - b[i]
+    elif what == OP_MULTIPLY:
+        for i in range(count):
+            a[i] = a[i] * b[i]
+    elif what == OP_DIVIDE:
+        for i in range(count):
+            a[i] = a[i] / b[i]
+    elif what == OP_POWER:
+        for i in range(count):
+            a[i] = pow(a[i], b[i])
+    elif what == OP_MIN:
+        for i in range(count):
+            a[i] = a[i] if a[i] < b[i] or a[i] != a[i] else b[i]
+    elif what == OP_MAX:
+        for i in range(count):
+            a[i] = a[i] if a[i] > b[i] or a[i] != a[i] else b[i]
+    elif what == OP_LESS:
+        for i in range(count):
+            a[i] = a[i] < b[i]
+    elif what == OP_AT_MOST:
+        for i in range(count):
+            a[i] = a[i] <= b[i]
+    elif what == OP_MORE:
+        for i in range(count):
+            a[i] = a[i] > b[i]
+    elif what == OP_AT_LEAST:
+        for i in range(count):
+            a[i] = a[i] >= b[i]
+    elif what == OP_EQUAL:
+        for i in range(count):
+            a[i] = a[i] == b[i]
+    else:
+        for i in range(count):
+            a[i] = a[i] != b[i]
+
+
+cdef void run_program(const program_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil:
+    cdef double *top = p.stack       # behind the last value
+    cdef const int32_t *code = p.code
+    cdef const int32_t *end = p.code + 2 * p.n
+    cdef const double *b
+    cdef const double *c
+    cdef double *a
+    cdef double number
+    cdef int32_t what, i
+    while code != end:
+        what = code[0]
+        if what == OP_NUMBER:
+            number = p.number[code[1]]
+            for i in range(count):
+                top[i] = number
+            top += BATCH
+        elif what == OP_COLUMN:
+            push_column(p, s, code[1], job, count, top)
+            top += BATCH
+        elif what < OP_ADD:
+            apply_to_one(what, top - BATCH, count)
+        elif what < OP_WHERE:
+            top -= BATCH
+            apply_to_two(what, top - BATCH, top, count)
+        else:
+            top -= 2 * BATCH
+            a, b, c = top - BATCH, top, top + BATCH
+            for i in range(count):
+                if a[i] == a[i]:
+                    a[i] = b[i] if a[i] != 0.0 else c[i]
+        code += 2
+
+
+cdef int refuse(key_order_t *p, sim_t *s, int32_t job) noexcept nogil:
+    """The pass is broken off with the exception for a job whose key is no number."""
+    cdef int32_t row = job if p.program.row == NULL else p.program.row[job]
+    with gil:
+        try:
+            error = (<object>p.refused)(row, s.now)
+        except BaseException as other:
+            error = other
+        (<object><PyObject *>s.owner).keep_error(error)
+    return PYTHON_ERROR
+
+
+cdef int sort(void *state, void *sim) noexcept nogil:
+    cdef key_order_t *p = <key_order_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef const int32_t *job = &s.queue.job[s.queue.head]
+    cdef int32_t n = s.queue.end - s.queue.head, at = 0, count, i, wrong = -1
+    while at < n:
+        count = n - at if n - at < BATCH else BATCH
+        run_program(&p.program, s, job + at, count)
+        for i in range(count):
+            p.sorter.item[at].key = p.program.stack[i]
+            p.sorter.item[at].place = place_of(s, job[at])
+            p.sorter.item[at].job = job[at]
+            if p.program.stack[i] != p.program.stack[i] and (
+                    wrong < 0 or p.sorter.item[at].place < p.sorter.item[wrong].place):
+                wrong = at
+            at += 1
+    if wrong >= 0:
+        return refuse(p, s, p.sorter.item[wrong].job)
+    if n > 1:
+        reorder(&p.sorter, s)
+    return OK
+
+
+cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, int depth) except -1:
+    """Programs come from faultsim.policies.expressions; a wrong one must not reach memory that is not there."""
+    cdef int at = 0, i
+    for i in range(code.shape[0]):
+        if not 0 <= code[i, 0] < N_OPERATIONS:
+            raise ValueError(f"queue_program: no operation {code[i, 0]}")
+        if not 0 <= code[i, 1] < (numbers if code[i, 0] == OP_NUMBER else N_COLUMNS if code[i, 0] == OP_COLUMN else 1):
+            raise ValueError(f"queue_program: operation {code[i, 0]} has no argument {code[i, 1]}")
+        at += 1 if code[i, 0] < OP_NEGATE else 0 if code[i, 0] < OP_ADD else -1 if code[i, 0] < OP_WHERE else -2
+        if not 1 <= at <= depth:
+            raise ValueError(f"queue_program: {at} values on a stack of {depth}")
+    if at != 1:
+        raise ValueError(f"queue_program: {at} values are left")
+    return 0
+
+
+cdef int set_program(program_t *p, void *state, dict columns) except -1:
+    cdef const int32_t[:, ::1] code = columns["queue_program"].code
+    cdef const double[::1] numbers = columns["queue_program"].numbers
+    p.depth = columns["queue_program"].depth
+    check_program(code, numbers.shape[0], p.depth)
+    p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
+    if numbers.shape[0]:
+        p.number = &numbers[0]
+    p.row = rows_of(columns)
+    own_block(state, &p.stack, <size_t>p.depth * BATCH, sizeof(double))
+    return 0
+
+
+cdef double[::1] every_key(key_order_t *p, const sim_t *s):
+    """The keys of all jobs at s.now."""
+    cdef double[::1] key = np.empty(s.n)
+    cdef int32_t job[BATCH]
+    cdef int32_t at = 0, count, i
+    while at < s.n:
+        count = s.n - at if s.n - at < BATCH else BATCH
+        for i in range(count):
+            job[i] = at + i
+        run_program(&p.program, s, job, count)
+        for i in range(count):
+            key[at + i] = p.program.stack[i]
+        at += count
+    return key
+
+
+cdef int set_keys(key_order_t *p, sim_t *s, dict columns) except -1:
+    """Keys that never change: a column, by which jobs are entered."""
+    cdef double[::1] key = every_key(p, s)
+    cdef int32_t i
+    for i in range(s.n):
+        if key[i] != key[i]:
+            raise columns["queue_refused"](i if p.program.row == NULL else p.program.row[i], s.submit[i])
+    columns["kept"].append(key)
+    s.queue.key = &key[0]
+    return 0
+
+
+def values(program, submit, estimate, size, index, restarts, double now):
+    """What a program gives for jobs in these columns, for tests."""
+    cdef sim_t s
+    cdef key_order_t *p
+    cdef const double[::1] submits = submit, estimates = estimate
+    cdef const int32_t[::1] sizes = size, kills = restarts
+    memset(&s, 0, sizeof(s))
+    s.n, s.now = <int32_t>submits.shape[0], now
+    s.submit, s.estimate, s.size, s.restarts = &submits[0], &estimates[0], &sizes[0], <int32_t *>&kills[0]
+    columns = {"queue_program": program, "rows": index, "n_jobs": s.n, "kept": [], "queue_refused": ValueError}
+    p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
+    try:
+        set_program(&p.program, p, columns)
+        return np.asarray(every_key(p, &s))
+    finally:
+        close_state(p)
+
+
+cdef int open_key(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef key_order_t *p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
+    set_program(&p.program, p, columns)
+    if columns["queue_program"].static:
+        return set_keys(p, s, columns)
+    p.refused = <PyObject *>columns["queue_refused"]
+    open_sorter(p, &p.sorter, s.n)
+    s.order.sort = sort
+    return 0
+
+
+KEY = factory(open_key)

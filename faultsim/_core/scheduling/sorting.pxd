@@ -1,0 +1,25 @@
+# The queue sorted by keys of a pass: by (key, place), where no two jobs have the same place.
+
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.state cimport sim_t
+
+cdef struct keyed_t:
+    double key               # not NaN
+    int64_t place            # ties: who entered the queue first
+    int32_t job
+
+# Scratch, one per job; blocks of the state that holds it.
+cdef struct sorter_t:
+    keyed_t *item
+    keyed_t *spare
+    int32_t *run
+
+cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1
+# The queue gets the order of the items, one for each job in it.  Quick where it was sorted by nearly the same keys.
+cdef void reorder(sorter_t *sorter, sim_t *s) noexcept nogil
+
+
+# The place of a job in the queue, as of who entered it first.
+cdef inline int64_t place_of(const sim_t *s, int32_t job) noexcept nogil:
+    return s.queue.entry[job] if s.queue.entry != NULL else job

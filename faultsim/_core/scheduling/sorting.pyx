@@ -1,0 +1,100 @@
+"""A merge sort that goes by the runs that are there already; the contract is in sorting.pxd."""
+
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+
+from faultsim._core.containers.memory cimport own_block
+from faultsim._core.state cimport sim_t
+
+cdef enum:
+    SHORTEST = 12            # runs that are shorter are made this long by insertion
+
+
+cdef inline bint before(const keyed_t *a, const keyed_t *b) noexcept nogil:
+    return a.key < b.key or (a.key == b.key and a.place < b.place)
+
+
+cdef int open_sorter(void *state, sorter_t *sorter, int32_t n) except -1:
+    own_block(state, &sorter.item, n, sizeof(keyed_t))
+    own_block(state, &sorter.spare, n, sizeof(keyed_t))
+    own_block(state, &sorter.run, n // SHORTEST + 3, sizeof(int32_t))
+    return 0
+
+
+cdef int32_t end_of_run(keyed_t *item, int32_t begin, int32_t n) noexcept nogil:
+    """Where the run that begins here ends, once it is long enough."""
+    cdef int32_t end = begin + 1, at
+    cdef keyed_t moved
+    while end < n and not before(&item[end], &item[end - 1]):
+        end += 1
+    while end < n and end - begin < SHORTEST:
+        moved = item[end]
+        at = end
+        while at > begin and before(&moved, &item[at - 1]):
+            item[at] = item[at - 1]
+            at -= 1
+        item[at] = moved
+        end += 1
+    return end
+
+
+cdef int32_t first_behind(const keyed_t *item, int32_t low, int32_t high, const keyed_t *x) noexcept nogil:
+    """The first of item[low..high), which is sorted, that is not before x."""
+    cdef int32_t mid
+    while low < high:
+        mid = (low + high) >> 1
+        if before(&item[mid], x):
+            low = mid + 1
+        else:
+            high = mid
+    return low
+
+
+cdef void merge(keyed_t *item, keyed_t *spare, int32_t begin, int32_t mid, int32_t end) noexcept nogil:
+    """Two runs become one; what is in its place already stays there."""
+    cdef int32_t i = 0, j = mid, to, left
+    begin = first_behind(item, begin, mid, &item[mid])
+    if begin == mid:
+        return
+    end = first_behind(item, mid, end, &item[mid - 1])
+    left = mid - begin
+    memcpy(spare, &item[begin], <size_t>left * sizeof(keyed_t))
+    to = begin
+    while i < left and j < end:
+        if before(&item[j], &spare[i]):
+            item[to] = item[j]
+            j += 1
+        else:
+            item[to] = spare[i]
+            i += 1
+        to += 1
+    memcpy(&item[to], &spare[i], <size_t>(left - i) * sizeof(keyed_t))
+
+
+cdef void sort(sorter_t *sorter, int32_t n) noexcept nogil:
+    cdef int32_t *run = sorter.run
+    cdef int32_t n_runs = 0, at = 0, i, kept
+    while at < n:
+        run[n_runs] = at
+        n_runs += 1
+        at = end_of_run(sorter.item, at, n)
+    run[n_runs] = n
+    while n_runs > 1:
+        kept = 0
+        i = 0
+        while i < n_runs:
+            if i + 1 < n_runs:
+                merge(sorter.item, sorter.spare, run[i], run[i + 1], run[i + 2])
+            run[kept] = run[i]
+            kept += 1
+            i += 2
+        n_runs = kept
+        run[n_runs] = n
+
+
+cdef void reorder(sorter_t *sorter, sim_t *s) noexcept nogil:
+    cdef int32_t n = s.queue.end - s.queue.head, i
+    cdef int32_t *job = &s.queue.job[s.queue.head]
+    sort(sorter, n)
+    for i in range(n):
+        job[i] = sorter.item[i].job

@@ -1,0 +1,249 @@
+"""Arithmetic expressions over the columns of waiting jobs: their text, their tree, their program (model.md#key)."""
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+
+__all__ = ["COLUMNS", "FUNCTIONS", "OPERATIONS", "Node", "Program", "parse", "program"]
+
+#: What an expression can name, in the order of the core's numbers; the last three change while a job waits.
+COLUMNS = ("submit", "estimate", "size", "index", "restarts", "wait", "now")
+CHANGING = frozenset({"restarts", "wait", "now"})
+#: Function -> number of arguments; None: two or more.
+FUNCTIONS: dict[str, int | None] = {
+    "where": 3, "min": None, "max": None, "abs": 1, "sqrt": 1, "exp": 1, "log": 1, "log2": 1, "log10": 1,
+}  # fmt: skip
+#: What a program does, in the order of the core's numbers: "number" and "column" push one, "negate" is unary minus.
+OPERATIONS = (
+    "number", "column", "negate", "abs", "sqrt", "exp", "log", "log2", "log10",
+    "+", "-", "*", "/", "**", "min", "max", "<", "<=", ">", ">=", "==", "!=", "where",
+)  # fmt: skip
+
+#: Binary operators, those that bind least first.
+_LEVELS = {"<": 0, "<=": 0, ">": 0, ">=": 0, "==": 0, "!=": 0, "+": 1, "-": 1, "*": 2, "/": 2}
+#: Most parts inside one another; what reads and evaluates a tree calls itself.
+MOST_NESTED = 100
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[<>=!]=|[-+*/<>(),])"
+    r"|(?P<other>\S))"
+)
+#: What people write elsewhere, and how it is written here.
+_MEANT = {
+    "^": "a power is **", "=": "a comparison is ==", "&": "multiply two comparisons", "|": "use max(a, b)",
+    "%": "there is no remainder", "and": "multiply two comparisons", "or": "use max(a, b)", "if": "use where(c, a, b)",
+    "ln": "the natural logarithm is log", "pow": "a power is **",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A part of an expression: an operation of `OPERATIONS` on parts, or the number or the column that it is."""
+
+    operation: str
+    parts: tuple["Node", ...] = ()
+    number: float = 0.0
+    column: str = ""
+    nested: int = 1
+
+
+class Program(NamedTuple):
+    """A stack program: rows of (operation, argument); the argument is the place of a number or of a column."""
+
+    code: NDArray[np.int32]
+    numbers: NDArray[np.float64]
+    depth: int
+    static: bool
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+    column: int
+
+
+@lru_cache(maxsize=1024)
+def parse(text: str) -> Node:
+    """The tree of an expression.
+
+    Raises
+    ------
+    OptionError
+        With the column of the text at which it is wrong.
+
+    Examples
+    --------
+    >>> [part.operation for part in parse("estimate * size + 1").parts]
+    ['*', 'number']
+    >>> parse("estimate * sise")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: key 'estimate * sise', column 12: unknown name 'sise' (did you mean 'size'?); ...
+    """
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = [
+            _Token(str(found.lastgroup), found[str(found.lastgroup)], found.start(str(found.lastgroup)) + 1)
+            for found in _TOKEN.finditer(text)
+        ]
+        self.tokens.append(_Token("end", "", len(text.rstrip()) + 1))
+        self.at = 0
+        self.open = 0
+
+    def whole(self) -> Node:
+        if len(self.tokens) == 1:
+            raise self.wrong(self.now, "is empty; write for instance estimate * size")
+        node = self.expression(0)
+        if self.now.kind != "end":
+            raise self.wrong(self.now, f"{self.now.text!r} does not belong here" + self.meant())
+        return node
+
+    def expression(self, level: int) -> Node:
+        """Operands joined by operators of this level or above."""
+        node = self.operand()
+        while self.now.kind == "sign" and _LEVELS.get(self.now.text, -1) >= level:
+            token = self.take()
+            binds = _LEVELS[token.text]
+            node = self.node(token, token.text, node, self.expression(binds + 1))
+            if not binds and _LEVELS.get(self.now.text, -1) == 0:
+                raise self.wrong(self.now, "comparisons cannot be chained; write (a < b) * (b < c)")
+        return node
+
+    def operand(self) -> Node:
+        """A number, a column, a call or what is in parentheses, with its minus and its power."""
+        token = self.take()
+        self.open += 1
+        if self.open > MOST_NESTED:
+            raise self.wrong(token, f"more than {MOST_NESTED} parts inside one another")
+        if token.text == "-":
+            node = self.node(token, "negate", self.operand())
+        else:
+            node = self.atom(token)
+            if self.now.text == "**":
+                node = self.node(self.take(), "**", node, self.operand())
+        self.open -= 1
+        return node
+
+    def atom(self, token: _Token) -> Node:
+        if token.kind == "number":
+            number = float(token.text)
+            if math.isinf(number):
+                raise self.wrong(token, f"{token.text} is more than a float64 holds")
+            return Node("number", number=number)
+        if token.kind == "name":
+            return self.call(token) if self.now.text == "(" else self.column(token)
+        if token.text == "(":
+            node = self.expression(0)
+            self.expect(")", f"the ( of column {token.column} is not closed")
+            return node
+        if token.kind == "other":
+            raise self.wrong(token, f"{token.text!r} does not belong here")
+        raise self.wrong(token, "a number, a name or ( is missing here")
+
+    def column(self, token: _Token) -> Node:
+        if token.text in COLUMNS:
+            return Node("column", column=token.text)
+        if token.text in FUNCTIONS:
+            raise self.wrong(token, f"{token.text} is a function: write {token.text}(...)")
+        hint = checks.did_you_mean(token.text, [*COLUMNS, *FUNCTIONS])
+        hint = f" ({_MEANT[token.text]})" if token.text in _MEANT else hint
+        raise self.wrong(
+            token,
+            f"unknown name {token.text!r}{hint}; known: {', '.join(COLUMNS)}, and functions {', '.join(FUNCTIONS)}",
+        )
+
+    def call(self, token: _Token) -> Node:
+        if token.text not in FUNCTIONS:
+            if token.text in COLUMNS:
+                raise self.wrong(token, f"{token.text} is not a function")
+            hint = checks.did_you_mean(token.text, FUNCTIONS)
+            hint = f" ({_MEANT[token.text]})" if token.text in _MEANT else hint
+            raise self.wrong(token, f"unknown function {token.text!r}{hint}; known: {', '.join(FUNCTIONS)}")
+        self.take()
+        parts = [self.expression(0)]
+        while self.now.text == ",":
+            self.take()
+            parts.append(self.expression(0))
+        self.expect(")", f"the ( of {token.text} is not closed")
+        wanted = FUNCTIONS[token.text]
+        if len(parts) != wanted and (wanted is not None or len(parts) < 2):
+            takes = "2 or more arguments" if wanted is None else f"{wanted} argument{'s' * (wanted > 1)}"
+            raise self.wrong(token, f"{token.text} takes {takes}, got {len(parts)}")
+        if wanted is not None:
+            return self.node(token, token.text, *parts)
+        node = parts[0]
+        for part in parts[1:]:
+            node = self.node(token, token.text, node, part)
+        return node
+
+    def node(self, token: _Token, operation: str, *parts: Node) -> Node:
+        nested = 1 + max(part.nested for part in parts)
+        if nested > 2 * MOST_NESTED:
+            most = 2 * MOST_NESTED
+            raise self.wrong(token, f"more than {most} parts inside one another; use parentheses to balance it")
+        return Node(operation, parts, nested=nested)
+
+    @property
+    def now(self) -> _Token:
+        return self.tokens[self.at]
+
+    def take(self) -> _Token:
+        token = self.now
+        self.at += token.kind != "end"
+        return token
+
+    def expect(self, sign: str, otherwise: str) -> None:
+        if self.now.text != sign:
+            raise self.wrong(self.now, otherwise + self.meant())
+        self.take()
+
+    def meant(self) -> str:
+        return f" ({_MEANT[self.now.text]})" if self.now.text in _MEANT else ""
+
+    def wrong(self, token: _Token, what: str) -> OptionError:
+        return OptionError(f"key {self.text!r}, column {token.column}: {what}")
+
+
+@lru_cache(maxsize=1024)
+def program(text: str) -> Program:
+    """The program of an expression, which leaves its value as the only one on the stack.
+
+    Examples
+    --------
+    >>> program("estimate * 2")
+    Program(code=array([[ 1,  1],
+           [ 0,  0],
+           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True)
+    """
+    code, numbers, names = [], [0.0][:0], set()
+    depth = most = 0
+    for node in _postfix(parse(text)):
+        argument = 0
+        if node.operation == "number":
+            argument = len(numbers)
+            numbers.append(node.number)
+        elif node.operation == "column":
+            argument = COLUMNS.index(node.column)
+            names.add(node.column)
+        code.append((OPERATIONS.index(node.operation), argument))
+        depth += 1 - len(node.parts)
+        most = max(most, depth)
+    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, not names & CHANGING)
+
+
+def _postfix(node: Node) -> Iterator[Node]:
+    for part in node.parts:
+        yield from _postfix(part)
+    yield node

@@ -1,0 +1,118 @@
+"""`Key`: a queue order as an expression (model.md#key), and a table of well-known ones."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim.errors import OptionError
+from faultsim.policies.base import Check
+from faultsim.policies.expressions import Node, parse, program
+from faultsim.policies.orders import QueueOrder, WaitingJobs
+
+__all__ = ["Key", "KeyPreset"]
+
+
+class KeyPreset(NamedTuple):
+    """A well-known key: its name, which ``order=`` takes, its expression, and its source."""
+
+    name: str
+    text: str
+    source: str
+
+
+_F = "[carastan2017] table 3"
+_PRESETS = (
+    KeyPreset("sjf", "estimate", "shortest job first"),
+    KeyPreset("ljf", "-size", "largest job first"),
+    KeyPreset("saf", "estimate * size", "smallest area first"),
+    KeyPreset("wfp3", "-(wait / max(estimate, 1)) ** 3 * size", "[tang2009]"),
+    KeyPreset("unicef", "-wait / (log2(max(size, 2)) * max(estimate, 1))", "[tang2009]"),
+    KeyPreset("f1", "log10(max(estimate, 0.1)) * size + 870 * log10(max(submit, 0.1))", _F),
+    KeyPreset("f2", "sqrt(estimate) * size + 25600 * log10(max(submit, 0.1))", _F),
+    KeyPreset("f3", "estimate * size + 6.86e6 * log10(max(submit, 0.1))", _F),
+    KeyPreset("f4", "estimate * sqrt(size) + 530000 * log10(max(submit, 0.1))", _F),
+)  # fmt: skip
+
+
+def _expression(text: object) -> str:
+    if not isinstance(text, str):
+        raise OptionError(f"a key is text such as 'estimate * size', got {text!r:.60}")
+    parse(text)
+    return text
+
+
+@dataclass(frozen=True)
+class Key(QueueOrder):
+    """A queue order as an expression: the smallest value is the head of the queue.
+
+    Compiled, so that it costs about as much as a built-in order; without ``now``, ``wait`` and ``restarts`` the keys
+    are computed once. The well-known ones in ``Key.presets`` are orders by name too: ``order="f1"``.
+
+    Parameters
+    ----------
+    text : str
+        Numbers; ``submit``, ``wait``, ``now``, ``estimate`` in seconds, ``size`` in nodes, ``restarts``, ``index``;
+        ``+ - * / **``; comparisons, which give 1 or 0; ``where(c, a, b)``, ``min``, ``max``, ``abs``, ``sqrt``,
+        ``exp``, ``log``, ``log2``, ``log10``.
+
+    Raises
+    ------
+    OptionError
+        For a mistake in the text, with its column; in the run, for a key that is not a number.
+
+    References
+    ----------
+    model.md#key; [carastan2017].
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 9, 3], size=[2, 2, 2])
+    >>> smallest_area = fs.Key("estimate * size")
+    >>> fs.simulate(log, fs.Cluster(2), scheduler=fs.EasyBackfill(order=smallest_area)).jobs["start"]
+    array([ 0., 13., 10.])
+    >>> fs.EasyBackfill(order="saf").order == smallest_area
+    True
+    >>> fs.Key.presets["f2"].text
+    'sqrt(estimate) * size + 25600 * log10(max(submit, 0.1))'
+    """
+
+    name: ClassVar[str] = "key"
+    presets: ClassVar[Mapping[str, KeyPreset]] = MappingProxyType({row.name: row for row in _PRESETS})
+    text: Annotated[str, Check(_expression)]
+
+    def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
+        """The values, by NumPy, whose logarithms and powers may differ in the last bit from those of a run."""
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(_value(parse(self.text), queue, now), len(queue.index)).astype(np.float64)
+
+    def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
+        """The program, and what a key that is not a number raises."""
+        return {"queue_program": program(self.text), "queue_refused": self.refused}
+
+    def refused(self, index: int, now: float) -> OptionError:
+        """The error for a job whose key is not a number."""
+        return OptionError(f"key {self.text!r} is not a number (NaN) for job {index} at time {now:g}")
+
+
+def _value(node: Node, queue: WaitingJobs, now: float) -> Any:
+    if node.operation == "number":
+        return node.number
+    if node.operation == "column":
+        if node.column == "now":
+            return now
+        return now - queue.submit if node.column == "wait" else getattr(queue, node.column).astype(np.float64)
+    return _NUMPY[node.operation](*(_value(part, queue, now) for part in node.parts))
+
+
+_NUMPY: dict[str, Any] = {
+    "negate": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log2": np.log2,
+    "log10": np.log10, "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.float_power,
+    "min": np.minimum, "max": np.maximum, "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal, "==": np.equal, "!=": np.not_equal,
+    "where": lambda c, a, b: np.where(np.isnan(c), c, np.where(np.not_equal(c, 0), a, b)),
+}  # fmt: skip
