@@ -9,12 +9,14 @@ from faultsim import checks
 gymnasium = checks.extra("gymnasium", "rl", "faultsim.rl")
 
 from faultsim.rl.observations import OBSERVATIONS  # noqa: E402 (an error by name comes first)
+from faultsim.rl.pick_box import PickBox  # noqa: E402
 from faultsim.rl.pick_job import PickJob  # noqa: E402
+from faultsim.rl.respond import Respond  # noqa: E402
 from faultsim.rl.rewards import REWARDS  # noqa: E402
 
-__all__ = ["OBSERVATIONS", "REWARDS", "PickJob"]
+__all__ = ["OBSERVATIONS", "REWARDS", "PickBox", "PickJob", "Respond"]
 
-for _class in (PickJob,):
+for _class in (PickJob, PickBox, Respond):
     _name = f"faultsim/{_class.__name__}-v0"
     if _name not in gymnasium.registry:
         gymnasium.register(_name, entry_point=f"{_class.__module__}:{_class.__name__}")

@@ -15,6 +15,9 @@ from faultsim.results.result import Result
 from faultsim.rl.rewards import make_reward
 from faultsim.simulation.stepping import Simulation
 
+#: How often `reset` draws an episode that has a decision.
+DRAWS = 100
+
 Step = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
@@ -53,21 +56,34 @@ class Environment(gymnasium.Env[Any, np.int64]):
             Determines this episode and those that follow without a seed.
         options : dict, optional
             ``first``, the row of the log where the episode begins, instead of one that is drawn; ``jobs``, how many.
+
+        Raises
+        ------
+        OptionError
+            If the episode that is named, or each that was drawn, ends without a decision.
         """
         super().reset(seed=seed)
         given = dict(options or {})
         jobs = checks.whole("jobs", given.pop("jobs", self._jobs), low=1, high=len(self._log))
-        last = len(self._log) - jobs
-        drawn = int(self.np_random.integers(0, last + 1))
-        first = checks.whole("first", given.pop("first", drawn), low=0, high=last)
+        last, named = len(self._log) - jobs, given.pop("first", None)
         if given:
             raise OptionError(f"reset takes the options 'first' and 'jobs', got {', '.join(map(repr, given))}")
-        episode = self._log[first : first + jobs]
+        for _ in range(1 if named is not None else DRAWS):
+            drawn = self.np_random.integers(0, last + 1) if named is None else named
+            first = checks.whole("first", drawn, low=0, high=last)
+            self._enter(self._log[first : first + jobs])
+            if self._decision is not None:
+                return self._seen(), self._info()
+        what = (
+            f"the episode of {jobs} jobs from row {named}" if named is not None else f"each of {DRAWS} episodes drawn"
+        )
+        raise OptionError(f"{what} ends without a decision")
+
+    def _enter(self, episode: Workload) -> None:
         self._sim = Simulation(episode, self._machine, scheduler=self._scheduler, **self._options)
         self._result, self._illegal = None, 0
         self._reward.begin(self._sim, episode)
         self._decision = self._settle()
-        return self._seen(), self._info()
 
     def step(self, action: np.int64) -> Step:
         """Do what the action says, and go on to the next decision."""
@@ -117,8 +133,8 @@ class Environment(gymnasium.Env[Any, np.int64]):
         raise NotImplementedError
 
     def _instead(self, mask: NDArray[np.bool_]) -> int:
-        """What is done in place of an action that is not possible: the last one, else the first that is."""
-        return len(mask) - 1 if mask[-1] else int(np.argmax(mask))
+        """What is done in place of an action that is not possible: the first that is."""
+        return int(np.argmax(mask))
 
     def _begin(self, decision: Decision, job: int, box: Any = None) -> None:
         """Start a job."""

@@ -131,18 +131,22 @@ class CqGym:
         return np.zeros(self.space.shape, np.float32)
 
 
-def time_to_end(decision: Decision, machine: Cluster | Torus) -> Array:
+def time_to_end(decision: Decision, machine: Cluster | Torus) -> NDArray[np.float64]:
     """Time (s) until the job of each node is expected to end, 0 where none is; as `Decision.occupancy` is shaped."""
+    return on_nodes(decision, machine, np.maximum(0.0, decision.running.expected_end - decision.now), 0.0)
+
+
+def on_nodes(decision: Decision, machine: Cluster | Torus, values: Any, nobody: float) -> NDArray[np.float64]:
+    """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
     shape = (machine.x, machine.y, machine.z) if isinstance(machine, Torus) else (machine.nodes,)
-    left: Array = np.zeros(shape, np.float32)
-    running = decision.running
-    for where, end in zip(running.where, running.expected_end.tolist(), strict=True):
+    found = np.full(shape, nobody)
+    for where, value in zip(decision.running.where, values, strict=True):
         if isinstance(machine, Torus):
             axes = [np.arange(at, at + n) % m for at, n, m in zip(where[:3], where[3:], shape, strict=True)]
-            left[np.ix_(*axes)] = max(0.0, end - decision.now)
+            found[np.ix_(*axes)] = value
         else:
-            left[where] = max(0.0, end - decision.now)
-    return left
+            found[where] = value
+    return found
 
 
 Observation = Compact | RLScheduler | CqGym

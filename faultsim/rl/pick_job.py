@@ -120,5 +120,8 @@ class PickJob(Environment):
                 return decision
         return self._settle()
 
+    def _instead(self, mask: NDArray[np.bool_]) -> int:
+        return self._slots if mask[-1] else super()._instead(mask)
+
     def _observe(self, decision: Decision | None) -> Any:
         return self._preset.nothing() if decision is None else self._preset(decision, self._fits)

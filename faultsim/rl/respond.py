@@ -1,0 +1,180 @@
+"""`Respond`: what to do at a warning."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Box, Discrete
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim._core.decisions import Decision
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.errors import NotAvailableError, OptionError
+from faultsim.machines import Cluster, Torus
+from faultsim.policies import Perfect, Scheduler
+from faultsim.rl.environment import Environment
+from faultsim.rl.observations import on_nodes, squash
+from faultsim.synthetic import exponential_failures, lublin
+
+#: What an agent can do.
+ACTIONS = ("nothing", "requeue")
+#: What it cannot do yet: the engine lets nobody do that from outside.
+MISSING = ("checkpoint", "move")
+
+
+class Easy(Scheduler):
+    """`EasyBackfill`, written out, so that a caller may act too."""
+
+    def __init__(self, order: Any, started: Callable[[int, float], None]) -> None:
+        self.order, self._started = order, started
+
+    def schedule(self, decision: Decision) -> None:
+        """model.md#easy"""
+        waiting = decision.queue.tolist()
+        while waiting and decision.fits(waiting[0]):
+            decision.start(waiting[0])
+            self._started(waiting.pop(0), decision.now)
+        for job in waiting[1:]:
+            if decision.backfill(job):
+                self._started(job, decision.now)
+
+
+class Respond(Environment):
+    """What to do at a warning (``faultsim/Respond-v0``).
+
+    A warning comes `lead` seconds before a predicted failure begins, and is a decision if a job runs on the node then:
+    action 0 does nothing, action 1 requeues the job, which loses what it has not saved, and lets others start at once
+    (model.md#decisions).  `EasyBackfill` decides who starts.  An action that is not possible is taken for 0.
+
+    The observation is 8 numbers from 0 to 1: share of the nodes that the job has; t / (t + 1 h) of its unsaved work, of
+    the time to its expected end, of the time to the failure, and of how long the warning holds; the probability of the
+    failure; share of free nodes; n / (n + 16) of n waiting jobs.
+
+    Parameters
+    ----------
+    log : Workload, optional
+        What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
+    machine : Cluster or Torus, optional
+        By default `Cluster` of 128 nodes.
+    failures : FailureTrace, optional
+        By default each node fails every 30 days, and is down for an hour.
+    predictor : Predictor, optional
+        By default `Perfect`.
+    lead : float, default 600
+        Seconds.
+    actions : sequence of str, default ("nothing", "requeue")
+        What an agent can do.
+    order, jobs, metric, **options
+        As for `PickJob`; so is `reward`, by default ``"lost"``.
+
+    Raises
+    ------
+    NotAvailableError
+        For the actions ``"checkpoint"`` and ``"move"``, which nobody can do from outside yet.
+    OptionError
+        By invalid options, and by `step` after the end of an episode.
+
+    Examples
+    --------
+    >>> import faultsim as fs, faultsim.rl, gymnasium
+    >>> log = fs.Workload(submit=[0], runtime=[5000], size=[2])
+    >>> failures = fs.FailureTrace([3600], [1], [60], span=7200)
+    >>> env = gymnasium.make("faultsim/Respond-v0", log=log, machine=fs.Cluster(4), failures=failures, jobs=1)
+    >>> seen, info = env.reset()
+    >>> info["now"]
+    3000.0
+    >>> env.step(0)[1]
+    -7200.0
+    """
+
+    def __init__(
+        self,
+        log: Workload | None = None,
+        machine: Cluster | Torus | None = None,
+        *,
+        failures: FailureTrace | None = None,
+        predictor: Any = None,
+        lead: float = 600.0,
+        actions: Sequence[str] = ACTIONS,
+        order: Any = "arrival",
+        jobs: int = 256,
+        reward: str = "lost",
+        metric: str = "mean_bounded_slowdown",
+        **options: Any,
+    ) -> None:
+        for action in actions:
+            if action in MISSING:
+                raise NotAvailableError(f"the action {action!r} is not available: from outside, jobs can be requeued")
+            checks.choice("action", action, ACTIONS)
+        if tuple(actions) != ACTIONS:
+            raise OptionError(f"actions must be {ACTIONS}, got {tuple(actions)}")
+        log = lublin(10_000, 0) if log is None else log
+        machine = Cluster(128) if machine is None else machine
+        if failures is None:
+            horizon = 2.0 * float(log.submit[-1]) + 86400.0
+            failures = exponential_failures(machine.nodes, horizon, 30 * 86400.0, downtime=3600.0, rng=0)
+        options.update(failures=failures, predictor=Perfect() if predictor is None else predictor)
+        super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
+        self._lead = checks.number("lead", lead, low=0.0, unit="seconds")
+        self._scheduler = Easy(order, self._reward.started)
+        self.action_space = Discrete(len(ACTIONS))
+        self.observation_space = Box(0.0, 1.0, (8,), np.float32)
+
+    def _settle(self) -> Decision | None:
+        self._choices = self._warnings()
+        return next(self._choices, None)
+
+    def _act(self, decision: Decision, action: int) -> Decision | None:
+        if action == 1:
+            decision.requeue(self._job)
+            self._scheduler.schedule(decision)
+        return next(self._choices, None)
+
+    def _warnings(self) -> Iterator[Decision]:
+        """The warnings about nodes that have a job, in the order of time."""
+        decision = self._sim.advance(until=self._sim.next_time)
+        assert decision is not None
+        foreseen = decision.foreseen(float("inf"))
+        times = np.maximum(foreseen["begin"] - self._lead, decision.now)
+        for row in np.argsort(times, kind="stable"):
+            if times[row] > decision.now:
+                decision = self._sim.advance(until=float(times[row]))
+            if self._sim.done or decision is None:
+                return
+            self._warning = foreseen[row]
+            if self._concerns_somebody(decision):
+                yield decision
+        self._sim.advance()
+
+    def _concerns_somebody(self, decision: Decision) -> bool:
+        running = decision.running
+        begun = np.flatnonzero(running.start <= decision.now)
+        owner = on_nodes(decision, self._machine, np.arange(len(running)), -1.0).ravel()
+        at = int(owner[self._warning["node"]])
+        if at not in begun:
+            return False
+        self._at, self._job = at, int(running.index[at])
+        return True
+
+    def _mask(self, decision: Decision) -> NDArray[np.bool_]:
+        return np.ones(len(ACTIONS), np.bool_)
+
+    def _observe(self, decision: Decision | None) -> Any:
+        if decision is None:
+            return np.zeros(8, np.float32)
+        running, at, warning, waiting = decision.running, self._at, self._warning, len(decision.queue)
+        return np.array(
+            [
+                running.size[at] / self._machine.nodes,
+                squash(running.progress[at] - running.saved[at]),
+                squash(max(0.0, running.expected_end[at] - decision.now)),
+                squash(max(0.0, warning["begin"] - decision.now)),
+                squash(warning["end"] - max(warning["begin"], decision.now)),
+                warning["p"],
+                decision.free / self._machine.nodes,
+                waiting / (waiting + 16),
+            ],
+            np.float32,
+        )

@@ -1,0 +1,100 @@
+"""`faultsim/Respond-v0`: the interface of Gymnasium, warnings by hand, and what nobody can do yet."""
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import faultsim as fs
+from faultsim.rl import Respond
+
+LOG = fs.Workload(submit=[0, 0], runtime=[5000, 600], size=[2, 4], estimate=[5400, 600])
+FAILURES = fs.FailureTrace([3600], [0], [60], span=9000)
+
+
+def play(env, choose, **options):
+    try:
+        seen, info = env.reset(**options)
+    except fs.OptionError:  # nobody is warned
+        assume(False)
+    rewards, times = [], []
+    over = False
+    while not over:
+        times.append(info["now"])
+        assert env.observation_space.contains(seen)
+        seen, reward, over, _, info = env.step(choose())
+        rewards.append(reward)
+    return rewards, times
+
+
+def test_gymnasium_finds_and_checks_it():
+    env = gymnasium.make("faultsim/Respond-v0", jobs=100)
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+@pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=["cluster", "torus"])
+def test_a_warning_by_hand(machine):
+    env = Respond(LOG, machine, failures=FAILURES, jobs=2)
+    seen, info = env.reset()
+    shown = [0.5, 3000 / 6600, 2400 / 6000, 600 / 4200, 0.0, 1.0, 0.5, 1 / 17]
+    assert (info["now"], seen.tolist()) == (3000.0, np.array(shown, np.float32).tolist())
+    assert env.step(0)[1] == -2 * 3600.0
+
+
+def test_a_job_that_is_requeued_loses_less():
+    log = fs.Workload(submit=[0, 0], runtime=[2900, 5000], size=[2, 2])
+    failures = fs.FailureTrace([3600], [2], [60], span=9000)
+    env = Respond(log, fs.Cluster(4), failures=failures, placement=fs.SafestFirst(), jobs=2)
+    assert play(env, lambda: 1) == ([-2 * 3000.0], [3000.0])
+    assert env.result.jobs["start"].tolist() == [0.0, 3000.0]  # at once on the other nodes
+
+
+@given(seed=st.integers(0, 2**32 - 1), torus=st.booleans())
+def test_rewards_add_up_whatever_is_done(seed, torus):
+    rng = np.random.default_rng(seed)
+    log = fs.synthetic.exponential(20, rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
+    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
+    machine = fs.Torus(2, 2, 2) if torus else fs.Cluster(8)
+    for reward in ("lost", "telescoping"):
+        env = Respond(log, machine, failures=failures, lead=20.0, jobs=15, reward=reward)
+        rewards, times = play(env, lambda: rng.integers(2), seed=seed)
+        expected = env.result.ledger["lost"] if reward == "lost" else env.result.metrics["mean_bounded_slowdown"]
+        assert sum(rewards) == pytest.approx(-expected, rel=1e-9, abs=1e-9)
+        assert times == sorted(times)
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_doing_nothing_is_easy_backfilling(seed):
+    rng = np.random.default_rng(seed)
+    log = fs.synthetic.exponential(20, rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
+    failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
+    env = Respond(log, fs.Cluster(8), failures=failures, lead=20.0, jobs=20)
+    play(env, lambda: 0, options={"first": 0})
+    expected = fs.simulate(log, fs.Cluster(8), failures=failures, predictor=fs.Perfect())
+    for name in ("start", "finish", "restarts", "lost_work"):
+        assert np.array_equal(env.result.jobs[name], expected.jobs[name]), name
+
+
+@pytest.mark.parametrize("action", ["checkpoint", "move"])
+def test_what_is_not_available_is_named(action):
+    with pytest.raises(fs.NotAvailableError, match=f"the action '{action}' is not available"):
+        Respond(LOG, fs.Cluster(4), actions=("nothing", action), jobs=2)
+
+
+def test_an_episode_without_a_warning_is_not_one():
+    env = Respond(LOG, fs.Cluster(4), failures=fs.FailureTrace([1e6], [0], [60], span=2e6), jobs=1)
+    with pytest.raises(fs.OptionError, match="the episode of 1 jobs from row 1 ends without a decision"):
+        env.reset(options={"first": 1})
+    with pytest.raises(fs.OptionError, match="each of 100 episodes drawn ends without a decision"):
+        env.reset()
+
+
+def test_invalid_options():
+    with pytest.raises(fs.OptionError, match=r"unknown action 'requeu' \(did you mean 'requeue'\?\)"):
+        Respond(LOG, fs.Cluster(4), actions=("nothing", "requeu"), jobs=2)
+    with pytest.raises(fs.OptionError, match="actions must be"):
+        Respond(LOG, fs.Cluster(4), actions=("requeue",), jobs=2)
+    with pytest.raises(fs.OptionError, match="lead must be at least 0 seconds"):
+        Respond(LOG, fs.Cluster(4), lead=-1, jobs=2)
