@@ -13,6 +13,7 @@ cdef class Decision:
     cdef int64_t number
     cdef readonly str kind
     cdef readonly double now
+    cdef readonly bint disturbed
     # Rows of the user's log, and back; NULL: a row is a job's number.
     cdef const int32_t *row
     cdef const int32_t *job_of

@@ -18,8 +18,8 @@ from faultsim._core.jobs cimport start_job, stop_job
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport (
-    EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, queue_t, set_window,
-    usable,
+    EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, end_if_started_at,
+    queue_t, set_window, trace_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
@@ -44,6 +44,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
     s.n_decisions += 1
     d.engine, d.s, d.number, d.kind, d.now = engine, s, s.n_decisions, kind, s.now
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
+    d.disturbed = s.disturbed if s.deciding else s.unforeseen
     d.head = -1
     return d
 
@@ -61,6 +62,9 @@ cdef class Decision:
         ``"schedule"``: a scheduling pass; ``"time"``: ``until`` was reached.
     now : float
         Seconds.
+    disturbed : bool
+        Whether something has happened since the last pass that voids plans: a failure with an effect, a repair, a
+        requested checkpoint, a move, a requeue, or a job that outlives its estimate (model.md#disturbances).
 
     Raises
     ------
@@ -193,6 +197,14 @@ cdef class Decision:
         return np.array([i for i in range(self.s.nodes) if self.s.trace.down[i]], np.int32)
 
     @property
+    def repairs(self):
+        """When the nodes of `down` will be up again (s); ``inf`` with ``repairs="unknown"``."""
+        cdef trace_t *f = &self.s.trace
+        cdef int32_t node
+        known = f.repairs_known
+        return np.array([f.up_at[node] if known else INFINITY for node in self.down.tolist()], np.float64)
+
+    @property
     def occupancy(self):
         """Which nodes are taken or down: bool of shape (nodes,), on a torus (x, y, z)."""
         cdef machine_t *m = &self.s.machine
@@ -274,6 +286,20 @@ cdef class Decision:
                 self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]
         self.head = head
         return 0
+
+    def expected_end(self, Py_ssize_t job, at=None):
+        """When a waiting job would end by its estimate if it were started at a time (model.md#expected-end).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        at : float, optional
+            Seconds; by default now.
+        """
+        cdef int32_t j = self.find(job)
+        self.waiting_at(j)
+        return end_if_started_at(self.s, j, self.s.now if at is None else at)
 
     def shadow(self, Py_ssize_t job):
         """When a waiting job could start if running jobs end as expected, and the nodes that it would leave over then.

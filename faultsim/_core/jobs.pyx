@@ -103,6 +103,7 @@ cdef int finish_job(sim_t *s, int32_t job) noexcept nogil:
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] == s.now)
     if s.expected[job] < s.now:
         s.epoch += 1         # it outlived its estimate: whoever counted on its nodes is excused (model.md#invariants)
+        s.unforeseen = True
     leave_nodes(s, job)
     s.state[job] = JOB_DONE
     s.n_done += 1

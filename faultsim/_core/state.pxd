@@ -248,6 +248,8 @@ cdef struct sim_t:
     int source_at[6]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes, n_ticks
     bint deciding            # a pass waits for somebody outside to decide
+    bint disturbed           # something unforeseen happened before it, since the pass before that one
+    bint unforeseen          # something has happened since the last pass
     int64_t n_decisions      # so often did somebody outside get to decide; a decision of another number is over
     int64_t n_attempted, n_successful        # moves of running jobs
     # queue and policies
@@ -322,5 +324,6 @@ cdef inline void promise_start(sim_t *s, int32_t job, double t) noexcept nogil:
 cdef inline void disturb(sim_t *s) noexcept nogil:
     s.change = CHANGED_ALL
     s.epoch += 1
+    s.unforeseen = True
     if s.scheduler.disturbed != NULL:
         s.scheduler.disturbed(s.scheduler.state)

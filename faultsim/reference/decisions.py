@@ -25,6 +25,9 @@ class Decision:
         self._rows = list(range(len(state.jobs))) if rows is None else rows.tolist()
         self._jobs = dict(zip(self._rows, state.jobs, strict=True))
         self._order = order
+        self.disturbed = state.disturbed or (kind == "schedule" and state.overdue())
+        if kind == "schedule":
+            state.disturbed = False
 
     # -- what there is
 
@@ -51,6 +54,12 @@ class Decision:
         """Nodes that are down."""
         self._check()
         return np.array(sorted(self._state.up), np.int32)
+
+    @property
+    def repairs(self) -> Any:
+        """When the nodes that are down will be up again."""
+        up = self._state.up
+        return np.array([up[node] if self._state.repairs_known else math.inf for node in self.down.tolist()])
 
     @property
     def occupancy(self) -> Any:
@@ -89,6 +98,11 @@ class Decision:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
         return np.array([box[:6] for box in free], np.int32).reshape(-1, 6)
+
+    def expected_end(self, job: int, at: float | None = None) -> float:
+        """When a waiting job would end if it were started then."""
+        found, state = self._waiting(job), self._state
+        return expected_if_started(found, (state.now if at is None else at) + state.delay)
 
     def shadow(self, job: int) -> tuple[float, int]:
         """When a waiting job could start, and what it would leave over."""

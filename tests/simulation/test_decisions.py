@@ -1,104 +1,59 @@
 """Decisions from outside (model.md#decisions): the built-in schedulers, decided by the caller and by a `Scheduler`."""
 
 import copy
+from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import faultsim as fs
+from helpers.deciders import assert_same, decider_of, easy, inside, outside
 from helpers.engines import head_of
 from helpers.runs import runs
 
 LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 4], size=[2, 4, 2, 1], estimate=[12, 10, 5, 9])
 
 
-def fcfs(d):
-    """model.md#fcfs; what still waits."""
-    waiting = d.queue.tolist()
-    while waiting and d.fits(waiting[0]):
-        d.start(waiting.pop(0))
-    return waiting
-
-
-def easy(d):
-    """model.md#easy."""
-    for job in fcfs(d)[1:]:
-        d.backfill(job)
-
-
-class ByHand(fs.Scheduler):
-    def __init__(self, decide, order):
-        self.decide, self.order = decide, order
-
-    def schedule(self, decision):
-        self.decide(decision)
-
-
-def outside(run, decide, engine="core", verify=False):
-    options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
-    options["scheduler"] = fs.External(order=run.scheduler.order, repairs=getattr(run.scheduler, "repairs", "known"))
-    sim = fs.Simulation(run.log, run.machine, engine=engine, **options)
-    while (d := sim.advance()) is not None:
-        decide(d)
-        if verify:
-            sim.verify()
-    return sim.result()
-
-
-def inside(run, decide, engine="core"):
-    return run.with_options(scheduler=ByHand(decide, run.scheduler.order)).simulate(engine=engine)
-
-
-def assert_same(result, expected):
-    for name, column in expected.jobs.items():
-        assert np.array_equal(result.jobs[name], column), name
-    assert result.ledger == expected.ledger
-    assert result.counters == expected.counters
-    if expected.record.settings["record"]:
-        for name, column in expected.events.items():
-            assert np.array_equal(result.events[name], column), name
-
-
-DECIDED = {"fcfs": fcfs, "easy": easy}
-
-
 @st.composite
-def decided_runs(draw):
-    """Runs of FCFS or EASY that a caller can decide: nothing that a scheduler promises to others is asked for."""
-    run = draw(runs())
-    order = draw(st.sampled_from(["arrival", "shortest", "largest", "wfp3"]))
-    scheduler = draw(st.sampled_from([fs.Fcfs(order=order), fs.EasyBackfill(order=order)]))
+def decided_runs(draw, kind):
+    """Runs that a caller can decide: nothing that a scheduler promises to others is asked for."""
+    run = draw(runs(torus=False if kind is fs.ConservativeBackfill else None))
+    scheduler = kind(order=draw(st.sampled_from(["arrival", "shortest", "largest", "wfp3"])))
+    if kind is not fs.Fcfs and draw(st.booleans()):
+        scheduler = replace(scheduler, repairs="unknown")
     migration = None if isinstance(run.migration, fs.Defragment) else run.migration
     return run.with_options(scheduler=scheduler, migration=migration, rescheduling=None, record=True)
 
 
-@given(decided_runs())
-def test_built_in_schedulers_decided_from_outside_give_the_same_bytes(run):
-    decide = DECIDED[run.scheduler.name]
+def check_decided(run, engine, **options):
+    expected = run.simulate(engine=engine)
+    assert_same(outside(run, decider_of(run), engine, **options), expected)
+    if getattr(run.scheduler, "repairs", "known") == "known":
+        assert_same(inside(run, decider_of(run), engine), expected)
+
+
+SCHEDULERS = [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill]
+
+
+@pytest.mark.parametrize("kind", SCHEDULERS)
+@given(st.data())
+def test_built_in_schedulers_decided_from_outside_give_the_same_bytes(kind, data):
+    check_decided(data.draw(decided_runs(kind)), "core", verify=True)
+
+
+@pytest.mark.parametrize("kind", SCHEDULERS)
+@given(st.data())
+def test_the_reference_engine_decides_the_same(kind, data):
+    check_decided(data.draw(decided_runs(kind)), "reference")
+
+
+@pytest.mark.parametrize("kind", SCHEDULERS)
+def test_a_real_log_decided_from_outside(kind, data_dir):
+    run = fs.Run(head_of(data_dir, "SDSC-SP2-1998-4.2-cln", 2000), fs.Cluster(128), scheduler=kind(), record=True)
     expected = run.simulate()
-    assert_same(outside(run, decide, verify=True), expected)
-    assert_same(inside(run, decide), expected)
-
-
-@given(decided_runs())
-def test_the_reference_engine_decides_the_same(run):
-    decide = DECIDED[run.scheduler.name]
-    expected = run.simulate(engine="reference")
-    for result in (outside(run, decide, "reference"), inside(run, decide, "reference")):
-        for name, column in expected.jobs.items():
-            assert np.array_equal(result.jobs[name], column), name
-
-
-@pytest.mark.parametrize("decide", [fcfs, easy])
-def test_a_real_log_decided_from_outside(decide, data_dir):
-    log = head_of(data_dir, "SDSC-SP2-1998-4.2-cln", 5000)
-    scheduler = fs.Fcfs() if decide is fcfs else fs.EasyBackfill()
-    run = fs.Run(log, fs.Cluster(128), scheduler=scheduler)
-    expected = run.simulate()
-    assert_same(outside(run, decide), expected)
-    assert_same(inside(run, decide), expected)
+    assert_same(outside(run, decider_of(run)), expected)
+    assert_same(inside(run, decider_of(run)), expected)
 
 
 # -- what can be seen
@@ -125,6 +80,7 @@ def test_columns_of_queue_and_machine(engine):
     assert (queue.estimate.tolist(), queue.size.tolist(), queue.fits.tolist()) == ([10.0, 5.0], [4, 2], [False, True])
     assert (queue.restarts.tolist(), queue.saved.tolist(), queue.id.tolist()) == ([0, 0], [0.0, 0.0], [2, 3])
     assert d.shadow(1) == (12.0, 0)
+    assert (d.expected_end(2), d.expected_end(2, at=12), d.disturbed) == (7.0, 17.0, False)
     assert (d.may_backfill(2), d.backfill(2), d.queue.tolist()) == (True, True, [1])
     with pytest.raises(AttributeError, match="no column 'colour'"):
         _ = queue.colour
@@ -149,7 +105,7 @@ def test_what_is_foreseen_and_what_is_down(engine):
     assert d.foreseen(19).tolist() == [(3, 1.0, 1.0, 0.4)]
     assert d.foreseen(20).tolist() == [(3, 1.0, 1.0, 0.4), (0, 20.0, 20.0, 0.4)]
     d = sim.advance()
-    assert (d.down.tolist(), d.free) == ([3], 3)
+    assert (d.down.tolist(), d.repairs.tolist(), d.free, d.disturbed) == ([3], [6.0], 3, True)
     assert d.shadow(1) == (6.0, 0)
 
 

@@ -12,27 +12,31 @@ cdef struct external_t:
     PyObject *object         # the scheduler in Python; the engine keeps it
 
 
+cdef inline int begin_pass(sim_t *s) noexcept nogil:
+    s.deciding = True
+    s.disturbed, s.unforeseen = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now), False
+    return sort_queue(s)
+
+
 cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef int code = sort_queue(s)
+    cdef int code = begin_pass(s)
     if code == OK:
-        s.deciding = True
         return DECIDE
+    s.deciding = False
     return code
 
 
 cdef int ask_python(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef int code = sort_queue(s)
-    if code < 0:
-        return code
-    s.deciding = True
-    with gil:
-        try:
-            (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
-        except BaseException as error:
-            (<object><PyObject *>s.owner).keep_error(error)
-            code = PYTHON_ERROR
+    cdef int code = begin_pass(s)
+    if code == OK:
+        with gil:
+            try:
+                (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
+            except BaseException as error:
+                (<object><PyObject *>s.owner).keep_error(error)
+                code = PYTHON_ERROR
     s.deciding = False
     return code
 
