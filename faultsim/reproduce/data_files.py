@@ -7,7 +7,7 @@ from pathlib import Path
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
-LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "sdsc-all": "SDSC, all of the log"}
+LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "lublin": "Lublin-1", "sdsc-all": "SDSC, all of the log"}
 
 _FOLDERS = ("", "swf", "failures")
 _ENDS = (".gz", "", ".xz", ".bz2")

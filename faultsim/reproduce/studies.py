@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from faultsim.reproduce import bluegene, krevat2002, li2009, oliner2004, yu2010, zhang2004
+from faultsim.reproduce import bluegene, krevat2002, li2009, oliner2004, rlscheduler, yu2010, zhang2004
 from faultsim.reproduce.study import Study
 
 #: Name -> study: the papers in the order of their years, then what is no paper's.
 STUDIES: dict[str, Study[Any]] = {
-    module.STUDY.name: module.STUDY for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, bluegene)
+    module.STUDY.name: module.STUDY
+    for module in (krevat2002, oliner2004, zhang2004, li2009, yu2010, rlscheduler, bluegene)
 }
 
 
@@ -17,6 +18,6 @@ def papers() -> dict[str, Study[Any]]:
     Examples
     --------
     >>> list(papers())
-    ['krevat2002', 'oliner2004', 'zhang2004', 'li2009', 'yu2010']
+    ['krevat2002', 'oliner2004', 'zhang2004', 'li2009', 'yu2010', 'rlscheduler']
     """
     return {name: study for name, study in STUDIES.items() if study.paper}

@@ -7,6 +7,7 @@ from faultsim.reproduce.bluegene import runs as bluegene
 from faultsim.reproduce.krevat2002 import runs as krevat2002
 from faultsim.reproduce.li2009 import runs as li2009
 from faultsim.reproduce.oliner2004 import runs as oliner2004
+from faultsim.reproduce.rlscheduler import runs as rlscheduler
 from faultsim.reproduce.yu2010 import runs as yu2010
 from faultsim.reproduce.zhang2004 import runs as zhang2004
 
@@ -90,6 +91,12 @@ TINY = {
             *(f"| {variant} |" for variant in yu2010.VARIANTS),
         ),
         figures=("fig6", *_figures(9, 15)),
+    ),
+    "rlscheduler": Tiny(
+        ("H", 10),
+        rlscheduler.Plan(sequences=2, length=60),
+        ("stand-in", "Lublin-1-like, without backfilling", "| UNICEF |", "(out/table.png)"),
+        shared=("table",),
     ),
     "bluegene": Tiny(
         ("R", 5),

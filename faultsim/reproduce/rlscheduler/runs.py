@@ -1,0 +1,115 @@
+"""The runs of the table: two logs, five heuristics, with and without backfilling, under three sets of rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.machines import Cluster
+from faultsim.policies import EasyBackfill, Fcfs
+from faultsim.reproduce.data_files import JobLog
+from faultsim.reproduce.rlscheduler.inputs import NODES, sequences
+from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, Scored, under_its_rules
+from faultsim.reproduce.study import counted, simulated
+from faultsim.results.metrics import mean_bounded_slowdown
+from faultsim.simulation.progress import Progress
+from faultsim.simulation.run import Run
+
+#: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted anew in
+#: every pass.
+RULES = ("published", "waiting time", "textbook")
+
+
+class Key(NamedTuple):
+    """One setting; its sequences are one entry of the evidence."""
+
+    log: str
+    backfill: bool
+    policy: str
+    rules: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    sequences: int = 10
+    length: int = 1024
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are the published sequences."""
+        return self == Plan()
+
+    def settings(self) -> list[Key]:
+        """Every setting, once."""
+        return [
+            Key(log, backfill, policy, rules)
+            for log in NODES
+            for backfill in (False, True)
+            for policy in SCORES
+            for rules in RULES
+            if rules != "waiting time" or policy in WAITING
+        ]
+
+
+def plan(quick: bool) -> Plan:
+    """The full plan, or the quick one: the first three sequences."""
+    return Plan(sequences=3) if quick else Plan()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the claims look at: `runs` maps a setting to the mean bounded slowdowns of its sequences."""
+
+    logs: Mapping[str, JobLog]
+    runs: Mapping[Key, NDArray[np.float64]]
+    what: Plan
+    quick: bool = False
+
+    def mean(self, log: str, backfill: bool, policy: str, rules: str) -> float:
+        """The mean of the means."""
+        if rules == "waiting time" and policy not in WAITING:
+            rules = "published"
+        return float(self.runs[Key(log, backfill, policy, rules)].mean())
+
+    def comparable(self, log: str) -> bool:
+        """Whether a number can be held against a published one: the real log, all sequences."""
+        return self.logs[log].real and self.what.whole
+
+
+def collect(
+    logs: Mapping[str, JobLog], what: Plan, *, workers: int, progress: Progress | None = None
+) -> dict[Key, NDArray[np.float64]]:
+    """Run the plan: textbook rules on `workers` threads, the others, which Python decides, one after the other."""
+    parts = {name: sequences(source.log, what.sequences, what.length) for name, source in logs.items()}
+    keys = what.settings()
+    step = counted(progress, len(keys) * what.sequences)
+    found: dict[Key, list[float]] = {key: [] for key in keys}
+    for key in keys:
+        if key.rules != "textbook":
+            for part in parts[key.log]:
+                found[key].append(
+                    mean_bounded_slowdown(
+                        under_its_rules(
+                            part,
+                            NODES[key.log],
+                            key.policy,
+                            backfill=key.backfill,
+                            real_wait=key.rules == "waiting time",
+                        )
+                    )
+                )
+            step(what.sequences)
+    tasks = [(key, part) for key in keys if key.rules == "textbook" for part in range(what.sequences)]
+
+    def made(task: tuple[Key, int]) -> Run:
+        key, part = task
+        scheduler = (EasyBackfill if key.backfill else Fcfs)(order=Scored(key.policy))
+        return Run(parts[key.log][part], Cluster(NODES[key.log]), scheduler=scheduler)
+
+    for (key, _), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
+        found[key].append(mean_bounded_slowdown(result))
+    return {key: np.array(values) for key, values in found.items()}
