@@ -18,7 +18,7 @@ SETTINGS = {
     "does not fit, jobs are backfilled that end by estimate strictly before its expected start, which is computed "
     "once; waiting time -1 - submit, as in its code",
     "W": "P with the waiting time now - submit",
-    "T": "textbook: Fcfs(order) and EasyBackfill(order), the queue sorted anew in every pass, waiting time "
+    "T": "textbook: Fcfs(order) and EasyBackfill(order), the queue sorted again in every pass, waiting time "
     "now - submit; the same scores",
 }
 NEAR = 0.1

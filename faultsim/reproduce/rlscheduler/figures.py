@@ -1,12 +1,12 @@
 """The tables and the figure: the same heuristics under three sets of rules, beside the published values."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from faultsim.plot import PALETTE
-from faultsim.plot.base import new_figure, tidy
+from faultsim.plot import PALETTE, plot_curves
+from faultsim.plot.base import new_figure
 from faultsim.reproduce.claims import Row
 from faultsim.reproduce.pictures import legend_below
 from faultsim.reproduce.report import Grid
@@ -19,7 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _NAMES = {"published": "its rules", "waiting time": "its rules, real waiting time", "textbook": "textbook"}
-_MARKS = {"published": ("o", PALETTE[0]), "waiting time": ("^", PALETTE[2]), "textbook": ("s", PALETTE[1])}
+_STYLES: dict[str, dict[str, Any]] = {
+    "published": {
+        "marker": "_",
+        "markersize": 22,
+        "color": "black",
+        "markeredgecolor": "black",
+        "markeredgewidth": 1.4,
+        "linestyle": "",
+    },
+    **{
+        _NAMES[rules]: {"marker": mark, "markersize": 7, "color": colour, "linestyle": ""}
+        for rules, mark, colour in zip(RULES, "o^s", (PALETTE[0], PALETTE[2], PALETTE[1]), strict=True)
+    },
+}
 
 
 def _title(e: Evidence, log: str, backfill: bool) -> str:
@@ -30,12 +43,12 @@ def grids(e: Evidence, judged: Sequence[Row]) -> list[Grid]:
     """Heuristic against rules, a table for each row of the published one."""
     found = []
     for (log, backfill), published in PUBLISHED.items():
-        rows = [["heuristic", "published", *_NAMES.values(), "textbook / published"]]
+        rows = [["heuristic", "published", *_NAMES.values(), "factor of the waiting time", "of the other rules"]]
         for policy in SCORES:
             ours = [e.mean(log, backfill, policy, rules) for rules in RULES]
             cells = [f"{value:.2f}" for value in (published[policy], *ours)]
-            rows.append([policy, *cells, f"{ours[-1] / published[policy]:.2f}"])
-        rows.append(["RL, not run here", f"{published['RL']:.2f}", *[""] * 4])
+            rows.append([policy, *cells, f"{ours[0] / ours[1]:.2f}", f"{ours[1] / ours[2]:.2f}"])
+        rows.append(["RL, not run here", f"{published['RL']:.2f}", *[""] * 5])
         found.append(Grid(f"{_title(e, log, backfill)}: mean bounded slowdown", rows))
     return found
 
@@ -44,17 +57,16 @@ def _table(e: Evidence) -> "Figure":
     """Every value of the table, published and ours, in four panels."""
     figure = new_figure(9.6, 7.2)
     panels = figure.subplots(2, 2)
-    across = np.arange(len(SCORES))
+    across = np.arange(len(SCORES), dtype=float)
     for ax, ((log, backfill), published) in zip(panels.flat, PUBLISHED.items(), strict=True):
-        ax.plot(across, [published[policy] for policy in SCORES], "_", color="black", markersize=22, label="published")
+        curves = {"published": (list(across), [published[policy] for policy in SCORES])}
         for step, rules in enumerate(RULES):
-            mark, colour = _MARKS[rules]
             heights = [e.mean(log, backfill, policy, rules) for policy in SCORES]
-            ax.plot(across + 0.18 * (step - 1), heights, mark, color=colour, markersize=6, label=_NAMES[rules])
+            curves[_NAMES[rules]] = (list(across + 0.18 * (step - 1)), heights)
         ax.axhline(published["RL"], color="black", linestyle=":", linewidth=1.0, label="RL, published")
-        ax.set_yscale("log")
+        title = _title(e, log, backfill)
+        plot_curves(curves, ax=ax, y="mean bounded slowdown", title=title, log=True, styles=_STYLES)
         ax.set_xticks(across, list(SCORES))
-        tidy(ax, y="mean bounded slowdown", title=_title(e, log, backfill))
     legend_below(figure, panels[0, 0], 5)
     figure.suptitle("RLScheduler's heuristics under three sets of rules" + ("  [quick run]" if e.quick else ""))
     return figure

@@ -65,7 +65,8 @@ def _unicef(jobs: Any, wait: Floats) -> Floats:
     return found
 
 
-#: The heuristics of the published table: jobs and their waiting times -> what they are sorted by, the smallest first.
+#: The heuristics of the published table (WFP3 and UNICEF of [tang2009], F1 of [carastan2017]), as its code has them:
+#: jobs and their waiting times -> what they are sorted by, the smallest first.
 SCORES: Mapping[str, Callable[[Any, Floats], Floats]] = {
     "FCFS": lambda jobs, wait: jobs.submit,
     "WFP3": _wfp3,

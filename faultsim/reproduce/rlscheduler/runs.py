@@ -17,7 +17,7 @@ from faultsim.results.metrics import mean_bounded_slowdown
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
-#: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted anew in
+#: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted again in
 #: every pass.
 RULES = ("published", "waiting time", "textbook")
 
