@@ -14,7 +14,7 @@ from faultsim.reproduce.rlscheduler import CLAIMS, STUDY
 from faultsim.reproduce.rlscheduler.inputs import NODES, PUBLISHED, WITH_WAIT, load, old_gym_generator, sequences
 from faultsim.reproduce.rlscheduler.remarks import remarks
 from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, Scored, under_its_rules
-from faultsim.reproduce.rlscheduler.runs import Evidence, Plan, plan
+from faultsim.reproduce.rlscheduler.runs import COLUMNS, Evidence, Plan, plan
 from faultsim.results.metrics import mean_bounded_slowdown
 from helpers import rlscheduler_rules as plain
 
@@ -93,7 +93,8 @@ def made(values=None, *, real=True, what=None, margin=1.0):
             value = WITH_WAIT[key.backfill, key.policy]
         if key.rules == "textbook" and value == min(row.values()):
             value *= margin
-        runs[key] = np.full(what.sequences, value if values is None else values(key, value))
+        slowdown = np.full(what.sequences, value if values is None else values(key, value))
+        runs[key] = {"slowdown": slowdown, "longest_wait": 36 * slowdown}
     return Evidence(logs, runs, what)
 
 
@@ -212,7 +213,7 @@ def test_settings_and_what_is_shown(tiny_study):
     done = tiny_study("rlscheduler").done
     assert done.runs == 2 * len(settings)
     assert len(done.grids) == 4
-    assert [len(values) for values in done.evidence.runs.values()] == [2] * len(settings)
+    assert all(len(columns[name]) == 2 for columns in done.evidence.runs.values() for name in COLUMNS)
 
 
 def test_what_the_page_says():
@@ -222,4 +223,5 @@ def test_what_the_page_says():
     assert "1.5 % ahead" in text
     assert "91 % of that published difference is the missing waiting time" in text
     assert "H10 has the other rows" in text
+    assert "F1 with backfilling 1 h and 1 h" in text
     assert STUDY.paper

@@ -12,7 +12,7 @@ from faultsim.reproduce.pictures import legend_below
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.rlscheduler.inputs import PUBLISHED
 from faultsim.reproduce.rlscheduler.rules import SCORES
-from faultsim.reproduce.rlscheduler.runs import RULES, Evidence
+from faultsim.reproduce.rlscheduler.runs import COLUMNS, RULES, Evidence
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
@@ -77,8 +77,9 @@ FIGURES: dict[str, tuple[Callable[[Evidence], "Figure"], None]] = {"table": (_ta
 
 
 def run_rows(e: Evidence) -> Rows:
-    """Every run: its setting, its sequence, its slowdown."""
-    yield ("log", "backfilling", "heuristic", "rules", "sequence", "mean_bounded_slowdown")
-    for key, values in e.runs.items():
-        for i, value in enumerate(values):
-            yield (e.logs[key.log].label, int(key.backfill), key.policy, key.rules, i, float(value))
+    """Every run: its setting, its sequence, its columns."""
+    yield ("log", "backfilling", "heuristic", "rules", "sequence", *COLUMNS)
+    for key, columns in e.runs.items():
+        for i in range(e.what.sequences):
+            setting = (e.logs[key.log].label, int(key.backfill), key.policy, key.rules, i)
+            yield (*setting, *(float(columns[name][i]) for name in COLUMNS))

@@ -1,25 +1,29 @@
 """The runs of the table: two logs, five heuristics, with and without backfilling, under three sets of rules."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from faultsim.machines import Cluster
 from faultsim.policies import EasyBackfill, Fcfs
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.rlscheduler.inputs import NODES, sequences
-from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, Scored, under_its_rules
-from faultsim.reproduce.study import counted, simulated
+from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, Floats, Scored, under_its_rules
+from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.results.metrics import mean_bounded_slowdown
+from faultsim.results.result import Result
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 
 #: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted again in
 #: every pass.
 RULES = ("published", "waiting time", "textbook")
+
+
+COLUMNS: dict[str, Callable[[Result], float]] = {
+    "slowdown": mean_bounded_slowdown,
+    "longest_wait": lambda result: float(result.jobs["wait"].max()),
+}
 
 
 class Key(NamedTuple):
@@ -62,18 +66,18 @@ def plan(quick: bool) -> Plan:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that the claims look at: `runs` maps a setting to the mean bounded slowdowns of its sequences."""
+    """All that the claims look at: `runs` maps a setting to its columns, each an array over the sequences."""
 
     logs: Mapping[str, JobLog]
-    runs: Mapping[Key, NDArray[np.float64]]
+    runs: Mapping[Key, Mapping[str, Floats]]
     what: Plan
     quick: bool = False
 
-    def mean(self, log: str, backfill: bool, policy: str, rules: str) -> float:
-        """The mean of the means."""
+    def mean(self, log: str, backfill: bool, policy: str, rules: str, column: str = "slowdown") -> float:
+        """Mean over the sequences."""
         if rules == "waiting time" and policy not in WAITING:
             rules = "published"
-        return float(self.runs[Key(log, backfill, policy, rules)].mean())
+        return float(self.runs[Key(log, backfill, policy, rules)][column].mean())
 
     def comparable(self, log: str) -> bool:
         """Whether a number can be held against a published one: the real log, all sequences."""
@@ -82,26 +86,22 @@ class Evidence:
 
 def collect(
     logs: Mapping[str, JobLog], what: Plan, *, workers: int, progress: Progress | None = None
-) -> dict[Key, NDArray[np.float64]]:
+) -> dict[Key, dict[str, Floats]]:
     """Run the plan: textbook rules on `workers` threads, the others, which Python decides, one after the other."""
     parts = {name: sequences(source.log, what.sequences, what.length) for name, source in logs.items()}
     keys = what.settings()
     step = counted(progress, len(keys) * what.sequences)
-    found: dict[Key, list[float]] = {key: [] for key in keys}
+    rows: dict[Key, list[list[float]]] = {key: [] for key in keys}
+
+    def keep(key: Key, result: Result) -> None:
+        rows[key].append([column(result) for column in COLUMNS.values()])
+
     for key in keys:
         if key.rules != "textbook":
+            real_wait = key.rules == "waiting time"
             for part in parts[key.log]:
-                found[key].append(
-                    mean_bounded_slowdown(
-                        under_its_rules(
-                            part,
-                            NODES[key.log],
-                            key.policy,
-                            backfill=key.backfill,
-                            real_wait=key.rules == "waiting time",
-                        )
-                    )
-                )
+                nodes = NODES[key.log]
+                keep(key, under_its_rules(part, nodes, key.policy, backfill=key.backfill, real_wait=real_wait))
             step(what.sequences)
     tasks = [(key, part) for key in keys if key.rules == "textbook" for part in range(what.sequences)]
 
@@ -111,5 +111,5 @@ def collect(
         return Run(parts[key.log][part], Cluster(NODES[key.log]), scheduler=scheduler)
 
     for (key, _), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
-        found[key].append(mean_bounded_slowdown(result))
-    return {key: np.array(values) for key, values in found.items()}
+        keep(key, result)
+    return {key: by_column(COLUMNS, values) for key, values in rows.items()}
