@@ -5,6 +5,7 @@ One ``with nogil`` a call.  Status codes from below become exceptions here, and 
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.pycapsule cimport PyCapsule_New
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -390,6 +391,10 @@ cdef class Engine:
         other.ready = True
         other.translate(code)        # a copy that failed leaves this simulation as it is
         return other
+
+    def lend(self):
+        """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
+        return PyCapsule_New(&self.s, "faultsim.sim_t", NULL)
 
     # ------------------------------------------------------------------ results
 

@@ -13,10 +13,11 @@ from faultsim.rl.pick_box import PickBox  # noqa: E402
 from faultsim.rl.pick_job import PickJob  # noqa: E402
 from faultsim.rl.respond import Respond  # noqa: E402
 from faultsim.rl.rewards import REWARDS  # noqa: E402
+from faultsim.rl.vector import VectorPickJob  # noqa: E402
 
-__all__ = ["OBSERVATIONS", "REWARDS", "PickBox", "PickJob", "Respond"]
+__all__ = ["OBSERVATIONS", "REWARDS", "PickBox", "PickJob", "Respond", "VectorPickJob"]
 
-for _class in (PickJob, PickBox, Respond):
+for _class, _vector in ((PickJob, VectorPickJob), (PickBox, None), (Respond, None)):
     _name = f"faultsim/{_class.__name__}-v0"
     if _name not in gymnasium.registry:
-        gymnasium.register(_name, entry_point=f"{_class.__module__}:{_class.__name__}")
+        gymnasium.register(_name, entry_point=_class, vector_entry_point=_vector)

@@ -73,14 +73,11 @@ class RLScheduler:
     """
 
     slots = 128
-    _further = ("memory", "user", "group", "executable")
 
     def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
         self._nodes = machine.nodes
-        self._longest = max(1.0, float(np.where(log.estimate < 0, log.runtime, log.estimate).max()))
-        self._largest = {
-            name: max(1.0, float(log.columns[name].max())) for name in self._further if name in log.columns
-        }
+        self._longest = max(1.0, float(log.requested.max()))
+        self._largest = largest(log)
         self._empty = np.tile(np.array([0, 1, 1, 1, 1, 1, 1, 0], np.float32), (slots, 1))
         self.space = Box(0.0, 1.0, (slots, 8), np.float32)
 
@@ -90,16 +87,37 @@ class RLScheduler:
         seen[:n, 0] = np.minimum(queue.wait[:n] / LONGEST, most)
         seen[:n, 1] = np.minimum(queue.estimate[:n] / self._longest, most)
         seen[:n, 2] = np.minimum(queue.size[:n] / self._nodes, most)
-        for column, name in enumerate(self._further, start=3):
+        for column, name in enumerate(FURTHER, start=3):
             if name in self._largest:
-                values = getattr(queue, name)[:n]
-                seen[:n, column] = np.where(values < 0, 1.0, np.minimum(values / self._largest[name], most))
+                seen[:n, column] = share(getattr(queue, name)[:n], self._largest[name])
         seen[:n, 7] = np.where(fits, most, NEARLY)
         return seen
 
     def nothing(self) -> Array:
         """Of an episode that has ended."""
         return self._empty.copy()
+
+
+#: Columns that RLScheduler shows if the log has them.
+FURTHER = ("memory", "user", "group", "executable")
+
+
+def largest(log: Workload) -> dict[str, float]:
+    """The largest value of each of these columns."""
+    return {name: max(1.0, float(log.columns[name].max())) for name in FURTHER if name in log.columns}
+
+
+def share(values: Any, most: float) -> Any:
+    """As shares of the largest; 1: not known."""
+    return np.where(values < 0, 1.0, np.minimum(values / most, 1.0 - NEARLY))
+
+
+def further_columns(log: Workload) -> Array:
+    """These columns as `RLScheduler` shows them, a row per job."""
+    found = np.ones((len(log), len(FURTHER)), np.float32)
+    for name, most in largest(log).items():
+        found[:, FURTHER.index(name)] = share(log.columns[name], most)
+    return found
 
 
 class CqGym:

@@ -1,0 +1,76 @@
+# Many simulations that wait for a decision each: which waiting job starts next (faultsim.rl.PickJob, which is the plain
+# version of this, and says what a decision, an observation and a reward are).
+#
+# Contract
+# - A simulation is a copy of a template: a cluster whose nodes are only counted, the queue in order of arrival, nothing
+#   random.  The template has been opened for an episode's number of jobs, and nothing has happened in it.
+# - An episode is a stretch of the log: its input columns point into the log's, which the caller keeps.
+# - What comes out is written to arrays of the caller, a row per simulation; rows are independent, so that threads may
+#   step different ones at the same time.
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from faultsim._core.state cimport sim_t
+
+cdef enum preset:
+    COMPACT = 0
+    RLSCHEDULER = 1
+
+cdef enum metric:
+    MEAN_WAIT = 0
+    MEAN_RESPONSE = 1
+    MEAN_BOUNDED_SLOWDOWN = 2
+
+cdef enum autoreset:
+    NEXT_STEP = 0
+    SAME_STEP = 1
+    DISABLED = 2
+
+cdef struct slot_t:
+    sim_t s
+    bint used                # `s` is a simulation
+    bint over                # and its episode has ended
+    char *results            # the result columns of `s`
+    double started           # what the jobs that have started add to the sum that the metric is the mean of
+    double paid              # the metric as rewards have paid it
+    int32_t shown            # places of the queue that the observation shows
+
+cdef class PickJobs:
+    cdef object kept         # owns what is pointed at
+    cdef const sim_t *template
+    cdef slot_t *slot
+    cdef int64_t n
+    cdef int32_t slots, jobs
+    cdef int preset, metric, autoreset
+    cdef bint telescoping
+    cdef double longest      # RLScheduler: the longest estimate
+    # The log.
+    cdef int64_t n_jobs
+    cdef const double *submit
+    cdef const double *runtime
+    cdef const double *estimate
+    cdef const int32_t *size
+    cdef const float *further    # RLScheduler: four columns as they are shown, a row per job; NULL: 1
+    # What comes out: observations of `row` floats each, masks of slots + 1.
+    cdef int64_t row
+    cdef float *seen
+    cdef uint8_t *mask
+    cdef double *reward
+    cdef double *now
+    cdef double *total       # the metric of an episode that has ended
+    cdef uint8_t *ended
+    cdef uint8_t *entered    # an episode began in the last step: the caller draws the next one
+    cdef int64_t *illegal    # actions of the episode that were not possible
+
+    cdef int one(self, int64_t at, int64_t action, int64_t first) noexcept nogil
+    cdef int enter(self, int64_t at, int64_t first) noexcept nogil
+    cdef int settle(self, slot_t *e) noexcept nogil
+    cdef bint somebody_fits(self, const sim_t *s) noexcept nogil
+    cdef int act(self, int64_t at, int64_t action) noexcept nogil
+    cdef bint possible(self, sim_t *s, int64_t action) noexcept nogil
+    cdef int32_t first_that_fits(self, const sim_t *s) noexcept nogil
+    cdef double cost(self, const sim_t *s, int32_t job) noexcept nogil
+    cdef void pay(self, int64_t at) noexcept nogil
+    cdef void show(self, int64_t at) noexcept nogil
+    cdef void show_compact(self, slot_t *e, float *to, int32_t n) noexcept nogil
+    cdef void show_rlscheduler(self, slot_t *e, float *to, int32_t n) noexcept nogil

@@ -1,0 +1,350 @@
+"""Many simulations that wait for a decision each; the contract is in environments.pxd."""
+
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free as c_free
+from libc.string cimport memmove, memset
+
+from faultsim._core.event_loop cimport end_pass, next_time, run_instant
+from faultsim._core.jobs cimport start_job
+from faultsim._core.state cimport FROM_ARRIVALS, queue_t, sim_copy, sim_free, source_next
+from faultsim._core.status cimport DECIDE, DONE, NO_MEMORY, OK
+
+# Bytes per job of the result columns: eight of 8, three of 4, one of 1.
+cdef enum:
+    DOUBLES = 8
+    INTS = 3
+    BYTES = 77
+
+cdef double GAMMA = 10.0     # s; the bound of the slowdown
+cdef double HALF = 3600.0    # s; a time that shows as 1/2
+cdef double LONGEST = 43200.0            # s; RLScheduler's longest waiting time
+cdef double NEARLY = 1e-5    # RLScheduler's distance from 0 and 1
+
+
+cdef int wait_for_action(void *state, void *sim) noexcept nogil:
+    (<sim_t *>sim).deciding = True
+    return DECIDE
+
+
+cdef inline double squash(double seconds) noexcept nogil:
+    return seconds / (seconds + HALF)
+
+
+cdef inline double most(double value) noexcept nogil:
+    return value if value < 1.0 - NEARLY else 1.0 - NEARLY
+
+
+cdef class PickJobs:
+    """`n` simulations of stretches of a log.
+
+    Parameters
+    ----------
+    template : Engine
+        In which nothing has happened.
+    columns : tuple of arrays
+        submit, runtime, estimate (float64), size (int32), and further ones as they are shown (float32, 4 per job) or
+        None.
+    out : dict of arrays
+        seen, mask, reward, now, total, ended, entered, illegal.
+    """
+
+    def __cinit__(self):
+        self.slot = NULL
+
+    def __dealloc__(self):
+        cdef int64_t i
+        if self.slot != NULL:
+            for i in range(self.n):
+                if self.slot[i].used:
+                    sim_free(&self.slot[i].s)
+                c_free(self.slot[i].results)
+            c_free(self.slot)
+
+    def __init__(self, object template, tuple columns, dict out, *, int slots, int preset, int metric, int autoreset,
+                 bint telescoping, double longest):
+        cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2]
+        cdef const int32_t[::1] size = columns[3]
+        cdef const float[:, ::1] further
+        cdef float[:, :, ::1] seen = out["seen"]
+        cdef uint8_t[:, ::1] mask = out["mask"]
+        cdef double[::1] reward = out["reward"], now = out["now"], total = out["total"]
+        cdef uint8_t[::1] ended = out["ended"], entered = out["entered"]
+        cdef int64_t[::1] illegal = out["illegal"]
+        cdef const sim_t *s = <const sim_t *>PyCapsule_GetPointer(template.lend(), "faultsim.sim_t")
+        cdef int64_t i
+        if self.slot != NULL:
+            raise RuntimeError("PickJobs is initialised once")
+        if s.machine.named or s.track.on or s.order.sort != NULL or s.queue.key != NULL or s.queue.need != NULL:
+            raise ValueError("the template is no plain cluster with a queue in order of arrival")
+        self.kept, self.template = (template, columns, out), s
+        self.n, self.row, self.jobs, self.n_jobs = seen.shape[0], seen.shape[1] * seen.shape[2], s.n, submit.shape[0]
+        self.slots, self.preset, self.metric, self.autoreset = slots, preset, metric, autoreset
+        self.telescoping, self.longest = telescoping, longest
+        if mask.shape[0] != self.n or mask.shape[1] != slots + 1 or self.row != (
+                4 * (slots + 1) if preset == COMPACT else 8 * slots) or not (
+                reward.shape[0] == now.shape[0] == total.shape[0] == ended.shape[0] == entered.shape[0] ==
+                illegal.shape[0] == self.n) or not (
+                runtime.shape[0] == estimate.shape[0] == size.shape[0] == self.n_jobs >= self.jobs):
+            raise ValueError("arrays do not fit each other")
+        self.submit, self.runtime, self.estimate, self.size = &submit[0], &runtime[0], &estimate[0], &size[0]
+        if columns[4] is not None:
+            further = columns[4]
+            if further.shape[0] != self.n_jobs or further.shape[1] != 4:
+                raise ValueError("further columns are 4 per job")
+            self.further = &further[0, 0]
+        self.seen, self.mask, self.reward, self.now = &seen[0, 0, 0], &mask[0, 0], &reward[0], &now[0]
+        self.total, self.ended, self.entered, self.illegal = &total[0], &ended[0], &entered[0], &illegal[0]
+        self.slot = <slot_t *>calloc(self.n, sizeof(slot_t))
+        if self.slot == NULL:
+            raise MemoryError("no memory for the simulations")
+        for i in range(self.n):
+            self.slot[i].over = True
+            self.slot[i].results = <char *>calloc(self.jobs, BYTES)
+            if self.slot[i].results == NULL:
+                raise MemoryError("no memory for the simulations")
+
+    def reset(self, const int64_t[::1] which, const int64_t[::1] first):
+        """Begin episodes at these rows of the log."""
+        cdef int64_t i
+        cdef int code = OK
+        for i in range(which.shape[0]):
+            if not (0 <= which[i] < self.n and 0 <= first[i] <= self.n_jobs - self.jobs):
+                raise ValueError("there is no such episode")
+        with nogil:
+            for i in range(which.shape[0]):
+                if code >= 0:
+                    code = self.enter(which[i], first[i])
+        self.translate(code)
+
+    def step(self, int64_t begin, int64_t end, const int64_t[::1] actions, const int64_t[::1] first):
+        """A step of the simulations `begin` to `end`; `first` is where their next episodes would begin."""
+        cdef int64_t i
+        cdef int code = OK
+        if not (0 <= begin <= end <= self.n and actions.shape[0] == first.shape[0] == self.n):
+            raise ValueError("there are no such simulations")
+        for i in range(begin, end):
+            if not (0 <= actions[i] <= self.slots and 0 <= first[i] <= self.n_jobs - self.jobs):
+                raise ValueError("there is no such action, or episode")
+        with nogil:
+            for i in range(begin, end):
+                code = self.one(i, actions[i], first[i])
+                if code < 0:
+                    break
+        self.translate(code)
+
+    def translate(self, int code):
+        """What a status becomes."""
+        if code == NO_MEMORY:
+            raise MemoryError("no memory for the simulations")
+        if code < 0:
+            raise RuntimeError(f"a simulation ended with status {code}")
+
+    cdef int one(self, int64_t at, int64_t action, int64_t first) noexcept nogil:
+        cdef slot_t *e = &self.slot[at]
+        cdef int code
+        self.entered[at] = False
+        self.ended[at] = False
+        self.reward[at] = 0.0
+        if e.over:
+            return self.enter(at, first) if self.autoreset == NEXT_STEP else OK
+        code = self.act(at, action)
+        if code < 0:
+            return code
+        e.over = code == 0
+        self.pay(at)
+        if e.over:
+            self.ended[at] = True
+            self.total[at] = e.paid
+            if self.autoreset == SAME_STEP:
+                return self.enter(at, first)
+        self.show(at)
+        return OK
+
+    cdef int enter(self, int64_t at, int64_t first) noexcept nogil:
+        """A simulation begins again, at another row of the log."""
+        cdef slot_t *e = &self.slot[at]
+        cdef sim_t *s = &e.s
+        cdef double **double_column[DOUBLES]
+        cdef int32_t **int_column[INTS]
+        cdef size_t n = self.jobs
+        cdef int32_t i
+        cdef int code
+        if e.used:
+            sim_free(s)
+        e.used = True
+        if sim_copy(s, self.template) < 0:
+            return NO_MEMORY
+        if s.scheduler.close != NULL:
+            s.scheduler.close(s.scheduler.state)
+        memset(&s.scheduler, 0, sizeof(s.scheduler))
+        s.scheduler.schedule, s.scheduler.elsewhere = wait_for_action, True
+        double_column[0], double_column[1], double_column[2] = &s.first_start, &s.start, &s.finish
+        double_column[3], double_column[4], double_column[5] = &s.run, &s.lost_work, &s.checkpoint_time
+        double_column[6], double_column[7] = &s.restart_time, &s.failure_wait
+        int_column[0], int_column[1], int_column[2] = &s.allocated, &s.restarts, &s.moves
+        memset(e.results, 0, n * BYTES)
+        for i in range(DOUBLES):
+            double_column[i][0] = <double *>(e.results + 8 * n * i)
+        for i in range(INTS):
+            int_column[i][0] = <int32_t *>(e.results + 8 * n * DOUBLES + 4 * n * i)
+        s.backfilled = <uint8_t *>(e.results + n * (8 * DOUBLES + 4 * INTS))
+        s.submit, s.runtime, s.estimate = self.submit + first, self.runtime + first, self.estimate + first
+        s.size, s.remaining = self.size + first, self.estimate + first
+        for i in range(s.n):
+            s.need[i] = s.size[i]
+            s.run[i] = s.runtime[i]
+        s.now = s.clock = s.submit[0]
+        source_next(s, FROM_ARRIVALS, s.submit[0])
+        e.started = e.paid = 0.0
+        self.illegal[at] = 0
+        code = self.settle(e)
+        if code < 0:
+            return code
+        e.over = False           # a job that arrives at an empty cluster fits
+        self.entered[at] = True
+        self.show(at)
+        return OK
+
+    cdef int settle(self, slot_t *e) noexcept nogil:
+        """1: a decision waits; 0: all jobs have ended; or a status < 0."""
+        cdef int code
+        while True:
+            code = end_pass(&e.s) if e.s.deciding else OK
+            while code == OK:
+                code = run_instant(&e.s, next_time(&e.s))
+            if code < 0:
+                return code
+            if code == DONE:
+                return 0
+            if self.somebody_fits(&e.s):
+                return 1
+
+    cdef bint somebody_fits(self, const sim_t *s) noexcept nogil:
+        cdef const queue_t *q = &s.queue
+        cdef int32_t i, end = min(q.end, q.head + self.slots)
+        for i in range(q.head, end):
+            if s.need[q.job[i]] <= s.free:
+                return True
+        return False
+
+    cdef bint possible(self, sim_t *s, int64_t action) noexcept nogil:
+        if action == self.slots:
+            return next_time(s) != INFINITY
+        return action < s.queue.end - s.queue.head and s.need[s.queue.job[s.queue.head + action]] <= s.free
+
+    cdef int32_t first_that_fits(self, const sim_t *s) noexcept nogil:
+        cdef int32_t i = 0
+        while s.need[s.queue.job[s.queue.head + i]] > s.free:
+            i += 1
+        return i
+
+    cdef int act(self, int64_t at, int64_t action) noexcept nogil:
+        """Do what is possible, and settle."""
+        cdef slot_t *e = &self.slot[at]
+        cdef sim_t *s = &e.s
+        cdef queue_t *q = &s.queue
+        cdef int32_t place, job
+        if not self.possible(s, action):
+            self.illegal[at] += 1
+            action = self.slots if self.possible(s, self.slots) else self.first_that_fits(s)
+        if action < self.slots:
+            place = q.head + <int32_t>action
+            job = q.job[place]
+            e.started += self.cost(s, job)
+            if start_job(s, job, s.need[job], NULL, place != q.head) < 0:
+                return NO_MEMORY
+            if place == q.head:
+                q.head += 1
+            else:
+                memmove(&q.job[place], &q.job[place + 1], <size_t>(q.end - place - 1) * sizeof(int32_t))
+                q.end -= 1
+            if q.head == q.end:
+                q.head = q.end = 0
+            if self.somebody_fits(s):
+                return 1
+        return self.settle(e)
+
+    cdef double cost(self, const sim_t *s, int32_t job) noexcept nogil:
+        """What a job adds to the sum if it starts now."""
+        cdef double wait = s.now - s.submit[job], run = s.runtime[job], response = wait + run
+        if self.metric == MEAN_WAIT:
+            return wait
+        if self.metric == MEAN_RESPONSE:
+            return response
+        return (response if response > GAMMA else GAMMA) / (run if run > GAMMA else GAMMA)
+
+    cdef void pay(self, int64_t at) noexcept nogil:
+        cdef slot_t *e = &self.slot[at]
+        cdef double total = e.started
+        cdef int32_t i
+        if not e.over:
+            if not self.telescoping:
+                return
+            for i in range(e.s.queue.head, e.s.queue.end):
+                total += self.cost(&e.s, e.s.queue.job[i])
+        total /= e.s.n
+        self.reward[at] = e.paid - total
+        e.paid = total
+
+    # ------------------------------------------------------------------ what is seen
+
+    cdef void show(self, int64_t at) noexcept nogil:
+        cdef slot_t *e = &self.slot[at]
+        cdef sim_t *s = &e.s
+        cdef uint8_t *mask = self.mask + at * (self.slots + 1)
+        cdef int32_t i, n = 0 if e.over else min(self.slots, s.queue.end - s.queue.head)
+        for i in range(n):
+            mask[i] = self.possible(s, i)
+        memset(mask + n, 0, self.slots - n)
+        mask[self.slots] = e.over or self.possible(s, self.slots)
+        self.now[at] = s.now
+        if self.preset == COMPACT:
+            self.show_compact(e, self.seen + at * self.row, n)
+        else:
+            self.show_rlscheduler(e, self.seen + at * self.row, n)
+        e.shown = n
+
+    cdef void show_compact(self, slot_t *e, float *to, int32_t n) noexcept nogil:
+        cdef sim_t *s = &e.s
+        cdef int32_t i, job, waiting = s.queue.end - s.queue.head
+        cdef double soon = 1.0
+        memset(to, 0, 4 * sizeof(float))
+        if not e.over:
+            if s.releases.n > 0:
+                soon = s.releases.items[0].end - s.now
+                soon = squash(soon) if soon > 0 else 0.0
+            to[0] = <float>(s.free / <double>s.nodes)
+            to[2] = <float>(waiting / <double>(waiting + self.slots))
+            to[3] = <float>soon
+        for i in range(n):
+            to += 4
+            job = s.queue.job[s.queue.head + i]
+            to[0] = <float>squash(s.now - s.submit[job])
+            to[1] = <float>squash(s.estimate[job])
+            to[2] = <float>(s.size[job] / <double>s.nodes)
+            to[3] = s.need[job] <= s.free
+        if e.shown > n:
+            memset(to + 4, 0, <size_t>(e.shown - n) * 4 * sizeof(float))
+
+    cdef void show_rlscheduler(self, slot_t *e, float *to, int32_t n) noexcept nogil:
+        cdef sim_t *s = &e.s
+        cdef const float *further = self.further
+        cdef int32_t i, k, job
+        cdef int64_t row
+        for i in range(n):
+            job = s.queue.job[s.queue.head + i]
+            row = (s.submit - self.submit) + job
+            to[0] = <float>most((s.now - s.submit[job]) / LONGEST)
+            to[1] = <float>most(s.estimate[job] / self.longest)
+            to[2] = <float>most(s.size[job] / <double>s.nodes)
+            for k in range(4):
+                to[3 + k] = <float>1.0 if further == NULL else further[4 * row + k]
+            to[7] = <float>(1.0 - NEARLY if s.need[job] <= s.free else NEARLY)
+            to += 8
+        for _ in range(n, e.shown):
+            to[0] = to[7] = 0.0
+            for k in range(1, 7):
+                to[k] = 1.0
+            to += 8

@@ -1,0 +1,272 @@
+"""`VectorPickJob`: many `PickJob` at once, stepped by compiled code on threads."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim._core.environments import PickJobs
+from faultsim.data.workload import Workload
+from faultsim.errors import NotAvailableError, OptionError
+from faultsim.machines import Cluster
+from faultsim.policies import Fcfs
+from faultsim.rl.observations import OBSERVATIONS, further_columns
+from faultsim.rl.rewards import COSTS
+from faultsim.simulation.run import Run
+from faultsim.simulation.stepping import Simulation
+from faultsim.synthetic import lublin
+
+_PRESETS = ("compact", "rlscheduler")
+_REWARDS = ("terminal", "telescoping")
+_MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
+
+Step = tuple[Any, Any, Any, Any, dict[str, Any]]
+
+
+class VectorPickJob(VectorEnv[Any, Any, Any]):
+    """Many `PickJob` at once: a step takes all of them to their next decision, without the global interpreter lock.
+
+    Each is what `PickJob` is with the same parameters, on a cluster without failures, with the queue in order of
+    arrival; ``gymnasium.make_vec("faultsim/PickJob-v0", num_envs=8)`` makes it.
+
+    Parameters
+    ----------
+    num_envs : int, default 8
+        How many.
+    log, slots, jobs, metric
+        As for `PickJob`.
+    machine : Cluster, optional
+        By default of 128 nodes.
+    observation : {"compact", "rlscheduler"}, default "compact"
+        As for `PickJob`.
+    reward : {"telescoping", "terminal"}, default "telescoping"
+        As for `PickJob`.
+    autoreset_mode : gymnasium.vector.AutoresetMode, default NEXT_STEP
+        When an environment whose episode has ended begins the next one: in the next step, whose action it ignores; in
+        the same step, with the last observation in ``info["final_obs"]``; or never, but by `reset` with the option
+        ``reset_mask``.  ``metadata["autoreset_mode"]`` says which.
+    threads : int, default 1
+        On how many threads.
+    copy : bool, default True
+        Whether a step returns copies; otherwise the next step writes to the arrays that it has returned.
+
+    Raises
+    ------
+    OptionError
+        By invalid options and actions, and by a step while another thread is in one.
+    NotAvailableError
+        For presets, rewards and machines that only `PickJob` has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from faultsim.rl import VectorPickJob
+    >>> envs = VectorPickJob(4, slots=8, jobs=50)
+    >>> seen, info = envs.reset(seed=1)
+    >>> seen.shape
+    (4, 9, 4)
+    >>> seen, rewards, terminated, truncated, info = envs.step(info["action_mask"].argmax(axis=1))
+    >>> rewards.shape, info["action_mask"].shape
+    ((4,), (4, 9))
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 8,
+        *,
+        log: Workload | None = None,
+        machine: Cluster | None = None,
+        observation: str = "compact",
+        slots: int | None = None,
+        jobs: int = 256,
+        reward: str = "telescoping",
+        metric: str = "mean_bounded_slowdown",
+        autoreset_mode: AutoresetMode = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+        copy: bool = True,
+    ) -> None:
+        self.num_envs = checks.whole("num_envs", num_envs, low=1)
+        log = lublin(10_000, 0) if log is None else log
+        machine = Cluster(128) if machine is None else machine
+        if not isinstance(machine, Cluster):
+            raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")
+        if checks.choice("observation", observation, OBSERVATIONS) not in _PRESETS:
+            raise NotAvailableError(f"VectorPickJob has no observation {observation!r}; use PickJob")
+        if reward == "lost":
+            raise NotAvailableError("VectorPickJob has no failures, so no reward 'lost'; use PickJob")
+        checks.choice("reward", reward, _REWARDS)
+        checks.choice("metric", metric, COSTS)
+        preset = OBSERVATIONS[observation]
+        slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
+        self._mode = AutoresetMode(autoreset_mode)
+        self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
+        self.single_observation_space = preset(log, machine, slots).space
+        self.single_action_space = Discrete(slots + 1)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
+        self._last, self._slots, self._copy = len(log) - self._jobs, slots, checks.flag("copy", copy)
+        self._threads = min(checks.whole("threads", threads, low=1), self.num_envs)
+        self._generators: list[np.random.Generator] = [np_random()[0] for _ in range(self.num_envs)]
+        self._first = np.zeros(self.num_envs, np.int64)
+        self._nothing = preset(log, machine, slots).nothing()
+        self._out = self._room(self._nothing)
+        columns, longest = _columns(log, machine, observation)
+        template = Simulation(log[: self._jobs], machine, scheduler=Fcfs())
+        self._core = PickJobs(
+            template._execution.engine,
+            columns,
+            self._out,
+            slots=slots,
+            preset=_PRESETS.index(observation),
+            metric=list(COSTS).index(metric),
+            autoreset=_MODES.index(self._mode),
+            telescoping=reward == "telescoping",
+            longest=longest,
+        )
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._inside = threading.Lock()
+        self._began = np.zeros(self.num_envs, np.bool_)
+
+    def _room(self, nothing: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+        n = self.num_envs
+        return {
+            "seen": np.tile(nothing, (n, 1, 1)),
+            "mask": np.zeros((n, self._slots + 1), np.uint8),
+            "reward": np.zeros(n),
+            "now": np.zeros(n),
+            "total": np.zeros(n),
+            "ended": np.zeros(n, np.uint8),
+            "entered": np.zeros(n, np.uint8),
+            "illegal": np.zeros(n, np.int64),
+        }
+
+    # -- the interface of Gymnasium
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin episodes.
+
+        Parameters
+        ----------
+        seed : int or list of int, optional
+            Of each environment; a number is that of the first, and the others have those that follow.
+        options : dict, optional
+            ``reset_mask``: bool per environment, which of them begin; by default all.
+        """
+        given = dict(options or {})
+        mask = np.asarray(given.pop("reset_mask", np.ones(self.num_envs, np.bool_)))
+        if given:
+            raise OptionError(f"reset takes the option 'reset_mask', got {', '.join(map(repr, given))}")
+        if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
+            raise OptionError(f"reset_mask must be {self.num_envs} booleans, not all False")
+        if seed is None or isinstance(seed, int):
+            seeds = [None if seed is None else seed + i for i in range(self.num_envs)]
+        else:
+            seeds = list(seed)
+        if len(seeds) != self.num_envs:
+            raise OptionError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
+        which = np.flatnonzero(mask)
+        for i in which.tolist():
+            if seeds[i] is not None:
+                self._generators[i] = np_random(seeds[i])[0]
+                self._began[i] = False
+        self._enter()
+        try:
+            self._draw([i for i in which.tolist() if not self._began[i]])
+            self._core.reset(which, self._first[which])
+            self._out["ended"][which] = False
+            self._began[which] = True
+            self._draw(which.tolist())
+        finally:
+            self._inside.release()
+        return self._given("seen"), self._info()
+
+    def step(self, actions: Any) -> Step:
+        """Do what the actions say, and go on to the next decisions."""
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_envs,) or chosen.min() < 0 or chosen.max() > self._slots:
+            raise OptionError(f"actions must be {self.num_envs} numbers from 0 to {self._slots}")
+        if not self._began.all():
+            raise OptionError("no episode has begun: call reset()")
+        if self._mode == AutoresetMode.DISABLED and self._out["ended"].any():
+            raise OptionError("an episode has ended: call reset() with the option 'reset_mask'")
+        self._enter()
+        try:
+            self._go(chosen)
+            self._draw(np.flatnonzero(self._out["entered"]).tolist())
+        finally:
+            self._inside.release()
+        ended = self._out["ended"].astype(np.bool_)
+        return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), self._info(ended)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions are possible now, a row per environment."""
+        return self._given("mask").view(np.bool_)
+
+    # -- below
+
+    def _enter(self) -> None:
+        if not self._inside.acquire(blocking=False):
+            raise OptionError("another thread is in a step of this environment")
+
+    def _go(self, actions: NDArray[np.int64]) -> None:
+        if self._pool is None:
+            self._core.step(0, self.num_envs, actions, self._first)
+            return
+        ends = [self.num_envs * i // self._threads for i in range(self._threads + 1)]
+        parts = [
+            self._pool.submit(self._core.step, begin, end, actions, self._first) for begin, end in pairwise(ends[1:])
+        ]
+        try:
+            self._core.step(0, ends[1], actions, self._first)
+        finally:
+            for part in parts:
+                part.result()
+
+    def _draw(self, which: list[int]) -> None:
+        """Where the next episodes of these environments begin."""
+        for i in which:
+            self._first[i] = self._generators[i].integers(0, self._last + 1)
+
+    def _given(self, name: str) -> NDArray[Any]:
+        return self._out[name].copy() if self._copy else self._out[name]
+
+    def _info(self, ended: NDArray[np.bool_] | None = None) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            "action_mask": self.action_masks(),
+            "now": self._given("now"),
+            "illegal": self._given("illegal"),
+        }
+        if ended is not None and ended.any():
+            info["metric"], info["_metric"] = self._given("total"), ended
+            if self._mode == AutoresetMode.SAME_STEP:
+                info["final_obs"] = np.full(self.num_envs, None, object)
+                for i in np.flatnonzero(ended).tolist():
+                    info["final_obs"][i] = self._nothing.copy()
+                info["final_info"] = {"metric": info["metric"], "_metric": ended}
+                info["_final_obs"] = info["_final_info"] = ended
+        return info
+
+
+def _columns(log: Workload, machine: Cluster, observation: str) -> tuple[tuple[Any, ...], float]:
+    """What the compiled environments read of a log, and its longest estimate."""
+    run = Run(log, machine)
+    estimate = np.ascontiguousarray(run.expected_runtimes(run.fitting_log()))
+    further = further_columns(log) if observation == "rlscheduler" else None
+    longest = max(1.0, float(estimate.max()))
+    return (log.submit, log.runtime, estimate, log.size, further), longest
