@@ -59,7 +59,7 @@ modules = [
     Extension(
         ".".join(path.parts),
         [str(path.with_suffix(".pyx"))],
-        include_dirs=["faultsim/_core", "faultsim/_core/torus"],
+        include_dirs=[".", "faultsim/_core", "faultsim/_core/torus"],
         extra_compile_args=compile_args,
         extra_link_args=link_args,
         define_macros=macros,

@@ -428,19 +428,6 @@ cdef class Engine:
         """A user's policy raised; the exception goes out at the border."""
         self.error = error
 
-    def sorted_by_python(self, order, jobs, double now):
-        """The jobs (row numbers) in the order of a `QueueOrder`."""
-        submit, _, estimate, size = self.inputs
-        cdef int32_t i
-        if self.s.queue.entry == NULL:
-            index = np.sort(np.array(jobs, np.int32))
-        else:
-            index = np.array(sorted(jobs, key=[self.s.queue.entry[i] for i in range(self.s.n)].__getitem__), np.int32)
-        # The order may write to what it is given.
-        queue = SimpleNamespace(
-            index=index.copy(), submit=submit[index], estimate=estimate[index], size=size[index])
-        return index[np.argsort(order.keys(queue, now), kind="stable")]
-
     def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):
         """The index that a `Placement` chooses."""
         submit, _, estimate, size = self.inputs
@@ -449,7 +436,7 @@ cdef class Engine:
         x, y, z = (self.settings["machine"][axis] for axis in "xyz")
         busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
         job_seen = SimpleNamespace(
-            index=int(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
         return rule.choose(job_seen, boxes, SimpleNamespace(now=now, busy=busy))
 
 

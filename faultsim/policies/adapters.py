@@ -18,11 +18,15 @@ class CheckedOrder:
 
     def __init__(self, order: QueueOrder) -> None:
         self.order = order
+        self.ask = order.keys
 
     def keys(self, queue: WaitingJobs, now: float) -> NDArray[np.float64]:
         """The order's keys as a contiguous float64 array."""
+        return self.checked(self.ask(queue, now), queue, now)
+
+    def checked(self, given: Any, queue: WaitingJobs, now: float) -> NDArray[np.float64]:
+        """The same of what the order has given already."""
         name, n = type(self.order).__name__, len(queue.index)
-        given = self.order.keys(queue, now)
         try:
             keys = np.ascontiguousarray(given, dtype=np.float64)
         except (TypeError, ValueError):

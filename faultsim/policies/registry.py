@@ -30,6 +30,7 @@ from faultsim.policies.checkpointing import (
     Victims,
     Young,
 )
+from faultsim.policies.compiled import CompiledOrder
 from faultsim.policies.key import Key
 from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
@@ -319,7 +320,9 @@ WRITTEN: tuple[PolicyRow, ...] = (
               reference="external:Written"),
     PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
               reference="external:External"),
-    PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.orders:PYTHON",
+    PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.python_orders:PYTHON",
+              reference="scheduling.orders:python"),
+    PolicyRow("order", "compiled", CompiledOrder, _BOTH, "", compiled="scheduling.compiled_orders:COMPILED",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON", elsewhere=_BOXES,
               reference="scheduling.placement:python"),
@@ -383,13 +386,12 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
         return None
     rest = dict(lowered)
     name = rest.pop("name", None)
-    if name == "python":
+    if any(row.kind == kind and row.name == name for row in WRITTEN):
         if isinstance(rest.get("object"), Policy):
             return rest["object"]
-        raise OptionError(
-            f"this run used a {kind} written in Python ({rest.get('class', 'unknown')}), "
-            f"which is not saved; pass it again"
-        )
+        whose = "written in Python" if name == "python" else "compiled elsewhere"
+        used = f"{'an' if kind == 'order' else 'a'} {kind} {whose} ({rest.get('class', 'unknown')})"
+        raise OptionError(f"this run used {used}, which is not saved; pass it again")
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls
     for part in _PARTS:

@@ -63,7 +63,7 @@ class Execution:
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
         settings = _engine_settings(self._lowered)
-        if run.has_python:
+        if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
         columns = (self.log.submit, self.log.runtime, run.expected_runtimes(self.log), self.log.size)
         world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}

@@ -15,8 +15,10 @@ import numpy as np
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies.base import Policy
+from faultsim.policies.compiled import CompiledOrder
 from faultsim.simulation.run import Run
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
@@ -93,9 +95,15 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
 def python_content(thing: object) -> object:
     """A policy written in Python by its code: class, methods up to faultsim's own base, and its attributes.
 
-    Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.
+    Code that its methods call elsewhere is not tracked; change an attribute ``version`` when that changes.  What is
+    compiled elsewhere has nothing else to go by.
     """
     cls = type(thing)
+    if isinstance(thing, CompiledOrder) and not thing.version:
+        raise OptionError(
+            "a sweep keeps results by what they come from, which of a compiled order only its version tells: give "
+            'CompiledOrder(function, version="...")'
+        )
     own = [base for base in cls.__mro__ if not base.__module__.startswith("faultsim.") and base is not object]
     code = [
         [f"{base.__module__}.{base.__qualname__}.{name}", _code(value)]

@@ -13,9 +13,10 @@ import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
 from faultsim._core.inputs cimport rows_of
+from faultsim._core.scheduling.by_place cimport refuse_key
 from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.state cimport sim_t
-from faultsim._core.status cimport OK, PYTHON_ERROR
+from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
 
 cdef struct key_order_t:
@@ -151,18 +152,6 @@ cdef void run_program(const program_t *p, const sim_t *s, const int32_t *job, in
         code += 2
 
 
-cdef int refuse(key_order_t *p, sim_t *s, int32_t job) noexcept nogil:
-    """The pass is broken off with the exception for a job whose key is no number."""
-    cdef int32_t row = job if p.program.row == NULL else p.program.row[job]
-    with gil:
-        try:
-            error = (<object>p.refused)(row, s.now)
-        except BaseException as other:
-            error = other
-        (<object><PyObject *>s.owner).keep_error(error)
-    return PYTHON_ERROR
-
-
 cdef int sort(void *state, void *sim) noexcept nogil:
     cdef key_order_t *p = <key_order_t *>state
     cdef sim_t *s = <sim_t *>sim
@@ -180,7 +169,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
                 wrong = at
             at += 1
     if wrong >= 0:
-        return refuse(p, s, p.sorter.item[wrong].job)
+        return refuse_key(s, p.refused, p.program.row, p.sorter.item[wrong].job)
     if n > 1:
         reorder(&p.sorter, s)
     return OK

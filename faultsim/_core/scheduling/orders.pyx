@@ -1,21 +1,19 @@
-"""Queue orders that change with time (model.md#orders): WFP3 and UNICEF of [tang2009], and a user's own in Python.
+"""Queue orders that change with time (model.md#orders): WFP3 and UNICEF of [tang2009].
 
 Each sorts the queue by (key at now, place of entry), smallest first.
 """
 
-from cpython.ref cimport PyObject
 from libc.math cimport log2, pow
 from libc.stdint cimport int32_t
 
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.state cimport queue_t, sim_t
-from faultsim._core.status cimport OK, PYTHON_ERROR
+from faultsim._core.state cimport sim_t
+from faultsim._core.status cimport OK
 
 cdef struct order_state_t:
     double (*key_of)(const sim_t *s, int32_t job) noexcept nogil
-    PyObject *object         # Python: the user's order; the engine keeps it
     sorter_t sorter
 
 
@@ -45,27 +43,6 @@ cdef double unicef_key(const sim_t *s, int32_t job) noexcept nogil:
     return -(s.now - s.submit[job]) / (log2(size) * estimate)
 
 
-cdef int sort_in_python(void *state, void *sim) noexcept nogil:
-    cdef order_state_t *p = <order_state_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef queue_t *q = &s.queue
-    cdef int32_t count = q.end - q.head, i
-    cdef int32_t[::1] job
-    if count == 0:
-        return OK
-    with gil:
-        try:
-            order = (<object><PyObject *>s.owner).sorted_by_python(
-                <object>p.object, [q.job[q.head + i] for i in range(count)], s.now)
-            job = order
-            for i in range(count):
-                q.job[q.head + i] = job[i]
-        except BaseException as error:
-            (<object><PyObject *>s.owner).keep_error(error)
-            return PYTHON_ERROR
-    return OK
-
-
 cdef order_state_t *open_order(void *sim) except NULL:
     cdef sim_t *s = <sim_t *>sim
     cdef order_state_t *p = <order_state_t *>open_state(&s.order, sizeof(order_state_t))
@@ -84,12 +61,6 @@ cdef int open_unicef(void *sim, dict options, dict columns) except -1:
     return 0
 
 
-cdef int open_python(void *sim, dict options, dict columns) except -1:
-    open_order(sim).object = <PyObject *>options["object"]
-    (<sim_t *>sim).order.sort = sort_in_python
-    return 0
-
-
 cdef int open_static(void *sim, dict options, dict columns) except -1:
     """The arrival order, or one by a key that never changes: a column of one value per job."""
     cdef const double[::1] key
@@ -104,4 +75,3 @@ cdef int open_static(void *sim, dict options, dict columns) except -1:
 STATIC = factory(open_static)
 WFP3 = factory(open_wfp3)
 UNICEF = factory(open_unicef)
-PYTHON = factory(open_python)

@@ -150,6 +150,6 @@ def python(state: State, job: Job, candidates: list[Box], occupied: int, window:
     assert state.table is not None
     rows = np.array([box[:6] for box in candidates], dtype=np.int32)
     busy = np.array([occupied >> node & 1 for node in range(state.nodes)], dtype=bool).reshape(state.table.shape)
-    asked = SimpleNamespace(index=job.index, submit=job.submit, estimate=job.estimate, size=job.size)
+    asked = SimpleNamespace(index=job.row, submit=job.submit, estimate=job.estimate, size=job.size)
     rule: Chooser = state.settings["placement"]["object"]
     return candidates[rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy))]

@@ -1,0 +1,104 @@
+"""The waiting jobs by place; the contract is in by_place.pxd."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.containers.memory cimport own_block
+from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder
+from faultsim._core.state cimport JOB_QUEUED, sim_t
+from faultsim._core.status cimport PYTHON_ERROR
+
+
+cdef int open_by_place(void *state, by_place_t *p, int32_t n) except -1:
+    own_block(state, &p.job, n, sizeof(int32_t))
+    own_block(state, &p.known, n, sizeof(int64_t))
+    own_block(state, &p.rank, n, sizeof(int32_t))
+    own_block(state, &p.fresh, n, sizeof(int32_t))
+    return open_sorter(state, &p.sorter, n)
+
+
+cdef inline bint is_in(const by_place_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    return s.state[job] == JOB_QUEUED and p.known[job] == 1 + place_of(s, job)
+
+
+cdef void add(by_place_t *p, const sim_t *s, int32_t missing) noexcept nogil:
+    """The jobs that came since the last pass: the last of the queue, but for those that are back in their place."""
+    cdef int32_t at = s.queue.end - 1, m = 0, i, job
+    cdef int64_t place
+    while m < missing:
+        job = s.queue.job[at]
+        at -= 1
+        if p.known[job] == 0:
+            place = place_of(s, job)
+            i = m            # they come backwards, so nearly always this is the smallest place so far
+            while i > 0 and place_of(s, p.fresh[i - 1]) < place:
+                p.fresh[i] = p.fresh[i - 1]
+                i -= 1
+            p.fresh[i] = job
+            m += 1
+    # Merged from behind: `fresh` descends.
+    at = p.n - 1
+    p.n += missing
+    i = p.n - 1
+    m = 0
+    while m < missing:
+        place = place_of(s, p.fresh[m])
+        while at >= 0 and place_of(s, p.job[at]) > place:
+            p.job[i] = p.job[at]
+            i -= 1
+            at -= 1
+        p.job[i] = p.fresh[m]
+        p.known[p.fresh[m]] = 1 + place
+        i -= 1
+        m += 1
+
+
+cdef void follow_queue(by_place_t *p, const sim_t *s) noexcept nogil:
+    cdef int32_t count = s.queue.end - s.queue.head, kept = 0, i, job
+    for i in range(p.n):
+        job = p.job[i]
+        if is_in(p, s, job):
+            p.job[kept] = job
+            kept += 1
+        else:
+            p.known[job] = 0
+    p.n = kept
+    if kept < count:
+        add(p, s, count - kept)
+    for i in range(p.n):
+        p.rank[p.job[i]] = i
+
+
+cdef void sort_by_keys(by_place_t *p, sim_t *s, const double *key) noexcept nogil:
+    cdef const int32_t *job = &s.queue.job[s.queue.head]
+    cdef int32_t i, rank
+    if p.n < 2:
+        return
+    for i in range(p.n):
+        rank = p.rank[job[i]]
+        p.sorter.item[i].key = key[rank]
+        p.sorter.item[i].place = rank
+        p.sorter.item[i].job = job[i]
+    reorder(&p.sorter, s)
+
+
+cdef int32_t first_nan(const double *key, int32_t n) noexcept nogil:
+    cdef int32_t i
+    cdef bint wrong = False
+    for i in range(n):
+        wrong |= key[i] != key[i]
+    if wrong:
+        for i in range(n):
+            if key[i] != key[i]:
+                return i
+    return -1
+
+
+cdef int refuse_key(sim_t *s, PyObject *refused, const int32_t *row, int32_t job) noexcept nogil:
+    with gil:
+        try:
+            error = (<object>refused)(job if row == NULL else row[job], s.now)
+        except BaseException as other:
+            error = other
+        (<object><PyObject *>s.owner).keep_error(error)
+    return PYTHON_ERROR
