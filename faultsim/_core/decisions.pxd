@@ -14,6 +14,7 @@ cdef class Decision:
     cdef readonly str kind
     cdef readonly double now
     cdef readonly bint disturbed
+    cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
     # Rows of the user's log, and back; NULL: a row is a job's number.
     cdef const int32_t *row
     cdef const int32_t *job_of
@@ -28,6 +29,7 @@ cdef class Decision:
     cdef int32_t find(self, Py_ssize_t row) except -1
     cdef object refuse(self, str text)
     cdef int act(self) except -1
+    cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int32_t head_of(self, object head) except -1

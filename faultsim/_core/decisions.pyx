@@ -9,6 +9,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 import numpy as np
 
 from faultsim._core.avoidance cimport choose_now
+from faultsim._core.changes cimport changes_since
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.releases cimport releases_shadow
@@ -16,10 +17,11 @@ from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.progress cimport at_t, progress_locate
 from faultsim._core.jobs cimport start_job, stop_job
 from faultsim._core.queue cimport sort_queue
+from faultsim._core.record cimport record_event
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport (
-    EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, end_if_started_at,
-    queue_t, set_window, trace_t, usable,
+    EV_RESCHEDULE, EV_WAKE, JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started,
+    end_if_started_at, queue_t, set_window, trace_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
@@ -38,6 +40,10 @@ cdef object ints(const int32_t *values, Py_ssize_t n):
     return np.frombuffer(PyBytes_FromStringAndSize(<const char *>values, n * sizeof(int32_t)), np.int32)
 
 
+cdef object as_given(object where):
+    return None if where is None else np.ravel(where).tolist()
+
+
 cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of,
                            int64_t n_rows):
     cdef Decision d = Decision.__new__(Decision)
@@ -46,6 +52,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding else s.unforeseen
     d.head = -1
+    d.event = d.stay = -1
     return d
 
 
@@ -150,6 +157,12 @@ cdef class Decision:
                     return i
         self.refuse(f"job {self.row_of(job)} is not waiting: it {_PHRASES[self.s.state[job]]}")
 
+    cdef int note(self, str name, tuple arguments, dict options) except -1:
+        acts = self.engine.acts
+        if acts is not None:
+            acts.append((True, name, arguments, options))
+        return 0
+
     cdef int leave_queue(self, int32_t at) except -1:
         cdef queue_t *q = &self.s.queue
         cdef int32_t i
@@ -213,6 +226,14 @@ cdef class Decision:
         busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
         shape = self.engine.settings["machine"]
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.placed else busy
+
+    @property
+    def changes(self):
+        """What happened since the last decision (`Changes`); only with ``live=``."""
+        self.check()
+        if self.event < 0:
+            self.refuse("only a simulation that was made with live= keeps what has changed")
+        return changes_since(self.s, self.row, self.event, self.stay)
 
     def foreseen(self, double window):
         """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""
@@ -331,7 +352,10 @@ cdef class Decision:
 
     def backfill(self, Py_ssize_t job, head=None, *, int max_growth=1):
         """Start a job if `may_backfill` allows it, on a torus in a box that does; whether it started."""
-        return bool(self.try_to_backfill(self.find(job), self.head_of(head), max_growth, True))
+        if not self.try_to_backfill(self.find(job), self.head_of(head), max_growth, True):
+            return False
+        self.note("backfill", (job, head), {"max_growth": max_growth})
+        return True
 
     cdef int32_t head_of(self, object head) except -1:
         """The number of a job that must not be delayed."""
@@ -428,6 +452,7 @@ cdef class Decision:
             self.act()
             self.conclude(start_job(self.s, j, size, &place, at != self.s.queue.head))
             self.leave_queue(at)
+        self.note("start", (job,), {"nodes": as_given(nodes), "box": as_given(box)})
 
     cdef int begin(self, int32_t job, int32_t at, int32_t size, object nodes, object box) except -1:
         """Start a job where the caller says."""
@@ -493,7 +518,10 @@ cdef class Decision:
         self.act()
         disturb(s)
         self.conclude(stop_job(s, j))
+        if s.record.on:
+            self.conclude(record_event(s, EV_RESCHEDULE, j, -1))
         self.conclude(sort_queue(s))
+        self.note("requeue", (job,), {})
 
     def wake(self, double at):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""
@@ -502,6 +530,7 @@ cdef class Decision:
             self.refuse(f"wake({at:g}): the time must be later than now ({self.s.now:g} s), and finite")
         if heap_push(&self.s.heap, at, EV_WAKE, 0) < 0:
             self.conclude(NO_MEMORY)
+        self.note("wake", (at,), {})
 
     def finish(self):
         """End the pass: this decision is over.  `Simulation.advance` does the same."""

@@ -18,16 +18,17 @@ import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
-from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, run_instant
+from faultsim._core.event_loop cimport catch_up, end_pass, fire_arrival, next_time, run_instant, take_pass
 from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.faults.outages cimport fire_failure, outages_before
-from faultsim._core.faults.progress cimport progress_open
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outages_before, repair_now
+from faultsim._core.faults.progress cimport progress_end, progress_extend, progress_know, progress_open
 from faultsim._core.inputs cimport set_inputs
-from faultsim._core.queue cimport sort_as_of_pass
+from faultsim._core.queue cimport queue_again, sort_as_of_pass
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, queue_t, sim_alloc, sim_copy, sim_free,
-    sim_t, usable,
+    EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, add_source, disturb,
+    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, usable,
 )
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
@@ -55,13 +56,15 @@ cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
     cdef double t
     cdef int code
     while s.n_events + s.n_ticks < limit:
-        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.n):
+        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
             look = s.n_events + FS_VERIFY_EVERY
             if broken_invariant(s) != NULL:
                 return BROKEN
+        if until == INFINITY and s.n_done == s.known:
+            return R_DONE
         t = next_time(s)
         if t > until:
-            return R_DONE if s.n_done == s.n else R_UNTIL
+            return R_DONE if s.n_done == s.known else R_UNTIL
         code = run_instant(s, t)
         if code < 0:
             return code
@@ -101,6 +104,9 @@ cdef class Engine:
     cdef bint lent           # they are its own now
     # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
     cdef object rows, jobs
+    cdef bint stopped        # by the caller, between two events
+    cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
+    cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
 
     def __cinit__(self):
         memset(&self.s, 0, sizeof(sim_t))
@@ -121,6 +127,7 @@ cdef class Engine:
         self.columns = {}
         self.point_to_columns()
         self.world = {**(world or {}), "kept": [], "n_jobs": s.n}
+        s.known = self.world.get("known", s.n)
         s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
         s.record.on, s.track.on = settings["record"], settings["tracked"]
         s.trace.repairs_known = settings["scheduler"].get("repairs") == "known"
@@ -164,6 +171,20 @@ cdef class Engine:
         s.failure_wait = <double *>self.column("failure_wait", np.float64)
         s.moves = <int32_t *>self.column("moves", np.int32)
         s.backfilled = <uint8_t *>self.column("backfilled", np.bool_)
+        return 0
+
+    cdef int own_inputs(self) except -1:
+        """Columns that the caller may write to are no longer those of the simulation that this is a copy of."""
+        cdef double[::1] values
+        self.inputs = tuple([column.copy() for column in self.inputs])
+        self.world = dict(self.world)
+        for name in ("checkpoint_interval", "queue_key"):
+            if self.world.get(name) is not None:
+                self.world[name] = values = self.world[name].copy()
+                if name == "queue_key":
+                    self.s.queue.key = &values[0]
+                else:
+                    self.s.track.interval = &values[0]
         return 0
 
     cdef void *column(self, str name, dtype) except NULL:
@@ -227,10 +248,17 @@ cdef class Engine:
 
     cdef Decision decide(self, str kind):
         cdef const int32_t[::1] rows, jobs
+        cdef Decision decision
+        self.translate(sort_as_of_pass(&self.s))
         if self.rows is None:
-            return new_decision(self, &self.s, kind, NULL, NULL, self.s.n)
-        rows, jobs = self.rows, self.jobs
-        return new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+            decision = new_decision(self, &self.s, kind, NULL, NULL, self.s.known)
+            if self.world.get("live"):
+                decision.event, decision.stay = self.event, self.stay
+                self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
+        else:
+            rows, jobs = self.rows, self.jobs
+            decision = new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+        return decision
 
     def advance(self, double until=INFINITY):
         """Go on to the next decision, or past all events with time <= `until`; None: nothing is left to happen."""
@@ -242,6 +270,7 @@ cdef class Engine:
         if until < s.now:
             raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
         s.n_decisions += 1
+        self.stopped = False
         self.busy = True
         try:
             while code == R_BUDGET:
@@ -261,12 +290,15 @@ cdef class Engine:
             return None
         if s.now < until:
             s.now = until
+        self.stopped = True
         return self.decide("time")
 
     @property
     def decision(self):
-        """What is to be decided now; None between two calls that let the simulation run."""
-        return self.decide("schedule") if self.s.deciding and not self.busy else None
+        """What is to be decided now; None if nothing is."""
+        if self.busy or not (self.s.deciding or self.stopped):
+            return None
+        return self.decide("schedule" if self.s.deciding else "time")
 
     def deadlock(self):
         """Jobs wait, and nothing will ever start one."""
@@ -278,6 +310,31 @@ cdef class Engine:
         return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
                 f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
                 f"{usable(&self.s)} are free")
+
+    def take_over(self, dict scheduler, object factory, object order, dict inputs):
+        """Another scheduler and queue order decide from now on, the pass that waits included."""
+        cdef sim_t *s = &self.s
+        cdef int32_t i
+        if s.scheduler.close != NULL:
+            s.scheduler.close(s.scheduler.state)
+        if s.order.close != NULL:
+            s.order.close(s.order.state)
+        memset(&s.scheduler, 0, sizeof(s.scheduler))
+        memset(&s.order, 0, sizeof(s.order))
+        s.queue.key = NULL
+        self.settings = {**self.settings, "scheduler": scheduler}
+        self.world = {**self.world, "queue_key": None, **inputs}
+        call_factory(order, s, scheduler["order"], self.world)
+        call_factory(factory, s, scheduler, self.world)
+        queue_again(s)
+        if s.scheduler.adopt != NULL:
+            for i in range(s.releases.n):
+                if s.releases.items[i].job >= 0:
+                    self.translate(s.scheduler.adopt(s.scheduler.state, s, s.releases.items[i].job))
+        disturb(s)
+        self.stopped = False
+        if s.deciding:
+            self.translate(take_pass(s))
 
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
@@ -350,6 +407,11 @@ cdef class Engine:
         """Events handled so far."""
         return self.s.n_events
 
+    @property
+    def n_handled(self):
+        """Events and ticks handled so far, as a budget of `run` counts them."""
+        return self.s.n_events + self.s.n_ticks
+
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""
         cdef int32_t i
@@ -380,12 +442,15 @@ cdef class Engine:
         other.settings, other.broken = self.settings, self.broken
         other.inputs = self.inputs
         other.world = self.world
-        other.rows, other.jobs = self.rows, self.jobs
+        other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
+        other.stopped = self.stopped
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         self.busy = True
         with nogil:
             code = sim_copy(&other.s, &self.s)
         self.busy = False
+        if self.world.get("live"):
+            other.own_inputs()
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
         other.ready = True
@@ -396,14 +461,121 @@ cdef class Engine:
         """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
         return PyCapsule_New(&self.s, "faultsim.sim_t", NULL)
 
+    # ------------------------------------------------------------------ the caller owns jobs and failures
+
+    cdef int32_t job_at(self, Py_ssize_t row) except -1:
+        cdef Py_ssize_t n = self.s.known if self.jobs is None else len(self.jobs)
+        if not 0 <= row < n:
+            self.refuse(f"there is no job {row}: the log has rows 0 to {n - 1}")
+        return <int32_t>row if self.jobs is None else self.jobs[row]
+
+    cdef int act(self) except -1:
+        """Before the caller changes something."""
+        self.refuse_if_unusable()
+        if not self.world.get("live"):
+            self.refuse("only a simulation that was made with live= takes this")
+        catch_up(&self.s)
+        self.s.n_decisions += not self.s.deciding      # what a Decision knows of time and shadows is over
+        return 0
+
+    cdef object refuse(self, str text):
+        raise self.settings["decision_error"](text)
+
+    def submit(self, submit, runtime, estimate, size, interval, key):
+        """Jobs that the caller has got now; columns as those of __init__, for jobs behind all that there are."""
+        cdef sim_t *s = &self.s
+        cdef double[::1] all_submit = self.inputs[0], all_runtime = self.inputs[1], all_estimate = self.inputs[2]
+        cdef int32_t[::1] all_size = self.inputs[3]
+        cdef Py_ssize_t i, count = len(submit)
+        cdef int32_t job = s.known
+        self.act()
+        if s.known + count > s.n:
+            self.refuse(f"live={s.n} is room for so many jobs: {s.known} are there, and {count} more do not fit")
+        last = max(s.now, all_submit[s.known - 1])
+        if submit[0] < last:
+            self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s, and the last job so far was "
+                        f"submitted at {all_submit[s.known - 1]:g} s")
+        for i in range(count):
+            all_submit[job + i], all_runtime[job + i], all_estimate[job + i] = submit[i], runtime[i], estimate[i]
+            all_size[job + i] = size[i]
+            s.need[job + i] = s.machine.next_size(s.machine.state, size[i])
+            s.run[job + i] = executed(s, <int32_t>(job + i))
+        for name, values in (("checkpoint_interval", interval), ("queue_key", key)):
+            if values is not None:
+                self.world[name][job:job + count] = values
+        progress_know(s, job, <int32_t>count)
+        s.known += <int32_t>count
+        if s.next_arrival == job:
+            source_next(s, FROM_ARRIVALS, s.submit[job])
+
+    def end_job(self, Py_ssize_t row):
+        """A running job ends now."""
+        cdef sim_t *s = &self.s
+        cdef int32_t job = self.job_at(row)
+        self.act()
+        if s.state[job] != JOB_RUNNING or s.start[job] > s.now:
+            self.refuse(f"job {row} cannot end: it is not running at {s.now:g} s")
+        if s.finish[job] > s.now:
+            self.translate(progress_end(s, job))
+
+    def extend_job(self, Py_ssize_t row, double seconds):
+        """A job that has not ended runs longer, or shorter."""
+        cdef sim_t *s = &self.s
+        cdef int32_t job = self.job_at(row)
+        cdef double before = s.run[job]
+        cdef double[::1] runtime = self.inputs[1]
+        self.act()
+        if s.state[job] == JOB_DONE:
+            self.refuse(f"job {row} has ended")
+        if not runtime[job] + seconds >= 0.0:
+            self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime[job]:g} s")
+        runtime[job] += seconds
+        s.run[job] = executed(s, job)
+        if s.state[job] == JOB_RUNNING and s.run[job] != before:
+            self.translate(progress_extend(s, job))
+            if s.finish[job] < s.now:
+                runtime[job] -= seconds
+                s.run[job] = before
+                self.translate(progress_extend(s, job))
+                self.refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {s.now:g} s")
+
+    def fail_node(self, Py_ssize_t node, double downtime):
+        """A node fails now; `downtime` inf: nobody knows when it will be up."""
+        cdef sim_t *s = &self.s
+        cdef bint wanted = False
+        cdef int32_t job
+        self.act()
+        self.refuse_unless_node(node)
+        job = job_on(s, <int32_t>node)
+        if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
+            self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
+        self.translate(fail_node(s, <int32_t>node, s.now + downtime, &wanted))
+        if wanted:
+            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    def repair_node(self, Py_ssize_t node):
+        """A node that is down is up again."""
+        cdef sim_t *s = &self.s
+        self.act()
+        self.refuse_unless_node(node)
+        if not s.trace.down[node]:
+            self.refuse(f"node {node} is not down")
+        self.translate(repair_now(s, <int32_t>node))
+        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
+
+    cdef int refuse_unless_node(self, Py_ssize_t node) except -1:
+        if not 0 <= node < self.s.nodes:
+            self.refuse(f"there is no node {node}: nodes are 0 to {self.s.nodes - 1}")
+        return 0
+
     # ------------------------------------------------------------------ results
 
     def output(self):
         """The finished simulation's columns, counts and ledger, as documented in faultsim.simulate."""
         cdef sim_t *s = &self.s
-        if s.n_done != s.n:
-            raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.n} jobs have ended")
-        out = dict(self.columns)
+        if s.n_done != s.known:
+            raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
+        out = {name: values[:s.known] for name, values in self.columns.items()}
         out["migrations_attempted"] = s.n_attempted
         out["migrations_successful"] = s.n_successful
         out["failures"] = s.trace.n_handled

@@ -9,6 +9,8 @@ cdef double next_time(sim_t *s) noexcept nogil
 cdef int run_instant(sim_t *s, double t) noexcept nogil
 # After DECIDE and the decision: the rest of the instant.
 cdef int end_pass(sim_t *s) noexcept nogil
+# Another scheduler takes the pass that waits for a decision, and the rest of the instant.
+cdef int take_pass(sim_t *s) noexcept nogil
 # The ledger up to now: before something changes at a time that is no event's.
 cdef void catch_up(sim_t *s) noexcept nogil
 # The source of arrivals (FROM_ARRIVALS).

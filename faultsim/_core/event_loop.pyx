@@ -121,7 +121,7 @@ cdef void catch_up(sim_t *s) noexcept nogil:
 
 cdef int run_instant(sim_t *s, double t) noexcept nogil:
     if t == INFINITY:
-        return DONE if s.n_done == s.n else STUCK
+        return DONE if s.n_done == s.known else STUCK
     fs_require(t >= s.now)
     advance_ledger(s, t)
     s.now = t
@@ -134,6 +134,11 @@ cdef int end_pass(sim_t *s) noexcept nogil:
     if s.heap.n == 0 or s.heap.items[0].time != s.now:
         return OK
     return settle(s, s.now)
+
+
+cdef int take_pass(sim_t *s) noexcept nogil:
+    cdef int code = s.scheduler.schedule(s.scheduler.state, s)
+    return end_pass(s) if code == OK else code
 
 
 cdef int settle(sim_t *s, double t) noexcept nogil:

@@ -1,7 +1,7 @@
 """How a job comes to its nodes and leaves them; the contract is in jobs.pxd."""
 
 from faultsim._core.avoidance cimport take_now
-from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.event_queue cimport heap_push, push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_book, progress_kill, progress_pause, progress_start
@@ -63,7 +63,7 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
         s.migration.started(s.migration.state, s, job)
     if releases_add(&s.releases, s.expected[job], job, nodes) < 0:
         return NO_MEMORY
-    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
+    if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:
         return NO_MEMORY
     if s.checkpointing.plan != NULL and s.checkpointing.plan(s.checkpointing.state, s, job, True) < 0:
         return NO_MEMORY

@@ -10,6 +10,8 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int sort_now(sim_t *s) noexcept nogil
 # For a scheduler that scans: keep queue_t.need and queue_t.least from now on.
 cdef int open_scan(sim_t *s) except -1
+# Another order, and another scheduler, meet the jobs that wait already.
+cdef void queue_again(sim_t *s) noexcept nogil
 
 
 # A queue order that changes with time, if there is one, brings the queue into its order; OK or a status < 0.

@@ -23,6 +23,24 @@ cdef int open_scan(sim_t *s) except -1:
     return 0
 
 
+cdef void queue_again(sim_t *s) noexcept nogil:
+    cdef queue_t *q = &s.queue
+    cdef int32_t i, k, job
+    q.unsorted = -INFINITY
+    for i in range(q.head, q.end):
+        job = q.job[i]
+        k = i
+        while k > q.head and queued_before(s, job, q.job[k - 1]):
+            q.job[k] = q.job[k - 1]
+            k -= 1
+        q.job[k] = job
+    for i in range(q.head, q.end):
+        if q.need != NULL:
+            set_scan(s, i)
+        if s.scheduler.queued != NULL:
+            s.scheduler.queued(s.scheduler.state, s, q.job[i])
+
+
 cdef int sort_now(sim_t *s) noexcept nogil:
     cdef int32_t i
     cdef int code = s.order.sort(s.order.state, s)

@@ -196,6 +196,7 @@ cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows
     # inputs
     int32_t n
+    int32_t known            # jobs that there are: all, unless the caller submits them as they come
     const double *submit
     const double *runtime
     const double *estimate
@@ -281,6 +282,11 @@ cdef void add_source(sim_t *s, int rank, int kind, double time,
 cdef inline progress_t *progress_of(const sim_t *s, int32_t job) noexcept nogil:
     """Good until another job starts."""
     return <progress_t *>(<char *>s.track.pool + s.track.at[job])
+
+
+cdef inline double executed(const sim_t *s, int32_t job) noexcept nogil:
+    """The run time of a job as executed: overrun="kill" ends it at its estimate."""
+    return s.estimate[job] if s.kill and s.estimate[job] < s.runtime[job] else s.runtime[job]
 
 
 cdef inline void source_next(sim_t *s, int rank, double time) noexcept nogil:

@@ -41,7 +41,7 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     s.remaining = s.estimate
     for i in range(s.n):
         s.need[i] = s.machine.next_size(s.machine.state, s.size[i])
-        s.run[i] = s.estimate[i] if s.kill and s.estimate[i] < s.runtime[i] else s.runtime[i]
+        s.run[i] = executed(s, i)
     return OK
 
 

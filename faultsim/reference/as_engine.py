@@ -14,7 +14,8 @@ from faultsim.reference.engine import Run, simulate
 class ReferenceEngine:
     """The plain Python engine behind the same calls; it runs a whole log at once, or from decision to decision."""
 
-    n_done = 0
+    n_done = n_handled = 0
+    acts: list[Any] | None = None
     now = 0.0
 
     def __init__(

@@ -11,7 +11,7 @@ from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
-from faultsim.reference.state import State
+from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
 
 
@@ -157,6 +157,7 @@ class Decision:
         self._act()
         state.disturb()
         roll_back(state, found)
+        state.write(THEFT, found)
         requeue(state, found, (state.settings.get("recovery") or {"place": "arrival"})["place"])
         self._order[:] = queue_order(state)
 

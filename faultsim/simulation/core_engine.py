@@ -38,9 +38,19 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @cache
-def _has_inputs(order: str) -> bool:
+def has_inputs(order: str) -> bool:
+    """Whether an order's compiled part reads what Python has prepared."""
     row = find("order", order)
     return row is not None and row.cls.inputs is not QueueOrder.inputs  # type: ignore[attr-defined]
+
+
+def scheduler_parts(
+    scheduler: dict[str, Any], machine: str, estimate: NDArray[np.float64], size: NDArray[np.int32]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The compiled parts of a lowered scheduler and its order, and what the order reads."""
+    order = scheduler["order"]
+    inputs = from_lowered("order", order).inputs(estimate, size) if has_inputs(order["name"]) else {}
+    return _part("scheduler", scheduler["name"], machine)[0], _part("order", order["name"], machine)[0], inputs
 
 
 def core_engine(
@@ -63,7 +73,7 @@ def core_engine(
     factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
     follows = {follow for _, follow in parts.values()}
     columns: dict[str, Any] = dict(world or {})
-    if _has_inputs(order["name"]):
+    if has_inputs(order["name"]):
         columns |= from_lowered("order", order).inputs(estimate, size)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
@@ -72,7 +82,7 @@ def core_engine(
     if checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
-    matters = bool(rows.get("failures") or rows.get("alarms") or "nodes" in follows)
+    matters = bool(columns.get("live") or rows.get("failures") or rows.get("alarms") or "nodes" in follows)
     # Ticks and records name nodes of a cluster too.
     named = matters or settings["record"] or bool("rescheduling" in factories and columns.get("ticks"))
     allocator = MACHINES[machine]

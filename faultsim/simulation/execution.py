@@ -11,16 +11,20 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.engine import run_together
-from faultsim.errors import OptionError
+from faultsim.data.workload import Workload, concat
+from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import guarded
+from faultsim.policies.registry import from_lowered
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
-from faultsim.simulation.core_engine import core_engine
+from faultsim.simulation.compatibility import spare_nodes
+from faultsim.simulation.core_engine import core_engine, has_inputs, scheduler_parts
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
@@ -28,6 +32,8 @@ from faultsim.simulation.progress import Progress
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
 INFINITY = float("inf")
+#: Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
+_TO_COME = (INFINITY, 0.0, 0.0, 1)
 #: What the engine takes unchanged from a lowered run.
 _ENGINE_SETTINGS = (
     "machine",
@@ -56,7 +62,7 @@ class Execution:
     engine : Engine or ReferenceEngine
     """
 
-    def __init__(self, run: RunOptions, engine: str = "core") -> None:
+    def __init__(self, run: RunOptions, engine: str = "core", *, live: int = 0) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         self._run = run
         self.log = run.fitting_log()
@@ -65,8 +71,20 @@ class Execution:
         settings = _engine_settings(self._lowered)
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
-        columns = (self.log.submit, self.log.runtime, run.expected_runtimes(self.log), self.log.size)
+        columns: list[NDArray[Any]] = [
+            self.log.submit,
+            self.log.runtime,
+            run.expected_runtimes(self.log),
+            self.log.size,
+        ]
         world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}
+        if live:
+            settings["record"] = True
+            world |= {"live": True, "known": len(self.log)}
+            columns = [
+                np.append(column, np.full(live - len(self.log), rest, column.dtype))
+                for column, rest in zip(columns, _TO_COME, strict=True)
+            ]
         self.engine = _ENGINES[engine](settings, *columns, world)
         self._budget = _first_budget(run)
         self._first_slice: int | None = None
@@ -103,6 +121,36 @@ class Execution:
                 raise Stopped
         if report is not None:
             report(engine.n_done, total, engine.now)
+
+    def submit(self, log: Workload, *, unknown: bool) -> None:
+        """Jobs that the caller has got now, behind all that there are."""
+        nodes = self._run.machine.nodes - spare_nodes(self._run)
+        if int(log.size.max()) > nodes:
+            row = int(np.argmax(log.size))
+            raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
+        estimate = self._run.expected_runtimes(log)
+        runtime = np.full(len(log), INFINITY) if unknown else log.runtime
+        settings = self.engine.settings
+        interval = key = None
+        if settings["checkpointing"]:
+            interval = from_lowered("checkpointing", settings["checkpointing"]).work_between(log.size)
+        if has_inputs(settings["scheduler"]["order"]["name"]):
+            inputs = from_lowered("order", settings["scheduler"]["order"]).inputs(estimate, log.size)
+            key = inputs.get("queue_key")
+            if getattr(inputs.get("queue_program"), "static", False):
+                raise NotAvailableError("live= does not support a fs.Key without `now`, `wait` or `restarts`")
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key)
+        self.log = concat([self.log, log])
+
+    def take_over(self, run: RunOptions) -> None:
+        """Go on with another scheduler and queue order, those of `run`."""
+        repairs = self._lowered["scheduler"].get("repairs")
+        self._run, self._lowered = run, {**run.lower(), "engine": self._lowered["engine"]}
+        scheduler = self._lowered["scheduler"]
+        if scheduler.get("repairs", repairs) != repairs:
+            raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
+        columns = self.engine.settings["machine"]["name"], run.expected_runtimes(self.log), self.log.size
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns))
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""

@@ -269,7 +269,8 @@ def test_nobody_else_decides():
         fs.simulate(LOG, fs.Cluster(4), scheduler=fs.External())
     sim = fs.Simulation(LOG, fs.Cluster(4))
     assert sim.advance(until=1).queue.tolist() == [1]
-    assert sim.decision is None
+    assert sim.decision.kind == "time"
+    assert fs.Simulation(LOG, fs.Cluster(4)).decision is None
     d = sim.advance(until=13)
     with pytest.raises(fs.DecisionError, match=r"the scheduler of this simulation \(easy\) decides"):
         d.requeue(1)

@@ -9,6 +9,7 @@
 #
 # Invariants: 0 <= n <= capacity; no item precedes its parent; no time is NaN (the caller's duty: NaN has no order).
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 cdef struct event_t:
@@ -27,6 +28,12 @@ cdef void heap_free(heap_t *heap) noexcept nogil
 
 # 0, or -1 when memory is out (the heap is then as before).  Capacity doubles, so a push costs no allocation on average.
 cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept nogil
+
+
+cdef inline int push_known(heap_t *heap, double time, int kind, int64_t serial) noexcept nogil:
+    """An event whose time may not be known yet (inf): then it is pushed when it is."""
+    return heap_push(heap, time, kind, serial) if time < INFINITY else 0
+
 
 # Moves the next event to `event`; False, and `event` untouched, when there is none.
 cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil

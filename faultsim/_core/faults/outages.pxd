@@ -15,5 +15,8 @@ cdef int outages_before(sim_t *s) noexcept nogil
 # The source of failures (FROM_TRACE).
 cdef int fire_failure(void *sim, bint *wanted) noexcept nogil
 cdef int repair(sim_t *s, int32_t node) noexcept nogil
+# Told by the caller: a node fails now, and is down until then (inf: nobody knows); a down node is up again now.
+cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil
+cdef int repair_now(sim_t *s, int32_t node) noexcept nogil
 # The running or held job that has the node, or -1.
 cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil

@@ -1,9 +1,9 @@
 """Failures of nodes, and their repairs; the contract is in outages.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
@@ -70,7 +70,7 @@ cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
     f.up_at[node] = until
     if f.repairs_known and releases_add(&s.releases, until, -1 - node, 1) < 0:
         return NO_MEMORY
-    return OK if heap_push(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
+    return OK if push_known(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
 
 
 cdef int kill(sim_t *s, int32_t job) noexcept nogil:
@@ -87,12 +87,17 @@ cdef int kill(sim_t *s, int32_t job) noexcept nogil:
 cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef trace_t *f = &s.trace
-    cdef int32_t node = f.node[f.next], job = job_on(s, node), victim = -1
-    cdef double until = s.now + f.downtime[f.next]
-    cdef bint effect = False
-    cdef int code = OK
+    cdef int64_t row = f.next
     f.next += 1
     source_next(s, <int>FROM_TRACE, f.time[f.next] if f.next < f.n else INFINITY)
+    return fail_node(s, f.node[row], s.now + f.downtime[row], wanted)
+
+
+cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
+    cdef trace_t *f = &s.trace
+    cdef int32_t job = job_on(s, node), victim = -1
+    cdef bint effect = False
+    cdef int code = OK
     f.n_handled += 1
     s.n_events += 1
     count_failure(s, node)
@@ -137,6 +142,16 @@ cdef int repair(sim_t *s, int32_t node) noexcept nogil:
     s.free += 1
     s.machine.unblock(s.machine.state, node)
     return OK
+
+
+cdef int repair_now(sim_t *s, int32_t node) noexcept nogil:
+    cdef trace_t *f = &s.trace
+    if f.repairs_known and not (s.recovery.keeps_nodes and job_on(s, node) >= 0):
+        releases_remove(&s.releases, f.up_at[node], -1 - node)
+        if releases_add(&s.releases, s.now, -1 - node, 1) < 0:
+            return NO_MEMORY
+    f.up_at[node] = s.now
+    return repair(s, node)
 
 
 cdef int outages_before(sim_t *s) noexcept nogil:

@@ -26,6 +26,8 @@ cdef struct move_t:
 
 # After the policies, whose costs and intervals are in sim_t.track.
 cdef int progress_open(sim_t *s) noexcept nogil
+# Estimates of `count` jobs from `first` on have come.
+cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil
 
 cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noexcept nogil
 # A queued job starts: sets finish and expected end from decision and start.
@@ -36,6 +38,9 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
 # The same for a job that stood still (held), where nothing is broken off.
 cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                          double unsaved) noexcept nogil
+# A job on nodes has another run time (sim_t.run), known or not (inf); ends now, with what it has done as run time.
+cdef int progress_extend(sim_t *s, int32_t job) noexcept nogil
+cdef int progress_end(sim_t *s, int32_t job) noexcept nogil
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
 # A move of rescheduling interrupts what is in progress: the new expected end that it would have; and do it.
 cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil

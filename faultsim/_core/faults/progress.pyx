@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, ceil, floor
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
@@ -20,7 +20,6 @@ from faultsim._core.status cimport NO_MEMORY, OK
 cdef int progress_open(sim_t *s) noexcept nogil:
     cdef tracking_t *track = &s.track
     cdef size_t n = s.n
-    cdef int32_t i
     track.spare = -1
     track.cap_pool = 32
     blocks_add(&s.blocks, s, &track.pool, <size_t>track.cap_pool, sizeof(progress_t))
@@ -32,12 +31,18 @@ cdef int progress_open(sim_t *s) noexcept nogil:
     blocks_room(&s.blocks, s, &track.owed, n, sizeof(double))
     if s.blocks.failed:
         return NO_MEMORY
-    memcpy(track.remaining, s.estimate, n * sizeof(double))
-    if track.interval != NULL:
-        for i in range(s.n):
-            track.remaining[i] += planned(track.interval[i], track.cost, track.remaining[i]) * track.cost
+    progress_know(s, 0, s.n)
     s.remaining = track.remaining
     return OK
+
+
+cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil:
+    cdef tracking_t *track = &s.track
+    cdef int32_t i
+    memcpy(&track.remaining[first], &s.estimate[first], <size_t>count * sizeof(double))
+    if track.interval != NULL:
+        for i in range(first, first + count):
+            track.remaining[i] += planned(track.interval[i], track.cost, track.remaining[i]) * track.cost
 
 
 # ---------------------------------------------------------------------------------------------- arithmetic
@@ -200,7 +205,7 @@ cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
     settle(s, job)
     if set_expected(s, job, progress_of(s, job).t0 + expected_from(s, job, progress_of(s, job).base)) < 0:
         return NO_MEMORY
-    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
+    if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
         return NO_MEMORY
     return plan_request(s, job, True)
 
@@ -218,6 +223,19 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
     p.safe_at = INFINITY
     p.pause_until = -INFINITY
     return reckon(s, job)
+
+
+cdef int progress_extend(sim_t *s, int32_t job) noexcept nogil:
+    settle(s, job)
+    return push_known(&s.heap, s.finish[job], EV_FINISH, job)
+
+
+cdef int progress_end(sim_t *s, int32_t job) noexcept nogil:
+    cdef at_t at
+    progress_locate(s, job, s.now, &at)
+    s.run[job] = at.progress
+    s.finish[job] = s.now
+    return push_known(&s.heap, s.now, EV_FINISH, job)
 
 
 cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
@@ -249,7 +267,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     p.spent[<int>LEAD_MIGRATION] += cost
     if set_expected(s, job, s.expected[job] + cost) < 0:
         return NO_MEMORY
-    if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:
+    if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:
         return NO_MEMORY
     return plan_request(s, job, False)
 
@@ -330,7 +348,7 @@ cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noe
     s.finish[job] += shift
     if set_expected(s, job, s.expected[job] + shift) < 0:
         return NO_MEMORY
-    return OK if heap_push(&s.heap, s.finish[job], EV_FINISH, job) == 0 else NO_MEMORY
+    return OK if push_known(&s.heap, s.finish[job], EV_FINISH, job) == 0 else NO_MEMORY
 
 
 cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil:

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.progress cimport progress_resume, set_expected
 from faultsim._core.state cimport (
@@ -55,7 +55,7 @@ cdef int node_down(void *state, void *sim, int32_t job, int32_t node, double unt
     if until > row[job].until:
         row[job].until = until
     remember_hit(s, row, job)
-    return OK if heap_push(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
+    return OK if push_known(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
 
 
 cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:

@@ -281,6 +281,12 @@ cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
 
 
+cdef int adopt(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef place_t place = s.machine.place_of(s.machine.state, job)
+    return reserve(<plan_t *>state, s, job, &place)
+
+
 cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
@@ -331,7 +337,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef plan_t *p = <plan_t *>open_state(&s.scheduler, sizeof(plan_t))
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.released = schedule, released
-    s.scheduler.queued, s.scheduler.disturbed = queued, disturbed
+    s.scheduler.queued, s.scheduler.disturbed, s.scheduler.adopt = queued, disturbed, adopt
     s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settled
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     p.cap_masks = 16

@@ -1,0 +1,11 @@
+# What happened between two decisions (model.md#owned), out of the record.
+
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.state cimport sim_t
+
+cdef class Changes:
+    cdef readonly list rows  # (kind, index, time, nodes or box), in their order
+
+# The events from number `event` on, stays from number `stay` on; `row` as in Decision.
+cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, int64_t stay)

@@ -1,0 +1,290 @@
+"""A caller that owns time, jobs and failures (model.md#owned); copies, pickles and rollouts of a running simulation.
+
+What is told in time, piece by piece, must come out as if all had been known from the start.
+"""
+
+import heapq
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simulation.test_decisions import LOG, easy
+
+import faultsim as fs
+from helpers.refusals import refusals
+from helpers.results import assert_equal
+
+SCHEDULERS = [
+    fs.Fcfs(),
+    fs.EasyBackfill(),
+    fs.EasyBackfill("shortest"),
+    fs.EasyBackfill("wfp3"),
+    fs.Backfill(3),
+    fs.ConservativeBackfill(),
+    fs.EasyBackfill(repairs="unknown"),
+    fs.ConservativeBackfill(repairs="unknown"),
+]
+
+
+@st.composite
+def told_runs(draw):
+    """Runs in which nothing told coincides with anything else: every time has a fraction of its own."""
+    machine = draw(st.sampled_from([fs.Cluster(5), fs.Torus(2, 2, 2), fs.Torus(3, 1, 2, wrap=False)]))
+    n, k = draw(st.integers(1, 12)), draw(st.integers(0, 5))
+    whole = st.integers(0, 40)
+    jobs = np.arange(n)
+    submit = np.sort(draw(st.lists(whole, min_size=n, max_size=n))) + jobs / 2.0**12
+    log = fs.Workload(
+        submit=submit,
+        runtime=np.array(draw(st.lists(whole, min_size=n, max_size=n))) + (jobs + 1) / 2.0**20,
+        size=draw(st.lists(st.integers(1, machine.nodes), min_size=n, max_size=n)),
+        estimate=np.array(draw(st.lists(st.integers(1, 60), min_size=n, max_size=n)), float),
+    )
+    times = np.sort(draw(st.lists(st.integers(1, 90), min_size=k, max_size=k))) + (np.arange(k) + 1) / 2.0**30
+    failures = fs.FailureTrace(
+        submit[0] + times,
+        draw(st.lists(st.integers(0, machine.nodes - 1), min_size=k, max_size=k)),
+        draw(st.lists(st.integers(0, 25), min_size=k, max_size=k)),
+        span=400,
+    )
+    return fs.Run(
+        log,
+        machine,
+        scheduler=draw(st.sampled_from(SCHEDULERS)),
+        failures=failures,
+        recovery=fs.Requeue(draw(st.sampled_from(["arrival", "tail"]))),
+        overrun=draw(st.sampled_from(["extend", "kill"])),
+        start_delay=draw(st.sampled_from([0.0, 2.0])),
+        record=True,
+    )
+
+
+def rows(log, rows):
+    return log[np.isin(np.arange(len(log)), rows)]
+
+
+def told(run, *, by_hand, verify=True):
+    """The run, told as it happens; `by_hand` also says when nodes are up again, and not before."""
+    log, failures = run.log, run.failures
+    sim = fs.Simulation(
+        rows(log, [0]), run.machine, live=len(log), scheduler=run.scheduler, recovery=run.recovery,
+        overrun=run.overrun, start_delay=run.start_delay, record=True,
+    )  # fmt: skip
+    coming = [(t, "submit", job, 0) for job, t in enumerate(log.submit.tolist()) if job]
+    coming += [(t, "fail", row, 0) for row, t in enumerate(failures.time.tolist())]
+    heapq.heapify(coming)
+    stay = dict.fromkeys(range(len(log)), 0)  # so often did a job start or was killed
+    up_at = {}
+    while not sim.done or any(kind == "submit" for _, kind, *_ in coming):
+        kind, row, number = "", 0, 0
+        t = sim.next_time
+        if coming and coming[0][0] <= t:
+            t, kind, row, number = heapq.heappop(coming)
+        if kind == "submit":
+            sim.submit(rows(log, [row]), unknown=row % 2 == 1)
+            continue
+        d = sim.advance(until=t)
+        for change, job, at, _ in d.changes:
+            stay[job] += 1
+            if change == "started" and job % 2 == 1:
+                end = (at + run.start_delay) + float(log.runtime[job])
+                heapq.heappush(coming, (end, "finish", job, stay[job]))
+        if kind == "finish" and stay[row] == number:
+            sim.finish(row)
+        elif kind == "up" and up_at[row] == t:
+            sim.up(row)
+        elif kind == "fail":
+            node, downtime = int(failures.node[row]), float(failures.downtime[row])
+            if not (by_hand and downtime):
+                sim.fail(node, downtime)
+                continue
+            sim.down(node)
+            if t + downtime > up_at.get(node, t):
+                up_at[node] = t + downtime
+                heapq.heappush(coming, (t + downtime, "up", node, 0))
+        sim.verify()
+    return sim.result()
+
+
+@given(told_runs())
+def test_what_is_told_in_time_is_as_if_known_from_the_start(run):
+    result, expected = told(run, by_hand=False), run.simulate()
+    assert_equal(result, expected, but=("runtime",))
+    np.testing.assert_allclose(result.jobs["runtime"], expected.jobs["runtime"], rtol=0, atol=1e-9)
+
+
+@given(told_runs())
+def test_repairs_that_nobody_foresees_are_as_if_unknown(run):
+    scheduler = run.scheduler if hasattr(run.scheduler, "repairs") else fs.EasyBackfill()
+    run = run.with_options(scheduler=type(scheduler)(order=scheduler.order, repairs="unknown"))
+    # A failure of a node that is down already has no effect then: its repair was not known before either.
+    assert_equal(told(run, by_hand=True), run.simulate(), but=("runtime", "passes"))
+
+
+def test_a_run_time_that_changes_while_the_job_runs():
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.Fcfs(), live=10)
+    sim.advance(until=5)
+    sim.extend(0, 3)  # runs
+    sim.extend(1, -4)  # waits
+    assert sim.advance(until=12.5).running.index.tolist() == [0]
+    sim.run()
+    assert sim.result().jobs["finish"].tolist() == [13.0, 19.0, 24.0, 23.0]
+    known = fs.Workload(submit=[0, 1, 2, 3], runtime=[13, 6, 5, 4], size=[2, 4, 2, 1])
+    assert (
+        sim.result().jobs["finish"].tolist()
+        == fs.simulate(known, fs.Cluster(4), scheduler=fs.Fcfs()).jobs["finish"].tolist()
+    )
+
+
+def test_a_limit_is_told_from_an_end():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9, overrun="kill")
+    sim.submit(fs.Workload(submit=[30, 30], runtime=[0, 0], size=[1, 1], estimate=[7, 8]), unknown=True)
+    sim.advance(until=31)
+    sim.finish(5)
+    changes = sim.advance(until=40).changes
+    assert changes.tolist() == [("ended", 5, 31.0, []), ("timed out", 4, 37.0, [])]
+    assert (changes.kind, changes.index.tolist(), changes.time.tolist()) == (
+        ["ended", "timed out"],
+        [5, 4],
+        [31.0, 37.0],
+    )
+
+
+def test_changes_name_nodes_and_boxes():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9)
+    changes = sim.advance(until=3).changes
+    assert changes.tolist() == [("started", 0, 0.0, [0, 1]), ("started", 2, 2.0, [2, 3])]
+    assert (changes.nodes.tolist(), changes.offsets.tolist(), changes.intervals) == (
+        [0, 1, 2, 3], [0, 2, 4], ["0-1", "2-3"]
+    )  # fmt: skip
+    sim.fail(1, 4)
+    assert sim.advance(until=3).changes.tolist() == [("killed", 0, 3.0, []), ("started", 3, 3.0, [0])]
+    sim = fs.Simulation(LOG, fs.Torus(2, 2, 1), live=9)
+    assert sim.advance(until=0).changes.tolist() == [("started", 0, 0.0, [0, 0, 0, 2, 1, 1])]
+
+
+def live():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=5)
+    sim.advance(until=5)
+    return sim
+
+
+LATE = fs.Workload(submit=[4], runtime=[1], size=[1])
+TWO = fs.Workload(submit=[9, 9], runtime=[1, 1], size=[1, 1])
+
+
+test_what_cannot_be_told = refusals(
+    fs.DecisionError,
+    lambda act: act(live()),
+    (lambda sim: sim.submit(LATE), "a job cannot be submitted at 4 s: it is 5 s"),
+    (lambda sim: sim.submit(TWO), "live=5 is room for so many jobs: 4 are there, and 2 more do not fit"),
+    (lambda sim: sim.finish(1), "job 1 cannot end: it is not running at 5 s"),
+    (lambda sim: sim.finish(9), "there is no job 9: the log has rows 0 to 3"),
+    (lambda sim: sim.extend(0, -6), "job 0 cannot be extended by -6 s: it would have ended before 5 s"),
+    (lambda sim: sim.extend(0, -60), "job 0 cannot be extended by -60 s: it runs for 10 s"),
+    (lambda sim: sim.fail(4, 1), "there is no node 4: nodes are 0 to 3"),
+    (lambda sim: sim.up(2), "node 2 is not down"),
+    (lambda sim: fs.Simulation(LOG, fs.Cluster(4)).down(1), "only a simulation that was made with live="),
+    (lambda sim: fs.Simulation(LOG, fs.Cluster(4)).advance(until=1).changes, "with live= keeps what has changed"),
+)
+
+
+test_what_is_not_live = refusals(
+    fs.FaultsimError,
+    lambda options: fs.Simulation(LOG, fs.Cluster(4), **options),
+    ({"live": 3}, "live=3 must be at least the 4 jobs of the log"),
+    ({"live": -1}, "live must be"),
+    ({"live": 5, "engine": "reference"}, "live= is not available with engine='reference'"),
+    ({"live": 5, "oversized": "drop"}, "live= takes oversized='error'"),
+)
+
+
+# -- copies, pickles, rollouts
+
+
+def half_way(machine, scheduler=None, passes=60):
+    rng = np.random.default_rng(4)
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 900, 120)), runtime=rng.integers(1, 90, 120), size=rng.integers(1, 9, 120)
+    )
+    sim = fs.Simulation(log, machine, scheduler=scheduler or fs.External())
+    for _ in range(passes):
+        easy(sim.advance())
+    return sim
+
+
+def to_the_end(sim):
+    while (d := sim.advance()) is not None:
+        easy(d)
+    return sim.result()
+
+
+MACHINES = [fs.Cluster(8), fs.Torus(2, 2, 2)]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_a_pickle_goes_on_as_the_simulation_does(machine):
+    sim = half_way(machine)
+    fork = sim.copy()
+    easy(sim.advance())
+    other = pickle.loads(pickle.dumps(sim))
+    assert (other.now, other.queue.tolist(), other.running.tolist()) == (
+        sim.now, sim.queue.tolist(), sim.running.tolist()
+    )  # fmt: skip
+    again = pickle.loads(pickle.dumps(other))
+    expected = fs.simulate(sim.log, machine)
+    for one in (sim, other, again, fork, pickle.loads(pickle.dumps(fork))):
+        assert_equal(to_the_end(one), expected)
+
+
+def test_a_pickle_of_what_was_told():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9)
+    sim.run(until=2)
+    sim.down(3)
+    sim.step()
+    sim.submit(fs.Workload(submit=[8], runtime=[0], size=[1], estimate=[9]), unknown=True)
+    sim.advance(until=9)
+    sim.extend(0, 2)
+    other = pickle.loads(pickle.dumps(sim))
+    assert (other.decision.kind, other.decision.now) == ("time", 9.0)
+    for one in (sim, other):
+        one.up(3)
+        one.advance(until=60)
+        one.finish(4)
+        one.run()
+    assert_equal(other.result(), sim.result())
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+@pytest.mark.parametrize("order", ["arrival", "shortest", "wfp3"])
+def test_a_rollout_from_the_start_is_the_whole_run(machine, order):
+    sim = half_way(machine, passes=0)
+    sim.advance()
+    for kind in (fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill, lambda order: fs.Backfill(3, order)):
+        scheduler = kind(order=order)
+        expected = fs.simulate(sim.log, machine, scheduler=scheduler)
+        assert_equal(sim.rollout(scheduler), expected)
+    assert sim.decision.queue.tolist() == [0]
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=str)
+def test_a_rollout_in_the_middle(machine):
+    sim = half_way(machine)
+    sim.advance()
+    for scheduler in (fs.Fcfs(), fs.ConservativeBackfill(), fs.Backfill(2), fs.EasyBackfill("shortest")):
+        result = sim.rollout(scheduler)
+        begun = sim.n_done
+        assert (result.jobs["finish"] <= sim.now).sum() >= begun
+    assert_equal(sim.rollout(fs.EasyBackfill()), fs.simulate(sim.log, machine))
+
+
+test_who_cannot_take_over = refusals(
+    fs.FaultsimError,
+    lambda sim, scheduler: sim.rollout(scheduler),
+    (fs.Simulation(LOG, fs.Cluster(4)), fs.Fcfs(), "a built-in scheduler take over from scheduler=External"),
+    (live(), fs.Fcfs(), "rollout is not available with live="),
+    (half_way(MACHINES[0]), fs.External(), "a built-in scheduler take over"),
+    (half_way(MACHINES[0]), fs.EasyBackfill(repairs="unknown"), "give the scheduler that takes over the same"),
+)
