@@ -36,6 +36,8 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[^\W\d]\w*)|(?P<sign>\*\*|[<>=!]=|[-+*/<>(),])"
     r"|(?P<other>\S))"
 )
+#: Most parts of a program that are computed once.
+MOST_KEPT = 8
 #: What people write elsewhere, and how it is written here.
 _MEANT = {
     "^": "a power is **", "=": "a comparison is ==", "&": "multiply two comparisons", "|": "use max(a, b)",
@@ -56,12 +58,16 @@ class Node:
 
 
 class Program(NamedTuple):
-    """A stack program: rows of (operation, argument); the argument is the place of a number or of a column."""
+    """A stack program: rows of (operation, argument); the argument is the place of a number or of a column.
+
+    Columns behind those of `COLUMNS` are what the programs in `kept` give: parts that do not change, computed once.
+    """
 
     code: NDArray[np.int32]
     numbers: NDArray[np.float64]
     depth: int
     static: bool
+    kept: tuple["Program", ...] = ()
 
 
 class _Token(NamedTuple):
@@ -225,25 +231,43 @@ def program(text: str) -> Program:
     >>> program("estimate * 2")
     Program(code=array([[ 1,  1],
            [ 0,  0],
-           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True)
+           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True, kept=())
     """
-    code, numbers, names = [], [0.0][:0], set()
+    return _program(parse(text))
+
+
+def _program(tree: Node) -> Program:
+    code: list[tuple[int, int]] = []
+    numbers: list[float] = []
+    kept: list[Node] = []
     depth = most = 0
-    for node in _postfix(parse(text)):
-        argument = 0
-        if node.operation == "number":
+    static = _is_static(tree)
+    for node, is_kept in _postfix(tree, 0 if static else MOST_KEPT, kept):
+        argument, operation = 0, node.operation
+        if is_kept:
+            argument, operation = len(COLUMNS) + len(kept) - 1, "column"
+        elif operation == "number":
             argument = len(numbers)
             numbers.append(node.number)
-        elif node.operation == "column":
+        elif operation == "column":
             argument = COLUMNS.index(node.column)
-            names.add(node.column)
-        code.append((OPERATIONS.index(node.operation), argument))
-        depth += 1 - len(node.parts)
+        code.append((OPERATIONS.index(operation), argument))
+        depth += 1 if operation == "column" else 1 - len(node.parts)
         most = max(most, depth)
-    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, not names & CHANGING)
+    programs = tuple(_program(node) for node in kept)
+    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, static, programs)
 
 
-def _postfix(node: Node) -> Iterator[Node]:
-    for part in node.parts:
-        yield from _postfix(part)
-    yield node
+def _is_static(node: Node) -> bool:
+    return node.column not in CHANGING and all(map(_is_static, node.parts))
+
+
+def _postfix(node: Node, most: int, kept: list[Node]) -> Iterator[tuple[Node, bool]]:
+    """The parts of a tree in the order of a program; the first that do not change are `kept`, each as one."""
+    is_kept = len(kept) < most and bool(node.parts) and _is_static(node)
+    if is_kept:
+        kept.append(node)
+    else:
+        for part in node.parts:
+            yield from _postfix(part, most, kept)
+    yield node, is_kept

@@ -281,3 +281,15 @@ def test_saved_and_rerun(tmp_path):
     assert order == {"name": "key", "text": "wait / estimate * (1 + size)"}
     again = fs.rerun(loaded)
     np.testing.assert_array_equal(again.jobs["start"], result.jobs["start"])
+
+
+def test_parts_that_do_not_change_are_computed_once():
+    made = program("-wait / (log2(max(size, 2)) * max(estimate, 1))")
+    assert [len(part.code) for part in made.kept] == [8]
+    assert len(made.code) == 4
+    assert program("estimate * size").kept == ()
+    text = " + ".join(f"wait * (size + {i})" for i in range(12))
+    made = program(text)
+    assert len(made.kept) == 8
+    columns = columns_of([(5.0, 10.0, 3, 10, 2)])
+    assert values(made, *columns, 8.0).tolist() == plain_values(text, columns, 8.0) == [3 * (12 * 3 + 66)]

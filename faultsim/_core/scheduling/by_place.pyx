@@ -17,10 +17,6 @@ cdef int open_by_place(void *state, by_place_t *p, int32_t n) except -1:
     return open_sorter(state, &p.sorter, n)
 
 
-cdef inline bint is_in(const by_place_t *p, const sim_t *s, int32_t job) noexcept nogil:
-    return s.state[job] == JOB_QUEUED and p.known[job] == 1 + place_of(s, job)
-
-
 cdef void add(by_place_t *p, const sim_t *s, int32_t missing) noexcept nogil:
     """The jobs that came since the last pass: the last of the queue, but for those that are back in their place."""
     cdef int32_t at = s.queue.end - 1, m = 0, i, job
@@ -45,9 +41,11 @@ cdef void add(by_place_t *p, const sim_t *s, int32_t missing) noexcept nogil:
         place = place_of(s, p.fresh[m])
         while at >= 0 and place_of(s, p.job[at]) > place:
             p.job[i] = p.job[at]
+            p.rank[p.job[i]] = i
             i -= 1
             at -= 1
         p.job[i] = p.fresh[m]
+        p.rank[p.job[i]] = i
         p.known[p.fresh[m]] = 1 + place
         i -= 1
         m += 1
@@ -55,18 +53,19 @@ cdef void add(by_place_t *p, const sim_t *s, int32_t missing) noexcept nogil:
 
 cdef void follow_queue(by_place_t *p, const sim_t *s) noexcept nogil:
     cdef int32_t count = s.queue.end - s.queue.head, kept = 0, i, job
+    cdef const int64_t *entry = s.queue.entry
     for i in range(p.n):
         job = p.job[i]
-        if is_in(p, s, job):
+        # Who left and is back is in its place, unless that is now another one.
+        if s.state[job] == JOB_QUEUED and (entry == NULL or p.known[job] == 1 + entry[job]):
             p.job[kept] = job
+            p.rank[job] = kept
             kept += 1
         else:
             p.known[job] = 0
     p.n = kept
     if kept < count:
         add(p, s, count - kept)
-    for i in range(p.n):
-        p.rank[p.job[i]] = i
 
 
 cdef void sort_by_keys(by_place_t *p, sim_t *s, const double *key) noexcept nogil:

@@ -43,12 +43,14 @@ cdef enum column:
 
 cdef enum:
     BATCH = 256              # jobs that a program is run for at once
+    MOST_KEPT = 8            # columns of parts that do not change, numbered behind the others
 
 cdef struct program_t:
     const int32_t *code      # pairs (operation, argument)
     int32_t n
     const double *number
     const int32_t *row       # per job: its row in the user's log; NULL: the job number
+    const double *kept[8]    # per job
     double *stack            # depth x BATCH
     int32_t depth
 

@@ -1,3 +1,5 @@
+# cython: cdivision=True
+# 1/0 is infinite in an expression, also in a debug build.
 """Queue orders that are expressions: a program runs over batches of the queue's columns; the contract is in
 expressions.pxd.
 
@@ -46,6 +48,9 @@ cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, 
     elif which == COL_WAIT:
         for i in range(count):
             to[i] = s.now - s.submit[job[i]]
+    elif which >= N_COLUMNS:
+        for i in range(count):
+            to[i] = p.kept[which - N_COLUMNS][job[i]]
     else:
         for i in range(count):
             to[i] = s.now
@@ -175,13 +180,15 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     return OK
 
 
-cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, int depth) except -1:
+cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, Py_ssize_t kept, int depth) except -1:
     """Programs come from faultsim.policies.expressions; a wrong one must not reach memory that is not there."""
     cdef int at = 0, i
+    cdef Py_ssize_t most
     for i in range(code.shape[0]):
         if not 0 <= code[i, 0] < N_OPERATIONS:
             raise ValueError(f"queue_program: no operation {code[i, 0]}")
-        if not 0 <= code[i, 1] < (numbers if code[i, 0] == OP_NUMBER else N_COLUMNS if code[i, 0] == OP_COLUMN else 1):
+        most = numbers if code[i, 0] == OP_NUMBER else N_COLUMNS + kept if code[i, 0] == OP_COLUMN else 1
+        if not 0 <= code[i, 1] < most:
             raise ValueError(f"queue_program: operation {code[i, 0]} has no argument {code[i, 1]}")
         at += 1 if code[i, 0] < OP_NEGATE else 0 if code[i, 0] < OP_ADD else -1 if code[i, 0] < OP_WHERE else -2
         if not 1 <= at <= depth:
@@ -191,38 +198,51 @@ cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, int depth
     return 0
 
 
-cdef int set_program(program_t *p, void *state, dict columns) except -1:
-    cdef const int32_t[:, ::1] code = columns["queue_program"].code
-    cdef const double[::1] numbers = columns["queue_program"].numbers
-    p.depth = columns["queue_program"].depth
-    check_program(code, numbers.shape[0], p.depth)
-    p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
-    if numbers.shape[0]:
-        p.number = &numbers[0]
-    p.row = rows_of(columns)
-    own_block(state, &p.stack, <size_t>p.depth * BATCH, sizeof(double))
-    return 0
-
-
-cdef double[::1] every_key(key_order_t *p, const sim_t *s):
-    """The keys of all jobs at s.now."""
-    cdef double[::1] key = np.empty(s.n)
+cdef double[::1] every_value(const program_t *p, const sim_t *s):
+    """The values of all jobs at s.now."""
+    cdef double[::1] value = np.empty(s.n)
     cdef int32_t job[BATCH]
     cdef int32_t at = 0, count, i
     while at < s.n:
         count = s.n - at if s.n - at < BATCH else BATCH
         for i in range(count):
             job[i] = at + i
-        run_program(&p.program, s, job, count)
+        run_program(p, s, job, count)
         for i in range(count):
-            key[at + i] = p.program.stack[i]
+            value[at + i] = p.stack[i]
         at += count
-    return key
+    return value
+
+
+cdef int set_program(program_t *p, void *state, sim_t *s, object program, dict columns) except -1:
+    cdef const int32_t[:, ::1] code = program.code
+    cdef const double[::1] numbers = program.numbers
+    cdef double[::1] value
+    cdef program_t part
+    cdef double[::1] stack = np.empty(program.depth * <int>BATCH)
+    p.depth = program.depth
+    check_program(code, numbers.shape[0], min(len(program.kept), <int>MOST_KEPT), p.depth)
+    p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
+    if numbers.shape[0]:
+        p.number = &numbers[0]
+    p.row = rows_of(columns)
+    p.stack = &stack[0]
+    for i, other in enumerate(program.kept[:<int>MOST_KEPT]):
+        memset(&part, 0, sizeof(part))
+        set_program(&part, NULL, s, other, columns)
+        value = every_value(&part, s)
+        columns["kept"].append(value)
+        p.kept[<int>i] = &value[0]
+    if state != NULL:
+        own_block(state, &p.stack, <size_t>p.depth * BATCH, sizeof(double))
+    else:
+        columns["kept"].append(stack)
+    return 0
 
 
 cdef int set_keys(key_order_t *p, sim_t *s, dict columns) except -1:
     """Keys that never change: a column, by which jobs are entered."""
-    cdef double[::1] key = every_key(p, s)
+    cdef double[::1] key = every_value(&p.program, s)
     cdef int32_t i
     for i in range(s.n):
         if key[i] != key[i]:
@@ -244,8 +264,8 @@ def values(program, submit, estimate, size, index, restarts, double now):
     columns = {"queue_program": program, "rows": index, "n_jobs": s.n, "kept": [], "queue_refused": ValueError}
     p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
     try:
-        set_program(&p.program, p, columns)
-        return np.asarray(every_key(p, &s))
+        set_program(&p.program, p, &s, program, columns)
+        return np.asarray(every_value(&p.program, &s))
     finally:
         close_state(p)
 
@@ -253,7 +273,7 @@ def values(program, submit, estimate, size, index, restarts, double now):
 cdef int open_key(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef key_order_t *p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
-    set_program(&p.program, p, columns)
+    set_program(&p.program, p, s, columns["queue_program"], columns)
     if columns["queue_program"].static:
         return set_keys(p, s, columns)
     p.refused = <PyObject *>columns["queue_refused"]
