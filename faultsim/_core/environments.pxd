@@ -41,16 +41,17 @@ cdef class PickJobs:
     cdef slot_t *slot
     cdef int64_t n
     cdef int32_t slots, jobs
+    cdef int32_t n_still
     cdef int preset, metric, autoreset
     cdef bint telescoping
-    cdef double longest      # RLScheduler: the longest estimate
     # The log.
     cdef int64_t n_jobs
     cdef const double *submit
     cdef const double *runtime
     cdef const double *estimate
     cdef const int32_t *size
-    cdef const float *further    # RLScheduler: four columns as they are shown, a row per job; NULL: 1
+    cdef const double *weight    # of a job in the metric: what its wait or response is multiplied by
+    cdef const float *still      # what the observation shows of a job and never changes: 2 or 6 columns, a row per job
     # What comes out: observations of `row` floats each, masks of slots + 1.
     cdef int64_t row
     cdef float *seen

@@ -7,7 +7,7 @@ class PickJobs:
     def __init__(
         self,
         template: Any,
-        columns: tuple[NDArray[Any] | None, ...],
+        columns: tuple[NDArray[Any], ...],
         out: dict[str, NDArray[Any]],
         *,
         slots: int,
@@ -15,7 +15,6 @@ class PickJobs:
         metric: int,
         autoreset: int,
         telescoping: bool,
-        longest: float,
     ) -> None: ...
     def reset(self, which: NDArray[np.int64], first: NDArray[np.int64]) -> None: ...
     def step(self, begin: int, end: int, actions: NDArray[np.int64], first: NDArray[np.int64]) -> None: ...

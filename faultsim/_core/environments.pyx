@@ -4,7 +4,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free as c_free
-from libc.string cimport memmove, memset
+from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.event_loop cimport end_pass, next_time, run_instant
 from faultsim._core.jobs cimport start_job
@@ -44,8 +44,8 @@ cdef class PickJobs:
     template : Engine
         In which nothing has happened.
     columns : tuple of arrays
-        submit, runtime, estimate (float64), size (int32), and further ones as they are shown (float32, 4 per job) or
-        None.
+        submit, runtime, estimate (float64), size (int32), weight in the metric (float64), and what an observation shows
+        of each job all the time (float32, 2 or 6 per job).
     out : dict of arrays
         seen, mask, reward, now, total, ended, entered, illegal.
     """
@@ -63,10 +63,10 @@ cdef class PickJobs:
             c_free(self.slot)
 
     def __init__(self, object template, tuple columns, dict out, *, int slots, int preset, int metric, int autoreset,
-                 bint telescoping, double longest):
-        cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2]
+                 bint telescoping):
+        cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2], weight = columns[4]
         cdef const int32_t[::1] size = columns[3]
-        cdef const float[:, ::1] further
+        cdef const float[:, ::1] still = columns[5]
         cdef float[:, :, ::1] seen = out["seen"]
         cdef uint8_t[:, ::1] mask = out["mask"]
         cdef double[::1] reward = out["reward"], now = out["now"], total = out["total"]
@@ -81,19 +81,16 @@ cdef class PickJobs:
         self.kept, self.template = (template, columns, out), s
         self.n, self.row, self.jobs, self.n_jobs = seen.shape[0], seen.shape[1] * seen.shape[2], s.n, submit.shape[0]
         self.slots, self.preset, self.metric, self.autoreset = slots, preset, metric, autoreset
-        self.telescoping, self.longest = telescoping, longest
+        self.telescoping, self.n_still = telescoping, 2 if preset == COMPACT else 6
         if mask.shape[0] != self.n or mask.shape[1] != slots + 1 or self.row != (
                 4 * (slots + 1) if preset == COMPACT else 8 * slots) or not (
                 reward.shape[0] == now.shape[0] == total.shape[0] == ended.shape[0] == entered.shape[0] ==
                 illegal.shape[0] == self.n) or not (
-                runtime.shape[0] == estimate.shape[0] == size.shape[0] == self.n_jobs >= self.jobs):
+                runtime.shape[0] == estimate.shape[0] == size.shape[0] == weight.shape[0] == still.shape[0] ==
+                self.n_jobs >= self.jobs) or still.shape[1] != self.n_still:
             raise ValueError("arrays do not fit each other")
         self.submit, self.runtime, self.estimate, self.size = &submit[0], &runtime[0], &estimate[0], &size[0]
-        if columns[4] is not None:
-            further = columns[4]
-            if further.shape[0] != self.n_jobs or further.shape[1] != 4:
-                raise ValueError("further columns are 4 per job")
-            self.further = &further[0, 0]
+        self.weight, self.still = &weight[0], &still[0, 0]
         self.seen, self.mask, self.reward, self.now = &seen[0, 0, 0], &mask[0, 0], &reward[0], &now[0]
         self.total, self.ended, self.entered, self.illegal = &total[0], &ended[0], &entered[0], &illegal[0]
         self.slot = <slot_t *>calloc(self.n, sizeof(slot_t))
@@ -268,12 +265,13 @@ cdef class PickJobs:
 
     cdef double cost(self, const sim_t *s, int32_t job) noexcept nogil:
         """What a job adds to the sum if it starts now."""
-        cdef double wait = s.now - s.submit[job], run = s.runtime[job], response = wait + run
+        cdef double wait = s.now - s.submit[job], response
         if self.metric == MEAN_WAIT:
             return wait
-        if self.metric == MEAN_RESPONSE:
-            return response
-        return (response if response > GAMMA else GAMMA) / (run if run > GAMMA else GAMMA)
+        response = wait + s.runtime[job]
+        if self.metric == MEAN_BOUNDED_SLOWDOWN and response < GAMMA:
+            response = GAMMA
+        return response * self.weight[(s.submit - self.submit) + job]
 
     cdef void pay(self, int64_t at) noexcept nogil:
         cdef slot_t *e = &self.slot[at]
@@ -296,7 +294,7 @@ cdef class PickJobs:
         cdef uint8_t *mask = self.mask + at * (self.slots + 1)
         cdef int32_t i, n = 0 if e.over else min(self.slots, s.queue.end - s.queue.head)
         for i in range(n):
-            mask[i] = self.possible(s, i)
+            mask[i] = s.need[s.queue.job[s.queue.head + i]] <= s.free
         memset(mask + n, 0, self.slots - n)
         mask[self.slots] = e.over or self.possible(s, self.slots)
         self.now[at] = s.now
@@ -308,6 +306,7 @@ cdef class PickJobs:
 
     cdef void show_compact(self, slot_t *e, float *to, int32_t n) noexcept nogil:
         cdef sim_t *s = &e.s
+        cdef const float *still = self.still + 2 * (s.submit - self.submit)
         cdef int32_t i, job, waiting = s.queue.end - s.queue.head
         cdef double soon = 1.0
         memset(to, 0, 4 * sizeof(float))
@@ -322,25 +321,20 @@ cdef class PickJobs:
             to += 4
             job = s.queue.job[s.queue.head + i]
             to[0] = <float>squash(s.now - s.submit[job])
-            to[1] = <float>squash(s.estimate[job])
-            to[2] = <float>(s.size[job] / <double>s.nodes)
+            to[1] = still[2 * job]
+            to[2] = still[2 * job + 1]
             to[3] = s.need[job] <= s.free
         if e.shown > n:
             memset(to + 4, 0, <size_t>(e.shown - n) * 4 * sizeof(float))
 
     cdef void show_rlscheduler(self, slot_t *e, float *to, int32_t n) noexcept nogil:
         cdef sim_t *s = &e.s
-        cdef const float *further = self.further
+        cdef const float *still = self.still + 6 * (s.submit - self.submit)
         cdef int32_t i, k, job
-        cdef int64_t row
         for i in range(n):
             job = s.queue.job[s.queue.head + i]
-            row = (s.submit - self.submit) + job
             to[0] = <float>most((s.now - s.submit[job]) / LONGEST)
-            to[1] = <float>most(s.estimate[job] / self.longest)
-            to[2] = <float>most(s.size[job] / <double>s.nodes)
-            for k in range(4):
-                to[3 + k] = <float>1.0 if further == NULL else further[4 * row + k]
+            memcpy(to + 1, still + 6 * job, 6 * sizeof(float))
             to[7] = <float>(1.0 - NEARLY if s.need[job] <= s.free else NEARLY)
             to += 8
         for _ in range(n, e.shown):

@@ -3,7 +3,7 @@
 All are arrays of float32 of a fixed shape.  A place in the queue that nobody has taken is filled in as the preset says.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ class Compact:
         self._nodes, self._slots = machine.nodes, slots
         self.space = Box(0.0, 1.0, (slots + 1, 4), np.float32)
 
+    def still(self, estimate: Any, jobs: Mapping[str, Any]) -> list[Any]:
+        """What never changes of jobs: columns 1 and 2."""
+        return [squash(estimate), jobs["size"] / self._nodes]
+
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
         seen = self.nothing()
         queue, n = decision.queue, len(fits)
@@ -54,8 +58,7 @@ class Compact:
             soon,
         )
         seen[1 : n + 1, 0] = squash(queue.wait[:n])
-        seen[1 : n + 1, 1] = squash(queue.estimate[:n])
-        seen[1 : n + 1, 2] = queue.size[:n] / self._nodes
+        seen[1 : n + 1, 1], seen[1 : n + 1, 2] = self.still(queue.estimate[:n], {"size": queue.size[:n]})
         seen[1 : n + 1, 3] = fits
         return seen
 
@@ -74,50 +77,37 @@ class RLScheduler:
 
     slots = 128
 
+    _further = ("memory", "user", "group", "executable")
+
     def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
         self._nodes = machine.nodes
         self._longest = max(1.0, float(log.requested.max()))
-        self._largest = largest(log)
+        known = [name for name in self._further if name in log.columns]
+        self._largest = {name: max(1.0, float(log.columns[name].max())) for name in known}
         self._empty = np.tile(np.array([0, 1, 1, 1, 1, 1, 1, 0], np.float32), (slots, 1))
         self.space = Box(0.0, 1.0, (slots, 8), np.float32)
 
+    def still(self, estimate: Any, jobs: Mapping[str, Any]) -> list[Any]:
+        """What never changes of jobs: columns 1 to 6."""
+        shares = [estimate / self._longest, jobs["size"] / self._nodes]
+        shares += [
+            jobs[name] / self._largest[name] if name in self._largest else np.full(len(estimate), -1.0)
+            for name in self._further
+        ]
+        return [np.where(share < 0, 1.0, np.minimum(share, 1.0 - NEARLY)) for share in shares]
+
     def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
         seen, queue, n = self.nothing(), decision.queue, len(fits)
-        most = 1.0 - NEARLY
-        seen[:n, 0] = np.minimum(queue.wait[:n] / LONGEST, most)
-        seen[:n, 1] = np.minimum(queue.estimate[:n] / self._longest, most)
-        seen[:n, 2] = np.minimum(queue.size[:n] / self._nodes, most)
-        for column, name in enumerate(FURTHER, start=3):
-            if name in self._largest:
-                seen[:n, column] = share(getattr(queue, name)[:n], self._largest[name])
-        seen[:n, 7] = np.where(fits, most, NEARLY)
+        columns = {name: getattr(queue, name)[:n] for name in ("size", *self._largest)}
+        seen[:n, 0] = np.minimum(queue.wait[:n] / LONGEST, 1.0 - NEARLY)
+        for column, values in enumerate(self.still(queue.estimate[:n], columns), start=1):
+            seen[:n, column] = values
+        seen[:n, 7] = np.where(fits, 1.0 - NEARLY, NEARLY)
         return seen
 
     def nothing(self) -> Array:
         """Of an episode that has ended."""
         return self._empty.copy()
-
-
-#: Columns that RLScheduler shows if the log has them.
-FURTHER = ("memory", "user", "group", "executable")
-
-
-def largest(log: Workload) -> dict[str, float]:
-    """The largest value of each of these columns."""
-    return {name: max(1.0, float(log.columns[name].max())) for name in FURTHER if name in log.columns}
-
-
-def share(values: Any, most: float) -> Any:
-    """As shares of the largest; 1: not known."""
-    return np.where(values < 0, 1.0, np.minimum(values / most, 1.0 - NEARLY))
-
-
-def further_columns(log: Workload) -> Array:
-    """These columns as `RLScheduler` shows them, a row per job."""
-    found = np.ones((len(log), len(FURTHER)), np.float32)
-    for name, most in largest(log).items():
-        found[:, FURTHER.index(name)] = share(log.columns[name], most)
-    return found
 
 
 class CqGym:

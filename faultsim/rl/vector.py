@@ -18,13 +18,13 @@ from faultsim.data.workload import Workload
 from faultsim.errors import NotAvailableError, OptionError
 from faultsim.machines import Cluster
 from faultsim.policies import Fcfs
-from faultsim.rl.observations import OBSERVATIONS, further_columns
-from faultsim.rl.rewards import COSTS
+from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
+from faultsim.rl.rewards import COSTS, GAMMA
 from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 from faultsim.synthetic import lublin
 
-_PRESETS = ("compact", "rlscheduler")
+_PRESETS: dict[str, type[Compact | RLScheduler]] = {"compact": Compact, "rlscheduler": RLScheduler}
 _REWARDS = ("terminal", "telescoping")
 _MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
 
@@ -104,11 +104,12 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             raise NotAvailableError("VectorPickJob has no failures, so no reward 'lost'; use PickJob")
         checks.choice("reward", reward, _REWARDS)
         checks.choice("metric", metric, COSTS)
-        preset = OBSERVATIONS[observation]
+        preset = _PRESETS[observation]
         slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
         self._mode = AutoresetMode(autoreset_mode)
         self.metadata = {"render_modes": [], "autoreset_mode": self._mode}
-        self.single_observation_space = preset(log, machine, slots).space
+        shown = preset(log, machine, slots)
+        self.single_observation_space = shown.space
         self.single_action_space = Discrete(slots + 1)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -117,20 +118,18 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         self._threads = min(checks.whole("threads", threads, low=1), self.num_envs)
         self._generators: list[np.random.Generator] = [np_random()[0] for _ in range(self.num_envs)]
         self._first = np.zeros(self.num_envs, np.int64)
-        self._nothing = preset(log, machine, slots).nothing()
+        self._nothing = shown.nothing()
         self._out = self._room(self._nothing)
-        columns, longest = _columns(log, machine, observation)
         template = Simulation(log[: self._jobs], machine, scheduler=Fcfs())
         self._core = PickJobs(
             template._execution.engine,
-            columns,
+            _columns(log, machine, shown, metric),
             self._out,
             slots=slots,
-            preset=_PRESETS.index(observation),
+            preset=list(_PRESETS).index(observation),
             metric=list(COSTS).index(metric),
             autoreset=_MODES.index(self._mode),
             telescoping=reward == "telescoping",
-            longest=longest,
         )
         self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
         self._inside = threading.Lock()
@@ -263,10 +262,10 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         return info
 
 
-def _columns(log: Workload, machine: Cluster, observation: str) -> tuple[tuple[Any, ...], float]:
-    """What the compiled environments read of a log, and its longest estimate."""
+def _columns(log: Workload, machine: Cluster, shown: Compact | RLScheduler, metric: str) -> tuple[NDArray[Any], ...]:
+    """What the compiled environments read of a log."""
     run = Run(log, machine)
     estimate = np.ascontiguousarray(run.expected_runtimes(run.fitting_log()))
-    further = further_columns(log) if observation == "rlscheduler" else None
-    longest = max(1.0, float(estimate.max()))
-    return (log.submit, log.runtime, estimate, log.size, further), longest
+    weight = 1.0 / np.maximum(log.runtime, GAMMA) if metric == "mean_bounded_slowdown" else np.ones(len(log))
+    still = np.column_stack(shown.still(estimate, log.columns)).astype(np.float32)
+    return log.submit, log.runtime, estimate, log.size, weight, still
