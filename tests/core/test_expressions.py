@@ -293,3 +293,14 @@ def test_parts_that_do_not_change_are_computed_once():
     assert len(made.kept) == 8
     columns = columns_of([(5.0, 10.0, 3, 10, 2)])
     assert values(made, *columns, 8.0).tolist() == plain_values(text, columns, 8.0) == [3 * (12 * 3 + 66)]
+
+
+def test_jobs_that_are_submitted_later_have_keys_of_their_own():
+    log = fs.synthetic.sdsc_like(120, np.random.default_rng(2))
+    scheduler = fs.EasyBackfill(order=fs.Key.presets["unicef"].text)
+    sim = fs.Simulation(log.head(20), fs.Cluster(128), scheduler=scheduler, live=len(log))
+    for first in range(20, 120, 10):
+        sim.submit(log[first : first + 10])
+    sim.run()
+    whole = fs.simulate(log, fs.Cluster(128), scheduler=scheduler)
+    np.testing.assert_array_equal(sim.result().jobs["start"], whole.jobs["start"])

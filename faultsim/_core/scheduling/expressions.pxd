@@ -50,7 +50,7 @@ cdef struct program_t:
     int32_t n
     const double *number
     const int32_t *row       # per job: its row in the user's log; NULL: the job number
-    const double *kept[8]    # per job
+    double *kept[8]          # per job
     double *stack            # depth x BATCH
     int32_t depth
 

@@ -23,6 +23,9 @@ from faultsim._core.tables.factory cimport factory
 
 cdef struct key_order_t:
     program_t program
+    program_t part[8]        # of which the program keeps the values
+    int32_t n_parts
+    bint live                # jobs may come whose columns are not there yet
     sorter_t sorter
     PyObject *refused        # makes the exception for a key that is no number; the engine keeps it
 
@@ -164,6 +167,8 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     cdef int32_t n = s.queue.end - s.queue.head, at = 0, count, i, wrong = -1
     while at < n:
         count = n - at if n - at < BATCH else BATCH
+        if p.live:
+            keep_parts(p, s, job + at, count)
         run_program(&p.program, s, job + at, count)
         for i in range(count):
             p.sorter.item[at].key = p.program.stack[i]
@@ -214,29 +219,45 @@ cdef double[::1] every_value(const program_t *p, const sim_t *s):
     return value
 
 
-cdef int set_program(program_t *p, void *state, sim_t *s, object program, dict columns) except -1:
+cdef void keep_parts(key_order_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil:
+    """What does not change of at most BATCH jobs."""
+    cdef int32_t i, k
+    for k in range(p.n_parts):
+        p.part[k].stack = p.program.stack
+        run_program(&p.part[k], s, job, count)
+        for i in range(count):
+            p.program.kept[k][job[i]] = p.program.stack[i]
+
+
+cdef int read_program(program_t *p, object program, int kept, const int32_t *row) except -1:
     cdef const int32_t[:, ::1] code = program.code
     cdef const double[::1] numbers = program.numbers
-    cdef double[::1] value
-    cdef program_t part
-    cdef double[::1] stack = np.empty(program.depth * <int>BATCH)
     p.depth = program.depth
-    check_program(code, numbers.shape[0], min(len(program.kept), <int>MOST_KEPT), p.depth)
-    p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
+    check_program(code, numbers.shape[0], kept, p.depth)
+    p.code, p.n, p.row = &code[0, 0], <int32_t>code.shape[0], row
     if numbers.shape[0]:
         p.number = &numbers[0]
-    p.row = rows_of(columns)
-    p.stack = &stack[0]
-    for i, other in enumerate(program.kept[:<int>MOST_KEPT]):
-        memset(&part, 0, sizeof(part))
-        set_program(&part, NULL, s, other, columns)
-        value = every_value(&part, s)
-        columns["kept"].append(value)
-        p.kept[<int>i] = &value[0]
-    if state != NULL:
-        own_block(state, &p.stack, <size_t>p.depth * BATCH, sizeof(double))
-    else:
-        columns["kept"].append(stack)
+    return 0
+
+
+cdef int set_program(key_order_t *p, sim_t *s, object program, dict columns) except -1:
+    cdef const int32_t *row = rows_of(columns)
+    cdef int32_t job[BATCH]
+    cdef int32_t at = 0, count, i, depth
+    p.n_parts = <int32_t>min(len(program.kept), <int>MOST_KEPT)
+    read_program(&p.program, program, p.n_parts, row)
+    depth = p.program.depth
+    for i in range(p.n_parts):
+        read_program(&p.part[i], program.kept[i], 0, row)
+        depth = max(depth, p.part[i].depth)
+        own_block(p, &p.program.kept[i], s.n, sizeof(double))
+    own_block(p, &p.program.stack, <size_t>depth * BATCH, sizeof(double))
+    while at < s.n and p.n_parts:
+        count = s.n - at if s.n - at < BATCH else BATCH
+        for i in range(count):
+            job[i] = at + i
+        keep_parts(p, s, job, count)
+        at += count
     return 0
 
 
@@ -264,7 +285,7 @@ def values(program, submit, estimate, size, index, restarts, double now):
     columns = {"queue_program": program, "rows": index, "n_jobs": s.n, "kept": [], "queue_refused": ValueError}
     p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
     try:
-        set_program(&p.program, p, &s, program, columns)
+        set_program(p, &s, program, columns)
         return np.asarray(every_value(&p.program, &s))
     finally:
         close_state(p)
@@ -273,9 +294,10 @@ def values(program, submit, estimate, size, index, restarts, double now):
 cdef int open_key(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef key_order_t *p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
-    set_program(&p.program, p, s, columns["queue_program"], columns)
+    set_program(p, s, columns["queue_program"], columns)
     if columns["queue_program"].static:
         return set_keys(p, s, columns)
+    p.live = s.known < s.n
     p.refused = <PyObject *>columns["queue_refused"]
     open_sorter(p, &p.sorter, s.n)
     s.order.sort = sort
