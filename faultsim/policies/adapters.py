@@ -1,14 +1,21 @@
 """Guards around policies written in Python: what they return is checked before an engine uses it."""
 
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.policies.checkpointing import Checkpointing
+from faultsim.policies.interval_reports import stream
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 from faultsim.policies.placement import JobToPlace, Occupancy, Placement
+from faultsim.policies.predictors import Predictor
 
 __all__ = ["CheckedOrder", "CheckedPlacement", "guarded"]
 
@@ -60,6 +67,65 @@ class CheckedPlacement:
                 f"{len(candidates) - 1}, got {given!r}"
             )
         return index
+
+
+def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: Any, seed: int) -> dict[str, Any]:
+    """What a `Predictor` written in Python predicts, checked, by begin."""
+    name = f"{type(predictor).__name__}.predict"
+    given = predictor.predict(trace, machine, stream(seed, "own predictor"))
+    if not isinstance(given, Mapping):
+        raise OptionError(f"{name} must return a mapping with node, and begin and end or time, got {given!r:.60}")
+    missing = {"node", "time"} - set(given) if "time" in given else {"node", "begin", "end"} - set(given)
+    if missing or set(given) - {"node", "time", "begin", "end", "p"}:
+        raise OptionError(
+            f"{name} must return node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
+        )
+    begin = given.get("begin", given.get("time"))
+    columns = {"begin": begin, "end": given.get("end", begin), "node": given["node"]}
+    table: dict[str, Any] = {key: _numbers(name, key, values) for key, values in columns.items()}
+    begin, end, node = table["begin"], table["end"], table["node"]
+    if not len(begin) == len(end) == len(node):
+        raise OptionError(
+            f"{name}: begin, end and node must have one length, got {len(begin)}, {len(end)}, {len(node)}"
+        )
+    order = np.lexsort((node, end, begin))
+    begin, end, node = begin[order], end[order], node[order]
+    wrong = np.flatnonzero((end < begin) | (np.diff(end, prepend=-np.inf) < 0))
+    if len(wrong):
+        row = int(wrong[0])
+        raise OptionError(
+            f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before it begins, or before one that "
+            f"began earlier; that is not supported"
+        )
+    if ((node != np.floor(node)) | (node < 0) | (node >= machine.nodes)).any():
+        raise OptionError(f"{name}: nodes must be whole numbers from 0 to {machine.nodes - 1}")
+    p = checks.number(f"p of {name}", given.get("p", 1.0), low=0.0, high=1.0)
+    return {"begin": begin, "end": end, "node": node.astype(np.int32), "p": p}
+
+
+def checkpoint_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64] | None:
+    """Seconds of work between two checkpoints of each job; None without a fixed interval."""
+    return own_intervals(policy, jobs) if policy.is_written() else policy.work_between(jobs.size)
+
+
+def own_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64]:
+    """What a `Checkpointing` written in Python plans, checked: one interval per job."""
+    name = type(policy).__name__
+    checks.number(f"{name}.cost", getattr(policy, "cost", None), low=0.0, unit="seconds")
+    intervals = _numbers(f"{name}.intervals", "it", policy.intervals(jobs), finite=False)
+    if intervals.shape != (len(jobs),) or not (intervals > 0).all():
+        raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {intervals!r:.60}")
+    return intervals
+
+
+def _numbers(name: str, what: str, given: Any, *, finite: bool = True) -> NDArray[np.float64]:
+    try:
+        values = np.ascontiguousarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise OptionError(f"{name}: {what} must be numbers, got {given!r:.60}") from None
+    if values.ndim != 1 or np.isnan(values).any() or (finite and not np.isfinite(values).all()):
+        raise OptionError(f"{name}: {what} must be one row of numbers{', finite ones' if finite else ''}, without NaN")
+    return values
 
 
 def guarded(lowered: dict[str, Any]) -> dict[str, Any]:

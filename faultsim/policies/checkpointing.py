@@ -30,15 +30,57 @@ __all__ = [
 
 
 class Checkpointing(Policy):
-    """Base of checkpointing policies."""
+    """Base of checkpointing policies; subclass it to write your own in Python.
+
+    Override `intervals`, which is called once, before the run begins, and set `cost`, the seconds that a checkpoint
+    takes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> class LargeJobsOften(fs.Checkpointing):
+    ...     cost = 30.0
+    ...     def intervals(self, jobs):
+    ...         return 7200.0 / jobs.size
+    >>> log = fs.Workload(submit=[0], runtime=[5000], size=[4])
+    >>> fs.simulate(log, fs.Cluster(4), checkpointing=LargeJobsOften()).jobs["checkpoint_time"]
+    array([60.])
+    """
 
     kind: ClassVar[str] = "checkpointing"
+    name: ClassVar[str] = "python"
     #: Whether its checkpoints are known in advance, so that the scheduler takes them into account.
     planned: ClassVar[bool] = False
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
         """Seconds of work between two checkpoints for a job of each size; None without a fixed interval."""
         return None
+
+    def intervals(self, jobs: Any) -> ArrayLike:
+        """Seconds of work between two planned checkpoints of each job (model.md#planned).
+
+        Parameters
+        ----------
+        jobs : Workload
+            The jobs of the run, with all columns of the log.
+
+        Returns
+        -------
+        array of shape (len(jobs),)
+            Above 0; ``inf`` for a job that takes none.
+        """
+        raise OptionError(f"{type(self).__name__} must define intervals(self, jobs)")
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the package's own."""
+        return not cls.__module__.startswith("faultsim.policies.")
+
+    def lower(self) -> dict[str, Any]:
+        """As `Policy.lower`, with the object itself for one written in Python."""
+        if not self.is_written():
+            return super().lower()
+        return {"name": "python", "cost": getattr(self, "cost", 0.0), "object": self}
 
 
 class Victims(Policy):

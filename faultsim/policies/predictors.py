@@ -38,9 +38,29 @@ _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
 
 
 class Predictor(Policy):
-    """Base of predictors."""
+    """Base of predictors; subclass it to write your own in Python.
+
+    Override `predict`, which is called once, before the run begins; and set `needs_failures` to False if it does not
+    look at the failures of the run.
+
+    Examples
+    --------
+    Half an hour of warning, for the nodes of the first half of the machine:
+
+    >>> import faultsim as fs
+    >>> class HalfBlind(fs.Predictor):
+    ...     def predict(self, trace, machine, rng):
+    ...         seen = trace.node < machine.nodes // 2
+    ...         return {"begin": trace.time[seen] - 1800, "end": trace.time[seen], "node": trace.node[seen], "p": 0.9}
+    >>> log = fs.Workload(submit=[0], runtime=[50], size=[1])
+    >>> failures = fs.FailureTrace([20, 30], [0, 1], 5)
+    >>> result = fs.simulate(log, fs.Cluster(4), failures=failures, predictor=HalfBlind(), placement=fs.SafestFirst())
+    >>> result.jobs["restarts"]
+    array([0], dtype=int32)
+    """
 
     kind: ClassVar[str] = "predictor"
+    name: ClassVar[str] = "python"
     #: Whether it looks at the failures of the run, and so requires them.
     needs_failures: ClassVar[bool] = True
     #: Whether it names nodes; placement cannot use one that does not.
@@ -53,7 +73,36 @@ class Predictor(Policy):
 
     def dated(self, trace: FailureTrace) -> Dated:
         """Times, nodes and probability of dated predictions, of failures of the run."""
-        raise OptionError(f"{self!r} makes no predictions; use one of faultsim's, or PredictionTrace for your own")
+        raise OptionError(f"{self!r} makes no predictions")
+
+    def predict(self, trace: FailureTrace | None, machine: Any, rng: np.random.Generator) -> Mapping[str, Any]:
+        """All that will be predicted in a run.
+
+        Parameters
+        ----------
+        trace : FailureTrace or None
+            The failures of the run.
+        machine : Cluster or Torus
+            Where it is.
+        rng : numpy.random.Generator
+            A stream of the run's seed; draw from nothing else.
+
+        Returns
+        -------
+        mapping
+            Columns ``node``, and ``begin`` and ``end`` (s) of each prediction, or ``time`` for dated ones; and their
+            one probability ``p``, 1 if it is missing.
+        """
+        raise OptionError(f"{type(self).__name__} must define predict(self, trace, machine, rng)")
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the package's own."""
+        return not cls.__module__.startswith("faultsim.policies.")
+
+    def lower(self) -> dict[str, Any]:
+        """As `Policy.lower`, with the object itself for one written in Python."""
+        return {"name": "python", "object": self} if self.is_written() else super().lower()
 
 
 @dataclass(frozen=True)

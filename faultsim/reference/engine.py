@@ -102,7 +102,9 @@ class Run:
         check_settings(settings)
         rules = rules_of(settings)
         table, nodes = table_of(settings)
-        jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size)
+        jobs = make_jobs(
+            settings, rules, table, submit, runtime, estimate, size, (world or {}).get("checkpoint_interval")
+        )
         self.state = state = State(settings, rules, jobs, table, nodes, World(world))
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
@@ -183,6 +185,7 @@ def make_jobs(
     runtime: ArrayLike,
     estimate: ArrayLike,
     size: ArrayLike,
+    intervals: ArrayLike | None = None,
 ) -> list[Job]:
     """The jobs, by (submit, index).
 
@@ -195,6 +198,8 @@ def make_jobs(
         executed = min(r, e) if settings["overrun"] == "kill" else r
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
         job.interval = rules["checkpointing"].interval_of(n)
+        if intervals is not None and math.isfinite(planned := np.asarray(intervals)[i]):
+            job.interval = float(planned)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
         job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
         jobs.append(job)

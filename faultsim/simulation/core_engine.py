@@ -79,7 +79,7 @@ def core_engine(
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
     if "rescheduling" in options:
         columns["parts"] = {"strategy": _part("strategy", options["rescheduling"]["strategy"]["name"], machine)[0]}
-    if checkpointing:
+    if checkpointing and "checkpoint_interval" not in columns:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
     matters = bool(columns.get("live") or rows.get("failures") or rows.get("alarms") or "nodes" in follows)

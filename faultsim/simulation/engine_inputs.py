@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.policies import BeforeFailure, Blind, Fars, PredictedWindows, Predictor
+from faultsim.policies.adapters import own_predictions
 from faultsim.policies.base import Policy
 from faultsim.policies.interval_reports import MOST, bucket_numbers, refuse_short
 from faultsim.simulation.options import RunOptions
@@ -38,7 +39,10 @@ def make_world(run: RunOptions, begin: float) -> dict[str, Table] | None:
     trace = run.failures
     if trace is not None and len(trace):
         world["failures"] = {"time": trace.time, "node": trace.node, "downtime": trace.downtime}
-    foreseen = predictions(run.predictor, trace, nodes=run.machine.nodes, seed=run.seed)
+    if run.predictor is not None and run.predictor.is_written():
+        foreseen = own_predictions(run.predictor, trace, run.machine, run.seed)
+    else:
+        foreseen = predictions(run.predictor, trace, nodes=run.machine.nodes, seed=run.seed)
     if len(foreseen["node"]):
         world["predictions"] = foreseen
     asked = alarms(run.checkpointing, run.predictor, trace, foreseen, begin)

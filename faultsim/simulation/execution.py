@@ -19,7 +19,7 @@ from faultsim.data.workload import Workload, concat
 from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import guarded
+from faultsim.policies.adapters import checkpoint_intervals, guarded
 from faultsim.policies.registry import from_lowered
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
@@ -78,9 +78,14 @@ class Execution:
             self.log.size,
         ]
         world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}
+        if run.checkpointing is not None and run.checkpointing.is_written():
+            world["checkpoint_interval"] = checkpoint_intervals(run.checkpointing, self.log)
         if live:
             settings["record"] = True
             world |= {"live": True, "known": len(self.log)}
+            if "checkpoint_interval" in world:
+                rest = np.full(live - len(self.log), INFINITY)
+                world["checkpoint_interval"] = np.append(world["checkpoint_interval"], rest)
             columns = [
                 np.append(column, np.full(live - len(self.log), rest, column.dtype))
                 for column, rest in zip(columns, _TO_COME, strict=True)
@@ -133,7 +138,7 @@ class Execution:
         settings = self.engine.settings
         interval = key = None
         if settings["checkpointing"]:
-            interval = from_lowered("checkpointing", settings["checkpointing"]).work_between(log.size)
+            interval = checkpoint_intervals(from_lowered("checkpointing", settings["checkpointing"]), log)
         if has_inputs(settings["scheduler"]["order"]["name"]):
             inputs = from_lowered("order", settings["scheduler"]["order"]).inputs(estimate, log.size)
             key = inputs.get("queue_key")

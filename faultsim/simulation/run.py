@@ -31,6 +31,7 @@ from faultsim.policies import (
     known_policies,
     parse_policy,
 )
+from faultsim.policies.adapters import checkpoint_intervals
 from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.result import Result
@@ -215,7 +216,7 @@ class Run:
     def _refuse_many_checkpoints(self, log: Workload, estimate: NDArray[np.float64]) -> float:
         """Reject intervals that are far too short for the run times; return the seconds of planned checkpoints."""
         policy = self.checkpointing
-        between = None if policy is None else policy.work_between(log.size)
+        between = None if policy is None else checkpoint_intervals(policy, log)
         if policy is None or between is None:
             return 0.0
         if between.min() < LEAST_INTERVAL:

@@ -143,6 +143,8 @@ def rerun(
     *,
     scheduler: Scheduler | None = None,
     placement: Placement | None = None,
+    predictor: Predictor | None = None,
+    checkpointing: Checkpointing | None = None,
     progress: bool | Progress = False,
 ) -> Result:
     """Repeat the run behind a result; the same version gives the same bytes.
@@ -151,7 +153,7 @@ def rerun(
     ----------
     result : Result
         A result of this session or a loaded one; it contains the workload.
-    scheduler, placement : optional
+    scheduler, placement, predictor, checkpointing : optional
         Needed only for a loaded result that used a policy written in Python, which is not saved.
 
     Raises
@@ -171,8 +173,14 @@ def rerun(
     options = dict(record.settings)
     options.pop("machine")
     engine = options.pop("engine")
+    own: dict[str, Any] = {
+        "scheduler": scheduler,
+        "placement": placement,
+        "predictor": predictor,
+        "checkpointing": checkpointing,
+    }
     for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling"):
-        given = {"scheduler": scheduler, "placement": placement}.get(kind)
+        given = own.get(kind)
         options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
     options["failures"] = record.failures
     columns: dict[str, Any] = dict(record.columns)

@@ -35,6 +35,10 @@ class NoCheckpoint:
         return [job for job in state.running if job.has(node)]
 
 
+class Written(NoCheckpoint):
+    """Planned by a method in Python, before the run: `faultsim.reference.engine` has the intervals."""
+
+
 class Periodic(NoCheckpoint):
     def interval_of(self, size: int) -> float:
         return float(self.rule["interval"])
