@@ -121,6 +121,9 @@ def policies_page() -> list[str]:
         ]  # fmt: skip
         if parameters:
             lines += table(("class", "parameter", "type", "unit", "default", "meaning"), parameters)
+        if kind == "order":
+            presets = [(f"`{row.name}`", f"`{row.text}`", row.source) for row in faultsim.Key.presets.values()]
+            lines += table(("preset of `Key`", "expression", "source"), presets)
     return lines
 
 

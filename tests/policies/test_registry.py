@@ -97,6 +97,8 @@ def test_the_page_of_policies_lists_every_row():
         assert any(f"`{row.name}`" in line and f"`{row.cls.__name__}`" in line for line in lines)
         for parameter in row.parameters:
             assert any(f"`{row.cls.__name__}` | `{parameter.name}`" in line for line in lines)
+    for preset in fs.Key.presets.values():
+        assert f"| `{preset.name}` | `{preset.text}` | {preset.source} |" in lines
 
 
 NAMES = {row.name for row in (*POLICIES, *WRITTEN)}
