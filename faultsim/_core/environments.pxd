@@ -33,6 +33,7 @@ cdef struct slot_t:
     char *results            # the result columns of `s`
     double started           # what the jobs that have started add to the sum that the metric is the mean of
     double paid              # the metric as rewards have paid it
+    int64_t illegal          # actions that were not possible
     int32_t shown            # places of the queue that the observation shows
 
 cdef class PickJobs:

@@ -195,7 +195,7 @@ cdef class PickJobs:
         s.now = s.clock = s.submit[0]
         source_next(s, FROM_ARRIVALS, s.submit[0])
         e.started = e.paid = 0.0
-        self.illegal[at] = 0
+        e.illegal = 0
         code = self.settle(e)
         if code < 0:
             return code
@@ -244,7 +244,7 @@ cdef class PickJobs:
         cdef queue_t *q = &s.queue
         cdef int32_t place, job
         if not self.possible(s, action):
-            self.illegal[at] += 1
+            e.illegal += 1
             action = self.slots if self.possible(s, self.slots) else self.first_that_fits(s)
         if action < self.slots:
             place = q.head + <int32_t>action
@@ -297,7 +297,7 @@ cdef class PickJobs:
             mask[i] = s.need[s.queue.job[s.queue.head + i]] <= s.free
         memset(mask + n, 0, self.slots - n)
         mask[self.slots] = e.over or self.possible(s, self.slots)
-        self.now[at] = s.now
+        self.now[at], self.illegal[at] = s.now, e.illegal
         if self.preset == COMPACT:
             self.show_compact(e, self.seen + at * self.row, n)
         else:
