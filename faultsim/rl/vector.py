@@ -208,8 +208,9 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         ended = self._out["ended"].astype(np.bool_)
         return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), self._info(ended)
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close(self, **kwargs: Any) -> None:
         """End the threads."""
+        super().close(**kwargs)
         if self._pool is not None:
             self._pool.shutdown()
 
