@@ -6,13 +6,14 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.state cimport sim_t
+from faultsim._core.tables.machine cimport permit_t, place_t
 
 cdef class Decision:
     cdef object engine       # keeps the memory of `s`
     cdef sim_t *s
     cdef int64_t number
     cdef readonly str kind
-    cdef readonly double now
+    cdef double at
     cdef readonly bint disturbed
     cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
     # Rows of the user's log, and back; NULL: a row is a job's number.
@@ -34,7 +35,11 @@ cdef class Decision:
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int32_t head_of(self, object head) except -1
     cdef int look_ahead(self, int32_t head) except -1
-    cdef int begin(self, int32_t job, int32_t at, int32_t size, object nodes, object box) except -1
+    cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1
+    cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1
+    cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1
+    cdef object whole_numbers(self, Py_ssize_t job, object nodes, object box)
+    cdef int refuse_unless_named(self) except -1
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1
     cdef int conclude(self, int code) except -1
     cdef int32_t row_of(self, int32_t job) noexcept

@@ -40,15 +40,11 @@ cdef object ints(const int32_t *values, Py_ssize_t n):
     return np.frombuffer(PyBytes_FromStringAndSize(<const char *>values, n * sizeof(int32_t)), np.int32)
 
 
-cdef object as_given(object where):
-    return None if where is None else np.ravel(where).tolist()
-
-
 cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of,
                            int64_t n_rows):
     cdef Decision d = Decision.__new__(Decision)
     s.n_decisions += 1
-    d.engine, d.s, d.number, d.kind, d.now = engine, s, s.n_decisions, kind, s.now
+    d.engine, d.s, d.number, d.kind, d.at = engine, s, s.n_decisions, kind, s.now
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding else s.unforeseen
     d.head = -1
@@ -67,8 +63,6 @@ cdef class Decision:
     ----------
     kind : str
         ``"schedule"``: a scheduling pass; ``"time"``: ``until`` was reached.
-    now : float
-        Seconds.
     disturbed : bool
         Whether something has happened since the last pass that voids plans: a failure with an effect, a repair, a
         requested checkpoint, a move, a requeue, or a job that outlives its estimate (model.md#disturbances).
@@ -101,9 +95,9 @@ cdef class Decision:
         c_free(self.later)
 
     def __repr__(self):
-        if self.number != self.s.n_decisions:
-            return f"<Decision: {self.kind} at {self.now:g} s, over>"
-        return (f"<Decision: {self.kind} at {self.now:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
+        if self.s == NULL or self.number != self.s.n_decisions:
+            return f"<Decision: {self.kind} at {self.at:g} s, over>"
+        return (f"<Decision: {self.kind} at {self.at:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
                 f"{self.s.running} running, {usable(self.s)} free>")
 
     # ------------------------------------------------------------------ below
@@ -112,8 +106,15 @@ cdef class Decision:
         raise self.engine.settings["decision_error"](text)
 
     cdef int check(self) except -1:
+        if self.s == NULL:
+            raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
+        if self.s.closed:
+            self.refuse("the simulation is in the middle of an act, in another thread or in the policy that asks")
         if self.number != self.s.n_decisions:
-            self.refuse(f"this decision (at {self.now:g} s) is over: the simulation has gone on")
+            self.refuse(f"this decision (at {self.at:g} s) is over: the simulation has gone on")
+        if self.at != self.s.now:        # what changed nothing has happened, and then it came to a deadlock
+            self.at = self.s.now
+            self.head = -1
         return 0
 
     cdef int act(self) except -1:
@@ -125,6 +126,25 @@ cdef class Decision:
         catch_up(self.s)
         self.head = -1
         return 0
+
+    cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1:
+        """Start a job that waits at `at`, after `act`."""
+        cdef int code
+        self.s.closed = True
+        code = start_job(self.s, job, size, place, at != self.s.queue.head)
+        self.s.closed = False
+        self.s.given = NULL
+        self.conclude(code)
+        return self.leave_queue(at)
+
+    cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1:
+        """Whether a box is free; the placement rule, perhaps one in Python, chooses it."""
+        cdef int code
+        self.s.closed = True
+        code = choose_now(self.s, job, self.s.machine.occ, size, permit, place)
+        self.s.closed = False
+        self.conclude(code)
+        return code
 
     cdef int conclude(self, int code) except -1:
         if code < 0:
@@ -143,6 +163,11 @@ cdef class Decision:
         else:
             self.refuse(f"there is no job {row}: the log has rows 0 to {self.n_rows - 1}")
         return job
+
+    cdef int refuse_unless_named(self) except -1:
+        if not self.s.machine.named:
+            self.refuse("this run only counts its nodes, as nothing asks which they are: use External() or record=True")
+        return 0
 
     cdef int32_t row_of(self, int32_t job) noexcept:
         return job if self.row == NULL else self.row[job]
@@ -179,20 +204,24 @@ cdef class Decision:
     # ------------------------------------------------------------------ what there is
 
     @property
+    def now(self):
+        """Seconds."""
+        if self.s != NULL and self.number == self.s.n_decisions and self.at != self.s.now:
+            self.at = self.s.now
+            self.head = -1
+        return self.at
+
+    @property
     def queue(self):
         """The waiting jobs, in queue order: iterable, with columns (`Waiting`)."""
         self.check()
-        cdef Waiting found = Waiting.__new__(Waiting)
-        found.decision = self
-        return found
+        return Waiting.__new__(Waiting, self)
 
     @property
     def running(self):
         """The jobs that hold nodes, by row, with columns (`Running`)."""
         self.check()
-        cdef Running found = Running.__new__(Running)
-        found.decision = self
-        return found
+        return Running.__new__(Running, self)
 
     @property
     def free(self):
@@ -223,6 +252,7 @@ cdef class Decision:
         cdef machine_t *m = &self.s.machine
         cdef int32_t i
         self.check()
+        self.refuse_unless_named()
         busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
         shape = self.engine.settings["machine"]
         return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.placed else busy
@@ -371,11 +401,11 @@ cdef class Decision:
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1:
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
-        cdef int32_t size = s.need[job], limit, at
+        cdef int32_t size = s.need[job], at
+        cdef int64_t limit
         cdef bint outlives
         cdef permit_t permit
         cdef place_t place
-        cdef int code
         if s.state[job] != JOB_QUEUED or size > usable(s):
             return 0
         if job == head:
@@ -388,23 +418,19 @@ cdef class Decision:
             if do_it:
                 at = self.waiting_at(job)
                 self.act()
-                self.conclude(start_job(s, job, size, NULL, at != s.queue.head))
-                self.leave_queue(at)
+                self.launch(job, at, size, NULL)
             return 1
         memset(&permit, 0, sizeof(permit))
         permit.later = self.later
         permit.need = s.need[head]
-        limit = min(size + growth, usable(s))
+        limit = min(<int64_t>size + growth, <int64_t>usable(s))
         set_window(s, job, s.now)
         while size != 0 and size <= limit:
-            code = choose_now(s, job, m.occ, size, &permit if outlives else NULL, &place)
-            self.conclude(code)
-            if code:
+            if self.choose(job, size, &permit if outlives else NULL, &place):
                 if do_it:
                     at = self.waiting_at(job)
                     self.act()
-                    self.conclude(start_job(s, job, size, &place, at != s.queue.head))
-                    self.leave_queue(at)
+                    self.launch(job, at, size, &place)
                 return 1
             size = m.next_size(m.state, size + 1)
         return 0
@@ -424,53 +450,56 @@ cdef class Decision:
             On a torus: base x, y, z and extents a, b, c of a free box that is large enough, as `boxes` lists them; by
             default the placement rule chooses among those of the smallest size that has one.
         """
+        # Arrays of the caller's own run code of its own: first of all.
+        given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
         cdef int32_t j = self.find(job), at = self.waiting_at(j), size = self.s.need[j]
         cdef machine_t *m = &self.s.machine
         cdef place_t place
-        cdef int code = 0
+        cdef bint found = False
         if size > usable(self.s):
             self.refuse(f"job {job} cannot start: it needs {size} nodes and {usable(self.s)} are free")
-        if nodes is not None:
-            self.begin(j, at, size, nodes, None)
-        elif box is not None:
-            self.begin(j, at, size, None, box)
+        if given is not None:
+            self.begin(j, at, size, given, nodes is None)
         elif not m.placed:
             self.act()
-            self.conclude(start_job(self.s, j, size, NULL, at != self.s.queue.head))
-            self.leave_queue(at)
+            self.launch(j, at, size, NULL)
         else:
             if size <= m.largest_now(m.state):
                 set_window(self.s, j, self.s.now)
                 while size != 0 and size <= usable(self.s):
-                    code = choose_now(self.s, j, m.occ, size, NULL, &place)
-                    self.conclude(code)
-                    if code:
+                    found = self.choose(j, size, NULL, &place)
+                    if found:
                         break
                     size = m.next_size(m.state, size + 1)
-            if not code:
+            if not found:
                 self.refuse(f"job {job} cannot start: no box of {self.s.need[j]} nodes or more is free")
             self.act()
-            self.conclude(start_job(self.s, j, size, &place, at != self.s.queue.head))
-            self.leave_queue(at)
-        self.note("start", (job,), {"nodes": as_given(nodes), "box": as_given(box)})
+            self.launch(j, at, size, &place)
+        taken = None if given is None else given.tolist()
+        self.note("start", (job,), {"nodes": None if nodes is None else taken, "box": taken if nodes is None else None})
 
-    cdef int begin(self, int32_t job, int32_t at, int32_t size, object nodes, object box) except -1:
+    cdef object whole_numbers(self, Py_ssize_t job, object nodes, object box):
+        what, asked = ("nodes", nodes) if nodes is not None else ("box", box)
+        try:
+            given = np.ascontiguousarray(asked)
+            if given.dtype.kind not in "iu":
+                raise TypeError
+        except (TypeError, ValueError, OverflowError):
+            self.check()
+            self.refuse(f"{what} of job {job} must be whole numbers, got {asked!r}")
+        if given.dtype != np.int32:      # what does not fit is no node either
+            given = np.clip(given, -1, 0x7FFFFFFF).astype(np.int32)
+        return given.ravel()
+
+    cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1:
         """Start a job where the caller says."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef const int32_t[::1] list_
         cdef place_t place
         cdef int i
-        what, asked = ("nodes", nodes) if box is None else ("box", box)
-        try:
-            where = np.ascontiguousarray(asked)
-            if where.dtype.kind not in "iu":
-                raise TypeError
-            where = where.astype(np.int32, casting="same_kind" if where.dtype.kind == "i" else "unsafe")
-        except (TypeError, ValueError, OverflowError):
-            self.refuse(f"{what} of job {self.row_of(job)} must be whole numbers, got {asked!r}")
-        list_ = where.ravel()
-        if box is None:
+        list_ = where
+        if not boxed:
             if m.placed:
                 self.refuse("jobs on a torus take boxes: give box=, not nodes=")
             if list_.shape[0] != size:
@@ -480,13 +509,11 @@ cdef class Decision:
                     self.refuse(f"there is no node {list_[i]}: nodes are 0 to {s.nodes - 1}")
                 if m.marked(m.state, m.occ, list_[i]):
                     self.refuse(f"node {list_[i]} is not free")
-            if len(set(where.ravel().tolist())) != size:
+            if len(set(where.tolist())) != size:
                 self.refuse(f"nodes of job {self.row_of(job)} are named twice")
             self.act()
             s.given = &list_[0]
-            code = start_job(s, job, size, NULL, at != s.queue.head)
-            s.given = NULL
-            self.conclude(code)
+            self.launch(job, at, size, NULL)
         else:
             if not m.placed:
                 self.refuse("jobs on a cluster take nodes: give nodes=, not box=")
@@ -495,20 +522,20 @@ cdef class Decision:
             for i in range(6):
                 place.part[i] = list_[i]
             if not m.is_place(m.state, &place):
-                self.refuse(f"{tuple(where.ravel().tolist())} is no box of this machine")
+                self.refuse(f"{tuple(where.tolist())} is no box of this machine")
             if m.size_of(&place) < s.size[job]:
                 self.refuse(f"job {self.row_of(job)} asks for {s.size[job]} nodes, and the box has {m.size_of(&place)}")
             if m.meets(m.state, m.occ, &place):
-                self.refuse(f"box {tuple(where.ravel().tolist())} is not free")
+                self.refuse(f"box {tuple(where.tolist())} is not free")
             self.act()
-            self.conclude(start_job(s, job, m.size_of(&place), &place, at != s.queue.head))
-        self.leave_queue(at)
+            self.launch(job, at, m.size_of(&place), &place)
         return 0
 
     def requeue(self, Py_ssize_t job):
         """Stop a running job: it loses what it has not saved and waits again, as after a failure (model.md#kill)."""
         cdef int32_t j = self.find(job)
         cdef sim_t *s = self.s
+        cdef int code
         if s.state[j] != JOB_RUNNING:
             self.refuse(f"job {job} cannot be requeued: it {_PHRASES[s.state[j]]}")
         if s.start[j] > s.now:
@@ -520,7 +547,10 @@ cdef class Decision:
         self.conclude(stop_job(s, j))
         if s.record.on:
             self.conclude(record_event(s, EV_RESCHEDULE, j, -1))
-        self.conclude(sort_queue(s))
+        s.closed = True
+        code = sort_queue(s)
+        s.closed = False
+        self.conclude(code)
         self.note("requeue", (job,), {})
 
     def wake(self, double at):
@@ -542,6 +572,9 @@ cdef class Waiting:
     """The waiting jobs in queue order, as columns.  Each look is at the queue as it is then."""
 
     cdef Decision decision
+
+    def __cinit__(self, Decision decision not None):
+        self.decision = decision
 
     def __len__(self):
         self.decision.check()
@@ -618,6 +651,9 @@ cdef class Running:
 
     cdef Decision decision
 
+    def __cinit__(self, Decision decision not None):
+        self.decision = decision
+
     def __len__(self):
         return len(self.numbers())
 
@@ -631,6 +667,14 @@ cdef class Running:
         jobs = [s.releases.items[i].job for i in range(s.releases.n) if s.releases.items[i].job >= 0]
         jobs.sort(key=self.decision.engine.row_key)
         return np.array(jobs, np.int32)
+
+    cdef object followed(self):
+        """The same, if it is known how far each is."""
+        cdef sim_t *s = self.decision.s
+        found = self.numbers()
+        if not s.track.on and s.migration.cost > 0 and counts(s.moves, found).any():
+            self.decision.refuse("this run does not follow jobs that pause: use External() to see how far they are")
+        return found
 
     @property
     def index(self):
@@ -657,17 +701,19 @@ cdef class Running:
     @property
     def progress(self):
         """Work done (s of the run time)."""
-        return column(self.decision.s, self.numbers(), 5)
+        return column(self.decision.s, self.followed(), 5)
 
     @property
     def saved(self):
         """Work that a failure now would leave (s of the run time)."""
-        return column(self.decision.s, self.numbers(), 6)
+        return column(self.decision.s, self.followed(), 6)
 
     @property
     def where(self):
         """Where each is: boxes (x, y, z, a, b, c) as int32 of shape (k, 6), on a cluster a list of arrays of nodes."""
-        return [self.decision.engine.nodes_of(job) for job in self.numbers().tolist()]
+        jobs = self.numbers().tolist()
+        self.decision.refuse_unless_named()
+        return [self.decision.engine.nodes_of(job) for job in jobs]
 
     def __getattr__(self, name):
         return self.decision.engine.column_of(name, self.index)
@@ -702,6 +748,8 @@ cdef object column(const sim_t *s, object jobs, int which):
             out[i] = s.start[j]
         elif which == 4:
             out[i] = s.expected[j]
+        elif not s.track.on:
+            out[i] = max(0.0, s.now - s.start[j]) if which == 5 else 0.0
         elif s.now < s.start[j]:
             out[i] = s.track.at[j].safe
         else:

@@ -20,11 +20,11 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.event_loop cimport catch_up, end_pass, fire_arrival, next_time, run_instant, take_pass
 from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
 from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outages_before, repair_now
 from faultsim._core.faults.progress cimport progress_end, progress_extend, progress_know, progress_open
 from faultsim._core.inputs cimport set_inputs
-from faultsim._core.queue cimport queue_again, sort_as_of_pass
+from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, add_source, disturb,
@@ -144,6 +144,7 @@ cdef class Engine:
         if s.track.on:
             self.translate(progress_open(s))
             self.translate(outages_before(s))
+            s.unforeseen = False     # there were no plans yet
         if s.trace.n > 0:
             add_source(s, FROM_TRACE, EV_FAILURE, INFINITY if s.trace.next == s.trace.n else s.trace.time[s.trace.next],
                        fire_failure)
@@ -223,8 +224,9 @@ cdef class Engine:
         cdef int code
         self.refuse_if_unusable()
         self.busy = True
+        self.s.n_decisions += 1
         with nogil:
-            code = loop(&self.s, most, until)
+            code = go_on(&self.s, most, until)
         return self.conclude(code)
 
     def conclude(self, int code):
@@ -238,8 +240,9 @@ cdef class Engine:
         cdef int code
         self.refuse_if_unusable()
         self.busy = True
+        self.s.n_decisions += 1
         with nogil:
-            code = run_instant(&self.s, next_time(&self.s))
+            code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s, next_time(&self.s))
         self.busy = False
         self.translate(code)
         return code != DONE
@@ -265,9 +268,11 @@ cdef class Engine:
         cdef sim_t *s = &self.s
         cdef int64_t number = s.n_decisions
         cdef bint deciding = s.deciding
+        cdef bint stopped = self.stopped
+        cdef event_t left_over
         cdef int code = R_BUDGET
         self.refuse_if_unusable()
-        if until < s.now:
+        if not until >= s.now:
             raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
         s.n_decisions += 1
         self.stopped = False
@@ -282,8 +287,8 @@ cdef class Engine:
             self.busy = False
         if code == R_DECIDE:
             return self.decide("schedule")
-        if code == STUCK and deciding:
-            s.n_decisions, s.deciding = number, deciding         # as if it had not been tried
+        if code == STUCK and s.scheduler.elsewhere:
+            s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
             raise self.settings["decision_error"](self.deadlock())
         self.translate(code)
         if until == INFINITY:
@@ -291,12 +296,19 @@ cdef class Engine:
         if s.now < until:
             s.now = until
         self.stopped = True
+        while s.n_done == s.known and s.heap.n > 0 and s.heap.items[0].time < until:
+            heap_pop(&s.heap, &left_over)
+        if s.scheduler.elsewhere:        # by what their keys are now
+            s.closed = True
+            code = sort_queue(s)
+            s.closed = False
+            self.translate(code)
         return self.decide("time")
 
     @property
     def decision(self):
         """What is to be decided now; None if nothing is."""
-        if self.busy or not (self.s.deciding or self.stopped):
+        if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
         return self.decide("schedule" if self.s.deciding else "time")
 
@@ -338,8 +350,10 @@ cdef class Engine:
 
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
-        scheduler.schedule(self.decide("schedule"))
-        self.s.n_decisions += 1
+        try:
+            scheduler.schedule(self.decide("schedule"))
+        finally:
+            self.s.n_decisions += 1
 
     def translate_outside(self, int code):
         """What a decision could not do leaves the simulation in the middle of something."""
@@ -368,8 +382,23 @@ cdef class Engine:
         self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
         return found
 
+    cdef int refuse_unless_still(self) except -1:
+        """To look is possible in a pass that is decided in Python, too, where only that moves."""
+        if self.s.closed or (self.busy and not self.s.deciding):
+            raise self.broken(
+                "this simulation is in the middle of a step, in another thread or in the policy that asks")
+        return 0
+
+    cdef int sort_by_now(self) except -1:
+        """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
+        cdef int code
+        self.s.closed = True
+        code = sort_as_of_pass(&self.s)
+        self.s.closed = False
+        return self.translate(code)
+
     cdef int refuse_if_unusable(self) except -1:
-        if self.busy:
+        if self.busy or self.s.closed:
             raise self.broken(
                 "this simulation is in the middle of a step, in another thread or in the policy that asks")
         if self.failed:
@@ -385,6 +414,7 @@ cdef class Engine:
     @property
     def next_time(self):
         """Time of the next event, inf when none is left."""
+        self.refuse_unless_still()
         return next_time(&self.s)
 
     @property
@@ -415,21 +445,23 @@ cdef class Engine:
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""
         cdef int32_t i
+        self.refuse_unless_still()
         if not self.busy and not self.failed:
-            self.translate(sort_as_of_pass(&self.s))
+            self.sort_by_now()
         return np.array([self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)], np.int32)
 
     def running(self):
         """Jobs that hold nodes (row numbers, int32), ascending."""
         cdef int32_t i
+        self.refuse_unless_still()
         jobs = [self.s.releases.items[i].job for i in range(self.s.releases.n)]
         return np.sort(np.array([job for job in jobs if job >= 0], np.int32))
 
     def verify(self):
         """Check the invariants (model.md#invariants); EngineError says which is broken."""
         cdef const char *found
-        with nogil:
-            found = broken_invariant(&self.s)
+        self.refuse_unless_still()
+        found = broken_invariant(&self.s)        # with the GIL: nobody else must act meanwhile
         if found != NULL:
             raise self.broken(found.decode())
 
@@ -438,6 +470,7 @@ cdef class Engine:
         cdef Engine other
         cdef int code
         self.refuse_if_unusable()
+        self.busy = self.s.closed = True         # before anything that may let another thread in
         other = Engine.__new__(Engine)
         other.settings, other.broken = self.settings, self.broken
         other.inputs = self.inputs
@@ -445,10 +478,9 @@ cdef class Engine:
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
         other.stopped = self.stopped
         other.columns = {name: column.copy() for name, column in self.columns.items()}
-        self.busy = True
         with nogil:
             code = sim_copy(&other.s, &self.s)
-        self.busy = False
+        self.busy = self.s.closed = other.s.closed = False
         if self.world.get("live"):
             other.own_inputs()
         other.point_to_columns()

@@ -249,6 +249,7 @@ cdef struct sim_t:
     int source_at[6]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes, n_ticks
     bint deciding            # a pass waits for somebody outside to decide
+    bint closed              # nobody may look or act: a decision asks a policy in Python, or somebody copies or checks
     bint disturbed           # something unforeseen happened before it, since the pass before that one
     bint unforeseen          # something has happened since the last pass
     int64_t n_decisions      # so often did somebody outside get to decide; a decision of another number is over

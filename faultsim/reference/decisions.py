@@ -20,7 +20,7 @@ class Decision:
 
     def __init__(self, state: State, kind: str, order: list[Job]) -> None:
         state.n_decisions += 1
-        self._state, self.kind, self.now, self._number = state, kind, state.now, state.n_decisions
+        self._state, self.kind, self._at, self._number = state, kind, state.now, state.n_decisions
         rows = state.world.rows
         self._rows = list(range(len(state.jobs))) if rows is None else rows.tolist()
         self._jobs = dict(zip(self._rows, state.jobs, strict=True))
@@ -30,6 +30,13 @@ class Decision:
             state.disturbed = False
 
     # -- what there is
+
+    @property
+    def now(self) -> float:
+        """Seconds."""
+        if self._number == self._state.n_decisions:
+            self._at = self._state.now
+        return self._at
 
     @property
     def queue(self) -> "Table":
@@ -97,7 +104,8 @@ class Decision:
         if table is None:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
         free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
-        return np.array([box[:6] for box in free], np.int32).reshape(-1, 6)
+        rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
+        return np.array(rows, np.int32).reshape(-1, 6)
 
     def expected_end(self, job: int, at: float | None = None) -> float:
         """When a waiting job would end if it were started then."""
@@ -158,7 +166,7 @@ class Decision:
         state.disturb()
         roll_back(state, found)
         state.write(THEFT, found)
-        requeue(state, found, (state.settings.get("recovery") or {"place": "arrival"})["place"])
+        requeue(state, found, (state.settings.get("recovery") or {}).get("place", "arrival"))
         self._order[:] = queue_order(state)
 
     def wake(self, at: float) -> None:

@@ -135,7 +135,7 @@ class Run:
     def advance(self, until: float = math.inf) -> Decision | None:
         """As `faultsim.Simulation.advance`."""
         state = self.state
-        if until < state.now:
+        if not until >= state.now:
             raise DecisionError(f"advance(until={until:g}): it is {state.now:g} s already")
         number = state.n_decisions
         state.n_decisions += 1

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,6 +136,7 @@ def test_a_dropped_job_keeps_its_row():
         (lambda d: d.start(2, nodes=[2]), "job 2 asks for 2 nodes, got 1"),
         (lambda d: d.start(2, nodes=[2, 2]), "nodes of job 2 are named twice"),
         (lambda d: d.start(2, nodes=[2, 4]), "there is no node 4: nodes are 0 to 3"),
+        (lambda d: d.start(2, nodes=[2**32 + 2, 3]), "there is no node"),
         (lambda d: d.start(2, nodes="ab"), "nodes of job 2 must be whole numbers, got 'ab'"),
         (lambda d: d.start(2, nodes=[2.0, 3.0]), "nodes of job 2 must be whole numbers"),
         (lambda d: d.start(2, box=(0, 0, 0, 1, 1, 1)), "jobs on a cluster take nodes"),
@@ -287,3 +289,112 @@ def test_an_error_in_a_scheduler_comes_out():
     for engine in ("core", "reference"):
         with pytest.raises(ZeroDivisionError, match="mine"):
             fs.simulate(LOG, fs.Cluster(4), scheduler=Broken(), engine=engine)
+
+
+# -- what broke once
+
+
+def test_a_run_that_counts_nodes_does_not_say_which():
+    d = fs.Simulation(LOG, fs.Cluster(4)).advance(until=1)
+    assert (d.running.progress.tolist(), d.running.saved.tolist(), d.down.tolist()) == ([1.0], [0.0], [])
+    for look in (lambda: d.occupancy, lambda: d.running.where):
+        with pytest.raises(fs.DecisionError, match="only counts its nodes"):
+            look()
+
+
+def test_decisions_and_columns_come_from_a_simulation():
+    d = simulation().advance()
+    empty = fs.Decision.__new__(fs.Decision)
+    assert "over" in repr(empty)
+    with pytest.raises(TypeError, match=r"comes from Simulation\.advance"):
+        _ = empty.free
+    for columns in (d.queue, d.running):
+        with pytest.raises(TypeError):
+            type(columns).__new__(type(columns))
+
+
+def test_what_is_given_may_run_code_of_its_own():
+    class Sly:
+        def __init__(self, act):
+            self.act = act
+
+        def __array__(self, *_, **__):
+            self.act()
+            return np.array([2, 3])
+
+    sim = simulation()
+    d = sim.advance()
+    with pytest.raises(fs.DecisionError, match="job 0 is not waiting: it is running"):
+        d.start(0, nodes=Sly(lambda: d.start(0)))
+    with pytest.raises(fs.DecisionError, match="is over"):
+        d.start(0, nodes=Sly(sim.advance))
+    sim.verify()
+
+
+@pytest.mark.parametrize("act", [lambda sim, d: d.start(1), lambda sim, d: sim.advance(), lambda sim, d: sim.copy()])
+def test_a_policy_that_is_asked_cannot_act(act):
+    class Order(fs.QueueOrder):
+        def keys(self, queue, now):
+            if acts:
+                acts.pop()(sim, d)
+            return queue.submit
+
+    acts = []
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.External(order=Order()))
+    sim.advance().start(0)
+    d = sim.advance()
+    acts.append(act)
+    with pytest.raises((fs.DecisionError, fs.EngineError), match="in the middle of"):
+        d.requeue(0)
+    sim.verify()
+
+
+def test_a_scheduler_that_failed_has_nothing_more_to_decide():
+    class Broken(fs.Scheduler):
+        def schedule(self, decision):
+            self.kept = decision
+            raise KeyboardInterrupt
+
+    scheduler = Broken()
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=scheduler)
+    with pytest.raises(KeyboardInterrupt):
+        sim.run()
+    with pytest.raises(fs.DecisionError, match="is over"):
+        scheduler.kept.start(0)
+    sim.verify()
+
+
+def test_time_goes_on_after_the_last_job():
+    sim = simulation()
+    d = sim.advance()
+    while d is not None:
+        easy(d)
+        d = sim.advance()
+    sim.advance(until=1000).wake(2000)
+    assert sim.advance(until=3000).now == 3000
+    sim.verify()
+    with pytest.raises(fs.DecisionError, match=r"advance\(until=nan\)"):
+        sim.advance(until=float("nan"))
+
+
+def test_a_decision_is_over_however_the_simulation_goes_on():
+    sim = simulation()
+    d = sim.advance()
+    sim.step()
+    with pytest.raises(fs.DecisionError, match="is over"):
+        d.start(0)
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_deadlock_after_a_stop_can_be_resolved(engine):
+    sim = simulation(engine=engine)
+    while len(sim.advance().queue) < len(LOG):
+        pass
+    d = sim.advance(until=20)
+    with pytest.raises(fs.DecisionError, match="deadlock"):
+        sim.advance()
+    assert (d.now, d.free) == (20, 4)
+    while d is not None:
+        easy(d)
+        d = sim.advance()
+    assert sim.done

@@ -13,7 +13,6 @@ cdef struct external_t:
 
 
 cdef inline int begin_pass(sim_t *s) noexcept nogil:
-    s.deciding = True
     s.disturbed, s.unforeseen = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now), False
     return sort_queue(s)
 
@@ -22,8 +21,8 @@ cdef int wait_for_caller(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef int code = begin_pass(s)
     if code == OK:
+        s.deciding = True
         return DECIDE
-    s.deciding = False
     return code
 
 
@@ -32,12 +31,13 @@ cdef int ask_python(void *state, void *sim) noexcept nogil:
     cdef int code = begin_pass(s)
     if code == OK:
         with gil:
+            s.deciding = True        # while the GIL is held, so that no other thread looks at what changes
             try:
                 (<object><PyObject *>s.owner).decide_in_python(<object>(<external_t *>state).object)
             except BaseException as error:
                 (<object><PyObject *>s.owner).keep_error(error)
                 code = PYTHON_ERROR
-    s.deciding = False
+            s.deciding = False
     return code
 
 

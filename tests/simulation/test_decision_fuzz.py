@@ -1,0 +1,177 @@
+"""Random acts, legal and illegal, on running simulations: nothing breaks, and what is refused was never there."""
+
+import contextlib
+import math
+import random
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faultsim as fs
+from helpers.deciders import ByHand, assert_same, easy
+from helpers.runs import runs
+
+CHANGES = ("start", "backfill", "requeue", "wake")
+COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
+
+
+def random_act(rng, d, n):
+    """A name, positional and keyword arguments: sensible or not."""
+    waiting, running = d.queue.tolist(), list(d.running)
+    job = rng.choice([*waiting, *waiting, *running, rng.randrange(-1, n + 1)])
+    name = rng.choice(["start", "start", "start", *CHANGES, "may_backfill", "shadow", "fits", "expected_end", "boxes"])
+    if name == "wake":
+        return name, (d.now + rng.choice([-1, 0, 0.5, 3, math.nan, math.inf]),), {}
+    if name in ("backfill", "may_backfill"):
+        return name, (job, rng.choice([None, None, rng.randrange(n)])), {"max_growth": rng.choice([0, 1, 1, 5])}
+    if name == "requeue":
+        return name, (rng.choice([job, *running]),), {}
+    if name == "start" and rng.random() < 0.4:
+        return name, (job,), random_place(rng, d, job)
+    return name, (job,), {}
+
+
+def random_place(rng, d, job):
+    busy = d.occupancy
+    if busy.ndim == 1:
+        free = np.flatnonzero(~busy).tolist() if rng.random() < 0.7 else list(range(-1, busy.size + 1))
+        sizes = [size for row, size in zip(d.queue.tolist(), d.queue.size.tolist(), strict=True) if row == job]
+        nodes = rng.sample(free, min(len(free), rng.choice([*sizes, *sizes, rng.randrange(4)])))
+        return {"nodes": rng.choice([nodes, nodes, np.array(nodes, np.int64), [*nodes, 2**32], "ab"])}
+    boxes = d.boxes(job).tolist() if job in d.queue.tolist() and rng.random() < 0.7 else []
+    return {"box": rng.choice([*boxes, [rng.randrange(-1, 4) for _ in range(6)], [0, 0, 0, 1, 1]])}
+
+
+def outcome(d, act):
+    """What came of an act, comparable."""
+    name, args, kwargs = act
+    try:
+        value = getattr(d, name)(*args, **kwargs)
+    except fs.DecisionError:
+        return "refused"
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def seen(d):
+    """All that a decision shows."""
+    queue, running = d.queue, d.running
+    shown: list = [d.kind, d.now, d.free, d.disturbed, d.down.tolist(), d.repairs.tolist(), d.occupancy.tolist()]
+    shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
+    shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
+    return [*shown, [np.asarray(where).tolist() for where in running.where]]
+
+
+def advanced(sim, until):
+    try:
+        return sim.advance(until)
+    except fs.DecisionError:
+        return "deadlock"
+
+
+def check_run(run, seed, steps=30, verify=True):
+    """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
+    rng, n = random.Random(seed), len(run.log)
+    options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
+    options |= {"scheduler": fs.External(order=run.scheduler.order), "record": True}
+    sims = [fs.Simulation(run.log, run.machine, engine=name, **options) for name in ("core", "core", "reference")]
+    found, stale = [sim.advance() for sim in sims], []
+    while found[0] is not None:
+        d = found[0]
+        steps -= 1
+        assert seen(d) == seen(found[1]) == seen(found[2])
+        for _ in range(rng.randrange(6) if steps > 0 else 0):
+            act = random_act(rng, d, n)
+            before = seen(d)
+            result = outcome(d, act)
+            if verify:
+                sims[0].verify()
+            assert result == outcome(found[2], act), act
+            if result == "refused" or act[0] not in CHANGES:
+                assert seen(d) == before, act
+            else:
+                assert outcome(found[1], act) == result
+            for old in stale:
+                assert outcome(old, act) == "refused"
+        if rng.random() < 0.2 and d.kind == "schedule":
+            sims[0], stale = sims[0].copy(), []
+            found[0] = sims[0].decision
+        if steps <= 0:
+            for each in found:
+                easy(each)
+        stale = [*stale[-3:], found[0]]
+        until = d.now + rng.choice([0, 0.25, 5]) if steps > 0 and rng.random() < 0.3 else math.inf
+        if steps > 0 or until < math.inf:
+            followed = [advanced(sim, until) for sim in sims]
+        else:
+            followed = [sim.advance() for sim in sims]
+        assert len({each == "deadlock" for each in followed}) == 1
+        if followed[0] == "deadlock":
+            steps, stale = 0, []
+            continue
+        found = followed
+    assert_same(sims[0].result(), sims[1].result())
+    for name in ("start", "finish", "restarts", "allocated", "backfilled"):
+        np.testing.assert_array_equal(sims[0].result().jobs[name], sims[2].result().jobs[name], name)
+
+
+@given(runs(), st.integers(0, 2**32))
+def test_random_acts_change_nothing_unless_they_are_taken(run, seed):
+    check_run(run, seed)
+
+
+@given(runs(), st.integers(0, 2**32), st.sampled_from([ZeroDivisionError, KeyboardInterrupt, SystemExit]))
+def test_an_exception_in_a_scheduler_leaves_everything_in_order(run, seed, kind):
+    rng, kept, at = random.Random(seed), [], random.Random(seed).randrange(8)
+
+    def decide(d):
+        kept.append(d)
+        for _ in range(rng.randrange(4)):
+            outcome(d, random_act(rng, d, len(run.log)))
+        if len(kept) > at:
+            raise kind("mine")
+        easy(d)
+
+    options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
+    sim = fs.Simulation(run.log, run.machine, **options | {"scheduler": ByHand(decide)})
+    try:
+        sim.run()
+    except kind:
+        with pytest.raises(fs.EngineError, match="an exception broke off a scheduling pass"):
+            sim.run()
+        with pytest.raises(fs.EngineError, match="an exception broke off a scheduling pass"):
+            sim.copy()
+    assert {outcome(d, ("start", (0,), {})) for d in kept} <= {"refused"}
+    sim.verify()
+
+
+@pytest.mark.parametrize("scheduler", [fs.External(), fs.EasyBackfill(), ByHand(easy)], ids=lambda each: each.name)
+def test_acts_from_another_thread(scheduler):
+    sim = fs.Simulation(fs.synthetic.lublin(2000, 1, nodes=64), fs.Cluster(64), scheduler=scheduler, record=True)
+    rng, broken = random.Random(1), []
+
+    def go_on():
+        while not sim.done and not broken:
+            try:
+                d = sim.advance()
+                easy(d) if d is not None else None
+            except (fs.DecisionError, fs.EngineError) as error:
+                broken.extend([error] if "middle" not in str(error) and "over" not in str(error) else [])
+                d = sim.decision  # where the other thread has spoiled a pass, all may wait
+                with contextlib.suppress(fs.DecisionError):
+                    easy(d) if d is not None and "deadlock" in str(error) else None
+                broken[:] = [each for each in broken if "deadlock" not in str(each)]
+
+    acts = [lambda: sim.queue, lambda: sim.running, lambda: sim.next_time, sim.verify, sim.copy, lambda: sim.decision]
+    acts += [lambda: d.start(rng.randrange(2000)), lambda: d.queue.wait, lambda: d.occupancy, lambda: d.requeue(d.now)]
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    d = None
+    while thread.is_alive():
+        d = sim.decision if rng.random() < 0.1 else d
+        with contextlib.suppress(fs.EngineError, fs.DecisionError, AttributeError, TypeError):
+            rng.choice(acts)()
+    sim.verify()
+    assert not broken
