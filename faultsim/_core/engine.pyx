@@ -643,6 +643,13 @@ cdef class Engine:
             index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
         return rule.choose(job_seen, boxes, SimpleNamespace(now=now, busy=busy))
 
+    def nodes_by_python(self, rule, int32_t job, double now, list unused, int32_t count):
+        """The nodes that a `Placement` chooses on a cluster."""
+        submit, _, estimate, _ = self.inputs
+        job_seen = SimpleNamespace(
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=count)
+        return rule.choose_nodes(job_seen, np.array(unused, np.int32), SimpleNamespace(now=now, nodes=self.s.nodes))
+
 
 cdef struct slice_t:
     sim_t *s

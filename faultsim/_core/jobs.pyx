@@ -29,6 +29,7 @@ cdef int start_tracked(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, bint backfilled) noexcept nogil:
     cdef double begin = s.now + s.start_delay
+    cdef int code
     fs_require(s.state[job] == JOB_QUEUED and s.submit[job] <= s.now)
     fs_require(s.size[job] <= nodes and nodes <= s.free)
     fs_require(not s.machine.placed or (
@@ -57,8 +58,9 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     elif s.machine.named:
         if s.predictions.n > 0:
             set_window(s, job, s.now)
-        if take_now(s, job, nodes) < 0:
-            return NO_MEMORY
+        code = take_now(s, job, nodes)
+        if code < 0:
+            return code
     if s.migration.started != NULL:
         s.migration.started(s.migration.state, s, job)
     if releases_add(&s.releases, s.expected[job], job, nodes) < 0:
@@ -75,12 +77,14 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
 
 cdef int start_heads(sim_t *s) noexcept nogil:
     cdef int32_t job
+    cdef int code
     while s.queue.head < s.queue.end:
         job = s.queue.job[s.queue.head]
         if s.need[job] > usable(s):
             break
-        if start_job(s, job, s.need[job], NULL, False) < 0:
-            return NO_MEMORY
+        code = start_job(s, job, s.need[job], NULL, False)
+        if code < 0:
+            return code
         s.queue.head += 1
     return OK
 

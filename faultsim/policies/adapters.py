@@ -68,6 +68,21 @@ class CheckedPlacement:
             )
         return index
 
+    def choose_nodes(self, job: JobToPlace, free: NDArray[np.int32], state: Any) -> NDArray[np.int32]:
+        """The placement's nodes of a cluster, as int32."""
+        name = f"{type(self.placement).__name__}.choose_nodes"
+        given = self.placement.choose_nodes(job, free.copy(), state)
+        try:
+            nodes = np.asarray(given)
+        except ValueError:
+            nodes = np.empty(0)
+        if nodes.dtype.kind not in "iu" or nodes.shape != (job.size,) or len(np.unique(nodes)) != job.size:
+            raise OptionError(f"{name} must return {job.size} different nodes, got {given!r:.60}")
+        if not np.isin(nodes, free).all():
+            taken = int(nodes[~np.isin(nodes, free)][0])
+            raise OptionError(f"{name} returned node {taken}, which is not among the free ones")
+        return np.ascontiguousarray(nodes, np.int32)
+
 
 def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: Any, seed: int) -> dict[str, Any]:
     """What a `Predictor` written in Python predicts, checked, by begin."""

@@ -62,11 +62,12 @@ class Occupancy(Protocol):
 
 
 class Placement(Policy):
-    """Base of placement rules; subclass it to write your own in Python, for a torus.
+    """Base of placement rules; subclass it to write your own in Python.
 
-    Override `choose`. It is called for each placement, including those tried for a reservation or a migration, and runs
-    inside the fast engine with the global interpreter lock held. It must be a pure function of its arguments: the
-    engine may call it twice.
+    Override `choose` for a torus, `choose_nodes` for a cluster. They run inside the fast engine with the global
+    interpreter lock held. `choose` is called for each placement, including those tried for a reservation or a
+    migration, and must be a pure function of its arguments: the engine may call it twice. `choose_nodes` is called when
+    a job starts.
 
     Attributes
     ----------
@@ -105,6 +106,25 @@ class Placement(Policy):
             From 0 to k - 1.
         """
         raise OptionError(f"{type(self).__name__} must define choose(self, job, candidates, state)")
+
+    def choose_nodes(self, job: JobToPlace, free: NDArray[np.int32], state: Any) -> Any:
+        """The nodes of a cluster that the job takes.
+
+        Parameters
+        ----------
+        job : JobToPlace
+            The job to place: its index (row in the workload), size (nodes to take), estimate (s) and submit (s).
+        free : int32 array of shape (k,), k >= job.size
+            The free nodes that it may take, ascending.
+        state : object
+            ``state.now`` (s) and ``state.nodes``, the number of nodes of the cluster.
+
+        Returns
+        -------
+        array_like of int, shape (job.size,)
+            Different nodes, each of them free.
+        """
+        raise OptionError(f"{type(self).__name__} must define choose_nodes(self, job, free, state)")
 
     @classmethod
     def is_written(cls) -> bool:

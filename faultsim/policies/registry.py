@@ -144,7 +144,7 @@ class PolicyRow:
     compiled: str | Mapping[str, str] = ""
     #: Module of `faultsim.reference` and function or class that do it there, for all machines or by machine.
     reference: str | Mapping[str, str] = ""
-    #: What the compiled engine must follow for it: "progress" of jobs, "nodes" of each job too, or "" for neither.
+    #: What the compiled engine must follow for it: "progress" of jobs, their "places", "nodes" for both, or "".
     follows: str = ""
     #: What it needs of the run (`faultsim.simulation.compatibility.NEEDS`), and what is usually given then.
     needs: Mapping[str, str] = field(default_factory=dict)
@@ -327,8 +327,9 @@ WRITTEN: tuple[PolicyRow, ...] = (
               reference="scheduling.orders:python"),
     PolicyRow("order", "compiled", CompiledOrder, _BOTH, "", compiled="scheduling.compiled_orders:COMPILED",
               reference="scheduling.orders:python"),
-    PolicyRow("placement", "python", Placement, _TORUS, "", compiled="placement.torus_rules:PYTHON", elsewhere=_BOXES,
-              reference="scheduling.placement:python"),
+    PolicyRow("placement", "python", Placement, _BOTH, "", follows="places",
+              compiled={"cluster": "placement.cluster_rules:PYTHON", "torus": "placement.torus_rules:PYTHON"},
+              reference={"cluster": "scheduling.placement:own_nodes", "torus": "scheduling.placement:python"}),
 )  # fmt: skip
 
 _BY_NAME = {(row.kind, row.name): row for row in (*POLICIES, *WRITTEN)}

@@ -81,8 +81,11 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     """Reject incompatible options by name; `policies` are those that are `refusable`."""
     placement, machine = run.placement, run.machine.name
     assert placement is not None  # __post_init__ put the machine's default
-    if placement.is_written() and type(placement).choose is Placement.choose:
-        raise OptionError(f"{type(placement).__name__} must define choose(self, job, candidates, state)")
+    if placement.is_written():
+        cls, how = type(placement), ("choose" if machine == "torus" else "choose_nodes")
+        if getattr(cls, how) is getattr(Placement, how):
+            seen = "candidates" if machine == "torus" else "free"
+            raise OptionError(f"{cls.__name__} must define {how}(self, job, {seen}, state) for {run.machine}")
     for policy, row in policies:
         if machine not in row.machines:
             raise OptionError(row.elsewhere.format(policy=policy, name=type(policy).__name__, run=run))

@@ -84,7 +84,8 @@ def core_engine(
     rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
     matters = bool(columns.get("live") or rows.get("failures") or rows.get("alarms") or "nodes" in follows)
     # Ticks and records name nodes of a cluster too.
-    named = matters or settings["record"] or bool("rescheduling" in factories and columns.get("ticks"))
+    ticks = "rescheduling" in factories and columns.get("ticks")
+    named = bool(matters or settings["record"] or "places" in follows or ticks)
     allocator = MACHINES[machine]
     factories["machine"] = _factory(allocator.named if named else allocator.counted)
     more = {

@@ -1,5 +1,6 @@
 """Placement rules of a cluster (placement.pxd): which free nodes a job gets (model.md#cluster-placement)."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
@@ -9,7 +10,10 @@ from faultsim._core.faults.outages cimport rank_open
 from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.state cimport sim_t
 from faultsim._core.containers.memory cimport open_state
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
+
+cdef struct rule_t:
+    PyObject *object         # a rule in Python; the engine keeps it
 
 
 cdef int take_first_fit(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
@@ -76,6 +80,30 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     return 0
 
 
+cdef int take_in_python(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
+    """A user's rule: the free nodes that it names."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef const int32_t[::1] nodes
+    with gil:
+        try:
+            nodes = (<object><PyObject *>s.owner).nodes_by_python(
+                <object>(<rule_t *>state).object, job, s.now, [
+                    i for i in range(s.nodes) if not is_busy(named_of(&s.machine), i)], count)
+            return s.machine.take_nodes(s.machine.state, job, &nodes[0], count)
+        except BaseException as error:
+            (<object><PyObject *>s.owner).keep_error(error)
+            return PYTHON_ERROR
+
+
+cdef int open_python(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef rule_t *p = <rule_t *>open_state(&s.placement, sizeof(rule_t))
+    p.object = <PyObject *>options["object"]
+    s.placement.take = take_in_python
+    return 0
+
+
 FIRST_FIT = factory(open_first_fit)
 SAFEST_FIRST = factory(open_safest)
 LEAST_FAILURES_FIRST = factory(open_least_failures)
+PYTHON = factory(open_python)

@@ -153,3 +153,13 @@ def python(state: State, job: Job, candidates: list[Box], occupied: int, window:
     asked = SimpleNamespace(index=job.row, submit=job.submit, estimate=job.estimate, size=job.size)
     rule: Chooser = state.settings["placement"]["object"]
     return candidates[rule.choose(asked, rows, SimpleNamespace(now=state.now, busy=busy))]
+
+
+def own_nodes(state: State, job: Job, free: list[int], count: int) -> list[int]:
+    """A rule written in Python: ``choose_nodes(job, free, state) -> nodes``; none are asked for if none are wanted."""
+    if count == 0:
+        return []
+    asked = SimpleNamespace(index=job.row, submit=job.submit, estimate=job.estimate, size=count)
+    rule = state.settings["placement"]["object"]
+    nodes = rule.choose_nodes(asked, np.array(free, np.int32), SimpleNamespace(now=state.now, nodes=state.nodes))
+    return [int(node) for node in nodes]
