@@ -244,11 +244,11 @@ def test_what_is_empty_is_left_out():
     }  # fmt: skip
 
 
-def test_a_predictor_of_your_own_is_refused():
+def test_a_kind_of_a_built_in_predictor_must_say_what_it_predicts():
     class Mine(fs.Blind):
         name = "mine"
 
-    refused(OptionError, "predictor must be one of Blind", fs.Run, LOG, fs.Cluster(NODES), predictor=Mine())
+    refused(OptionError, r"Mine must define predict\(", fs.simulate, LOG, fs.Cluster(NODES), predictor=Mine())
 
 
 # -- predictions of a given accuracy
