@@ -38,7 +38,7 @@ def test_defaults():
             {"placement": fs.MaxFreePartition()},
             r"MaxFreePartition places boxes, and cluster:4 has none: use placement=F",
         ),
-        ({"placement": LastBox()}, "LastBox places boxes, and cluster:4 has none"),
+        ({"placement": LastBox()}, r"LastBox must define choose_nodes\(self, job, free, state\) for cluster:4"),
         ({"placement": fs.FirstFit(box_order="bases")}, "box_order='bases' is not supported on cluster:4"),
         ({"migration": fs.Defragment()}, "Defragment is not supported on cluster:4, .* use migration=None"),
         ({"scheduler": fs.EasyBackfill(reservation="fixed")}, "reservation='fixed' is not supported on cluster:4"),
