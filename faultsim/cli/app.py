@@ -24,6 +24,7 @@ COMMANDS = {
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",
     "merge": "merge the stores of sweeps",
+    "serve": "simulate for another program, which asks over a socket",
 }
 
 

@@ -1,0 +1,281 @@
+"""Simulate a job log for another program, which asks over a socket, in lockstep.
+
+Requests and replies are JSON objects, each one message of a REQ socket of ZeroMQ:
+  {"request": "INIT"}                 {"init_time": 0.0}                      submit time of the first job, in seconds
+  {"request": "GET", "t": 60}         {"t": 60.0, "running_ids": [3, 4]}      after all events with time <= t
+  {"request": "END"}                  {"ok": true}                            and the server stops
+With --scheduler external the client decides (GET is refused):
+  {"request": "ADVANCE", "t": 60}     {"kind": "schedule", "now": 5.0, "free": 8, "down": [], "queue": [...], ...}
+                                      kind: schedule, time (t is reached), or end; without t to the next pass
+  {"request": "START", "id": 3}       {"ok": true}                            also with "nodes" or "box": a list
+  {"request": "REQUEUE", "id": 3}     {"ok": true}
+  {"request": "WAKE", "t": 30}        {"ok": true}                            a pass at that time
+A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
+supported.
+
+examples:
+  faultsim serve SDSC-SP2-1998-4.2-cln.swf.gz --machine cluster:128 --listen ipc:///tmp/faultsim
+  faultsim serve LOG --machine torus:4x4x8 --scheduler external --listen tcp://127.0.0.1:5555
+"""
+
+import contextlib
+import ipaddress
+import json
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import faultsim as fs
+from faultsim import checks
+from faultsim.cli import specs
+from faultsim.cli.inputs import add_log_arguments, open_log
+from faultsim.cli.parser import Parser, one_line
+from faultsim.cli.run_failures import open_failures
+from faultsim.errors import FaultsimError, InputError, OptionError
+from faultsim.machines import parse_machine
+
+LARGEST_MESSAGE = 1 << 20  # bytes
+#: Request -> the names of what it needs, and of what it may have.
+_REQUESTS = {
+    "INIT": ((), ()),
+    "GET": (("t",), ()),
+    "END": ((), ()),
+    "ADVANCE": ((), ("t",)),
+    "START": (("id",), ("nodes", "box")),
+    "REQUEUE": (("id",), ()),
+    "WAKE": (("t",), ()),
+}
+
+
+class Server:
+    """Answers requests about one simulation.
+
+    Attributes
+    ----------
+    over : bool
+        Whether the client has said END.
+
+    Examples
+    --------
+    >>> log = fs.Workload(submit=[5, 6], runtime=[10, 10], size=[2, 2])
+    >>> server = Server(fs.Simulation(log, fs.Cluster(2)))
+    >>> server.answer(b'{"request": "GET", "t": 20}')
+    {'t': 20.0, 'running_ids': [2]}
+    >>> server.answer(b'{"request": "GET", "t": 19}')
+    {'error': 'GET: advance(until=19): it is 20 s already'}
+    """
+
+    def __init__(self, sim: fs.Simulation, *, decides: bool = False) -> None:
+        self.sim, self.decides, self.over = sim, decides, False
+        self._ids = sim.log.id.tolist()
+        self._rows = {number: row for row, number in enumerate(self._ids)}
+        if decides and len(self._rows) != len(self._ids):
+            raise InputError("the client of --scheduler external names jobs by their numbers, and some occur twice")
+
+    def answer(self, message: bytes) -> dict[str, Any]:
+        """The reply to a request."""
+        try:
+            name, given = _parsed(message)
+        except OptionError as error:
+            return {"error": one_line(error)}
+        try:
+            reply: dict[str, Any] = getattr(self, f"_{name.lower()}")(**given)
+        except FaultsimError as error:
+            return {"error": f"{name}: {one_line(error)}"}
+        return reply
+
+    def _init(self) -> dict[str, Any]:
+        return {"init_time": float(self.sim.log.submit[0])}
+
+    def _get(self, t: float) -> dict[str, Any]:
+        if self.decides:
+            raise OptionError("with --scheduler external the client decides: use ADVANCE")
+        self.sim.advance(until=t)
+        return {"t": t, "running_ids": [self._ids[row] for row in self.sim.running.tolist()]}
+
+    def _end(self) -> dict[str, Any]:
+        self.over = True
+        return {"ok": True}
+
+    def _advance(self, t: float | None = None) -> dict[str, Any]:
+        found = self.sim.advance(until=t)
+        if found is None:
+            return {"kind": "end", "now": self.sim.now}
+        waiting, running = found.queue, found.running
+        return {
+            "kind": found.kind,
+            "now": found.now,
+            "free": found.free,
+            "down": found.down.tolist(),
+            "queue": self._jobs(waiting, ("submit", "size", "estimate", "fits")),
+            "running": self._jobs(running, ("size", "start", "expected_end")),
+        }
+
+    def _jobs(self, some: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
+        columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
+        return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
+
+    def _start(self, id: int, nodes: list[int] | None = None, box: list[int] | None = None) -> dict[str, Any]:
+        self._decision().start(self._row(id), nodes=nodes, box=box)
+        return {"ok": True}
+
+    def _requeue(self, id: int) -> dict[str, Any]:
+        self._decision().requeue(self._row(id))
+        return {"ok": True}
+
+    def _wake(self, t: float) -> dict[str, Any]:
+        self._decision().wake(t)
+        return {"ok": True}
+
+    def _decision(self) -> Any:
+        if not self.decides:
+            raise OptionError("the scheduler of this server decides: begin it with --scheduler external")
+        decision = self.sim.decision
+        if decision is None:
+            raise OptionError("nothing is to be decided: use ADVANCE first")
+        return decision
+
+    def _row(self, number: int) -> int:
+        if number not in self._rows:
+            raise OptionError(f"there is no job {number}")
+        return self._rows[number]
+
+
+def _parsed(message: bytes) -> tuple[str, dict[str, Any]]:
+    """The name of a request and what it says, checked."""
+    try:
+        said = json.loads(message, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        raise OptionError("a request is one JSON object") from None
+    if not isinstance(said, dict):
+        raise OptionError("a request is one JSON object")
+    name = said.pop("request", None)
+    if not isinstance(name, str) or name not in _REQUESTS:
+        raise OptionError(f'"request" must be one of {", ".join(_REQUESTS)}')
+    needed, allowed = _REQUESTS[name]
+    for key in needed:
+        if key not in said:
+            raise OptionError(f'{name} needs "{key}"')
+    for key, value in said.items():
+        if key not in (*needed, *allowed):
+            raise OptionError(f"{name} has no {json.dumps(key)[:40]}")
+        said[key] = _checked(name, key, value)
+    return name, said
+
+
+def _checked(name: str, key: str, value: Any) -> Any:
+    def whole(number: Any) -> bool:
+        return type(number) is int and abs(number) < 2**63
+
+    if key == "t":
+        if type(value) in (int, float) and abs(value) < 1e300:
+            return float(value)
+        raise OptionError(f'{name}: "t" must be seconds, a finite number')
+    if key == "id":
+        if whole(value):
+            return value
+        raise OptionError(f'{name}: "id" must be the number of a job')
+    if isinstance(value, list) and value and all(whole(number) for number in value):
+        return value
+    raise OptionError(f'{name}: "{key}" must be a list of whole numbers')
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(text)
+
+
+def check_address(address: str, *, any_host: bool = False) -> None:
+    """Raise `OptionError` unless only programs of this machine can reach `address`.
+
+    Examples
+    --------
+    >>> check_address("tcp://0.0.0.0:5555")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: --listen tcp://0.0.0.0:5555: others could connect, and nobody is asked who he is; ...
+    """
+    kind, _, rest = address.partition("://")
+    if kind == "ipc" and rest.startswith("/"):
+        path = Path(rest)
+        if not path.parent.is_dir():
+            raise OptionError(f"--listen {address}: its folder does not exist")
+        if path.exists() and not stat.S_ISSOCK(path.stat().st_mode):
+            raise OptionError(f"--listen {address}: there is a file of this name already")
+        return
+    host, _, port = rest.rpartition(":")
+    if kind != "tcp" or not host or not (port == "*" or (port.isascii() and port.isdigit() and int(port[:6]) < 65536)):
+        raise OptionError(f"--listen {address}: ipc:///PATH or tcp://127.0.0.1:PORT is needed")
+    loopback = host == "localhost"
+    with contextlib.suppress(ValueError):
+        loopback = loopback or ipaddress.ip_address(host.strip("[]")).is_loopback
+    if not loopback and not any_host:
+        raise OptionError(
+            f"--listen {address}: others could connect, and nobody is asked who he is; "
+            "give a loopback address, or --any-host if that is meant"
+        )
+
+
+def serve(server: Server, address: str) -> None:
+    """Answer at an address until END."""
+    zmq = checks.extra("zmq", "serve", "faultsim serve")
+    context = zmq.Context()
+    try:
+        socket = context.socket(zmq.REP)
+        socket.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        before = os.umask(0o177)  # a socket file is its owner's alone
+        try:
+            socket.bind(address)
+        except zmq.ZMQError as error:
+            raise OptionError(f"--listen {address}: {error}") from None
+        finally:
+            os.umask(before)
+        print(f"listening {socket.getsockopt(zmq.LAST_ENDPOINT).rstrip(bytes(1)).decode()}", flush=True)
+        while not server.over:
+            parts = socket.recv_multipart()
+            reply = server.answer(parts[0]) if len(parts) == 1 else {"error": "a request is one message of one part"}
+            socket.send(json.dumps(reply).encode())
+        socket.close(linger=5000)
+        context.term()
+    finally:
+        context.destroy(linger=0)
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim serve``."""
+    add_log_arguments(parser)
+    parser.add_argument("--head", type=int, metavar="N", help="only the first N jobs")
+    parser.add_argument("--machine", required=True, metavar="M", help="as of 'faultsim run'")
+    parser.add_argument("--scheduler", default="easy", metavar="P", help="as of 'faultsim run', or external")
+    parser.add_argument("--order", metavar="O", help="as of 'faultsim run'")
+    parser.add_argument("--placement", metavar="P", help="as of 'faultsim run'")
+    parser.add_argument("--failures", metavar="F", help="as of 'faultsim run'")
+    parser.add_argument("--recovery", metavar="P", help="as of 'faultsim run'")
+    parser.add_argument(
+        "--listen", required=True, metavar="ADDRESS", help="ipc:///PATH or tcp://127.0.0.1:PORT (PORT *: any)"
+    )
+    parser.add_argument("--any-host", action="store_true", help="allow addresses that other machines can reach")
+    args = parser.parse_args(argv)
+    checks.extra("zmq", "serve", "faultsim serve")
+    check_address(args.listen, any_host=args.any_host)
+    log = open_log(args).log
+    if args.head is not None:
+        log = log.head(checks.whole("--head", args.head, low=1, unit="jobs"))
+    machine = parse_machine(args.machine)
+    failures = args.failures and open_failures(args.failures, log, machine.nodes, seed=args.seed, mapping=None).trace
+    decides = args.scheduler == "external"
+    if decides and args.order is not None:
+        raise OptionError("--order: with --scheduler external the client decides")
+    scheduler = fs.External() if decides else specs.scheduler(args.scheduler, order=args.order)
+    sim = fs.Simulation(
+        log,
+        machine,
+        scheduler=scheduler,
+        placement=specs.placement(args.placement, on=machine),
+        failures=failures,
+        recovery=specs.policy("recovery", args.recovery),
+        seed=args.seed,
+    )
+    serve(Server(sim, decides=decides), args.listen)
+    return 0

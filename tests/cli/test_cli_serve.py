@@ -1,0 +1,231 @@
+"""`faultsim serve`: another process follows a log over a socket, and gets the running sets of `simulate`."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.cli.serve import Server, check_address
+from helpers import command
+from helpers.command import refused
+from helpers.refusals import refusals
+from helpers.scripts import begun, python
+
+CLIENT = Path(__file__).resolve().parents[1] / "helpers" / "client.py"
+
+
+@pytest.fixture
+def serving(tmp_path):
+    """Begin a server in a process of its own; ask it by another."""
+    servers = []
+
+    def ask(requests, *arguments, listen=f"ipc://{tmp_path}/socket"):
+        server = begun("-m", "faultsim", "serve", *arguments, "--listen", listen)
+        servers.append(server)
+        word, address = server.stdout.readline().split()
+        assert word == "listening"
+        mode = os.stat(address.removeprefix("ipc://")).st_mode if listen.startswith("ipc") else 0o600
+        assert stat.S_IMODE(mode) == 0o600
+        said = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in requests)
+        client = python(CLIENT, address, input=said, check=True, timeout=3000)
+        assert server.wait(timeout=60) == 0
+        assert server.stderr.read() == ""
+        return [json.loads(line) for line in client.stdout.splitlines()]
+
+    yield ask
+    for server in servers:
+        server.kill()
+        server.communicate()
+
+
+def get(t):
+    return {"request": "GET", "t": t}
+
+
+INIT, END = {"request": "INIT"}, {"request": "END"}
+
+
+def follow(serving, data_dir, seconds, *arguments, **options):
+    """The server's running sets at these seconds after the first job are those of `simulate`."""
+    path = data_dir / "swf" / "SDSC-SP2-1998-4.2-cln.swf.gz"
+    log = fs.read_swf(path)
+    if "--head" in arguments:
+        log = log.head(int(arguments[arguments.index("--head") + 1]))
+    jobs = fs.simulate(log, fs.Cluster(128)).jobs
+    first = log.submit[0]
+    times = seconds(jobs) if callable(seconds) else first + np.array(seconds, float)
+    requests = [INIT, *map(get, times.tolist()), END]
+    replies = serving(requests, path, "--machine", "cluster:128", *arguments, **options)
+    assert (replies[0], replies[-1]) == ({"init_time": first}, {"ok": True})
+    assert len(replies) == len(times) + 2
+    running, order, at = set(), np.argsort(jobs["start"], kind="stable").tolist(), 0
+    finish, start, ids = jobs["finish"].tolist(), jobs["start"].tolist(), log.id.tolist()
+    for t, reply in zip(times.tolist(), replies[1:-1], strict=True):
+        while at < len(order) and start[order[at]] <= t:
+            running.add(order[at])
+            at += 1
+        running = {job for job in running if finish[job] > t}
+        assert reply == {"t": t, "running_ids": [ids[job] for job in sorted(running)]}
+
+
+@pytest.mark.parametrize("listen", ["ipc", "tcp"])
+def test_a_client_follows_a_part_of_a_real_log_second_by_second(serving, data_dir, listen):
+    options = {"listen": "tcp://127.0.0.1:*"} if listen == "tcp" else {}
+    follow(serving, data_dir, range(4000), "--head", "200", **options)
+
+
+def when_something_changes(jobs):
+    """Each second at which a job starts or ends, and the one before it: between them nothing changes."""
+    changes = np.unique(np.concatenate([jobs["start"], jobs["finish"]]))
+    return np.unique(np.concatenate([changes - 1, changes]))[1:]
+
+
+def test_a_client_follows_changes_of_a_real_log(serving, data_dir):
+    follow(serving, data_dir, when_something_changes, "--head", "500")
+
+
+@pytest.mark.slow
+def test_a_client_follows_a_whole_log(serving, data_dir):
+    follow(serving, data_dir, when_something_changes)
+
+
+@pytest.fixture
+def swf(tmp_path):
+    path = tmp_path / "small.swf"
+    path.write_text(command.swf(5, 60))
+    return path
+
+
+def test_a_client_decides(serving, swf):
+    """First come, first served, over the socket; the client keeps no state of its own."""
+    log = fs.read_swf(swf)
+    sim = fs.Simulation(log, fs.Cluster(16), scheduler=fs.External())
+    server, expected = Server(sim, decides=True), fs.simulate(log, fs.Cluster(16), scheduler=fs.Fcfs())
+
+    def ask(**request):
+        return server.answer(json.dumps(request).encode())
+
+    while (found := ask(request="ADVANCE"))["kind"] != "end":
+        for job in found["queue"]:
+            if ask(request="START", id=job["id"]) != {"ok": True}:
+                break
+    np.testing.assert_array_equal(sim.result().jobs["start"], expected.jobs["start"])
+    requests = [
+        {"request": "ADVANCE"},
+        {"request": "START", "id": 1, "nodes": [5, 3]},
+        {"request": "ADVANCE", "t": 15},
+        {"request": "REQUEUE", "id": 1},
+        {"request": "WAKE", "t": 17},
+        {"request": "ADVANCE"},
+        get(30),
+        END,
+    ]
+    replies = serving(requests, swf, "--machine", "cluster:16", "--scheduler", "external")
+    assert replies[0] == {
+        "kind": "schedule", "now": 10.0, "free": 16, "down": [], "running": [],
+        "queue": [{"id": 1, "submit": 10.0, "size": 2, "estimate": 60.0, "fits": True}],
+    }  # fmt: skip
+    assert (replies[1], replies[2]["kind"], replies[2]["now"]) == ({"ok": True}, "time", 15.0)
+    assert replies[2]["running"] == [{"id": 1, "size": 2, "start": 10.0, "expected_end": 70.0}]
+    assert replies[3:5] == [{"ok": True}] * 2
+    assert (replies[5]["kind"], replies[5]["now"]) == ("schedule", 17.0)
+    assert replies[6] == {"error": "GET: with --scheduler external the client decides: use ADVANCE"}
+
+
+def log_of_two():
+    return fs.Workload(submit=[5, 6], runtime=[10, 10], size=[2, 2])
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        (b"", "a request is one JSON object"),
+        (b"\xff\xfe", "a request is one JSON object"),
+        (b"[" * 100_000, "a request is one JSON object"),
+        (b"[]", "a request is one JSON object"),
+        (b"{}", '"request" must be one of INIT, GET, '),
+        (b'{"request": ["GET"]}', '"request" must be one of'),
+        (b'{"request": "get", "t": 8}', '"request" must be one of'),
+        (b'{"request": "GET"}', 'GET needs "t"'),
+        (b'{"request": "GET", "t": "8"}', 'GET: "t" must be seconds, a finite number'),
+        (b'{"request": "GET", "t": true}', 'GET: "t" must be seconds'),
+        (b'{"request": "GET", "t": NaN}', "a request is one JSON object"),
+        (b'{"request": "GET", "t": 1e999}', 'GET: "t" must be seconds'),
+        (b'{"request": "GET", "t": 1' + b"0" * 400 + b"}", 'GET: "t" must be seconds'),
+        (b'{"request": "GET", "t": 6}', "GET: advance(until=6): it is 7 s already"),
+        (b'{"request": "GET", "t": 8, "to": 9}', 'GET has no "to"'),
+        (b'{"request": "END", "t": 8}', 'END has no "t"'),
+        (b'{"request": "START", "id": 2}', "START: the scheduler of this server decides"),
+        (b'{"request": "START", "id": 7}', "START: the scheduler of this server decides"),
+        (b'{"request": "START", "id": 1.5}', 'START: "id" must be the number of a job'),
+        (b'{"request": "START", "id": 2, "nodes": "all"}', 'START: "nodes" must be a list of whole numbers'),
+        (b'{"request": "WAKE", "t": 3}', "WAKE: the scheduler of this server decides"),
+    ],
+)
+def test_a_bad_request_gets_an_error_and_changes_nothing(message, error):
+    sim = fs.Simulation(log_of_two(), fs.Cluster(2))
+    server = Server(sim)
+    server.answer(b'{"request": "GET", "t": 7}')
+    (word,), (said,) = zip(*server.answer(message).items(), strict=True)
+    assert word == "error"
+    assert said.startswith(error)
+    assert (sim.now, sim.queue.tolist(), sim.running.tolist(), server.over) == (7.0, [1], [0], False)
+    assert server.answer(b'{"request": "GET", "t": 20}') == {"t": 20.0, "running_ids": [2]}
+
+
+def test_a_server_outlives_bad_requests(serving, swf):
+    replies = serving(["nonsense\n", get("x"), END], swf, "--machine", "cluster:16")
+    assert [*map(list, replies)] == [["error"], ["error"], ["ok"]]
+
+
+def test_job_numbers_that_occur_twice():
+    log = fs.Workload(submit=[5, 6], runtime=[10, 10], size=[2, 2], id=[3, 3])
+    with pytest.raises(fs.InputError, match="some occur twice"):
+        Server(fs.Simulation(log, fs.Cluster(2), scheduler=fs.External()), decides=True)
+
+
+test_addresses_that_others_can_reach = refusals(
+    fs.OptionError,
+    check_address,
+    ("tcp://0.0.0.0:5555", "others could connect"),
+    ("tcp://*:5555", "others could connect"),
+    ("tcp://example.org:5555", "others could connect"),
+    ("tcp://127.0.0.1", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("udp://127.0.0.1:5555", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("ipc://relative", "ipc:///PATH or tcp://127.0.0.1:PORT is needed"),
+    ("ipc:///no/such/folder/socket", "its folder does not exist"),
+    (f"ipc://{__file__}", "there is a file of this name already"),
+)
+
+
+def test_addresses_of_this_machine_alone():
+    for address in ("tcp://127.0.0.1:5555", "tcp://localhost:*", "tcp://[::1]:5555", "ipc:///tmp/faultsim"):
+        check_address(address)
+    check_address("tcp://0.0.0.0:5555", any_host=True)
+
+
+def test_a_command_that_cannot_serve(capsys, swf):
+    near = ("serve", swf, "--machine", "cluster:16", "--listen")
+    assert "others could connect" in refused(capsys, *near, "tcp://0.0.0.0:5555")
+    assert "tcp://127.0.0.1:PORT is needed" in refused(capsys, *near, "tcp://127.0.0.1:99999")
+    assert "at least 1" in refused(capsys, *near, "tcp://127.0.0.1:*", "--head", "0")
+
+
+WITHOUT = """
+import sys
+sys.modules["zmq"] = None
+from faultsim.cli import main
+sys.exit(main(["serve", "--machine", "cluster:128", "--listen", "tcp://127.0.0.1:*"]))
+"""
+
+
+def test_the_extra_is_named():
+    done = python("-c", WITHOUT)
+    assert (done.returncode, done.stderr) == (
+        2,
+        'faultsim: error: faultsim serve needs zmq: pip install "faultsim[serve]"\n',
+    )
