@@ -6,6 +6,7 @@ One ``with nogil`` a call.  Status codes from below become exceptions here, and 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
+from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -92,6 +93,7 @@ cdef class Engine:
 
     cdef sim_t s
     cdef bint ready
+    cdef unsigned long thread            # the last that let it run
     cdef bint busy           # some thread is inside run() or step(), perhaps in a policy written in Python
     cdef bint failed         # a pass was broken off half way
     cdef readonly dict settings
@@ -223,7 +225,7 @@ cdef class Engine:
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
         self.refuse_if_unusable()
-        self.busy = True
+        self.busy, self.thread = True, PyThread_get_thread_ident()
         self.s.n_decisions += 1
         with nogil:
             code = go_on(&self.s, most, until)
@@ -239,7 +241,7 @@ cdef class Engine:
         """All events of the next instant and its passes; False when nothing is left."""
         cdef int code
         self.refuse_if_unusable()
-        self.busy = True
+        self.busy, self.thread = True, PyThread_get_thread_ident()
         self.s.n_decisions += 1
         with nogil:
             code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s, next_time(&self.s))
@@ -276,7 +278,7 @@ cdef class Engine:
             raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
         s.n_decisions += 1
         self.stopped = False
-        self.busy = True
+        self.busy, self.thread = True, PyThread_get_thread_ident()
         try:
             while code == R_BUDGET:
                 with nogil:
@@ -383,8 +385,8 @@ cdef class Engine:
         return found
 
     cdef int refuse_unless_still(self) except -1:
-        """To look is possible in a pass that is decided in Python, too, where only that moves."""
-        if self.s.closed or (self.busy and not self.s.deciding):
+        """To look is possible for a policy in Python that is asked, too: nothing else moves in its thread."""
+        if (self.s.closed or (self.busy and not self.s.deciding)) and self.thread != PyThread_get_thread_ident():
             raise self.broken(
                 "this simulation is in the middle of a step, in another thread or in the policy that asks")
         return 0
@@ -392,7 +394,7 @@ cdef class Engine:
     cdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
         cdef int code
-        self.s.closed = True
+        self.s.closed, self.thread = True, PyThread_get_thread_ident()
         code = sort_as_of_pass(&self.s)
         self.s.closed = False
         return self.translate(code)

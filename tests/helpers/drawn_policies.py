@@ -67,6 +67,10 @@ class MiddleBox(fs.Placement):
     def choose(self, job, candidates, state):
         return (job.index + job.size + int(state.busy.sum())) % len(candidates)
 
+    def choose_nodes(self, job, free, state):
+        first = (job.index + job.size + state.nodes) % (len(free) - job.size + 1)
+        return free[first : first + job.size]
+
 
 #: Base class of policies in Python -> the one that is drawn; schedulers in Python have tests of their own.
 OURS = {fs.QueueOrder: CountDown, fs.Placement: MiddleBox}
