@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from faultsim._core.changes import Changes
 
 class Decision:
+    def __init__(self, *args: object) -> None: ...
     kind: str
     now: float
     disturbed: bool
