@@ -393,6 +393,8 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
     if any(row.kind == kind and row.name == name for row in WRITTEN):
         if isinstance(rest.get("object"), Policy):
             return rest["object"]
+        if name == External.name:
+            raise OptionError("this run was decided from outside, which is not saved: give a scheduler")
         whose = "written in Python" if name == "python" else "compiled elsewhere"
         used = f"{'an' if kind == 'order' else 'a'} {kind} {whose} ({rest.get('class', 'unknown')})"
         raise OptionError(f"this run used {used}, which is not saved; pass it again")

@@ -266,6 +266,15 @@ def test_copies_are_independent():
     assert sim.decision.queue.tolist() == []
 
 
+def test_what_was_decided_from_outside_is_not_repeated():
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.External())
+    while (d := sim.advance()) is not None:
+        easy(d)
+    with pytest.raises(fs.OptionError, match="decided from outside, which is not saved"):
+        fs.rerun(sim.result())
+    assert_same(fs.rerun(sim.result(), scheduler=fs.EasyBackfill()), sim.result())
+
+
 def test_nobody_else_decides():
     with pytest.raises(fs.OptionError, match=r"External\(\) leaves every decision to the caller"):
         fs.simulate(LOG, fs.Cluster(4), scheduler=fs.External())
