@@ -38,6 +38,15 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @cache
+def _parts(machine: str, order: str, recovery: str, names: tuple[str, ...]) -> tuple[dict[str, Any], frozenset[str]]:
+    """The compiled factories by kind, of policies by `_KINDS` ("": none), and what the engine must follow for them."""
+    given = {kind: name for kind, name in zip(_KINDS, names, strict=True) if name}
+    parts = {kind: _part(kind, name, machine) for kind, name in {**given, "order": order, "recovery": recovery}.items()}
+    factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
+    return factories, frozenset(follow for _, follow in parts.values())
+
+
+@cache
 def has_inputs(order: str) -> bool:
     """Whether an order's compiled part reads what Python has prepared."""
     row = find("order", order)
@@ -65,24 +74,21 @@ def core_engine(
     machine = settings["machine"]["name"]
     order, checkpointing = settings["scheduler"]["order"], settings.get("checkpointing")
     recovery = settings.get("recovery") or REQUEUE
-    options = {kind: settings[kind] for kind in _KINDS if settings.get(kind)}
-    parts = {
-        kind: _part(kind, policy["name"], machine)
-        for kind, policy in (*options.items(), ("order", order), ("recovery", recovery))
-    }
-    factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
-    follows = {follow for _, follow in parts.values()}
+    names = tuple([policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS])
+    found, follows = _parts(machine, order["name"], recovery["name"], names)
+    factories = dict(found)
     columns: dict[str, Any] = dict(world or {})
     if has_inputs(order["name"]):
         columns |= from_lowered("order", order).inputs(estimate, size)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
-    if "rescheduling" in options:
-        columns["parts"] = {"strategy": _part("strategy", options["rescheduling"]["strategy"]["name"], machine)[0]}
+    if settings.get("rescheduling"):
+        columns["parts"] = {"strategy": _part("strategy", settings["rescheduling"]["strategy"]["name"], machine)[0]}
     if checkpointing and "checkpoint_interval" not in columns:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
-    rows = {table: len(columns[table]["node"]) for table in ("failures", "predictions", "alarms") if columns.get(table)}
-    matters = bool(columns.get("live") or rows.get("failures") or rows.get("alarms") or "nodes" in follows)
+    tables = [columns.get(name) for name in ("failures", "alarms", "predictions")]
+    told = [table is not None and len(table["node"]) > 0 for table in tables]
+    matters = bool(told[0] or told[1] or "nodes" in follows or columns.get("live"))
     # Ticks and records name nodes of a cluster too.
     ticks = "rescheduling" in factories and columns.get("ticks")
     named = bool(matters or settings["record"] or "places" in follows or ticks)
@@ -91,7 +97,7 @@ def core_engine(
     more = {
         "recovery": recovery,
         "factories": factories,
-        "tracked": bool(matters or rows.get("predictions") or "progress" in follows),
+        "tracked": bool(matters or told[2] or "progress" in follows),
         "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
         "decision_error": DecisionError,
