@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
-__all__ = ["Check", "FailureCount", "Hours", "JobCount", "NodeCount", "Policy", "Seconds", "Share"]
+__all__ = ["Check", "FailureCount", "Hours", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "Share"]
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
 Seconds = Annotated[float, "s"]
@@ -69,6 +69,19 @@ class Policy:
 def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
     marks = ((field.name, mark) for field in fields(cls) for mark in getattr(field.type, "__metadata__", ()))
     return tuple((name, mark) for name, mark in marks if isinstance(mark, Check))
+
+
+class OwnPolicy(Policy):
+    """Base of the kinds of which users write their own in Python: any class outside this package is one."""
+
+    @classmethod
+    def is_written(cls) -> bool:
+        """Whether it is none of the package's own."""
+        return not cls.__module__.startswith("faultsim.policies.")
+
+    def lower(self) -> dict[str, Any]:
+        """As `Policy.lower`, with the object itself for one written in Python."""
+        return {"name": "python", "object": self} if self.is_written() else super().lower()
 
 
 @cache

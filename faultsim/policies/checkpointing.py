@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, JobCount, Policy, Seconds
+from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
 from faultsim.policies.predictors import Buckets
 
 __all__ = [
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class Checkpointing(Policy):
+class Checkpointing(OwnPolicy):
     """Base of checkpointing policies; subclass it to write your own in Python.
 
     Override `intervals`, which is called once, before the run begins, and set `cost`, the seconds that a checkpoint
@@ -71,16 +71,9 @@ class Checkpointing(Policy):
         """
         raise OptionError(f"{type(self).__name__} must define intervals(self, jobs)")
 
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the package's own."""
-        return not cls.__module__.startswith("faultsim.policies.")
-
     def lower(self) -> dict[str, Any]:
         """As `Policy.lower`, with the object itself for one written in Python."""
-        if not self.is_written():
-            return super().lower()
-        return {"name": "python", "cost": getattr(self, "cost", 0.0), "object": self}
+        return super().lower() | ({"cost": getattr(self, "cost", 0.0)} if self.is_written() else {})
 
 
 class Victims(Policy):

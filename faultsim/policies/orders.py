@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim.errors import OptionError
-from faultsim.policies.base import Policy
+from faultsim.policies.base import OwnPolicy
 
 __all__ = [
     "ArrivalOrder",
@@ -44,7 +44,7 @@ class WaitingJobs(Protocol):
         """How often failures have killed the job."""
 
 
-class QueueOrder(Policy):
+class QueueOrder(OwnPolicy):
     """Base of queue orders; subclass it to write your own in Python.
 
     Override `keys`.  It is called once at the beginning of each scheduling pass that could start a job
@@ -84,15 +84,6 @@ class QueueOrder(Policy):
     def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
         """What its compiled part reads, by name: for keys that never change the column of them, ``queue_key``."""
         return {}
-
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the package's own."""
-        return not cls.__module__.startswith("faultsim.policies.")
-
-    def lower(self) -> dict[str, Any]:
-        """``{"name": ...}`` for a built-in order, with the object itself for one written in Python."""
-        return {"name": "python", "object": self} if self.is_written() else super().lower()
 
 
 @dataclass(frozen=True)

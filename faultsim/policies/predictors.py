@@ -16,7 +16,7 @@ from faultsim import checks
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
-from faultsim.policies.base import Check, Hours, Policy, Seconds, Share
+from faultsim.policies.base import Check, Hours, OwnPolicy, Seconds, Share
 from faultsim.policies.interval_reports import draw_reports
 
 __all__ = [
@@ -37,7 +37,7 @@ Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
 _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
 
 
-class Predictor(Policy):
+class Predictor(OwnPolicy):
     """Base of predictors; subclass it to write your own in Python.
 
     Override `predict`, which is called once, before the run begins; and set `needs_failures` to False if it does not
@@ -94,15 +94,6 @@ class Predictor(Policy):
             one probability ``p``, 1 if it is missing.
         """
         raise OptionError(f"{type(self).__name__} must define predict(self, trace, machine, rng)")
-
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the package's own."""
-        return not cls.__module__.startswith("faultsim.policies.")
-
-    def lower(self) -> dict[str, Any]:
-        """As `Policy.lower`, with the object itself for one written in Python."""
-        return {"name": "python", "object": self} if self.is_written() else super().lower()
 
 
 @dataclass(frozen=True)
