@@ -1,48 +1,25 @@
-# What somebody outside sees and does when it is to decide (model.md#decisions).
+# What somebody outside does when it is to decide (model.md#decisions).
 #
 # A Decision is valid while its number is sim_t.n_decisions.  Whoever lets the simulation go on raises that number
 # first, so a Decision can be kept, but no longer used.
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.outlook cimport Outlook
 from faultsim._core.state cimport sim_t
 from faultsim._core.tables.machine cimport permit_t, place_t
 
-cdef class Decision:
-    cdef object engine       # keeps the memory of `s`
-    cdef sim_t *s
-    cdef int64_t number
-    cdef readonly str kind
-    cdef double at
-    cdef readonly bint disturbed
-    cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
-    # Rows of the user's log, and back; NULL: a row is a job's number.
-    cdef const int32_t *row
-    cdef const int32_t *job_of
-    cdef int64_t n_rows
-    # The shadow of `head`, until something changes.
-    cdef int32_t head
-    cdef double time
-    cdef int64_t extra
-    cdef uint64_t *later     # [placed] the occupancy then
-
-    cdef int check(self) except -1
-    cdef int32_t find(self, Py_ssize_t row) except -1
-    cdef object refuse(self, str text)
+cdef class Decision(Outlook):
     cdef int act(self) except -1
     cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1
-    cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int32_t head_of(self, object head) except -1
-    cdef int look_ahead(self, int32_t head) except -1
     cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1
     cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1
     cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1
     cdef object whole_numbers(self, Py_ssize_t job, object nodes, object box)
-    cdef int refuse_unless_named(self) except -1
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1
     cdef int conclude(self, int code) except -1
-    cdef int32_t row_of(self, int32_t job) noexcept
 
 # A new one; what came before it is over.
 cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of, int64_t n_rows)

@@ -1,0 +1,35 @@
+# The jobs of a moment as columns: those that wait, and those that hold nodes (model.md#decisions).
+
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.state cimport sim_t
+
+# What the simulation waits at; over once its number is no longer sim_t.n_decisions.
+cdef class Moment:
+    cdef object engine       # keeps the memory of `s`
+    cdef sim_t *s
+    cdef int64_t number
+    cdef double at
+    # Rows of the user's log, and back; NULL: a row is a job's number.
+    cdef const int32_t *row
+    cdef const int32_t *job_of
+    cdef int64_t n_rows
+
+    # Raises DecisionError if it is over.
+    cdef int check(self) except -1
+    cdef object refuse(self, str text)
+    cdef int refuse_unless_named(self) except -1
+
+cdef class Jobs:
+    cdef Moment moment
+
+    cdef object numbers(self)    # the jobs, in order
+
+cdef class Waiting(Jobs):
+    pass
+
+cdef class Running(Jobs):
+    cdef object followed(self)
+
+# A read-only array of its own.
+cdef object ints(const int32_t *values, Py_ssize_t n)

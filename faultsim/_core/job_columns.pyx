@@ -1,0 +1,225 @@
+"""The jobs of a moment as columns; the contract is in job_columns.pxd."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t
+
+import numpy as np
+
+from faultsim._core.faults.progress cimport at_t, progress_locate
+from faultsim._core.state cimport queue_t, sim_t
+
+cdef enum column_of:
+    C_SUBMIT
+    C_ESTIMATE
+    C_KEPT
+    C_START
+    C_EXPECTED
+    C_PROGRESS
+    C_SAFE
+
+
+cdef object ints(const int32_t *values, Py_ssize_t n):
+    """A read-only array of its own."""
+    return np.frombuffer(PyBytes_FromStringAndSize(<const char *>values, n * sizeof(int32_t)), np.int32)
+
+
+cdef class Moment:
+    """What can be looked at until the simulation goes on."""
+
+    cdef int check(self) except -1:
+        if self.s == NULL:
+            raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
+        if self.s.closed:
+            self.refuse("the simulation is in the middle of an act, in another thread or in the policy that asks")
+        if self.number != self.s.n_decisions:
+            self.refuse(f"this decision (at {self.at:g} s) is over: the simulation has gone on")
+        return 0
+
+    cdef object refuse(self, str text):
+        raise self.engine.settings["decision_error"](text)
+
+    cdef int refuse_unless_named(self) except -1:
+        if not self.s.machine.named:
+            self.refuse("this run only counts its nodes, as nothing asks which they are: use External() or record=True")
+        return 0
+
+
+cdef class Jobs:
+    """Jobs as columns.  Each look is at the jobs as they are then."""
+
+    def __cinit__(self, Moment moment not None):
+        moment.check()       # whose memory is looked at from now on
+        self.moment = moment
+
+    cdef object numbers(self):
+        raise NotImplementedError
+
+    def __len__(self):
+        return len(self.numbers())
+
+    def __iter__(self):
+        return iter(self.tolist())
+
+    def tolist(self):
+        """Rows of the jobs, as a list of ints."""
+        return self.index.tolist()
+
+    @property
+    def index(self):
+        """Rows of the jobs (int32)."""
+        cdef Moment d = self.moment
+        found = self.numbers()
+        return found if d.row == NULL else np.array([d.row[<int32_t>job] for job in found.tolist()], np.int32)
+
+    @property
+    def submit(self):
+        """Submit times (s)."""
+        return column(self.moment.s, self.numbers(), C_SUBMIT)
+
+    @property
+    def estimate(self):
+        """Estimated run times (s)."""
+        return column(self.moment.s, self.numbers(), C_ESTIMATE)
+
+    @property
+    def restarts(self):
+        """How often each was killed (int32)."""
+        return counts(self.moment.s.restarts, self.numbers())
+
+    def __getattr__(self, name):
+        return self.moment.engine.column_of(name, self.index)
+
+
+cdef class Waiting(Jobs):
+    """The waiting jobs in queue order."""
+
+    cdef object numbers(self):
+        cdef queue_t *q = &self.moment.s.queue
+        self.moment.check()
+        return ints(&q.job[q.head], q.end - q.head)
+
+    def __len__(self):
+        self.moment.check()
+        return self.moment.s.queue.end - self.moment.s.queue.head
+
+    def tolist(self):
+        """Rows of the jobs, as a list of ints."""
+        cdef Moment d = self.moment
+        cdef queue_t *q = &d.s.queue
+        cdef int32_t i
+        d.check()
+        if d.row == NULL:
+            return [q.job[i] for i in range(q.head, q.end)]
+        return [d.row[q.job[i]] for i in range(q.head, q.end)]
+
+    @property
+    def wait(self):
+        """Time since submission (s)."""
+        return self.moment.s.now - self.submit
+
+    @property
+    def size(self):
+        """Nodes that the jobs ask for (int32)."""
+        return counts(self.moment.s.size, self.numbers())
+
+    @property
+    def saved(self):
+        """Progress that each starts with (s of its run time)."""
+        return column(self.moment.s, self.numbers(), C_KEPT)
+
+    @property
+    def fits(self):
+        """Whether each could start now (bool), as `Decision.fits`."""
+        fits = self.moment.fits
+        return np.array([fits(job) for job in self.tolist()], np.bool_)
+
+
+cdef class Running(Jobs):
+    """The jobs that hold nodes, ascending by row."""
+
+    cdef object numbers(self):
+        cdef sim_t *s = self.moment.s
+        cdef int32_t i
+        self.moment.check()
+        jobs = [s.releases.items[i].job for i in range(s.releases.n) if s.releases.items[i].job >= 0]
+        jobs.sort(key=self.moment.engine.row_key)
+        return np.array(jobs, np.int32)
+
+    cdef object followed(self):
+        """The same, if it is known how far each is."""
+        cdef sim_t *s = self.moment.s
+        found = self.numbers()
+        if not s.track.on and s.migration.cost > 0 and counts(s.moves, found).any():
+            self.moment.refuse("this run does not follow jobs that pause: use External() to see how far they are")
+        return found
+
+    @property
+    def size(self):
+        """Nodes that the jobs hold (int32): on a torus those of their boxes."""
+        return counts(self.moment.s.allocated, self.numbers())
+
+    @property
+    def start(self):
+        """Start times (s)."""
+        return column(self.moment.s, self.numbers(), C_START)
+
+    @property
+    def expected_end(self):
+        """When each is expected to end (s), by its estimate; it may have passed (model.md#overrun)."""
+        return column(self.moment.s, self.numbers(), C_EXPECTED)
+
+    @property
+    def progress(self):
+        """Work done (s of the run time)."""
+        return column(self.moment.s, self.followed(), C_PROGRESS)
+
+    @property
+    def saved(self):
+        """Work that a failure now would leave (s of the run time)."""
+        return column(self.moment.s, self.followed(), C_SAFE)
+
+    @property
+    def where(self):
+        """Where each is: boxes (x, y, z, a, b, c) as int32 of shape (k, 6), on a cluster a list of arrays of nodes."""
+        jobs = self.numbers().tolist()
+        self.moment.refuse_unless_named()
+        return [self.moment.engine.nodes_of(job) for job in jobs]
+
+
+cdef object counts(const int32_t *values, object jobs):
+    cdef const int32_t[::1] job = jobs
+    found = np.empty(job.shape[0], np.int32)
+    cdef int32_t[::1] out = found
+    cdef Py_ssize_t i
+    for i in range(job.shape[0]):
+        out[i] = values[job[i]]
+    return found
+
+
+cdef object column(const sim_t *s, object jobs, column_of which):
+    cdef const int32_t[::1] job = jobs
+    found = np.empty(job.shape[0], np.float64)
+    cdef double[::1] out = found
+    cdef Py_ssize_t i
+    cdef int32_t j
+    cdef at_t at
+    for i in range(job.shape[0]):
+        j = job[i]
+        if which == C_SUBMIT:
+            out[i] = s.submit[j]
+        elif which == C_ESTIMATE:
+            out[i] = s.estimate[j]
+        elif which == C_KEPT:
+            out[i] = s.track.saved[j] if s.restarts[j] > 0 else 0.0
+        elif which == C_START:
+            out[i] = s.start[j]
+        elif which == C_EXPECTED:
+            out[i] = s.expected[j]
+        elif not s.track.on:
+            out[i] = max(0.0, s.now - s.start[j]) if which == C_PROGRESS else 0.0
+        elif s.now < s.start[j]:
+            out[i] = s.track.at[j].safe
+        else:
+            progress_locate(s, j, s.now, &at)
+            out[i] = at.progress if which == C_PROGRESS else at.safe
+    return found

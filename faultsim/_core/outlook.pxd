@@ -1,0 +1,21 @@
+# What somebody outside sees when it is to decide (model.md#decisions).
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.job_columns cimport Moment
+
+cdef class Outlook(Moment):
+    cdef readonly str kind
+    cdef readonly bint disturbed
+    cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
+    # The shadow of `head`, until something changes.
+    cdef int32_t head
+    cdef double time
+    cdef int64_t extra
+    cdef uint64_t *later     # [placed] the occupancy then
+
+    cdef int32_t find(self, Py_ssize_t row) except -1
+    cdef int32_t row_of(self, int32_t job) noexcept
+    cdef int32_t waiting_at(self, int32_t job) except -1
+    cdef int look_ahead(self, int32_t head) except -1
+    cdef str phrase(self, int32_t job)

@@ -1,0 +1,241 @@
+"""What somebody outside sees when it is to decide; the contract is in outlook.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free as c_free, malloc
+from libc.string cimport memcpy
+
+import numpy as np
+
+from faultsim._core.changes cimport changes_since
+from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.releases cimport releases_shadow
+from faultsim._core.job_columns cimport Moment, Running, Waiting, ints
+from faultsim._core.scheduling.shadow cimport placed_shadow
+from faultsim._core.state cimport (
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, end_if_started_at, queue_t, sim_t, trace_t, usable,
+)
+from faultsim._core.tables.machine cimport machine_t, place_t
+
+_PHRASES = {
+    <int>JOB_FUTURE: "has not arrived yet",
+    <int>JOB_QUEUED: "is waiting",
+    <int>JOB_RUNNING: "is running",
+    <int>JOB_HELD: "holds its nodes until they are repaired",
+    <int>JOB_DONE: "has ended",
+}
+
+
+cdef class Outlook(Moment):
+    """What there is at a decision; `Decision` adds what can be done."""
+
+    def __dealloc__(self):
+        c_free(self.later)
+
+    def __repr__(self):
+        if self.s == NULL or self.number != self.s.n_decisions:
+            return f"<Decision: {self.kind} at {self.at:g} s, over>"
+        return (f"<Decision: {self.kind} at {self.at:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
+                f"{self.s.running} running, {usable(self.s)} free>")
+
+    # ------------------------------------------------------------------ below
+
+    cdef int check(self) except -1:
+        Moment.check(self)
+        if self.at != self.s.now:        # what changed nothing has happened, and then it came to a deadlock
+            self.at = self.s.now
+            self.head = -1
+        return 0
+
+    cdef int32_t find(self, Py_ssize_t row) except -1:
+        """The number of the job in a row."""
+        cdef int32_t job = -1
+        self.check()
+        if 0 <= row < self.n_rows:
+            job = <int32_t>row if self.job_of == NULL else self.job_of[row]
+            if job < 0:
+                self.refuse(f"job {row} was dropped from the log: it does not fit on the machine")
+        else:
+            self.refuse(f"there is no job {row}: the log has rows 0 to {self.n_rows - 1}")
+        return job
+
+    cdef int32_t row_of(self, int32_t job) noexcept:
+        return job if self.row == NULL else self.row[job]
+
+    cdef int32_t waiting_at(self, int32_t job) except -1:
+        """Where a waiting job is in the queue."""
+        cdef queue_t *q = &self.s.queue
+        cdef int32_t i
+        if self.s.state[job] == JOB_QUEUED:
+            for i in range(q.head, q.end):
+                if q.job[i] == job:
+                    return i
+        self.refuse(f"job {self.row_of(job)} is not waiting: it {self.phrase(job)}")
+
+    cdef str phrase(self, int32_t job):
+        """What a job does now."""
+        return _PHRASES[self.s.state[job]]
+
+    # ------------------------------------------------------------------ what there is
+
+    @property
+    def now(self):
+        """Seconds."""
+        if self.s != NULL and self.number == self.s.n_decisions and self.at != self.s.now:
+            self.at = self.s.now
+            self.head = -1
+        return self.at
+
+    @property
+    def queue(self):
+        """The waiting jobs, in queue order: iterable, with columns (`Waiting`)."""
+        self.check()
+        return Waiting.__new__(Waiting, self)
+
+    @property
+    def running(self):
+        """The jobs that hold nodes, by row, with columns (`Running`)."""
+        self.check()
+        return Running.__new__(Running, self)
+
+    @property
+    def free(self):
+        """Free nodes."""
+        self.check()
+        return usable(self.s)
+
+    @property
+    def down(self):
+        """Nodes that are down, ascending (int32)."""
+        cdef int32_t i
+        self.check()
+        if self.s.trace.down == NULL:
+            return np.empty(0, np.int32)
+        return np.array([i for i in range(self.s.nodes) if self.s.trace.down[i]], np.int32)
+
+    @property
+    def repairs(self):
+        """When the nodes of `down` will be up again (s); ``inf`` with ``repairs="unknown"``."""
+        cdef trace_t *f = &self.s.trace
+        cdef int32_t node
+        known = f.repairs_known
+        return np.array([f.up_at[node] if known else INFINITY for node in self.down.tolist()], np.float64)
+
+    @property
+    def occupancy(self):
+        """Which nodes are taken or down: bool of shape (nodes,), on a torus (x, y, z)."""
+        cdef machine_t *m = &self.s.machine
+        cdef int32_t i
+        self.check()
+        self.refuse_unless_named()
+        busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
+        shape = self.engine.settings["machine"]
+        return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.placed else busy
+
+    @property
+    def changes(self):
+        """What happened since the last decision (`Changes`); only with ``live=``."""
+        self.check()
+        if self.event < 0:
+            self.refuse("only a simulation that was made with live= keeps what has changed")
+        return changes_since(self.s, self.row, self.event, self.stay)
+
+    def foreseen(self, double window):
+        """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""
+        cdef int64_t i
+        cdef const double *begin = self.s.predictions.begin
+        cdef const double *end = self.s.predictions.end
+        self.check()
+        rows = [
+            (self.s.predictions.node[i], begin[i], end[i], self.s.predictions.p)
+            for i in range(self.s.predictions.next, self.s.predictions.n)
+            if begin[i] <= self.now + window and (end[i] > self.now or begin[i] > self.now)
+        ]
+        return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
+
+    def fits(self, Py_ssize_t job):
+        """Whether a job could be started now: enough nodes are free, on a torus in one box."""
+        cdef int32_t j = self.find(job)
+        cdef machine_t *m = &self.s.machine
+        if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
+            return False
+        return not m.placed or self.s.need[j] <= m.largest_now(m.state)
+
+    def boxes(self, Py_ssize_t job, size=None):
+        """The free boxes that a job could take (torus): int32 of shape (k, 6), bases x, y, z and extents a, b, c.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job.
+        size : int, optional
+            Nodes of the box; by default the job's size, rounded up to one that a box has.
+        """
+        cdef int32_t j = self.find(job)
+        cdef machine_t *m = &self.s.machine
+        cdef place_t *found = NULL
+        cdef long count, cap = 0
+        if not m.placed:
+            self.refuse("a cluster has no boxes: choose nodes by d.occupancy")
+        count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else size, NULL, &found, &cap)
+        try:
+            if count < 0:
+                raise MemoryError("no memory for the boxes")
+            return ints(<const int32_t *>found, 6 * count).reshape(-1, 6)
+        finally:
+            c_free(found)
+
+    cdef int look_ahead(self, int32_t head) except -1:
+        """The shadow of a waiting job: when it could start, and what is left over then."""
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        cdef int32_t n = 0
+        if self.head == head:
+            return 0
+        if not m.placed:
+            self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+        else:
+            if self.later == NULL:
+                self.later = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
+                if self.later == NULL:
+                    raise MemoryError("no memory for an occupancy")
+            if m.has_free(m.state, m.occ, s.need[head]):
+                self.time = s.now
+                memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
+                while n < s.releases.n and s.releases.items[n].end <= s.now:
+                    n += 1
+                m.release(m.state, s.releases.items, n, self.later)
+            else:
+                self.time = placed_shadow(s, s.releases.items, s.releases.n, m.occ, s.need[head], self.later)
+            self.extra = 0
+            if self.time != INFINITY:
+                self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]
+        self.head = head
+        return 0
+
+    def expected_end(self, Py_ssize_t job, at=None):
+        """When a waiting job would end by its estimate if it were started at a time (model.md#expected-end).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        at : float, optional
+            Seconds; by default now.
+        """
+        cdef int32_t j = self.find(job)
+        self.waiting_at(j)
+        return end_if_started_at(self.s, j, self.s.now if at is None else at)
+
+    def shadow(self, Py_ssize_t job):
+        """When a waiting job could start if running jobs end as expected, and the nodes that it would leave over then.
+
+        Returns
+        -------
+        (float, int)
+            Seconds, ``inf`` if never (model.md#easy); nodes.
+        """
+        cdef int32_t j = self.find(job)
+        self.waiting_at(j)
+        self.look_ahead(j)
+        return self.time, self.extra
