@@ -1,38 +1,34 @@
 """The engine: the event loop's Python border.
 
-One ``with nogil`` a call.  Status codes from below become exceptions here, and nowhere else.
+One ``with nogil`` a call.
 """
 
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
 from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
-
-from types import SimpleNamespace
 
 import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
-from faultsim._core.event_loop cimport catch_up, end_pass, fire_arrival, next_time, run_instant, take_pass
+from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, run_instant, take_pass
+from faultsim._core.live cimport Live
 from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.containers.event_queue cimport event_t, heap_pop, heap_push
-from faultsim._core.faults.outages cimport fail_node, fire_failure, job_on, outages_before, repair_now
-from faultsim._core.faults.progress cimport progress_end, progress_extend, progress_know, progress_open
+from faultsim._core.containers.event_queue cimport event_t, heap_pop
+from faultsim._core.faults.outages cimport fire_failure, outages_before
+from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_FAILURE, EV_WAKE, FROM_ARRIVALS, FROM_TRACE, JOB_DONE, JOB_RUNNING, N_ACCOUNTS, add_source, disturb,
-    executed, queue_t, sim_alloc, sim_copy, sim_free, sim_t, source_next, usable,
+    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, disturb, sim_alloc, sim_copy, sim_t,
 )
-from faultsim._core.tables.machine cimport place_t
-from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, PYTHON_ERROR, STUCK
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, STUCK
 from faultsim._core.verify cimport broken_invariant
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
@@ -88,37 +84,8 @@ cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
     return loop(s, budget, until)
 
 
-cdef class Engine:
+cdef class Engine(Live):
     """A simulation of the columns under the settings (see ``faultsim.simulate``, its only user)."""
-
-    cdef sim_t s
-    cdef bint ready
-    cdef unsigned long thread            # the last that let it run
-    cdef bint busy           # some thread is inside run() or step(), perhaps in a policy written in Python
-    cdef bint failed         # a pass was broken off half way
-    cdef readonly dict settings
-    cdef object broken       # class of the exception for a broken engine
-    cdef dict columns
-    cdef object inputs
-    cdef object world        # keeps the arrays of failures, predictions and alarms
-    cdef object error
-    cdef object nodes        # the recorded nodes as an array, once they were asked for
-    cdef bint lent           # they are its own now
-    # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
-    cdef object rows, jobs
-    cdef bint stopped        # by the caller, between two events
-    cdef public list acts    # what the caller did: (by a Decision, name, arguments, options); None: not kept
-    cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
-
-    def __cinit__(self):
-        memset(&self.s, 0, sizeof(sim_t))
-        self.ready = False
-        self.error = None
-
-    def __dealloc__(self):
-        if self.lent:
-            self.s.record.node = NULL    # the array that has it frees it
-        sim_free(&self.s)
 
     def __init__(self, settings, submit, runtime, estimate, size, world=None):
         cdef sim_t *s = &self.s
@@ -152,71 +119,6 @@ cdef class Engine:
                        fire_failure)
         self.rows, self.jobs = self.world.get("rows"), self.world.get("jobs")
         self.ready = True
-
-    cdef int point_to_columns(self) except -1:
-        cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
-        cdef const int32_t[::1] size = self.inputs[3]
-        cdef sim_t *s = &self.s
-        if submit.shape[0] < 1 or not (
-                submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
-            raise ValueError("columns must have one length, at least 1")
-        s.n = <int32_t>submit.shape[0]
-        s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
-        s.first_start = <double *>self.column("first_start", np.float64)
-        s.start = <double *>self.column("start", np.float64)
-        s.finish = <double *>self.column("finish", np.float64)
-        s.run = <double *>self.column("runtime", np.float64)
-        s.allocated = <int32_t *>self.column("allocated", np.int32)
-        s.restarts = <int32_t *>self.column("restarts", np.int32)
-        s.lost_work = <double *>self.column("lost_work", np.float64)
-        s.checkpoint_time = <double *>self.column("checkpoint_time", np.float64)
-        s.restart_time = <double *>self.column("restart_time", np.float64)
-        s.failure_wait = <double *>self.column("failure_wait", np.float64)
-        s.moves = <int32_t *>self.column("moves", np.int32)
-        s.backfilled = <uint8_t *>self.column("backfilled", np.bool_)
-        return 0
-
-    cdef int own_inputs(self) except -1:
-        """Columns that the caller may write to are no longer those of the simulation that this is a copy of."""
-        cdef double[::1] values
-        self.inputs = tuple([column.copy() for column in self.inputs])
-        self.world = dict(self.world)
-        for name in ("checkpoint_interval", "queue_key"):
-            if self.world.get(name) is not None:
-                self.world[name] = values = self.world[name].copy()
-                if name == "queue_key":
-                    self.s.queue.key = &values[0]
-                else:
-                    self.s.track.interval = &values[0]
-        return 0
-
-    cdef void *column(self, str name, dtype) except NULL:
-        """Where the engine writes a result column; the array is made when first asked for."""
-        cdef Py_buffer memory
-        if name not in self.columns:
-            self.columns[name] = np.zeros(self.s.n, dtype)
-        PyObject_GetBuffer(self.columns[name], &memory, PyBUF_WRITABLE)
-        PyBuffer_Release(&memory)        # `columns` keeps the array, which does not move
-        return memory.buf
-
-    cdef int translate(self, int code) except -1:
-        """The one place where status codes become exceptions."""
-        if code >= 0:
-            return 0
-        self.failed = True
-        if code == NO_MEMORY:
-            raise MemoryError("the engine ran out of memory")
-        if code == PYTHON_ERROR:
-            error, self.error = self.error, None
-            raise error
-        if code == STUCK and self.s.scheduler.elsewhere:
-            raise self.settings["decision_error"](self.deadlock())
-        if code == STUCK:
-            raise self.broken("jobs wait, nothing runs and nothing will happen")
-        if code == BROKEN:
-            self.verify()        # says which
-            raise self.broken("an invariant does not hold")
-        raise self.broken(f"unknown status {code}")
 
     # ------------------------------------------------------------------ running
 
@@ -314,17 +216,6 @@ cdef class Engine:
             return None
         return self.decide("schedule" if self.s.deciding else "time")
 
-    def deadlock(self):
-        """Jobs wait, and nothing will ever start one."""
-        cdef queue_t *q = &self.s.queue
-        cdef int32_t head
-        if q.head == q.end:
-            return f"{self.s.running} jobs run without an end: nothing else will happen"
-        head = q.job[q.head]
-        return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
-                f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
-                f"{usable(&self.s)} are free")
-
     def take_over(self, dict scheduler, object factory, object order, dict inputs):
         """Another scheduler and queue order decide from now on, the pass that waits included."""
         cdef sim_t *s = &self.s
@@ -357,40 +248,6 @@ cdef class Engine:
         finally:
             self.s.n_decisions += 1
 
-    def translate_outside(self, int code):
-        """What a decision could not do leaves the simulation in the middle of something."""
-        self.translate(code)
-
-    def row_key(self, job):
-        """The row of a job in the user's log."""
-        return job if self.rows is None else int(self.rows[job])
-
-    def column_of(self, name, rows):
-        """A further column of the user's log."""
-        try:
-            return self.world["columns"][name][rows]
-        except KeyError:
-            raise AttributeError(f"the log has no column {name!r}") from None
-
-    def nodes_of(self, int32_t job):
-        """Where a job is: its box, or its nodes, ascending."""
-        cdef place_t place
-        cdef int32_t[::1] nodes
-        if self.s.machine.placed:
-            place = self.s.machine.place_of(self.s.machine.state, job)
-            return tuple([place.part[i] for i in range(6)])
-        found = np.empty(self.s.allocated[job], np.int32)
-        nodes = found
-        self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
-        return found
-
-    cdef int refuse_unless_still(self) except -1:
-        """To look is possible for a policy in Python that is asked, too: nothing else moves in its thread."""
-        if (self.s.closed or (self.busy and not self.s.deciding)) and self.thread != PyThread_get_thread_ident():
-            raise self.broken(
-                "this simulation is in the middle of a step, in another thread or in the policy that asks")
-        return 0
-
     cdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
         cdef int code
@@ -398,15 +255,6 @@ cdef class Engine:
         code = sort_as_of_pass(&self.s)
         self.s.closed = False
         return self.translate(code)
-
-    cdef int refuse_if_unusable(self) except -1:
-        if self.busy or self.s.closed:
-            raise self.broken(
-                "this simulation is in the middle of a step, in another thread or in the policy that asks")
-        if self.failed:
-            raise self.broken(
-                "an exception broke off a scheduling pass of this simulation; it cannot go on, start again")
-        return 0
 
     @property
     def now(self):
@@ -459,14 +307,6 @@ cdef class Engine:
         jobs = [self.s.releases.items[i].job for i in range(self.s.releases.n)]
         return np.sort(np.array([job for job in jobs if job >= 0], np.int32))
 
-    def verify(self):
-        """Check the invariants (model.md#invariants); EngineError says which is broken."""
-        cdef const char *found
-        self.refuse_unless_still()
-        found = broken_invariant(&self.s)        # with the GIL: nobody else must act meanwhile
-        if found != NULL:
-            raise self.broken(found.decode())
-
     def copy(self):
         """An independent copy that continues from here."""
         cdef Engine other
@@ -495,113 +335,6 @@ cdef class Engine:
         """The simulation itself, for environments.pyx, which copies it and keeps this engine."""
         return PyCapsule_New(&self.s, "faultsim.sim_t", NULL)
 
-    # ------------------------------------------------------------------ the caller owns jobs and failures
-
-    cdef int32_t job_at(self, Py_ssize_t row) except -1:
-        cdef Py_ssize_t n = self.s.known if self.jobs is None else len(self.jobs)
-        if not 0 <= row < n:
-            self.refuse(f"there is no job {row}: the log has rows 0 to {n - 1}")
-        return <int32_t>row if self.jobs is None else self.jobs[row]
-
-    cdef int act(self) except -1:
-        """Before the caller changes something."""
-        self.refuse_if_unusable()
-        if not self.world.get("live"):
-            self.refuse("only a simulation that was made with live= takes this")
-        catch_up(&self.s)
-        self.s.n_decisions += not self.s.deciding      # what a Decision knows of time and shadows is over
-        return 0
-
-    cdef object refuse(self, str text):
-        raise self.settings["decision_error"](text)
-
-    def submit(self, submit, runtime, estimate, size, interval, key):
-        """Jobs that the caller has got now; columns as those of __init__, for jobs behind all that there are."""
-        cdef sim_t *s = &self.s
-        cdef double[::1] all_submit = self.inputs[0], all_runtime = self.inputs[1], all_estimate = self.inputs[2]
-        cdef int32_t[::1] all_size = self.inputs[3]
-        cdef Py_ssize_t i, count = len(submit)
-        cdef int32_t job = s.known
-        self.act()
-        if s.known + count > s.n:
-            self.refuse(f"live={s.n} is room for so many jobs: {s.known} are there, and {count} more do not fit")
-        last = max(s.now, all_submit[s.known - 1])
-        if submit[0] < last:
-            self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s, and the last job so far was "
-                        f"submitted at {all_submit[s.known - 1]:g} s")
-        for i in range(count):
-            all_submit[job + i], all_runtime[job + i], all_estimate[job + i] = submit[i], runtime[i], estimate[i]
-            all_size[job + i] = size[i]
-            s.need[job + i] = s.machine.next_size(s.machine.state, size[i])
-            s.run[job + i] = executed(s, <int32_t>(job + i))
-        for name, values in (("checkpoint_interval", interval), ("queue_key", key)):
-            if values is not None:
-                self.world[name][job:job + count] = values
-        progress_know(s, job, <int32_t>count)
-        s.known += <int32_t>count
-        if s.next_arrival == job:
-            source_next(s, FROM_ARRIVALS, s.submit[job])
-
-    def end_job(self, Py_ssize_t row):
-        """A running job ends now."""
-        cdef sim_t *s = &self.s
-        cdef int32_t job = self.job_at(row)
-        self.act()
-        if s.state[job] != JOB_RUNNING or s.start[job] > s.now:
-            self.refuse(f"job {row} cannot end: it is not running at {s.now:g} s")
-        if s.finish[job] > s.now:
-            self.translate(progress_end(s, job))
-
-    def extend_job(self, Py_ssize_t row, double seconds):
-        """A job that has not ended runs longer, or shorter."""
-        cdef sim_t *s = &self.s
-        cdef int32_t job = self.job_at(row)
-        cdef double before = s.run[job]
-        cdef double[::1] runtime = self.inputs[1]
-        self.act()
-        if s.state[job] == JOB_DONE:
-            self.refuse(f"job {row} has ended")
-        if not runtime[job] + seconds >= 0.0:
-            self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime[job]:g} s")
-        runtime[job] += seconds
-        s.run[job] = executed(s, job)
-        if s.state[job] == JOB_RUNNING and s.run[job] != before:
-            self.translate(progress_extend(s, job))
-            if s.finish[job] < s.now:
-                runtime[job] -= seconds
-                s.run[job] = before
-                self.translate(progress_extend(s, job))
-                self.refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {s.now:g} s")
-
-    def fail_node(self, Py_ssize_t node, double downtime):
-        """A node fails now; `downtime` inf: nobody knows when it will be up."""
-        cdef sim_t *s = &self.s
-        cdef bint wanted = False
-        cdef int32_t job
-        self.act()
-        self.refuse_unless_node(node)
-        job = job_on(s, <int32_t>node)
-        if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
-            self.refuse(f"node {node} has job {self.row_key(job)}, which ends now: let it end first")
-        self.translate(fail_node(s, <int32_t>node, s.now + downtime, &wanted))
-        if wanted:
-            self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
-
-    def repair_node(self, Py_ssize_t node):
-        """A node that is down is up again."""
-        cdef sim_t *s = &self.s
-        self.act()
-        self.refuse_unless_node(node)
-        if not s.trace.down[node]:
-            self.refuse(f"node {node} is not down")
-        self.translate(repair_now(s, <int32_t>node))
-        self.translate(heap_push(&s.heap, s.now, EV_WAKE, 0))
-
-    cdef int refuse_unless_node(self, Py_ssize_t node) except -1:
-        if not 0 <= node < self.s.nodes:
-            self.refuse(f"there is no node {node}: nodes are 0 to {self.s.nodes - 1}")
-        return 0
-
     # ------------------------------------------------------------------ results
 
     def output(self):
@@ -627,30 +360,6 @@ cdef class Engine:
                 self.nodes = lend_nodes(s) if self.lent else np.empty(0, np.int32)
             out["allocations"] = recorded_stays(s, self.nodes)
         return out
-
-    # ------------------------------------------------------------------ policies written in Python
-
-    def keep_error(self, error):
-        """A user's policy raised; the exception goes out at the border."""
-        self.error = error
-
-    def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):
-        """The index that a `Placement` chooses."""
-        submit, _, estimate, size = self.inputs
-        boxes = np.frombuffer(candidates, np.int32).reshape(-1, 6)
-        bits = np.unpackbits(np.frombuffer(occ, np.uint8), bitorder="little")
-        x, y, z = (self.settings["machine"][axis] for axis in "xyz")
-        busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
-        job_seen = SimpleNamespace(
-            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
-        return rule.choose(job_seen, boxes, SimpleNamespace(now=now, busy=busy))
-
-    def nodes_by_python(self, rule, int32_t job, double now, list unused, int32_t count):
-        """The nodes that a `Placement` chooses on a cluster."""
-        submit, _, estimate, _ = self.inputs
-        job_seen = SimpleNamespace(
-            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=count)
-        return rule.choose_nodes(job_seen, np.array(unused, np.int32), SimpleNamespace(now=now, nodes=self.s.nodes))
 
 
 cdef struct slice_t:

@@ -1,0 +1,183 @@
+"""The memory of a simulation, and its exceptions; the contract is in border.pxd.
+
+Status codes from below become exceptions here, and nowhere else.
+"""
+
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.pythread cimport PyThread_get_thread_ident
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from faultsim._core.state cimport queue_t, sim_free, sim_t, usable
+from faultsim._core.status cimport BROKEN, NO_MEMORY, PYTHON_ERROR, STUCK
+from faultsim._core.tables.machine cimport place_t
+from faultsim._core.verify cimport broken_invariant
+
+
+cdef class Border:
+    """The columns and settings of a simulation, and what goes wrong in it."""
+
+    def __cinit__(self):
+        memset(&self.s, 0, sizeof(sim_t))
+        self.ready = False
+        self.error = None
+
+    def __dealloc__(self):
+        if self.lent:
+            self.s.record.node = NULL    # the array that has it frees it
+        sim_free(&self.s)
+
+    cdef int point_to_columns(self) except -1:
+        cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
+        cdef const int32_t[::1] size = self.inputs[3]
+        cdef sim_t *s = &self.s
+        if submit.shape[0] < 1 or not (
+                submit.shape[0] == runtime.shape[0] == estimate.shape[0] == size.shape[0]):
+            raise ValueError("columns must have one length, at least 1")
+        s.n = <int32_t>submit.shape[0]
+        s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
+        s.first_start = <double *>self.column("first_start", np.float64)
+        s.start = <double *>self.column("start", np.float64)
+        s.finish = <double *>self.column("finish", np.float64)
+        s.run = <double *>self.column("runtime", np.float64)
+        s.allocated = <int32_t *>self.column("allocated", np.int32)
+        s.restarts = <int32_t *>self.column("restarts", np.int32)
+        s.lost_work = <double *>self.column("lost_work", np.float64)
+        s.checkpoint_time = <double *>self.column("checkpoint_time", np.float64)
+        s.restart_time = <double *>self.column("restart_time", np.float64)
+        s.failure_wait = <double *>self.column("failure_wait", np.float64)
+        s.moves = <int32_t *>self.column("moves", np.int32)
+        s.backfilled = <uint8_t *>self.column("backfilled", np.bool_)
+        return 0
+
+    cdef int own_inputs(self) except -1:
+        """Columns that the caller may write to are no longer those of the simulation that this is a copy of."""
+        cdef double[::1] values
+        self.inputs = tuple([column.copy() for column in self.inputs])
+        self.world = dict(self.world)
+        for name in ("checkpoint_interval", "queue_key"):
+            if self.world.get(name) is not None:
+                self.world[name] = values = self.world[name].copy()
+                if name == "queue_key":
+                    self.s.queue.key = &values[0]
+                else:
+                    self.s.track.interval = &values[0]
+        return 0
+
+    cdef void *column(self, str name, dtype) except NULL:
+        """Where the engine writes a result column; the array is made when first asked for."""
+        cdef Py_buffer memory
+        if name not in self.columns:
+            self.columns[name] = np.zeros(self.s.n, dtype)
+        PyObject_GetBuffer(self.columns[name], &memory, PyBUF_WRITABLE)
+        PyBuffer_Release(&memory)        # `columns` keeps the array, which does not move
+        return memory.buf
+
+    cdef int translate(self, int code) except -1:
+        """The one place where status codes become exceptions."""
+        if code >= 0:
+            return 0
+        self.failed = True
+        if code == NO_MEMORY:
+            raise MemoryError("the engine ran out of memory")
+        if code == PYTHON_ERROR:
+            error, self.error = self.error, None
+            raise error
+        if code == STUCK and self.s.scheduler.elsewhere:
+            raise self.settings["decision_error"](self.deadlock())
+        if code == STUCK:
+            raise self.broken("jobs wait, nothing runs and nothing will happen")
+        if code == BROKEN:
+            self.verify()        # says which
+            raise self.broken("an invariant does not hold")
+        raise self.broken(f"unknown status {code}")
+
+    def translate_outside(self, int code):
+        """What a decision could not do leaves the simulation in the middle of something."""
+        self.translate(code)
+
+    def deadlock(self):
+        """Jobs wait, and nothing will ever start one."""
+        cdef queue_t *q = &self.s.queue
+        cdef int32_t head
+        if q.head == q.end:
+            return f"{self.s.running} jobs run without an end: nothing else will happen"
+        head = q.job[q.head]
+        return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "
+                f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
+                f"{usable(&self.s)} are free")
+
+    cdef int refuse_unless_still(self) except -1:
+        """To look is possible for a policy in Python that is asked, too: nothing else moves in its thread."""
+        if (self.s.closed or (self.busy and not self.s.deciding)) and self.thread != PyThread_get_thread_ident():
+            raise self.broken(
+                "this simulation is in the middle of a step, in another thread or in the policy that asks")
+        return 0
+
+    cdef int refuse_if_unusable(self) except -1:
+        if self.busy or self.s.closed:
+            raise self.broken(
+                "this simulation is in the middle of a step, in another thread or in the policy that asks")
+        if self.failed:
+            raise self.broken(
+                "an exception broke off a scheduling pass of this simulation; it cannot go on, start again")
+        return 0
+
+    def verify(self):
+        """Check the invariants (model.md#invariants); EngineError says which is broken."""
+        cdef const char *found
+        self.refuse_unless_still()
+        found = broken_invariant(&self.s)        # with the GIL: nobody else must act meanwhile
+        if found != NULL:
+            raise self.broken(found.decode())
+
+    def row_key(self, job):
+        """The row of a job in the user's log."""
+        return job if self.rows is None else int(self.rows[job])
+
+    def column_of(self, name, rows):
+        """A further column of the user's log."""
+        try:
+            return self.world["columns"][name][rows]
+        except KeyError:
+            raise AttributeError(f"the log has no column {name!r}") from None
+
+    def nodes_of(self, int32_t job):
+        """Where a job is: its box, or its nodes, ascending."""
+        cdef place_t place
+        cdef int32_t[::1] nodes
+        if self.s.machine.placed:
+            place = self.s.machine.place_of(self.s.machine.state, job)
+            return tuple([place.part[i] for i in range(6)])
+        found = np.empty(self.s.allocated[job], np.int32)
+        nodes = found
+        self.s.machine.list_nodes(self.s.machine.state, job, &nodes[0])
+        return found
+
+    # ------------------------------------------------------------------ policies written in Python
+
+    def keep_error(self, error):
+        """A user's policy raised; the exception goes out at the border."""
+        self.error = error
+
+    def chosen_by_python(self, rule, int32_t job, double now, bytes candidates, bytes occ, int field):
+        """The index that a `Placement` chooses."""
+        submit, _, estimate, size = self.inputs
+        boxes = np.frombuffer(candidates, np.int32).reshape(-1, 6)
+        bits = np.unpackbits(np.frombuffer(occ, np.uint8), bitorder="little")
+        x, y, z = (self.settings["machine"][axis] for axis in "xyz")
+        busy = bits[:x * y * field].reshape(x * y, field)[:, :z].astype(bool).reshape(x, y, z)
+        job_seen = SimpleNamespace(
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=int(size[job]))
+        return rule.choose(job_seen, boxes, SimpleNamespace(now=now, busy=busy))
+
+    def nodes_by_python(self, rule, int32_t job, double now, list unused, int32_t count):
+        """The nodes that a `Placement` chooses on a cluster."""
+        submit, _, estimate, _ = self.inputs
+        job_seen = SimpleNamespace(
+            index=self.row_key(job), submit=float(submit[job]), estimate=float(estimate[job]), size=count)
+        return rule.choose_nodes(job_seen, np.array(unused, np.int32), SimpleNamespace(now=now, nodes=self.s.nodes))

@@ -1,0 +1,19 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim._core.border import Border
+
+class Live(Border):
+    def submit(
+        self,
+        submit: NDArray[np.float64],
+        runtime: NDArray[np.float64],
+        estimate: NDArray[np.float64],
+        size: NDArray[np.int32],
+        interval: NDArray[np.float64] | None,
+        key: NDArray[np.float64] | None,
+    ) -> None: ...
+    def end_job(self, row: int) -> None: ...
+    def extend_job(self, row: int, seconds: float) -> None: ...
+    def fail_node(self, node: int, downtime: float) -> None: ...
+    def repair_node(self, node: int) -> None: ...
