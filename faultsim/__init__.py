@@ -86,6 +86,7 @@ from faultsim.policies import (
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
+from faultsim.data.event_kinds import JobState
 from faultsim.results.load import load_result
 from faultsim.simulation.run import Run
 from faultsim._core.decisions import Decision
@@ -163,6 +164,7 @@ __all__ = [
     "InputError",
     "IntervalPredictor",
     "JobFailureRate",
+    "JobState",
     "Key",
     "LargestFirst",
     "LeastFailuresFirst",

@@ -6,6 +6,7 @@ import numpy as np
 
 from faultsim._core.state cimport (
     EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, record_event_t, record_stay_t, sim_t,
+    timed_out,
 )
 
 
@@ -33,7 +34,7 @@ cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, in
             stay += 1
         elif e.kind == EV_FINISH:
             kind = "ended"
-            if s.kill and s.run[e.job] == s.estimate[e.job] and s.runtime[e.job] > s.estimate[e.job]:
+            if timed_out(s, e.job):
                 kind = "timed out"
         elif (e.kind == EV_FAILURE or e.kind == EV_RESCHEDULE) and e.job >= 0:
             kind = "killed"

@@ -25,6 +25,7 @@ from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
+from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
     EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, disturb, sim_alloc, sim_copy, sim_t,
 )
@@ -159,12 +160,12 @@ cdef class Engine(Live):
         self.translate(sort_as_of_pass(&self.s))
         if self.rows is None:
             decision = new_decision(self, &self.s, kind, NULL, NULL, self.s.known)
-            if self.world.get("live"):
-                decision.event, decision.stay = self.event, self.stay
-                self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         else:
             rows, jobs = self.rows, self.jobs
             decision = new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+        if self.s.record.on:
+            decision.event, decision.stay = self.event, self.stay
+            self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         return decision
 
     def advance(self, double until=INFINITY):
@@ -343,6 +344,18 @@ cdef class Engine(Live):
         if s.n_done != s.known:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         out = {name: values[:s.known] for name, values in self.columns.items()}
+        if self.world.get("live"):
+            out["state"] = states_of(s)
+        return self.add_totals(out)
+
+    def output_so_far(self):
+        """The same of a simulation that is not over, as of now (model.md#partial)."""
+        cdef Engine other = self.copy()
+        book_so_far(&other.s)
+        return other.add_totals(columns_so_far(&other.s, other.columns))
+
+    cdef dict add_totals(self, dict out):
+        cdef sim_t *s = &self.s
         out["migrations_attempted"] = s.n_attempted
         out["migrations_successful"] = s.n_successful
         out["failures"] = s.trace.n_handled

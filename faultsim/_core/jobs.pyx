@@ -131,6 +131,7 @@ cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil:
+    cdef double begin
     fs_require(s.state[job] == JOB_RUNNING and s.machine.size_of(place) == s.allocated[job])
     s.machine.set_place(s.machine.state, job, place)
     s.moves[job] += 1
@@ -142,6 +143,8 @@ cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noex
         s.expected[job] += cost
         s.finish[job] += cost
         s.ledger[<int>ACC_MIGRATION] += s.size[job] * cost
+        begin = s.now if s.now > s.start[job] else s.start[job]
+        s.paused_until[job] = cost + (begin if begin > s.paused_until[job] else s.paused_until[job])
         if releases_add(&s.releases, s.expected[job], job, s.allocated[job]) < 0:
             return NO_MEMORY
         if heap_push(&s.heap, s.finish[job], EV_FINISH, job) < 0:      # the earlier event is stale now

@@ -134,10 +134,10 @@ cdef class Outlook(Moment):
 
     @property
     def changes(self):
-        """What happened since the last decision (`Changes`); only with ``live=``."""
+        """What happened since the last decision (`Changes`); only with ``live=`` or ``record=True``."""
         self.check()
         if self.event < 0:
-            self.refuse("only a simulation that was made with live= keeps what has changed")
+            self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
         return changes_since(self.s, self.row, self.event, self.stay)
 
     def foreseen(self, double window):

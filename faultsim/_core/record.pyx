@@ -65,7 +65,9 @@ cdef void close_stay(sim_t *s, int32_t job) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- columns for Python
 
 cdef object recorded_events(const sim_t *s):
-    rows = np.asarray(<record_event_t[:s.record.n_events]>s.record.event)
+    cdef record_event_t none         # an array of nothing is none of Cython's
+    cdef int64_t n = s.record.n_events
+    rows = np.asarray(<record_event_t[:n + (n == 0)]>(s.record.event if n else &none))[:n]
     return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
 
 
@@ -82,7 +84,9 @@ cdef object lend_nodes(sim_t *s):
 
 cdef object recorded_stays(const sim_t *s, object nodes):
     """Boxes on a torus, lists of nodes on a cluster."""
-    rows = np.asarray(<record_stay_t[:s.record.n_stays]>s.record.stay)
+    cdef record_stay_t none
+    cdef int64_t n = s.record.n_stays
+    rows = np.asarray(<record_stay_t[:n + (n == 0)]>(s.record.stay if n else &none))[:n]
     out = {name: rows[name].copy() for name in ("job", "begin", "end")}
     if s.machine.placed:
         out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))

@@ -221,6 +221,7 @@ cdef struct sim_t:
     double *checkpoint_time
     double *restart_time
     double *failure_wait
+    double *paused_until     # end of a job's last pause by a migration; NULL: it costs nothing, or progress is tracked
     double *promise          # earliest start promised in this epoch; inf: none
     int32_t *promise_epoch
     int32_t epoch            # of promises: raised by whatever excuses a missed one
@@ -288,6 +289,11 @@ cdef inline progress_t *progress_of(const sim_t *s, int32_t job) noexcept nogil:
 cdef inline double executed(const sim_t *s, int32_t job) noexcept nogil:
     """The run time of a job as executed: overrun="kill" ends it at its estimate."""
     return s.estimate[job] if s.kill and s.estimate[job] < s.runtime[job] else s.runtime[job]
+
+
+cdef inline bint timed_out(const sim_t *s, int32_t job) noexcept nogil:
+    """Whether a job that has ended was ended at its estimate."""
+    return s.kill and s.run[job] == s.estimate[job] and s.runtime[job] > s.estimate[job]
 
 
 cdef inline void source_next(sim_t *s, int rank, double time) noexcept nogil:

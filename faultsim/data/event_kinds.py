@@ -1,4 +1,4 @@
-"""Kinds of events by number, in the order in which an instant handles them."""
+"""Kinds of events by number, in the order in which an instant handles them, and what can have become of a job."""
 
 from enum import IntEnum
 
@@ -22,6 +22,25 @@ class EventKind(IntEnum):
     MOVE = 7
 
 
+class JobState(IntEnum):
+    """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last two.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], estimate=[10, 4])
+    >>> [fs.JobState(state).name for state in fs.simulate(log, fs.Cluster(2), overrun="kill").jobs["state"]]
+    ['ENDED', 'TIMED_OUT']
+    """
+
+    FUTURE = 0
+    WAITING = 1
+    RUNNING = 2
+    HELD = 3
+    ENDED = 4
+    TIMED_OUT = 5
+
+
 class WorkflowEventKind(IntEnum):
     """What `WorkflowResult.events` has in its column `kind` (workflow-model.md#workflow-events)."""
 
@@ -36,5 +55,7 @@ class WorkflowEventKind(IntEnum):
 
 #: Name of each `EventKind`.
 EVENT_KINDS = tuple(kind.name.lower() for kind in EventKind)
+#: Name of each `JobState`.
+JOB_STATES = tuple(state.name.lower().replace("_", " ") for state in JobState)
 #: Name of each `WorkflowEventKind`.
 WORKFLOW_EVENT_KINDS = tuple(kind.name.lower().replace("_", "-") for kind in WorkflowEventKind)

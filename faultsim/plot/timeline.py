@@ -9,6 +9,7 @@ from faultsim.data.event_kinds import EventKind
 from faultsim.errors import OptionError
 from faultsim.plot.base import GREY, PALETTE, axes, legend_below, tidy, time_unit
 from faultsim.plot.gantt import KILLS
+from faultsim.results.part import require_over
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,12 +39,14 @@ def _held(result: "Result") -> Spells:
             return held["begin"], held["end"], np.diff(held["node_offsets"]).astype(np.float64)
         return held["begin"], held["end"], (held["a"] * held["b"] * held["c"]).astype(np.float64)
     _refuse_kills(result)
+    require_over(result.is_over, "a timeline without record=True")
     return _decisions(result), result.jobs["finish"], result.jobs["allocated"].astype(np.float64)
 
 
 def _waiting(result: "Result") -> Spells:
     """From when to when jobs waited for how many nodes, once more after all that sent them back."""
     jobs, recovery = result.jobs, result.settings["recovery"]
+    require_over(result.is_over, "a picture of the queue")
     if not result.settings["record"]:
         _refuse_kills(result)
         return jobs["submit"], _decisions(result), jobs["size"].astype(np.float64)
@@ -150,7 +153,7 @@ def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     OptionError
-        If jobs were stopped and the run was not recorded.
+        If jobs were stopped, or the run is not over, and it was not recorded.
     MissingExtraError
         If matplotlib is not installed.
 
@@ -198,7 +201,7 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     OptionError
-        If jobs were stopped and the run was not recorded.
+        If jobs were stopped and the run was not recorded, or if it is not over.
     MissingExtraError
         If matplotlib is not installed.
 

@@ -52,6 +52,10 @@ class ReferenceEngine:
     def output(self) -> dict[str, Any]:
         return self._output
 
+    def output_so_far(self) -> dict[str, Any]:
+        self._run = self._run or Run(*self._arguments)
+        return self._run.output_so_far()
+
     def _whole(self, *_: object) -> NoReturn:
         raise NotAvailableError('the reference engine runs a whole log at once; step with engine="core"')
 

@@ -23,6 +23,7 @@ from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.expressions import check_static
 from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.so_far import so_far, what_became_of
 from faultsim.reference.state import State, table_of
 from faultsim.reference.torus.boxes import Box, BoxTable
 from faultsim.reference.verify import check_end, check_instant
@@ -160,10 +161,20 @@ class Run:
     def output(self) -> dict[str, Any]:
         """What both engines hand back."""
         state = self.state
-        accounts = ledger(state)
+        accounts = ledger(state, state.jobs)
         if state.checking:
             check_end(state, accounts, self.begin, state.now)
-        return output(state, accounts, self.begin, state.now)
+        return output(state, state.jobs, accounts, self.begin)
+
+    def output_so_far(self) -> dict[str, Any]:
+        """The same of a run that is not over (model.md#partial)."""
+        state = self.state
+        jobs = [so_far(state, job) for job in state.jobs]
+        found = output(state, jobs, ledger(state, jobs), self.begin)
+        found["state"] = np.array([what_became_of(state, job) for job in state.jobs], dtype=np.int8)
+        if state.recording:
+            found["allocations"]["end"][sorted(state.open_place.values())] = state.now
+        return found
 
 
 def check_settings(settings: dict[str, Any]) -> None:
@@ -197,6 +208,7 @@ def make_jobs(
     for i, (s, r, e, n) in enumerate(zip(*columns, np.asarray(size).tolist(), strict=True)):
         executed = min(r, e) if settings["overrun"] == "kill" else r
         job = Job(i, s, executed, e, n, n if table is None else table.round_up(n))
+        job.wanted = r
         job.interval = rules["checkpointing"].interval_of(n)
         if intervals is not None and math.isfinite(planned := np.asarray(intervals)[i]):
             job.interval = float(planned)
@@ -356,9 +368,8 @@ def scheduling_pass(state: State) -> None:
     state.last_pass = state.now
 
 
-def output(state: State, accounts: dict[str, float], begin: float, end: float) -> dict[str, Any]:
+def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: float) -> dict[str, Any]:
     """What both engines hand back."""
-    jobs = state.jobs
 
     def column(name: str, dtype: type) -> np.ndarray[Any, Any]:
         return np.array([getattr(job, name) for job in jobs], dtype=dtype)
@@ -385,7 +396,7 @@ def output(state: State, accounts: dict[str, float], begin: float, end: float) -
         "passes": state.passes,
         "ledger": accounts,
         "makespan_begin": begin,
-        "makespan_end": end,
+        "makespan_end": state.now,
     }
     if state.recording:
         result["events_table"] = events_table(state)

@@ -50,6 +50,7 @@ class Job:
     moves: int = 0
     backfilled: bool = False
     row: int = -1  # in the log that the user gave
+    wanted: float = 0.0  # run time without the limit that overrun="kill" sets
 
     # the stretch that it is in, or what is left of the last one
     lead: str = "restart"
@@ -94,6 +95,11 @@ class Job:
     def lost_work(self) -> float:
         """Node-seconds rolled back."""
         return self.size * self.lost
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether its limit ends it: it "is killed at the estimate" (model.md#overrun)."""
+        return self.wanted > self.runtime == self.estimate
 
     @property
     def useful(self) -> float:

@@ -2,6 +2,7 @@
 
 from math import fsum
 
+from faultsim.reference.job import Job
 from faultsim.reference.state import State
 
 
@@ -17,9 +18,8 @@ def advance(state: State, now: float) -> None:
     state.now = now
 
 
-def ledger(state: State) -> dict[str, float]:
-    """All accounts at the end of a run, in node-seconds."""
-    jobs = state.jobs
+def ledger(state: State, jobs: list[Job]) -> dict[str, float]:
+    """All accounts at the end of a run, or as of now, in node-seconds."""
     return {
         "useful": fsum(job.size * job.useful for job in jobs),
         "lost": fsum(job.size * job.lost for job in jobs),

@@ -22,6 +22,7 @@ from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
 from faultsim.report.svg import inline_svg
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
+from faultsim.results.part import require_over
 from faultsim.results.provenance import plain
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def report_run(
     MissingExtraError
         If matplotlib is not installed.
     OptionError
-        If `name` is one of the labels in `against`.
+        If `name` is one of the labels in `against`, or a run is not over.
 
     Examples
     --------
@@ -83,6 +84,8 @@ def report_run(
     '2 jobs on cluster:2 (2 nodes): easy, first_fit'
     """
     require_matplotlib()
+    for run in (result, *(against or {}).values()):
+        require_over(run.is_over, "a report")
     if name in (against or {}):
         raise OptionError(f"against also has a run {name!r}; give this one another name")
     runs: dict[str, Result] = {name: result, **(against or {})}

@@ -29,8 +29,10 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_j
         raise OptionError(
             f"dispersal: the nodes of {machine} have no coordinates; take Cluster({machine.nodes}, shape=(x, y, z))"
         )
-    last = np.zeros(n_jobs, dtype=np.int64)
+    last = np.full(n_jobs, -1, dtype=np.int64)  # of a run that is not over, some have held none
     last[held["job"]] = np.arange(len(held["job"]))  # rows are in order of time, and the last one stays
+    some = last >= 0
+    last = last[some]
     if isinstance(machine, Torus):
         size = (held["a"] * held["b"] * held["c"])[last].astype(float)
         hops = _in_boxes(held, last, machine, size)
@@ -39,7 +41,8 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_j
         size = (end - begin).astype(float)
         hops = _in_lists(held["nodes"], begin, end - begin, machine.shape)
     pairs = size * (size - 1.0) / 2.0
-    mean: NDArray[np.float64] = np.divide(hops, pairs, out=np.full(n_jobs, np.nan), where=pairs > 0)
+    mean = np.full(n_jobs, np.nan)
+    mean[some] = np.divide(hops, pairs, out=np.full(len(last), np.nan), where=pairs > 0)
     return mean
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.event_kinds import JobState
 from faultsim.data.swf_format import write_rows
 from faultsim.errors import InputError
 from faultsim.results.provenance import SCHEMA, Record
@@ -80,7 +81,7 @@ def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[di
         raise InputError(f"{name}: not a saved result ({error}); expected a file that Result.save wrote") from None
     if schema == 1:
         _complete(arrays, facts)
-    elif schema != SCHEMA:
+    elif schema not in range(1, SCHEMA + 1):
         raise InputError(f"{name}: saved in layout {schema}, this version reads layouts 1 to {SCHEMA}")
     _check(name, arrays, needed)
     return arrays, facts
@@ -101,7 +102,8 @@ def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) ->
     """Check that every needed column exists and has its type, and that all have the same length."""
     kinds = {f"jobs/{c.name}": c.dtype for c in JOBS} | {f"workload/{c.name}": c.dtype for c in WORKLOAD}
     rows = len(arrays["workload/submit"]) if "workload/submit" in arrays else -1
-    for key in needed:
+    states = [key for key in ("jobs/state",) if key in arrays]
+    for key in [*needed, *states]:
         if key not in arrays:
             raise InputError(f"{name}: column {key} is missing from this saved result")
         column = arrays[key]
@@ -110,28 +112,31 @@ def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) ->
                 f"{name}: column {key} of this saved result is {column.dtype} of shape {column.shape}, "
                 f"expected {np.dtype(kinds[key])} of shape ({rows},)"
             )
+    for key in states:
+        if not np.isin(arrays[key], list(JobState)).all():
+            raise InputError(f"{name}: column {key} of this saved result has a number that is no JobState")
 
 
 def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]], record: Record, title: str) -> None:
     """The schedule as SWF (`Result.write_swf`)."""
-    killed = jobs["runtime"] < record.columns["runtime"]
+    state = jobs["state"]
     fields = {
         "id": jobs["id"],
         "submit": jobs["submit"],
-        "wait": jobs["wait"],
-        "runtime": jobs["runtime"],
-        "allocated": jobs["allocated"],
+        "wait": np.nan_to_num(jobs["wait"], nan=-1.0),
+        "runtime": np.nan_to_num(jobs["runtime"], nan=-1.0),
+        "allocated": np.where(state < JobState.RUNNING, -1, jobs["allocated"]),
         "requested": jobs["size"],
         "requested_time": record.columns["estimate"],
-        "status": np.where(killed, 5, 1),
+        "status": np.select([state < JobState.ENDED, state == JobState.TIMED_OUT], [-1, 5], 1),
         "user": record.columns["user"],
     }
     comments = [
         "; Version: 2.2",
         "; Computer: simulated by faultsim",
         f"; Note: {title}",
-        f"; MaxJobs: {len(killed)}",
-        f"; MaxRecords: {len(killed)}",
+        f"; MaxJobs: {len(state)}",
+        f"; MaxRecords: {len(state)}",
     ]
     write_rows(path, fields, comments)
 
@@ -165,8 +170,7 @@ def write_jobs_csv(
     held: Mapping[str, NDArray[Any]] | None,
 ) -> None:
     """The jobs as Batsim writes them (`Result.write_jobs_csv`)."""
-    n = len(jobs["submit"])
-    killed = jobs["runtime"] < record.columns["runtime"]
+    n, state = len(jobs["submit"]), jobs["state"]
     execution = jobs["finish"] - jobs["start"]
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = jobs["response"] / execution
@@ -179,14 +183,12 @@ def write_jobs_csv(
         jobs["submit"].tolist(),
         jobs["size"].tolist(),
         record.columns["estimate"].tolist(),
-        (~killed).astype(int).tolist(),
-        np.where(killed, "COMPLETED_WALLTIME_REACHED", "COMPLETED_SUCCESSFULLY").tolist(),
-        jobs["start"].tolist(),
-        execution.tolist(),
-        jobs["finish"].tolist(),
-        jobs["wait"].tolist(),
-        jobs["response"].tolist(),
-        stretch.tolist(),
+        (state == JobState.ENDED).astype(int).tolist(),
+        [_BATSIM_STATES[value] for value in state.tolist()],
+        *(
+            _known(times, state)
+            for times in (jobs["start"], execution, jobs["finish"], jobs["wait"], jobs["response"], stretch)
+        ),
         places,
         [-1] * n,
         [""] * n,
@@ -200,6 +202,23 @@ def write_jobs_csv(
         return
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(text.getvalue())
+
+
+#: Batsim's states, by `JobState`.
+_BATSIM_STATES = (
+    "NOT_SUBMITTED",
+    "SUBMITTED",
+    "RUNNING",
+    "RUNNING",
+    "COMPLETED_SUCCESSFULLY",
+    "COMPLETED_WALLTIME_REACHED",
+)
+
+
+def _known(times: NDArray[Any], state: NDArray[np.int8]) -> list[Any]:
+    """Times, empty where a job that has not ended has none yet."""
+    unknown = np.isnan(times) & (state < JobState.ENDED)
+    return ["" if empty else time for time, empty in zip(times.tolist(), unknown.tolist(), strict=True)]
 
 
 def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> list[str]:

@@ -34,6 +34,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     needed = [f"jobs/{name}" for name in FROM_ENGINE] + [f"workload/{column.name}" for column in WORKLOAD]
     arrays, facts = load_arrays(path, needed)
     output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in FROM_ENGINE}
+    if "jobs/state" in arrays:
+        output["state"] = arrays["jobs/state"]
     for key in ("events_table", "allocations"):
         table = _under(arrays, key)
         if table:

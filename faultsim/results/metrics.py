@@ -1,6 +1,7 @@
 """Metrics: one table, `METRICS`, and a pure function of a `Result` for each row (model.md#ledger).
 
-N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` reads the table.
+N is the number of nodes, T the makespan, n the number of jobs.  ``result.metrics`` reads the table.  Of a run that is
+not over (model.md#partial) T ends now, and n and what is summed over jobs count those that have ended.
 """
 
 import math
@@ -55,6 +56,8 @@ class Metric:
     per_job: bool = False
     #: What it is 0 without: "failures" or "checkpoints".
     zero_without: str = ""
+    #: Whether only a run that is over has it.
+    whole: bool = False
     #: Whether it reads what ``record=True`` keeps; sweeps, which record nothing, leave it out.
     recorded: bool = False
 
@@ -114,7 +117,7 @@ def n_jobs(result: Measured) -> int:
     return len(result)
 
 
-@_metric("T = max(finish) - min(submit)", "s", _K)
+@_metric("T = max(finish) - min(submit)", "s", _K, whole=True)
 def makespan(result: Measured) -> float:
     """T: last finish - first submit, in seconds."""
     begin, end = result.span
@@ -186,7 +189,7 @@ def node_seconds(result: Measured) -> float:
     return result.machine.nodes * makespan(result)
 
 
-@_metric("sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)")
+@_metric("sum(size * runtime) / (N T)", "fraction", f"{_K}, equation (1)", whole=True)
 def capacity_utilized(result: Measured) -> float:
     """Krevat's w_util, eq. (1): requested sizes times run times over N * T; NaN if T is 0."""
     work = np.add.reduce(result.jobs["size"] * result.jobs["runtime"])
@@ -199,7 +202,7 @@ def capacity_unused(result: Measured) -> float:
     return _ratio(result.ledger["idle_no_demand"], node_seconds(result))
 
 
-@_metric("1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)")
+@_metric("1 - capacity_utilized - capacity_unused", "fraction", f"{_K}, equation (3)", whole=True)
 def capacity_lost(result: Measured) -> float:
     """Krevat's w_lost, eq. (3): the rest, 1 - w_util - w_unused; NaN if T is 0."""
     return 1.0 - result.metrics["capacity_utilized"] - result.metrics["capacity_unused"]
@@ -322,7 +325,7 @@ def moves(result: Measured) -> int:
     return int(result.jobs["moves"].sum())
 
 
-@_quiet("mean hops between two nodes of a job", "hops", "model.md#dispersal", recorded=True)
+@_quiet("mean hops between two nodes of a job", "hops", "model.md#dispersal", per_job=True, recorded=True)
 def mean_dispersal(result: Measured) -> float:
     """Mean over jobs of two nodes or more of the mean number of hops between two of the nodes that the job held last.
 

@@ -16,7 +16,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.version import __version__
 
 #: Version of the layout of provenance and of saved results.
-SCHEMA = 2
+SCHEMA = 3
 
 
 @dataclass(frozen=True)

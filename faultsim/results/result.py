@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.event_kinds import JOB_STATES, JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
@@ -18,6 +19,7 @@ from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
+from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
 
 if TYPE_CHECKING:
@@ -48,10 +50,10 @@ class JobColumns(Mapping[str, NDArray[Any]]):
     array([0., 9.])
     """
 
-    __slots__ = ("_made",)
+    __slots__ = ("_log", "_made")
 
-    def __init__(self, made: dict[str, NDArray[Any]]) -> None:
-        self._made = made
+    def __init__(self, made: dict[str, NDArray[Any]], log: Mapping[str, NDArray[Any]]) -> None:
+        self._made, self._log = made, log
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         column = self._made.get(name)
@@ -81,10 +83,17 @@ def _bounded_slowdown(jobs: JobColumns) -> NDArray[np.float64]:
     return slowdown
 
 
+def _state(jobs: JobColumns) -> NDArray[np.int8]:
+    """Of a run that is over: who ran for less than the log says was ended at its estimate."""
+    timed_out = jobs["runtime"] < jobs._log["runtime"]
+    return np.where(timed_out, JobState.TIMED_OUT, JobState.ENDED).astype(np.int8)
+
+
 _DERIVED: dict[str, Callable[[JobColumns], NDArray[Any]]] = {
     "wait": lambda jobs: jobs["start"] - jobs["submit"],
     "response": lambda jobs: jobs["finish"] - jobs["submit"],
     "bounded_slowdown": _bounded_slowdown,
+    "state": _state,
 }
 #: Columns of the jobs that an engine gives; the others are the log's, or follow.
 FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM_LOG, *_DERIVED))
@@ -92,6 +101,9 @@ FROM_ENGINE = tuple(column.name for column in JOBS if column.name not in (*_FROM
 
 class Metrics(Mapping[str, float]):
     """The metrics of a result by name, each computed on first use; see `faultsim.results.metrics.METRICS`.
+
+    Of a run that is not over, those of jobs count the jobs that have ended, and those that only a whole run has
+    (makespan, capacity_utilized, capacity_lost) are not there: `OptionError`.
 
     Examples
     --------
@@ -101,24 +113,30 @@ class Metrics(Mapping[str, float]):
     4.5
     """
 
-    __slots__ = ("_made", "_result")
+    __slots__ = ("_is_over", "_made", "_result")
 
     def __init__(self, result: "Result") -> None:
-        self._result = result
+        self._is_over = result.is_over
+        self._result = result if self._is_over else Part(result, result.ended)
         self._made: dict[str, float] = {}
 
     def __getitem__(self, name: str) -> float:
         if name not in self._made:
             if name not in METRICS:
                 raise KeyError(f"no metric {name!r}; metrics: {', '.join(METRICS)}")
+            if METRICS[name].whole and not self._is_over:
+                raise OptionError(f"{name} is not known before the run is over; known so far: {', '.join(self)}")
             self._made[name] = METRICS[name].function(self._result)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(METRICS)
+        return (row.name for row in METRICS.values() if self._is_over or not row.whole)
 
     def __len__(self) -> int:
-        return len(METRICS)
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in METRICS and (self._is_over or not METRICS[str(name)].whole)
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
@@ -146,7 +164,13 @@ class Result:
             column = output[name]
             column.setflags(write=False)
             made[name] = column
-        self._jobs = JobColumns(made)
+        #: Whether all jobs had ended.
+        self.is_over = True
+        if "state" in output:
+            made["state"] = output["state"]
+            made["state"].setflags(write=False)
+            self.is_over = bool((made["state"] >= JobState.ENDED).all())
+        self._jobs = JobColumns(made, record.columns)
         self._metrics = Metrics(self)
         self._machine: Cluster | Torus | None = None
         self._counters: dict[str, int] | None = None
@@ -158,6 +182,12 @@ class Result:
     def jobs(self) -> JobColumns:
         """Columns by name, one row per job in workload order; `faultsim.data.columns.JOBS` describes each."""
         return self._jobs
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """Which jobs have ended, in time or at their limit; all of them once the run is over."""
+        ended: NDArray[np.bool_] = self._jobs["state"] >= JobState.ENDED
+        return ended
 
     @property
     def metrics(self) -> Metrics:
@@ -182,7 +212,7 @@ class Result:
 
     @property
     def span(self) -> tuple[float, float]:
-        """First submit and last finish, in seconds."""
+        """First submit and last finish, in seconds; of a run that is not over, first submit and now."""
         return float(self._output["makespan_begin"]), float(self._output["makespan_end"])
 
     @property
@@ -276,7 +306,8 @@ class Result:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Caveats about the numbers."""
-        said = [
+        said = [] if self.is_over else [self._how_far()]
+        said += [
             f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
             for reason, count in self._record.dropped.items()
             if count
@@ -291,6 +322,15 @@ class Result:
                 f"the failure trace ends at {trace.span:,.0f} s, the last job at {end:,.0f} s: nothing fails in between"
             )
         return tuple(said)
+
+    def _how_far(self) -> str:
+        """What has become of the jobs of a run that is not over."""
+        counts = np.bincount(self._jobs["state"], minlength=len(JOB_STATES)).tolist()
+        states = ", ".join(f"{n:,} {name}" for name, n in zip(JOB_STATES, counts, strict=True) if n)
+        return (
+            f"the run is not over: at {self.span[1]:g} s, of {len(self):,} jobs {states}; "
+            "metrics of jobs count those that have ended"
+        )
 
     def __len__(self) -> int:
         return len(self._record.columns["submit"])
@@ -322,8 +362,8 @@ class Result:
     def write_swf(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as an SWF file, with waits, allocated and requested processors.
 
-        A job that was killed at its estimate has status 5, all others 1.  `path` may end in .gz, .xz or .bz2; "-" is
-        standard output.
+        A job that was killed at its estimate has status 5, all others 1; one that has not ended has -1, and -1 for what
+        is not known yet.  `path` may end in .gz, .xz or .bz2; "-" is standard output.
         """
         write_schedule(path, self.jobs, self._record, self._header())
 
@@ -343,6 +383,8 @@ class Result:
         complete or not at all.
         """
         arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
+        if "state" in self._output:
+            arrays["jobs/state"] = self._jobs["state"]
         arrays |= {f"workload/{column.name}": self._record.columns[column.name] for column in WORKLOAD}
         for key in ("events_table", "allocations"):
             arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
@@ -388,7 +430,7 @@ class Result:
         lines = [self._header(), ""]
         lines += [
             f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
-            for row in METRICS.values()
+            for row in map(METRICS.__getitem__, self.metrics)
             if not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name]))
         ]
         total = sum(self.ledger.values())

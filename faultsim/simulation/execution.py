@@ -163,10 +163,10 @@ class Execution:
         other.engine = self.engine.copy()
         return other
 
-    def result(self) -> Result:
-        """The result, once everything has happened."""
+    def result(self, *, partial: bool = False) -> Result:
+        """The result, once everything has happened, or as of now."""
         return Result(
-            self.engine.output(),
+            self.engine.output_so_far() if partial else self.engine.output(),
             Record(
                 settings=self._lowered,
                 columns=dict(self.log.columns),

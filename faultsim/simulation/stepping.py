@@ -316,18 +316,38 @@ class Simulation:
         """Check the invariants (model.md#invariants); `EngineError` if one is broken, which would be a bug."""
         self._execution.engine.verify()
 
-    def result(self) -> Result:
-        """The result, once everything has happened.
+    def result(self, *, partial: bool = False) -> Result:
+        """The result, once everything has happened, or so far.
+
+        Parameters
+        ----------
+        partial : bool, default False
+            Also of a simulation that is not finished, as of now (model.md#partial): ``jobs["state"]`` says which jobs
+            have ended, run, wait or have not arrived, and what is not known yet is NaN.
 
         Raises
         ------
         OptionError
-            If jobs are still waiting or running.
+            If jobs are still waiting or running, without `partial`.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 5], size=[2, 2, 2])
+        >>> sim = fs.Simulation(log, fs.Cluster(2))
+        >>> sim.run(until=12)
+        >>> so_far = sim.result(partial=True)
+        >>> [fs.JobState(state).name for state in so_far.jobs["state"]], so_far.jobs["finish"]
+        (['ENDED', 'RUNNING', 'WAITING'], array([10., nan, nan]))
+        >>> so_far.metrics["mean_wait"], so_far.span
+        (0.0, (0.0, 10.0))
         """
+        if checks.flag("partial", partial) and not self.done:
+            return self._execution.result(partial=True)
         if not self.done:
             raise OptionError(
                 f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
-                f"{len(self._execution.log):,} jobs are done; call run() first"
+                f"{len(self._execution.log):,} jobs are done; call run() first, or result(partial=True)"
             )
         return self._execution.result()
 

@@ -1,14 +1,11 @@
 """What the store keeps of a run: its metrics, its ledger and its counters, as one row of numbers."""
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any
-
-from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
+from faultsim.results.part import Part
 from faultsim.results.result import COUNTERS, Result
 
 #: Counters of a result that are not metrics.
@@ -35,9 +32,7 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     >>> numbers(result)[COLUMNS.index("mean_wait")], numbers(result, (0.25, 0.25))[COLUMNS.index("mean_wait")]
     (9.75, 11.0)
     """
-    part: Any = result
-    if cut != (0.0, 0.0):
-        part = _Part(result, *cut)
+    part: Result | Part = result if cut == (0.0, 0.0) else _without_ends(result, *cut)
     ledger, counters = result.ledger, result.counters
     settings = result.record.settings
     # What must be 0 is not computed: of a short run, metrics are the better half.
@@ -55,33 +50,10 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     return row
 
 
-class _Part:
+def _without_ends(result: Result, warmup: float, drain: float) -> Part:
     """The jobs of a result without the first and last to arrive, as job metrics see them."""
-
-    def __init__(self, result: Result, warmup: float, drain: float) -> None:
-        n = len(result)
-        begin, end = math.floor(warmup * n), n - math.floor(drain * n)
-        if end <= begin:
-            raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave none of {n} jobs")
-        self.jobs = _Rows(result.jobs, slice(begin, end))
-        self._n = end - begin
-
-    def __len__(self) -> int:
-        return self._n
-
-
-class _Rows(Mapping[str, NDArray[Any]]):
-    """Some rows of columns."""
-
-    def __init__(self, columns: Mapping[str, NDArray[Any]], rows: slice) -> None:
-        self._columns, self._rows = columns, rows
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        column: NDArray[Any] = self._columns[name][self._rows]
-        return column
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
+    n = len(result)
+    begin, end = math.floor(warmup * n), n - math.floor(drain * n)
+    if end <= begin:
+        raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave none of {n} jobs")
+    return Part(result, slice(begin, end))

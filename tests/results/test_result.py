@@ -285,7 +285,7 @@ def broken_files(saved: bytes):
     )
     yield (
         "schema",
-        packed(other | {"facts.json": as_bytes(facts.replace(b'"schema": 2', b'"schema": 9'))}),
+        packed(other | {"facts.json": as_bytes(facts.replace(b'"schema": 3', b'"schema": 9'))}),
         "in layout 9",
     )
     yield "json", packed(other | {"facts.json": as_bytes(facts[:-5])}), "not a saved result"

@@ -187,7 +187,10 @@ test_what_cannot_be_told = refusals(
     (lambda sim: sim.fail(4, 1), "there is no node 4: nodes are 0 to 3"),
     (lambda sim: sim.up(2), "node 2 is not down"),
     (lambda sim: fs.Simulation(LOG, fs.Cluster(4)).down(1), "only a simulation that was made with live="),
-    (lambda sim: fs.Simulation(LOG, fs.Cluster(4)).advance(until=1).changes, "with live= keeps what has changed"),
+    (
+        lambda sim: fs.Simulation(LOG, fs.Cluster(4)).advance(until=1).changes,
+        "with live= or record=True keeps what has",
+    ),
 )
 
 

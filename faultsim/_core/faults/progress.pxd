@@ -51,5 +51,7 @@ cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil
 cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil
 # The stay on its nodes is over (finish, or killed and requeued): into the ledger.
 cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil
+# The same of a job that is on its nodes now and loses nothing, for those who ask in between, on a copy.
+cdef void progress_book_so_far(sim_t *s, int32_t job) noexcept nogil
 # Another expected end; inf: nobody knows.
 cdef int set_expected(sim_t *s, int32_t job, double end) noexcept nogil

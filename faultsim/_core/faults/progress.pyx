@@ -8,7 +8,7 @@ from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
-    ACC_USEFUL, EV_FINISH, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_of, progress_t,
+    ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_of, progress_t,
     tracking_t,
 )
 from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
@@ -414,3 +414,15 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     s.ledger[<int>ACC_USEFUL] += size * stay
     p.next = s.track.spare
     s.track.spare = s.track.at[job]
+
+
+cdef void progress_book_so_far(sim_t *s, int32_t job) noexcept nogil:
+    cdef progress_t *p = progress_of(s, job)
+    if s.state[job] == JOB_HELD:         # the kill has closed its stretch
+        p.held += s.now - s.track.killed_at[job]
+        s.failure_wait[job] += s.now - s.track.killed_at[job]
+    else:
+        close_stretch(s, job, s.now)
+        give_back_pause(s, job)
+    p.eventful = True
+    progress_book(s, job, False)

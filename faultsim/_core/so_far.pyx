@@ -1,0 +1,70 @@
+"""The books of a run that is not over; the contract is in so_far.pxd."""
+
+from libc.stdint cimport int32_t, int8_t
+
+import numpy as np
+
+from faultsim._core.event_loop cimport catch_up
+from faultsim._core.faults.progress cimport progress_book_so_far
+from faultsim._core.record cimport close_stay
+from faultsim._core.state cimport (
+    ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, JOB_DONE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, sim_t,
+    timed_out,
+)
+
+
+cdef void book_untracked(sim_t *s, int32_t job) noexcept nogil:
+    cdef double size = s.size[job], stay = s.now - s.start[job], delay = s.start[job] - s.decision[job]
+    cdef double paused = s.migration.cost * s.moves[job], cut = 0.0
+    if stay < 0.0:
+        delay += stay
+        stay = 0.0
+    if paused > 0.0 and s.paused_until[job] > s.now:     # the whole pause was booked when it began
+        cut = s.paused_until[job] - (s.now if s.now > s.start[job] else s.start[job])
+        s.ledger[<int>ACC_MIGRATION] -= size * cut
+    s.ledger[<int>ACC_USEFUL] += size * (stay - (paused - cut))
+    s.ledger[<int>ACC_START_DELAY] += size * delay
+    s.ledger[<int>ACC_GROWTH] += (s.allocated[job] - size) * (s.now - s.decision[job])
+
+
+cdef void book_so_far(sim_t *s) noexcept nogil:
+    cdef int32_t job
+    catch_up(s)
+    for job in range(s.known):
+        if s.state[job] == JOB_QUEUED and s.restarts[job] > 0:
+            s.failure_wait[job] += s.now - s.track.killed_at[job]
+        if s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD:
+            continue
+        if s.start[job] > s.now and s.restarts[job] > 0:
+            s.failure_wait[job] -= s.start[job] - s.now
+        if s.track.on:
+            progress_book_so_far(s, job)
+        else:
+            book_untracked(s, job)
+        if s.record.on:
+            close_stay(s, job)
+
+
+cdef object states_of(const sim_t *s):
+    cdef int32_t job
+    found = np.array(<int8_t[:s.known]>s.state)
+    cdef int8_t[::1] state = found
+    for job in range(s.known):
+        state[job] += state[job] == JOB_DONE and timed_out(s, job)
+    return found
+
+
+cdef dict columns_so_far(const sim_t *s, dict columns):
+    cdef int32_t job
+    out = {name: values[:s.known] for name, values in columns.items()}
+    out["state"] = state = states_of(s)
+    out["finish"][state < JOB_DONE] = np.nan
+    out["runtime"][state < JOB_DONE] = np.nan
+    on_no_nodes = state <= JOB_QUEUED
+    out["start"][on_no_nodes] = np.nan
+    out["allocated"][on_no_nodes] = 0
+    out["backfilled"][on_no_nodes] = False
+    for job in range(s.known):
+        if s.state[job] <= JOB_QUEUED and not (s.track.on and s.track.started[job]):
+            out["first_start"][job] = np.nan
+    return out
