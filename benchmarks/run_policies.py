@@ -1,4 +1,4 @@
-"""Measure queue orders of one's own and write the section "Policies of one's own" of benchmarks/RESULTS.md.
+"""Measure policies of one's own and write the section "Policies of one's own" of benchmarks/RESULTS.md.
 
     python benchmarks/run_policies.py [--only PART ...] [--dry]
 
@@ -8,7 +8,9 @@ The logs are those of FAULTSIM_DATA, or of ../shared/data beside the checkout.
 import ctypes
 import os
 import shlex
+import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import time
@@ -19,11 +21,12 @@ from results import run_parts, table
 import faultsim as fs
 
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
+PACKAGE = Path(__file__).resolve().parents[1] / "tests" / "compiled_policies"
 LOG = "SDSC-SP2-1998-4.2-cln"
 ROUNDS = 7
 HEAD = """
 Milliseconds of the processor for one run, the best of several rounds in which all take turns. `of the built-in` is how
-fast an order is beside the built-in one of the same meaning in the same rounds: 1 is as fast.
+fast a policy is beside the built-in one of the same meaning in the same rounds: 1 is as fast.
 """
 C = """
 #include <math.h>
@@ -84,27 +87,29 @@ def by_numba():
     return fs.CompiledOrder(wfp3)
 
 
-def in_turns(orders):
-    """Least seconds of the processor by order, each run in every round."""
+def in_turns(policies, rounds=ROUNDS):
+    """Least seconds of the processor by name, each run in every round; `policies`: an order, or options of a run."""
     log = fs.read_swf(DATA / f"{LOG}.swf.gz")
     log = log[log.size <= 128]
-    best = dict.fromkeys(orders, float("inf"))
-    for _ in range(ROUNDS):
-        for name, order in orders.items():
-            run = fs.Run(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=order))
+    best = dict.fromkeys(policies, float("inf"))
+    for _ in range(rounds):
+        for name, given in policies.items():
+            options = {"scheduler": fs.EasyBackfill(order=given)} if isinstance(given, fs.QueueOrder) else dict(given)
+            jobs, machine = options.pop("jobs", len(log)), options.pop("machine", fs.Cluster(128))
+            run = fs.Run(log[:jobs], machine, **options)
             begin = time.process_time()
             run.simulate()
             best[name] = min(best[name], time.process_time() - begin)
     return best
 
 
-def rows(beside):
-    """A row for each order, by the built-in one that it stands beside."""
-    best = in_turns({name: order for name, (order, _) in beside.items()})
+def rows(beside, what="order", rounds=ROUNDS):
+    """A row for each policy, by the built-in one that it stands beside."""
+    best = in_turns({name: policy for name, (policy, _) in beside.items()}, rounds)
     return table(
         [
             {
-                "order": name,
+                what: name,
                 "ms": 1e3 * best[name],
                 "of the built-in": best[built_in] / best[name] if built_in else None,
             }
@@ -126,6 +131,40 @@ def expressions():
         return f"EASY with a queue order of its own on {LOG}", rows(beside)
 
 
+def build_package(folder):
+    """The package of tests/compiled_policies, compiled as any other, in a copy of its folder."""
+    shutil.copytree(PACKAGE, folder / "package", ignore=shutil.ignore_patterns("*.so", "build"))
+    env = {**os.environ, "PYTHONPATH": fs.get_include(), "OUTSIDE_CFLAGS": "-O3"}
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    subprocess.run(command, cwd=folder / "package", env=env, check=True, stdout=sys.stderr)
+    sys.path.insert(0, str(folder / "package"))
+
+
+def package():
+    """Schedulers and placements of a package of their own."""
+    torus = {"machine": fs.Torus(4, 4, 8), "jobs": 5000}
+    with tempfile.TemporaryDirectory() as folder:
+        build_package(Path(folder))
+        module, rules = "outside_policies.easy", "outside_policies.placements"
+        easy, short, fcfs = (fs.CompiledScheduler(f"{module}:{name}") for name in ("easy", "short_easy", "fcfs"))
+        lowest, roomiest = (fs.CompiledPlacement(f"{rules}:{name}") for name in ("first_fit", "roomiest"))
+        beside = {
+            "`EasyBackfill`": ({}, ""),
+            "EASY in its package": ({"scheduler": easy}, "`EasyBackfill`"),
+            "EASY in ten lines": ({"scheduler": short}, "`EasyBackfill`"),
+            "`Fcfs`": ({"scheduler": fs.Fcfs()}, ""),
+            "FCFS in its package": ({"scheduler": fcfs}, "`Fcfs`"),
+            "`FirstFit`, nodes by number": ({"record": True}, ""),
+            "first fit in its package": ({"record": True, "placement": lowest}, "`FirstFit`, nodes by number"),
+            "`EasyBackfill`, torus": (torus, ""),
+            "EASY in ten lines, torus": ({**torus, "scheduler": short}, "`EasyBackfill`, torus"),
+            "`FirstFit`, torus": ({**torus, "placement": fs.FirstFit()}, ""),
+            "first fit in its package, torus": ({**torus, "placement": lowest}, "`FirstFit`, torus"),
+            "largest box left, in its package, torus": ({**torus, "placement": roomiest}, "`EasyBackfill`, torus"),
+        }
+        return f"Compiled in a package of its own, on {LOG} (torus: its first 5,000 jobs)", rows(beside, "policy", 15)
+
+
 def python():
     """What a call of an order in Python costs besides what it computes."""
     counting = Counting()
@@ -137,4 +176,6 @@ def python():
 
 
 if __name__ == "__main__":
-    run_parts("policies", "Policies of one's own", HEAD, {f.__name__: f for f in (expressions, python)}, __doc__)
+    run_parts(
+        "policies", "Policies of one's own", HEAD, {f.__name__: f for f in (expressions, package, python)}, __doc__
+    )

@@ -87,7 +87,7 @@ cdef class Border:
         if code == PYTHON_ERROR:
             error, self.error = self.error, None
             raise error
-        if code == STUCK and self.s.scheduler.elsewhere:
+        if code == STUCK and (self.s.scheduler.elsewhere or "object" in self.settings["scheduler"]):
             raise self.settings["decision_error"](self.deadlock())
         if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")

@@ -7,6 +7,7 @@ module lists in `__all__` is a name of this package too.
 from faultsim.policies.base import Policy as Policy
 from faultsim.policies.checkpointing import *
 from faultsim.policies.compiled import *
+from faultsim.policies.compiled_tables import *
 from faultsim.policies.key import *
 from faultsim.policies.migration import *
 from faultsim.policies.orders import *

@@ -151,7 +151,7 @@ def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
             out[key] = guarded(value)
         elif key == "object" and isinstance(value, QueueOrder):
             out[key] = CheckedOrder(value)
-        elif key == "object" and isinstance(value, Placement):
+        elif key == "object" and isinstance(value, Placement) and value.is_written():
             out[key] = CheckedPlacement(value)
         else:
             out[key] = value

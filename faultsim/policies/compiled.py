@@ -1,7 +1,6 @@
 """`CompiledOrder`: a queue order that is a C function, compiled by whatever (faultsim/policy.h)."""
 
 import ctypes
-import pickle
 import re
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from faultsim import checks
 from faultsim.errors import OptionError
+from faultsim.policies.contract import Compiled, by_name, capsule_parts, check_version
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 
 __all__ = ["CompiledOrder"]
@@ -23,7 +23,7 @@ SIGNATURE = "void (int64_t, const double *, const double *, const double *, doub
 _PARAMETERS = ("n", "submit", "estimate", "size", "now", "key", "user_data")
 
 
-class CompiledOrder(QueueOrder):
+class CompiledOrder(Compiled, QueueOrder):
     """A queue order that is a C function: one call for the whole queue, without the global interpreter lock.
 
     Parameters
@@ -31,9 +31,9 @@ class CompiledOrder(QueueOrder):
     function : object
         What carries a pointer and its signature: a `scipy.LowLevelCallable`, a numba ``cfunc``, a function of ctypes
         with its ``argtypes`` and ``restype`` or of cffi, or a PyCapsule whose name is the signature, such as Cython
-        keeps in ``__pyx_capi__``.  The signature is that of ``faultsim_queue_keys_t`` in ``faultsim/policy.h``:
-        ``void (int64_t n, const double *submit, const double *estimate, const double *size, double now, double *key,
-        void *user_data)``.
+        keeps in ``__pyx_capi__``; or ``"module:attribute"``, where one of these is found again.  The signature is
+        that of ``faultsim_queue_keys_t`` in ``faultsim/policy.h``: ``void (int64_t n, const double *submit, const
+        double *estimate, const double *size, double now, double *key, void *user_data)``.
     version : str, optional
         What tells it from other functions; a sweep needs it, as it keeps results by what they come from.
 
@@ -45,7 +45,7 @@ class CompiledOrder(QueueOrder):
     Notes
     -----
     The function must be thread-safe, and must give the same keys for the same columns.  The object is kept as long as
-    the order.  It cannot be sent to other processes: sweep on threads, or define ``__reduce__`` in a subclass.
+    the order.  Only one that is given by name can be sent to other processes.
 
     Examples
     --------
@@ -64,15 +64,19 @@ class CompiledOrder(QueueOrder):
     """
 
     name: ClassVar[str] = "compiled"
+    what: ClassVar[str] = "order"
     # Not in __dict__, which says in a sweep what the order is.
     __slots__ = ("_found", "function")
 
     def __init__(self, function: object, *, version: str = "") -> None:
-        if not isinstance(version, str):
-            raise OptionError(f"version of a compiled order must be text, got {version!r:.60}")
-        self.function, self.version = function, version
-        self._found = _found(function)
+        self.function, self.version = function, check_version("order", version)
+        self._found = _found(by_name("order", function) if isinstance(function, str) else function)
         _check_signature(self._found.signature)
+
+    @property
+    def source(self) -> object:
+        """What it was made of."""
+        return self.function
 
     @property
     def address(self) -> int:
@@ -99,11 +103,6 @@ class CompiledOrder(QueueOrder):
     def refused(self, index: int, now: float) -> OptionError:
         """The error for a job whose key is not a number."""
         return OptionError(f"{type(self).__name__}.keys returned NaN for job {index} at time {now:g}")
-
-    def __reduce__(self) -> Any:
-        raise pickle.PicklingError(
-            f"{self!r} is an address in this process: run on threads, or define __reduce__ in a subclass"
-        )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.function!r})"
@@ -138,15 +137,10 @@ def _found(function: object) -> _Found:
 
 
 def _of_capsule(capsule: Any, what: str) -> _Found:
-    api = ctypes.pythonapi
-    get_name, get_pointer, get_context = api.PyCapsule_GetName, api.PyCapsule_GetPointer, api.PyCapsule_GetContext
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    get_context.restype, get_context.argtypes = ctypes.c_void_p, [ctypes.py_object]
-    name = get_name(capsule)
+    name, address, context = capsule_parts(capsule)
     if not name:
         raise OptionError(f"{what} has no name; its name must be its signature: {SIGNATURE}")
-    return _Found(get_pointer(capsule, name), get_context(capsule) or 0, _types(name.decode("utf-8", "replace")))
+    return _Found(address, context, _types(name))
 
 
 def _of_ctypes(function: Any) -> _Found:

@@ -131,6 +131,13 @@ class Placement(Policy):
         """Whether it is none of the built-in rules."""
         return cls not in _BUILT_IN
 
+    def check_machine(self, machine: Any) -> None:
+        """Refuse a machine for which the rule has no method."""
+        if self.is_written():
+            how, seen = ("choose", "candidates") if machine.name == "torus" else ("choose_nodes", "free")
+            if getattr(type(self), how) is getattr(Placement, how):
+                raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
+
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., "box_order": ...}``, with the object itself for a rule written in Python."""
         if not self.is_written():

@@ -28,7 +28,7 @@ _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
 
 
-def _order(value: object) -> QueueOrder:
+def checked_order(value: object) -> QueueOrder:
     """``order=``: a `QueueOrder`, a built-in's name, or None for arrival."""
     if value is None:
         return _ARRIVAL
@@ -100,7 +100,7 @@ class Scheduler(Policy):
         """As `Policy.lower`, with the object itself for a scheduler written in Python."""
         if not self.is_written():
             return super().lower()
-        return {"name": "python", "order": _order(self.order).lower(), "repairs": "known", "object": self}
+        return {"name": "python", "order": checked_order(self.order).lower(), "repairs": "known", "object": self}
 
 
 def _depth(value: object) -> int | str:
@@ -111,7 +111,7 @@ def _depth(value: object) -> int | str:
     return checks.whole("depth", value, low=1, unit="jobs")
 
 
-Order = Annotated[QueueOrder, Check(_order)]
+Order = Annotated[QueueOrder, Check(checked_order)]
 Reservation = Annotated[str, Check(checks.choice, "reservation", known=("any", "fixed"))]
 Growth = Annotated[NodeCount, Check(checks.whole, "max_growth", low=0, unit="nodes")]
 Repairs = Annotated[str, Check(checks.choice, "value of repairs", known=("known", "unknown"))]

@@ -31,6 +31,7 @@ from faultsim.policies.checkpointing import (
     Young,
 )
 from faultsim.policies.compiled import CompiledOrder
+from faultsim.policies.compiled_tables import CompiledPlacement, CompiledScheduler
 from faultsim.policies.key import Key
 from faultsim.policies.migration import Defragment, LeastFailuresMigration, Migration
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
@@ -314,12 +315,15 @@ POLICIES: tuple[PolicyRow, ...] = (
     PolicyRow("outputs", "shared", SharedOutputs, _WORKFLOWS, "[robert2012]", example="shared:60"),
 )  # fmt: skip
 
-#: Policies that users write in Python, by subclassing the base of the kind, and those that leave it to the caller.
+#: Policies that users write in Python, by subclassing the base of the kind, or compile elsewhere, and those that leave
+#: it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("scheduler", "python", Scheduler, _BOTH, "", compiled="scheduling.external:WRITTEN", follows="nodes",
               reference="external:Written"),
     PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
               reference="external:External"),
+    PolicyRow("scheduler", "compiled", CompiledScheduler, _BOTH, "", compiled="scheduling.compiled_scheduler:COMPILED",
+              reference="compiled:Compiled"),
     PolicyRow("predictor", "python", Predictor, _BOTH, "", needs=_FAILURES),
     PolicyRow("checkpointing", "python", Checkpointing, _BOTH, "", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:Written"),
@@ -330,6 +334,9 @@ WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("placement", "python", Placement, _BOTH, "", follows="places",
               compiled={"cluster": "placement.cluster_rules:PYTHON", "torus": "placement.torus_rules:PYTHON"},
               reference={"cluster": "scheduling.placement:own_nodes", "torus": "scheduling.placement:python"}),
+    PolicyRow("placement", "compiled", CompiledPlacement, _BOTH, "", follows="places",
+              compiled={"cluster": "placement.compiled_rules:ON_CLUSTER", "torus": "placement.compiled_rules:ON_TORUS"},
+              reference={"cluster": "compiled:nodes", "torus": "compiled:box"}),
 )  # fmt: skip
 
 _BY_NAME = {(row.kind, row.name): row for row in (*POLICIES, *WRITTEN)}
@@ -396,7 +403,8 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
         if name == External.name:
             raise OptionError("this run was decided from outside, which is not saved: give a scheduler")
         whose = "written in Python" if name == "python" else "compiled elsewhere"
-        used = f"{'an' if kind == 'order' else 'a'} {kind} {whose} ({rest.get('class', 'unknown')})"
+        which = rest.get("repr" if "policy" in rest else "class", "unknown")
+        used = f"{'an' if kind == 'order' else 'a'} {kind} {whose} ({which})"
         raise OptionError(f"this run used {used}, which is not saved; pass it again")
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls

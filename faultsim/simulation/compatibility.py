@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
-from faultsim.policies import BOX_ORDERS, Buckets, NoCheckpoint, Placement, Policy, Static
+from faultsim.policies import BOX_ORDERS, Buckets, NoCheckpoint, Policy, Static
 from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
@@ -81,11 +81,7 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     """Reject incompatible options by name; `policies` are those that are `refusable`."""
     placement, machine = run.placement, run.machine.name
     assert placement is not None  # __post_init__ put the machine's default
-    if placement.is_written():
-        cls, how = type(placement), ("choose" if machine == "torus" else "choose_nodes")
-        if getattr(cls, how) is getattr(Placement, how):
-            seen = "candidates" if machine == "torus" else "free"
-            raise OptionError(f"{cls.__name__} must define {how}(self, job, {seen}, state) for {run.machine}")
+    placement.check_machine(run.machine)
     for policy, row in policies:
         if machine not in row.machines:
             raise OptionError(row.elsewhere.format(policy=policy, name=type(policy).__name__, run=run))

@@ -14,6 +14,7 @@ from faultsim.errors import FaultsimError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
+from faultsim.policies.contract import Compiled
 
 Label = str | int | float | bool | None
 
@@ -52,7 +53,7 @@ def word(policy: Policy) -> str:
     ('periodic:interval=7200,cost=300', 'predicted_windows:bucket=4,victims=long:seconds=600')
     """
     if policy.name not in known_policies(policy.kind):
-        return type(policy).__name__
+        return policy.title if isinstance(policy, Compiled) else type(policy).__name__
     parts = []
     if is_dataclass(policy):
         plain = _by_default(policy)

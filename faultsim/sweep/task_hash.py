@@ -18,7 +18,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies.base import Policy
-from faultsim.policies.compiled import CompiledOrder
+from faultsim.policies.contract import Compiled
 from faultsim.simulation.run import Run
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
@@ -99,10 +99,10 @@ def python_content(thing: object) -> object:
     compiled elsewhere has nothing else to go by.
     """
     cls = type(thing)
-    if isinstance(thing, CompiledOrder) and not thing.version:
+    if isinstance(thing, Compiled) and not thing.version:
         raise OptionError(
-            "a sweep keeps results by what they come from, which of a compiled order only its version tells: give "
-            'CompiledOrder(function, version="...")'
+            f"a sweep keeps results by what they come from, which of a compiled {thing.what} only its version tells: "
+            f'give {type(thing).__name__}(..., version="...")'
         )
     own = [base for base in cls.__mro__ if not base.__module__.startswith("faultsim.") and base is not object]
     code = [

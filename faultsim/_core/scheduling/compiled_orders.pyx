@@ -2,7 +2,7 @@
 
 from cpython.ref cimport PyObject
 from libc.math cimport NAN
-from libc.stdint cimport int32_t, int64_t, uintptr_t
+from libc.stdint cimport int32_t, uintptr_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.inputs cimport rows_of
@@ -12,10 +12,7 @@ from faultsim._core.scheduling.by_place cimport (
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 from faultsim._core.tables.factory cimport factory
-
-cdef extern from "faultsim/policy.h" nogil:
-    ctypedef void (*faultsim_queue_keys_t)(int64_t n, const double *submit, const double *estimate, const double *size,
-                                           double now, double *key, void *user_data) noexcept
+from faultsim._core.tables.outside cimport faultsim_queue_keys_t
 
 cdef struct compiled_order_t:
     by_place_t line

@@ -1,0 +1,355 @@
+"""Schedulers compiled elsewhere: what a pass shows them and takes from them (faultsim/policy.h).
+
+Places are those of the queue at the beginning of the pass; jobs leave it when the pass ends.
+"""
+
+from cpython.ref cimport PyObject
+from libc.math cimport INFINITY, NAN
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdlib cimport qsort
+from libc.string cimport memset
+
+from faultsim._core.avoidance cimport choose_growing, choose_now
+from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.event_queue cimport heap_push
+from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.containers.releases cimport releases_shadow
+from faultsim._core.inputs cimport rows_of
+from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport begin_pass, close_gap, keep_range, open_scan
+from faultsim._core.scheduling.shadow cimport shadow_from_now
+from faultsim._core.state cimport (
+    CHANGED_ALL, EV_WAKE, JOB_QUEUED, end_if_started, queue_t, set_window, sim_t, usable,
+)
+from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.outside cimport (
+    FAULTSIM_POLICY_VERSION, faultsim_pass_t, faultsim_release_t, faultsim_scheduler_t,
+)
+
+# What a scheduler did that is not possible: `CompiledScheduler.refused` has the words.
+cdef enum fault:
+    NO_PLACE = 0
+    STARTED_BEFORE = 1
+    NO_ROOM = 2
+    AHEAD_OF_ITSELF = 3
+    NOT_LATER = 4
+    GAVE_UP = 5
+
+cdef struct compiled_t:
+    faultsim_pass_t look     # what the scheduler sees
+    int (*schedule)(faultsim_pass_t *, void *state, void *data) noexcept nogil
+    void *data               # as `schedule`: of the user's object, which the engine keeps
+    char *memory             # the scheduler's own of this run
+    PyObject *refused        # makes the exception for what is not possible
+    sim_t *s                 # during a pass; else NULL
+    int code                 # of what went wrong, or OK
+    # Jobs that were started: those at the places before `first`, and at these.
+    int32_t first
+    int32_t *started
+    int32_t n_started
+    # The shadow that was asked for last, while it is true.
+    int32_t head             # number of the job; -1: none
+    double time
+    int64_t extra
+    # [placed] the occupancy at `time`, with the jobs that were backfilled since and outlive it; per size: there is no
+    # free place of it since this epoch, and none permitted to jobs that outlive the shadow.
+    uint64_t *later
+    int32_t *none_free
+    int32_t *none_permitted
+    int32_t free_epoch, permitted_epoch
+
+
+cdef int refuse(compiled_t *p, fault what, int32_t place, double number) noexcept nogil:
+    """Something is not possible: the run ends with the exception."""
+    cdef sim_t *s = p.s
+    cdef int32_t job = p.look.job[place] if 0 <= place < p.look.waiting else -1
+    p.code = PYTHON_ERROR
+    with gil:
+        try:
+            row = job if job < 0 or p.look.row == NULL else p.look.row[job]
+            need = s.need[job] if job >= 0 else 0
+            error = (<object>p.refused)(
+                <int>what, now=s.now, place=place, waiting=p.look.waiting, row=row, need=need, free=usable(s),
+                placed=s.machine.placed, number=number)
+        except BaseException as other:
+            error = other
+        (<object><PyObject *>s.owner).keep_error(error)
+    return -1
+
+
+cdef inline int break_off(compiled_t *p, int code) noexcept nogil:
+    """The engine itself cannot go on."""
+    p.code = code
+    return -1
+
+
+cdef inline compiled_t *of_pass(faultsim_pass_t *look) noexcept nogil:
+    """What is behind a pass; NULL: it is over, or something has gone wrong in it."""
+    cdef compiled_t *p = <compiled_t *>look.engine
+    return p if p.s != NULL and p.code == OK else NULL
+
+
+cdef inline int32_t waiting_job(compiled_t *p, int32_t place) noexcept nogil:
+    """The job that waits at a place, or -1."""
+    if not 0 <= place < p.look.waiting:
+        return refuse(p, NO_PLACE, place, 0.0)
+    if p.s.state[p.look.job[place]] != JOB_QUEUED:
+        return refuse(p, STARTED_BEFORE, place, 0.0)
+    return p.look.job[place]
+
+
+# ---------------------------------------------------------------------------------------------- what it can ask
+
+cdef double expected_end(faultsim_pass_t *look, int32_t place) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    if p == NULL:
+        return NAN
+    if not 0 <= place < p.look.waiting:
+        refuse(p, NO_PLACE, place, 0.0)
+        return NAN
+    return end_if_started(p.s, p.look.job[place])
+
+
+cdef inline bint has_room(compiled_t *p, int32_t need) noexcept nogil:
+    cdef machine_t *m = &p.s.machine
+    return need <= usable(p.s) and (not m.placed or need <= m.largest_now(m.state))
+
+
+cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    if p == NULL:
+        return 0
+    if not 0 <= place < p.look.waiting:
+        refuse(p, NO_PLACE, place, 0.0)
+        return 0
+    return p.s.state[p.look.job[place]] == JOB_QUEUED and has_room(p, p.s.need[p.look.job[place]])
+
+
+cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
+    cdef sim_t *s = p.s
+    if p.head == head:
+        return OK
+    p.head, p.extra = head, 0
+    if not s.machine.placed:
+        p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
+        return OK
+    p.permitted_epoch += 1
+    p.time = shadow_from_now(s, s.need[head], p.later)
+    if p.time != INFINITY:
+        p.extra = s.nodes - mask_count(p.later, s.machine.words) - s.need[head]
+    return OK
+
+
+cdef double shadow(faultsim_pass_t *look, int32_t place, int64_t *extra) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    cdef int32_t job = -1 if p == NULL else waiting_job(p, place)
+    if job < 0:
+        return NAN
+    compute_shadow(p, job)
+    if extra != NULL:
+        extra[0] = p.extra
+    return p.time
+
+
+# ---------------------------------------------------------------------------------------------- what it can do
+
+cdef int launch(compiled_t *p, int32_t place, int32_t size, const place_t *where) noexcept nogil:
+    """A job starts, and its place is noted."""
+    cdef sim_t *s = p.s
+    cdef int code = start_job(s, p.look.job[place], size, where, place != p.first)
+    if code < 0:
+        return break_off(p, code)
+    if place == p.first:
+        p.first += 1
+        while p.n_started and p.first < p.look.waiting and s.state[p.look.job[p.first]] != JOB_QUEUED:
+            p.first += 1
+    else:
+        p.started[p.n_started] = place
+        p.n_started += 1
+    p.look.free = usable(s)
+    p.look.release, p.look.running = <faultsim_release_t *>s.releases.items, s.releases.n
+    return 0
+
+
+cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    cdef int32_t job = -1 if p == NULL else waiting_job(p, place), size
+    cdef machine_t *m
+    cdef place_t where
+    if job < 0:
+        return -1
+    m = &p.s.machine
+    size = p.s.need[job]
+    if not has_room(p, size):
+        return refuse(p, NO_ROOM, place, 0.0)
+    p.head = -1
+    if not m.placed:
+        return launch(p, place, size, NULL)
+    size = choose_growing(p.s, job, p.s.now, m.occ, m.largest_now(m.state), NULL, True, &where)
+    if size <= 0:
+        return break_off(p, size) if size < 0 else refuse(p, NO_ROOM, place, 0.0)
+    return launch(p, place, size, &where)
+
+
+cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t limit) noexcept nogil:
+    cdef sim_t *s = p.s
+    cdef machine_t *m = &s.machine
+    cdef int32_t job = p.look.job[place], size = s.need[job]
+    cdef int32_t *refused
+    cdef int32_t epoch
+    cdef bint outlives
+    cdef permit_t permit
+    cdef place_t where
+    cdef int code
+    # Its own size may have none, while a larger one has.
+    if limit == size and p.none_free[size] == p.free_epoch:
+        return 0
+    compute_shadow(p, head)
+    outlives = end_if_started(s, job) > p.time
+    refused, epoch = p.none_free, p.free_epoch
+    if outlives:
+        refused, epoch = p.none_permitted, p.permitted_epoch
+        memset(&permit, 0, sizeof(permit))
+        permit.later, permit.need = p.later, s.need[head]
+    set_window(s, job, s.now)
+    while size != 0 and size <= limit:
+        # While nobody leaves the machine only fills, so what had no place has none.
+        if p.none_free[size] != p.free_epoch and refused[size] != epoch:
+            code = choose_now(s, job, m.occ, size, &permit if outlives else NULL, &where)
+            if code < 0:
+                return break_off(p, code)
+            if code:
+                code = launch(p, place, size, &where)
+                if outlives and code == 0:
+                    m.put(m.state, p.later, &where)
+                    p.extra -= size
+                return code if code < 0 else 1
+            refused[size] = epoch
+        size = m.next_size(m.state, size + 1)
+    return 0
+
+
+cdef int backfill(faultsim_pass_t *look, int32_t place, int32_t head, int32_t growth) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    cdef int32_t job = -1 if p == NULL else waiting_job(p, place), first, need
+    cdef bint outlives
+    if job < 0:
+        return -1
+    need = p.s.need[job]
+    if need > usable(p.s) and place != head:
+        return 0
+    first = waiting_job(p, head)
+    if first < 0:
+        return -1
+    if place == head:
+        return refuse(p, AHEAD_OF_ITSELF, place, 0.0)
+    if p.s.machine.placed:
+        growth = min(growth, usable(p.s) - need) if growth > 0 else 0
+        return backfill_placed(p, place, first, need + growth)
+    compute_shadow(p, first)
+    outlives = end_if_started(p.s, job) > p.time
+    if outlives and need > p.extra:
+        return 0
+    if launch(p, place, need, NULL) < 0:
+        return -1
+    if outlives:
+        p.extra -= need
+    return 1
+
+
+cdef int wake(faultsim_pass_t *look, double time) noexcept nogil:
+    cdef compiled_t *p = of_pass(look)
+    if p == NULL:
+        return -1
+    if not (time > p.s.now and time < INFINITY):
+        return refuse(p, NOT_LATER, -1, time)
+    return break_off(p, NO_MEMORY) if heap_push(&p.s.heap, time, EV_WAKE, 0) < 0 else 0
+
+
+# ---------------------------------------------------------------------------------------------- the pass
+
+cdef int by_number(const void *a, const void *b) noexcept nogil:
+    return (<const int32_t *>a)[0] - (<const int32_t *>b)[0]
+
+
+cdef void take_out(compiled_t *p, queue_t *q) noexcept nogil:
+    """Started jobs leave the queue: one sweep over what stays between them."""
+    cdef int32_t keep, stays, i
+    cdef bint ascending = True
+    for i in range(1, p.n_started):
+        ascending &= p.started[i - 1] < p.started[i]
+    if not ascending:
+        qsort(p.started, <size_t>p.n_started, sizeof(int32_t), by_number)
+    keep = stays = q.head + p.first
+    for i in range(p.n_started):
+        if p.started[i] >= p.first:
+            keep = keep_range(q, keep, stays, q.head + p.started[i])
+            stays = q.head + p.started[i] + 1
+    close_gap(q, keep, stays)
+
+
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef compiled_t *p = <compiled_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef faultsim_pass_t *look = &p.look
+    cdef int code = begin_pass(s)
+    if code < 0:
+        return code
+    if look.engine != p:         # the first pass, also of a copy, which has columns of its own
+        look.engine = p
+        look.submit, look.estimate, look.size, look.restarts = s.submit, s.estimate, s.size, s.restarts
+    look.change = s.change
+    look.disturbed = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now)
+    s.unforeseen = False
+    look.free, look.waiting, look.now = usable(s), q.end - q.head, s.now
+    look.job, look.need, look.least = &q.job[q.head], &q.need[q.head], &q.least[q.head]
+    look.release, look.running = <faultsim_release_t *>s.releases.items, s.releases.n
+    if s.change == CHANGED_ALL:
+        p.free_epoch += 1
+        p.head = -1
+    elif s.now > p.time:
+        p.head = -1              # somebody outlives its estimate
+    p.first = p.n_started = 0
+    p.s = s
+    code = p.schedule(look, p.memory, p.data)
+    if code != 0 and p.code == OK:
+        refuse(p, GAVE_UP, -1, code)
+    p.s = NULL
+    if p.n_started:
+        take_out(p, q)
+    q.head += p.first
+    if q.head == q.end:
+        q.head = q.end = 0
+    return p.code
+
+
+cdef int open_compiled(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    cdef compiled_t *p = <compiled_t *>open_state(&s.scheduler, sizeof(compiled_t))
+    cdef faultsim_scheduler_t *table
+    scheduler = options["object"]
+    refused = scheduler.refused
+    columns["kept"].append((scheduler, refused))
+    table = <faultsim_scheduler_t *><uintptr_t>scheduler.address
+    p.schedule, p.data = table.schedule, table.data
+    p.refused = <PyObject *>refused
+    p.head = -1
+    p.free_epoch = p.permitted_epoch = 1
+    own_block(p, &p.memory, table.state_bytes + <size_t>s.n * table.job_bytes + 1, 1)
+    own_block(p, &p.started, s.n, sizeof(int32_t))
+    if s.machine.placed:
+        own_block(p, &p.later, s.machine.words, sizeof(uint64_t))
+        own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
+        own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
+    p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed, s.nodes
+    p.look.row = rows_of(columns)
+    p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
+    p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake
+    s.scheduler.schedule = schedule
+    return open_scan(s) if s.queue.need == NULL else 0
+
+
+COMPILED = factory(open_compiled)

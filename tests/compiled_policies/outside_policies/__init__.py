@@ -1,0 +1,1 @@
+"""Policies for faultsim, compiled in a package of their own."""
