@@ -18,6 +18,9 @@ from faultsim._core.tables.machine cimport place_t
 from faultsim._core.verify cimport broken_invariant
 
 
+cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
+
+
 cdef class Border:
     """The columns and settings of a simulation, and what goes wrong in it."""
 
@@ -40,18 +43,18 @@ cdef class Border:
             raise ValueError("columns must have one length, at least 1")
         s.n = <int32_t>submit.shape[0]
         s.submit, s.runtime, s.estimate, s.size = &submit[0], &runtime[0], &estimate[0], &size[0]
-        s.first_start = <double *>self.column("first_start", np.float64)
-        s.start = <double *>self.column("start", np.float64)
-        s.finish = <double *>self.column("finish", np.float64)
-        s.run = <double *>self.column("runtime", np.float64)
-        s.allocated = <int32_t *>self.column("allocated", np.int32)
-        s.restarts = <int32_t *>self.column("restarts", np.int32)
-        s.lost_work = <double *>self.column("lost_work", np.float64)
-        s.checkpoint_time = <double *>self.column("checkpoint_time", np.float64)
-        s.restart_time = <double *>self.column("restart_time", np.float64)
-        s.failure_wait = <double *>self.column("failure_wait", np.float64)
-        s.moves = <int32_t *>self.column("moves", np.int32)
-        s.backfilled = <uint8_t *>self.column("backfilled", np.bool_)
+        s.first_start = <double *>self.column("first_start", FLOAT64)
+        s.start = <double *>self.column("start", FLOAT64)
+        s.finish = <double *>self.column("finish", FLOAT64)
+        s.run = <double *>self.column("runtime", FLOAT64)
+        s.allocated = <int32_t *>self.column("allocated", INT32)
+        s.restarts = <int32_t *>self.column("restarts", INT32)
+        s.lost_work = <double *>self.column("lost_work", FLOAT64)
+        s.checkpoint_time = <double *>self.column("checkpoint_time", FLOAT64)
+        s.restart_time = <double *>self.column("restart_time", FLOAT64)
+        s.failure_wait = <double *>self.column("failure_wait", FLOAT64)
+        s.moves = <int32_t *>self.column("moves", INT32)
+        s.backfilled = <uint8_t *>self.column("backfilled", BOOL)
         return 0
 
     cdef int own_inputs(self) except -1:
@@ -71,9 +74,10 @@ cdef class Border:
     cdef void *column(self, str name, dtype) except NULL:
         """Where the engine writes a result column; the array is made when first asked for."""
         cdef Py_buffer memory
-        if name not in self.columns:
-            self.columns[name] = np.zeros(self.s.n, dtype)
-        PyObject_GetBuffer(self.columns[name], &memory, PyBUF_WRITABLE)
+        values = self.columns.get(name)
+        if values is None:
+            self.columns[name] = values = zeros(self.s.n, dtype)
+        PyObject_GetBuffer(values, &memory, PyBUF_WRITABLE)
         PyBuffer_Release(&memory)        # `columns` keeps the array, which does not move
         return memory.buf
 

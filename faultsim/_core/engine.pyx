@@ -343,7 +343,7 @@ cdef class Engine(Live):
         cdef sim_t *s = &self.s
         if s.n_done != s.known:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
-        out = {name: values[:s.known] for name, values in self.columns.items()}
+        out = dict(self.columns) if s.known == s.n else {name: col[:s.known] for name, col in self.columns.items()}
         if self.world.get("live"):
             out["state"] = states_of(s)
         return self.add_totals(out)

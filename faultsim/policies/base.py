@@ -48,6 +48,15 @@ class Policy:
 
     def lower(self) -> dict[str, Any]:
         """``{"name": ..., parameter: value, ...}``; policies among the parameters are lowered too."""
+        lowered: dict[str, Any] | None = self.__dict__.get("_lowered")
+        if lowered is None:
+            lowered = self._plain()
+            if not self.is_written():  # a user's class need not be frozen
+                object.__setattr__(self, "_lowered", lowered)
+        return {**lowered}
+
+    def _plain(self) -> dict[str, Any]:
+        """What `lower` returns, which asks once."""
         lowered: dict[str, Any] = {"name": self.name}
         cls: Any = type(self)
         for name in _parameters(cls):
@@ -79,9 +88,9 @@ class OwnPolicy(Policy):
         """Whether it is none of the package's own."""
         return not cls.__module__.startswith("faultsim.policies.")
 
-    def lower(self) -> dict[str, Any]:
-        """As `Policy.lower`, with the object itself for one written in Python."""
-        return {"name": "python", "object": self} if self.is_written() else super().lower()
+    def _plain(self) -> dict[str, Any]:
+        """With the object itself for one written in Python."""
+        return {"name": "python", "object": self} if self.is_written() else super()._plain()
 
 
 @cache

@@ -71,9 +71,8 @@ class Checkpointing(OwnPolicy):
         """
         raise OptionError(f"{type(self).__name__} must define intervals(self, jobs)")
 
-    def lower(self) -> dict[str, Any]:
-        """As `Policy.lower`, with the object itself for one written in Python."""
-        return super().lower() | ({"cost": getattr(self, "cost", 0.0)} if self.is_written() else {})
+    def _plain(self) -> dict[str, Any]:
+        return super()._plain() | ({"cost": getattr(self, "cost", 0.0)} if self.is_written() else {})
 
 
 class Victims(Policy):
@@ -388,9 +387,9 @@ class PredictedWindows(Checkpointing):
     interval: Interval = 7200.0
     cost: Cost = 300.0
 
-    def lower(self) -> dict[str, Any]:
+    def _plain(self) -> dict[str, Any]:
         """With the bucket in hours."""
-        return super().lower() | {"bucket": self.bucket.hours}
+        return super()._plain() | {"bucket": self.bucket.hours}
 
 
 @dataclass(frozen=True)

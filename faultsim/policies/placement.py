@@ -138,10 +138,10 @@ class Placement(Policy):
             if getattr(type(self), how) is getattr(Placement, how):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
-    def lower(self) -> dict[str, Any]:
+    def _plain(self) -> dict[str, Any]:
         """``{"name": ..., "box_order": ...}``, with the object itself for a rule written in Python."""
         if not self.is_written():
-            return super().lower()
+            return super()._plain()
         box_order = checks.choice("box_order", self.box_order, BOX_ORDERS)
         return {"name": "python", "box_order": box_order, "object": self}
 

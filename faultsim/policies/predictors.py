@@ -237,7 +237,7 @@ class Buckets(Predictor):
 class _Columns(Predictor):
     """A predictor with columns, by whose content it is compared, hashed and lowered."""
 
-    def lower(self) -> dict[str, Any]:
+    def _plain(self) -> dict[str, Any]:
         """The parameters, and the number of rows and the hash of the columns."""
         arrays = self.arrays()
         rows = len(next(iter(arrays.values()))) if arrays else 0

@@ -96,10 +96,10 @@ class Scheduler(Policy):
         """Whether it is none of the built-in schedulers."""
         return cls not in _SCHEDULERS
 
-    def lower(self) -> dict[str, Any]:
-        """As `Policy.lower`, with the object itself for a scheduler written in Python."""
+    def _plain(self) -> dict[str, Any]:
+        """With the object itself for a scheduler written in Python."""
         if not self.is_written():
-            return super().lower()
+            return super()._plain()
         return {"name": "python", "order": checked_order(self.order).lower(), "repairs": "known", "object": self}
 
 

@@ -162,7 +162,7 @@ class Result:
         made: dict[str, NDArray[Any]] = {name: record.columns[name] for name in _FROM_LOG}
         for name in FROM_ENGINE:
             column = output[name]
-            column.setflags(write=False)
+            column.setflags(False)
             made[name] = column
         #: Whether all jobs had ended.
         self.is_over = True

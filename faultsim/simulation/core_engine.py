@@ -38,12 +38,16 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
 
 
 @cache
-def _parts(machine: str, order: str, recovery: str, names: tuple[str, ...]) -> tuple[dict[str, Any], frozenset[str]]:
-    """The compiled factories by kind, of policies by `_KINDS` ("": none), and what the engine must follow for them."""
+def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, Any], Any, frozenset[str]]:
+    """The compiled factories by kind, of policies by `_KINDS` ("": none), with the allocator that counts; the one that
+    names nodes; and what the engine must follow for them.
+    """
     given = {kind: name for kind, name in zip(_KINDS, names, strict=True) if name}
     parts = {kind: _part(kind, name, machine) for kind, name in {**given, "order": order, "recovery": recovery}.items()}
     factories = {kind: factory for kind, (factory, _) in parts.items() if factory}
-    return factories, frozenset(follow for _, follow in parts.values())
+    allocator = MACHINES[machine]
+    factories["machine"] = _factory(allocator.counted)
+    return factories, _factory(allocator.named), frozenset(follow for _, follow in parts.values())
 
 
 @cache
@@ -74,9 +78,8 @@ def core_engine(
     machine = settings["machine"]["name"]
     order, checkpointing = settings["scheduler"]["order"], settings.get("checkpointing")
     recovery = settings.get("recovery") or REQUEUE
-    names = tuple([policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS])
-    found, follows = _parts(machine, order["name"], recovery["name"], names)
-    factories = dict(found)
+    names = [policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS]
+    factories, named, follows = _parts(machine, order["name"], recovery["name"], *names)
     columns: dict[str, Any] = dict(world or {})
     if has_inputs(order["name"]):
         columns |= from_lowered("order", order).inputs(estimate, size)
@@ -86,23 +89,24 @@ def core_engine(
         columns["parts"] = {"strategy": _part("strategy", settings["rescheduling"]["strategy"]["name"], machine)[0]}
     if checkpointing and "checkpoint_interval" not in columns:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
-    tables = [columns.get(name) for name in ("failures", "alarms", "predictions")]
-    told = [table is not None and len(table["node"]) > 0 for table in tables]
-    matters = bool(told[0] or told[1] or "nodes" in follows or columns.get("live"))
+    matters = "nodes" in follows or _told(columns, "failures") or _told(columns, "alarms") or "live" in columns
     # Ticks and records name nodes of a cluster too.
-    ticks = "rescheduling" in factories and columns.get("ticks")
-    named = bool(matters or settings["record"] or "places" in follows or ticks)
-    allocator = MACHINES[machine]
-    factories["machine"] = _factory(allocator.named if named else allocator.counted)
+    if matters or settings["record"] or "places" in follows or ("rescheduling" in factories and "ticks" in columns):
+        factories = {**factories, "machine": named}
     more = {
         "recovery": recovery,
         "factories": factories,
-        "tracked": bool(matters or told[2] or "progress" in follows),
+        "tracked": matters or "progress" in follows or _told(columns, "predictions"),
         "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
         "decision_error": DecisionError,
     }
     return Engine({**settings, **more}, submit, runtime, estimate, size, columns)
+
+
+def _told(columns: dict[str, Any], name: str) -> bool:
+    """Whether a table of `engine_inputs.make_world` has rows."""
+    return name in columns and len(columns[name]["node"]) > 0
 
 
 def core_workflow_engine(

@@ -78,12 +78,13 @@ class Execution:
             self.log.size,
         ]
         world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}
-        if run.checkpointing is not None and run.checkpointing.is_written():
-            world["checkpoint_interval"] = checkpoint_intervals(run.checkpointing, self.log)
+        policy = run.checkpointing
+        if policy is not None and (engine == "core" or policy.is_written()):  # the reference has formulas of its own
+            world["checkpoint_interval"] = checkpoint_intervals(policy, self.log)
         if live:
             settings["record"] = True
             world |= {"live": True, "known": len(self.log)}
-            if "checkpoint_interval" in world:
+            if world.get("checkpoint_interval") is not None:
                 rest = np.full(live - len(self.log), INFINITY)
                 world["checkpoint_interval"] = np.append(world["checkpoint_interval"], rest)
             columns = [
@@ -98,7 +99,7 @@ class Execution:
         """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
         given = self._run.log
         found: dict[str, Any] = {"columns": given.columns}
-        if len(given) != len(self.log):
+        if given is not self.log:
             rows = np.flatnonzero(given.size <= self.log.size.max()).astype(np.int32)
             found["rows"], found["jobs"] = rows, np.full(len(given), -1, np.int32)
             found["jobs"][rows] = np.arange(len(rows), dtype=np.int32)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -149,8 +150,8 @@ class Run:
     @property
     def has_python(self) -> bool:
         """Whether a policy written in Python is involved."""
-        written = (self.scheduler, self.scheduler.order, _placement(self))
-        return any(policy.is_written() for policy in written)
+        given: tuple[Any, ...] = (self.scheduler, self.scheduler.order, self.placement)
+        return _are_written(*map(type, given))
 
     def lower(self) -> dict[str, Any]:
         """All options in their plain form, as provenance keeps them."""
@@ -266,6 +267,12 @@ class Run:
             f"up to {runtime:g} s, estimates up to {longest:g} s, start_delay {self.start_delay:g} "
             f"s{moves}"
         )
+
+
+@cache
+def _are_written(*classes: Any) -> bool:
+    """Whether one of these classes of policies was written in Python; asked once per set, as most runs are short."""
+    return any(cls.is_written() for cls in classes)
 
 
 def _cost(policy: Policy | None) -> float:
