@@ -28,6 +28,7 @@ cdef class Border:
 
     cdef int point_to_columns(self) except -1
     cdef int own_inputs(self) except -1
+    cdef int point_to_told(self) except -1
     cdef void *column(self, str name, dtype) except NULL
     cdef int translate(self, int code) except -1
     cdef int refuse_if_unusable(self) except -1

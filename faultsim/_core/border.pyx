@@ -17,6 +17,9 @@ from faultsim._core.status cimport BROKEN, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.machine cimport place_t
 from faultsim._core.verify cimport broken_invariant
 
+#: Columns that a caller with live= adds to.
+_TOLD = ("checkpoint_interval", "queue_key", "rows", "jobs")
+
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
 
@@ -58,17 +61,27 @@ cdef class Border:
         return 0
 
     cdef int own_inputs(self) except -1:
-        """Columns that the caller may write to are no longer those of the simulation that this is a copy of."""
-        cdef double[::1] values
+        """Columns that the caller adds to are no longer those of the simulation that this is a copy of."""
         self.inputs = tuple([column.copy() for column in self.inputs])
         self.world = dict(self.world)
-        for name in ("checkpoint_interval", "queue_key"):
+        for name in _TOLD:
             if self.world.get(name) is not None:
-                self.world[name] = values = self.world[name].copy()
-                if name == "queue_key":
-                    self.s.queue.key = &values[0]
-                else:
-                    self.s.track.interval = &values[0]
+                self.world[name] = self.world[name].copy()
+        return 0
+
+    cdef int point_to_told(self) except -1:
+        """The simulation reads these columns where they are now."""
+        cdef const double[::1] values
+        cdef const int32_t[::1] rows
+        if self.world.get("queue_key") is not None:
+            values = self.world["queue_key"]
+            self.s.queue.key = &values[0]
+        if self.world.get("checkpoint_interval") is not None:
+            values = self.world["checkpoint_interval"]
+            self.s.track.interval = &values[0]
+        rows = self.rows = self.world["rows"]
+        self.jobs = self.world["jobs"]
+        self.s.row = &rows[0]
         return 0
 
     cdef void *column(self, str name, dtype) except NULL:
@@ -85,14 +98,16 @@ cdef class Border:
         """The one place where status codes become exceptions."""
         if code >= 0:
             return 0
+        if code == STUCK and (self.s.scheduler.elsewhere or self.s.live):
+            raise self.settings["decision_error"](self.deadlock())
         self.failed = True
+        if code == STUCK and "object" in self.settings["scheduler"]:
+            raise self.settings["decision_error"](self.deadlock())
         if code == NO_MEMORY:
             raise MemoryError("the engine ran out of memory")
         if code == PYTHON_ERROR:
             error, self.error = self.error, None
             raise error
-        if code == STUCK and (self.s.scheduler.elsewhere or "object" in self.settings["scheduler"]):
-            raise self.settings["decision_error"](self.deadlock())
         if code == STUCK:
             raise self.broken("jobs wait, nothing runs and nothing will happen")
         if code == BROKEN:
@@ -108,7 +123,7 @@ cdef class Border:
         """Jobs wait, and nothing will ever start one."""
         cdef queue_t *q = &self.s.queue
         cdef int32_t head
-        if q.head == q.end:
+        if q.head == q.end or (self.s.live and self.s.running):
             return f"{self.s.running} jobs run without an end: nothing else will happen"
         head = q.job[q.head]
         return (f"deadlock: {q.end - q.head} jobs wait, none was started, and nothing else will happen after "

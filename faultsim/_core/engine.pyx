@@ -97,7 +97,10 @@ cdef class Engine(Live):
         self.columns = {}
         self.point_to_columns()
         self.world = {**(world or {}), "kept": [], "n_jobs": s.n}
-        s.known = self.world.get("known", s.n)
+        s.known, s.live = self.world.get("known", s.n), self.world.get("live", False)
+        if s.live:
+            self.own_inputs()        # a key may be a column of the log
+            self.point_to_columns()
         s.kill, s.start_delay = settings["overrun"] == "kill", settings["start_delay"]
         s.record.on, s.track.on = settings["record"], settings["tracked"]
         s.trace.repairs_known = settings["scheduler"].get("repairs") == "known"
@@ -119,6 +122,8 @@ cdef class Engine(Live):
             add_source(s, FROM_TRACE, EV_FAILURE, INFINITY if s.trace.next == s.trace.n else s.trace.time[s.trace.next],
                        fire_failure)
         self.rows, self.jobs = self.world.get("rows"), self.world.get("jobs")
+        if s.live:
+            self.point_to_told()
         self.ready = True
 
     # ------------------------------------------------------------------ running
@@ -127,12 +132,18 @@ cdef class Engine(Live):
         """Run at most `budget` events and ticks, up to and with time `until`: "done", "budget" or "until"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
-        self.refuse_if_unusable()
-        self.busy, self.thread = True, PyThread_get_thread_ident()
-        self.s.n_decisions += 1
+        self.begin()
         with nogil:
             code = go_on(&self.s, most, until)
         return self.conclude(code)
+
+    cdef int begin(self) except -1:
+        """Before it goes on: what was to be decided is over."""
+        self.refuse_if_unusable()
+        self.busy, self.thread = True, PyThread_get_thread_ident()
+        self.s.n_decisions += 1
+        self.stopped = False
+        return 0
 
     def conclude(self, int code):
         """What `run` gives back, or raises, when a slice ended with this status."""
@@ -143,9 +154,7 @@ cdef class Engine(Live):
     def step(self):
         """All events of the next instant and its passes; False when nothing is left."""
         cdef int code
-        self.refuse_if_unusable()
-        self.busy, self.thread = True, PyThread_get_thread_ident()
-        self.s.n_decisions += 1
+        self.begin()
         with nogil:
             code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s, next_time(&self.s))
         self.busy = False
@@ -165,7 +174,12 @@ cdef class Engine(Live):
             decision = new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
         if self.s.record.on:
             decision.event, decision.stay = self.event, self.stay
-            self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
+        return decision
+
+    cdef Decision hand_out(self, str kind):
+        """To the caller, who is told of changes once."""
+        cdef Decision decision = self.decide(kind)
+        self.event, self.stay = self.s.record.n_events, self.s.record.n_stays
         return decision
 
     def advance(self, double until=INFINITY):
@@ -179,9 +193,7 @@ cdef class Engine(Live):
         self.refuse_if_unusable()
         if not until >= s.now:
             raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
-        s.n_decisions += 1
-        self.stopped = False
-        self.busy, self.thread = True, PyThread_get_thread_ident()
+        self.begin()
         try:
             while code == R_BUDGET:
                 with nogil:
@@ -191,8 +203,8 @@ cdef class Engine(Live):
         finally:
             self.busy = False
         if code == R_DECIDE:
-            return self.decide("schedule")
-        if code == STUCK and s.scheduler.elsewhere:
+            return self.hand_out("schedule")
+        if code == STUCK and (s.scheduler.elsewhere or s.live):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
             raise self.settings["decision_error"](self.deadlock())
         self.translate(code)
@@ -208,14 +220,18 @@ cdef class Engine(Live):
             code = sort_queue(s)
             s.closed = False
             self.translate(code)
-        return self.decide("time")
+        return self.hand_out("time")
 
     @property
     def decision(self):
-        """What is to be decided now; None if nothing is."""
+        """What is to be decided now, with changes since the last advance; None if nothing is."""
         if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
         return self.decide("schedule" if self.s.deciding else "time")
+
+    def is_open(self, Decision decision not None):
+        """Whether it is the one that is to be decided now."""
+        return decision.s == &self.s and decision.number == self.s.n_decisions
 
     def take_over(self, dict scheduler, object factory, object order, dict inputs):
         """Another scheduler and queue order decide from now on, the pass that waits included."""
@@ -299,14 +315,16 @@ cdef class Engine(Live):
         self.refuse_unless_still()
         if not self.busy and not self.failed:
             self.sort_by_now()
-        return np.array([self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)], np.int32)
+        jobs = [self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)]
+        return np.array(self.rows[jobs] if self.s.live else jobs, np.int32)
 
     def running(self):
         """Jobs that hold nodes (row numbers, int32), ascending."""
         cdef int32_t i
         self.refuse_unless_still()
         jobs = [self.s.releases.items[i].job for i in range(self.s.releases.n)]
-        return np.sort(np.array([job for job in jobs if job >= 0], np.int32))
+        jobs = [job for job in jobs if job >= 0]
+        return np.sort(np.array(self.rows[jobs] if self.s.live else jobs, np.int32))
 
     def copy(self):
         """An independent copy that continues from here."""
@@ -324,8 +342,9 @@ cdef class Engine(Live):
         with nogil:
             code = sim_copy(&other.s, &self.s)
         self.busy = self.s.closed = other.s.closed = False
-        if self.world.get("live"):
+        if self.s.live:
             other.own_inputs()
+            other.point_to_told()
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
         other.ready = True
@@ -343,9 +362,11 @@ cdef class Engine(Live):
         cdef sim_t *s = &self.s
         if s.n_done != s.known:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
-        out = dict(self.columns) if s.known == s.n else {name: col[:s.known] for name, col in self.columns.items()}
-        if self.world.get("live"):
-            out["state"] = states_of(s)
+        if not s.live:
+            return self.add_totals(dict(self.columns))
+        # It may go on, and what is given out stays as it is.
+        out = {name: values[:s.known].copy() for name, values in self.columns.items()}
+        out["state"] = states_of(s)
         return self.add_totals(out)
 
     def output_so_far(self):
@@ -368,10 +389,26 @@ cdef class Engine(Live):
         out["makespan_end"] = s.clock
         if s.record.on:
             out["events_table"] = recorded_events(s)
-            if self.nodes is None and not s.machine.placed:
+            if s.live:
+                self.nodes = np.array(<int32_t[:s.record.n_nodes]>s.record.node) if s.record.n_nodes else np.empty(
+                    0, np.int32)
+            elif self.nodes is None and not s.machine.placed:
                 self.lent = s.record.n_nodes > 0
                 self.nodes = lend_nodes(s) if self.lent else np.empty(0, np.int32)
             out["allocations"] = recorded_stays(s, self.nodes)
+        return self.by_row(out) if s.live else out
+
+    cdef dict by_row(self, dict out):
+        """What comes out of jobs that were not all submitted in the order of their submit times."""
+        cdef int32_t n = self.s.known
+        rows, jobs = self.rows[:n], self.jobs[:n]
+        if (rows == np.arange(n)).all():
+            return out
+        for name in (*self.columns, "state"):
+            out[name] = out[name][jobs]
+        for name in ("events_table", "allocations"):
+            job = out[name]["job"]
+            out[name]["job"] = np.where(job < 0, job, rows[job])
         return out
 
 

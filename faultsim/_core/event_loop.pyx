@@ -36,7 +36,7 @@ cdef inline void drop_stale(sim_t *s) noexcept nogil:
 cdef double next_time(sim_t *s) noexcept nogil:
     cdef double t = INFINITY
     cdef int i
-    if s.n_done == s.n:
+    if s.n_done == s.n and not s.live:
         return INFINITY
     drop_stale(s)
     if s.heap.n > 0:

@@ -7,10 +7,8 @@ from faultsim._core.state cimport sim_t
 
 # A column of a table as the core reads it; the array lives as long as columns["kept"].
 cdef object column(dict columns, dict table, str name, dtype, Py_ssize_t length)
-# Per job: its row in the log that the user gave; NULL where that is the job number.
-cdef const int32_t *rows_of(dict columns) except? NULL
 cdef int check_nodes(sim_t *s, object node, int least) except -1
 cdef int check_ascending(str name, object values) except -1
 
-# The failure trace, predictions and requests of the run, before sim_alloc.
+# The rows of the jobs, the failure trace, predictions and requests of the run, before sim_alloc.
 cdef int set_inputs(sim_t *s, dict columns) except -1

@@ -13,14 +13,6 @@ cdef object column(dict columns, dict table, str name, dtype, Py_ssize_t length)
     return values
 
 
-cdef const int32_t *rows_of(dict columns) except? NULL:
-    cdef const int32_t[::1] row
-    if columns.get("rows") is None:
-        return NULL
-    row = column(columns, columns, "rows", np.int32, columns["n_jobs"])
-    return &row[0]
-
-
 cdef int check_nodes(sim_t *s, object node, int least) except -1:
     if len(node) and (node.min() < least or node.max() >= s.nodes):
         raise ValueError(f"nodes must be in {least}..{s.nodes - 1}, got {node.min()}..{node.max()}")
@@ -79,6 +71,10 @@ cdef int set_requests(sim_t *s, dict columns, dict table) except -1:
 
 
 cdef int set_inputs(sim_t *s, dict columns) except -1:
+    cdef const int32_t[::1] row
+    if columns.get("rows") is not None:
+        row = column(columns, columns, "rows", np.int32, s.n)
+        s.row = &row[0]
     if columns.get("failures"):
         set_failures(s, columns, columns["failures"])
     if columns.get("predictions"):

@@ -1,3 +1,6 @@
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +15,7 @@ class Live(Border):
         size: NDArray[np.int32],
         interval: NDArray[np.float64] | None,
         key: NDArray[np.float64] | None,
+        columns: Mapping[str, NDArray[Any]],
     ) -> None: ...
     def end_job(self, row: int) -> None: ...
     def extend_job(self, row: int, seconds: float) -> None: ...

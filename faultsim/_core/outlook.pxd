@@ -10,6 +10,7 @@ cdef class Outlook(Moment):
     cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
     # The shadow of `head`, until something changes.
     cdef int32_t head
+    cdef int32_t epoch       # nobody has told anything since
     cdef double time
     cdef int64_t extra
     cdef uint64_t *later     # [placed] the occupancy then

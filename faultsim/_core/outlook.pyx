@@ -50,13 +50,14 @@ cdef class Outlook(Moment):
     cdef int32_t find(self, Py_ssize_t row) except -1:
         """The number of the job in a row."""
         cdef int32_t job = -1
+        cdef int64_t n = self.s.known if self.s != NULL and self.s.live else self.n_rows
         self.check()
-        if 0 <= row < self.n_rows:
+        if 0 <= row < n:
             job = <int32_t>row if self.job_of == NULL else self.job_of[row]
             if job < 0:
                 self.refuse(f"job {row} was dropped from the log: it does not fit on the machine")
         else:
-            self.refuse(f"there is no job {row}: the log has rows 0 to {self.n_rows - 1}")
+            self.refuse(f"there is no job {row}: the log has rows 0 to {n - 1}")
         return job
 
     cdef int32_t row_of(self, int32_t job) noexcept:
@@ -190,8 +191,9 @@ cdef class Outlook(Moment):
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
         cdef int32_t n = 0
-        if self.head == head:
+        if self.head == head and self.epoch == s.epoch:
             return 0
+        self.epoch = s.epoch
         if not m.placed:
             self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
         else:

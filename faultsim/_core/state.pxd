@@ -197,6 +197,8 @@ cdef struct sim_t:
     # inputs
     int32_t n
     int32_t known            # jobs that there are: all, unless the caller submits them as they come
+    bint live                # the caller owns time: the end of all jobs is not that of the run
+    const int32_t *row       # per job: its row in the user's log; NULL: the job number
     const double *submit
     const double *runtime
     const double *estimate

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.engine import run_together
-from faultsim.data.workload import Workload, concat
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim._core.scheduling.expressions import values
+from faultsim.data.workload import Workload
+from faultsim.errors import DecisionError, InputError, OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checkpoint_intervals, guarded
@@ -28,12 +29,15 @@ from faultsim.simulation.core_engine import core_engine, has_inputs, scheduler_p
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
+from faultsim.simulation.told import Told
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
 SLICE = 0.03
 INFINITY = float("inf")
 #: Submit time, run time, estimate and size of jobs that the caller has not submitted yet.
 _TO_COME = (INFINITY, 0.0, 0.0, 1)
+#: Which run times nobody knows: of all jobs, or of each.
+Unknown = bool | NDArray[np.bool_]
 #: What the engine takes unchanged from a lowered run.
 _ENGINE_SETTINGS = (
     "machine",
@@ -59,48 +63,80 @@ class Execution:
     ----------
     log : Workload
         The jobs that are simulated.
+    n_jobs : int
+        How many they are.
     engine : Engine or ReferenceEngine
     """
 
-    def __init__(self, run: RunOptions, engine: str = "core", *, live: int = 0) -> None:
+    def __init__(self, run: RunOptions, engine: str = "core", *, live: int = 0, unknown: Unknown = False) -> None:
         self._started, self._clock = time.time(), time.perf_counter()
         self._run = run
-        self.log = run.fitting_log()
+        self._log = run.fitting_log()
+        self._told = Told(self._log) if live else None
         self._lowered = run.lower()
         self._lowered["engine"] = checks.choice("engine", engine, _ENGINES)
         settings = _engine_settings(self._lowered)
         if run.has_python or "object" in settings["scheduler"]["order"]:
             settings = guarded(settings)
         columns: list[NDArray[Any]] = [
-            self.log.submit,
-            self.log.runtime,
-            run.expected_runtimes(self.log),
-            self.log.size,
+            self._log.submit,
+            self._log.runtime,
+            run.expected_runtimes(self._log),
+            self._log.size,
         ]
-        world = {**(make_world(run, float(self.log.submit[0])) or {}), **self._user_rows()}
+        world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
         policy = run.checkpointing
         if policy is not None and (engine == "core" or policy.is_written()):  # the reference has formulas of its own
-            world["checkpoint_interval"] = checkpoint_intervals(policy, self.log)
+            world["checkpoint_interval"] = checkpoint_intervals(policy, self._log)
         if live:
-            settings["record"] = True
-            world |= {"live": True, "known": len(self.log)}
-            if world.get("checkpoint_interval") is not None:
-                rest = np.full(live - len(self.log), INFINITY)
-                world["checkpoint_interval"] = np.append(world["checkpoint_interval"], rest)
-            columns = [
-                np.append(column, np.full(live - len(self.log), rest, column.dtype))
-                for column, rest in zip(columns, _TO_COME, strict=True)
-            ]
+            columns[1] = self._runtimes(self._log, unknown)
+            columns = self._make_room(live, settings, columns, world)
         self.engine = _ENGINES[engine](settings, *columns, world)
         self._budget = _first_budget(run)
         self._first_slice: int | None = None
+
+    def _make_room(
+        self, live: int, settings: dict[str, Any], columns: list[NDArray[Any]], world: dict[str, Any]
+    ) -> list[NDArray[Any]]:
+        """For jobs that the caller has not submitted yet."""
+        known, rest = len(self._log), live - len(self._log)
+        settings["record"] = self._lowered["live"] = True
+        rows, jobs = np.arange(live, dtype=np.int32), np.full(live, -1, np.int32)
+        jobs[:known] = rows[:known]
+        world |= {"live": True, "known": known, "rows": rows, "jobs": jobs, "columns": self._told}
+        if world.get("checkpoint_interval") is not None:
+            world["checkpoint_interval"] = np.append(world["checkpoint_interval"], np.full(rest, INFINITY))
+        return [
+            np.append(column, np.full(rest, value, column.dtype))
+            for column, value in zip(columns, _TO_COME, strict=True)
+        ]
+
+    def _runtimes(self, log: Workload, unknown: Unknown) -> NDArray[np.float64]:
+        """Run times, infinite where nobody knows them."""
+        which = np.broadcast_to(unknown, len(log))
+        if not which.any():
+            return log.runtime
+        if self._run.estimates != "requested":
+            raise OptionError(f"estimates={self._run.estimates!r} are of run times, and some are unknown")
+        if (log.estimate[which] < 0).any():
+            row = int(np.flatnonzero(which & (log.estimate < 0))[0])
+            raise InputError(f"job {log.id[row]} has no requested time: one whose run time is unknown needs it")
+        return np.where(which, INFINITY, log.runtime)
+
+    @property
+    def log(self) -> Workload:
+        return self._log if self._told is None else self._told.log
+
+    @property
+    def n_jobs(self) -> int:
+        return len(self._log) if self._told is None else self._told.n_jobs
 
     def _user_rows(self) -> dict[str, Any]:
         """Where the jobs are in the user's log, and all columns of that; rows only if some jobs were dropped."""
         given = self._run.log
         found: dict[str, Any] = {"columns": given.columns}
-        if given is not self.log:
-            rows = np.flatnonzero(given.size <= self.log.size.max()).astype(np.int32)
+        if given is not self._log:
+            rows = np.flatnonzero(given.size <= self._log.size.max()).astype(np.int32)
             found["rows"], found["jobs"] = rows, np.full(len(given), -1, np.int32)
             found["jobs"][rows] = np.arange(len(rows), dtype=np.int32)
         return found
@@ -112,7 +148,7 @@ class Execution:
 
         `report` is called after each slice; raises `Stopped` if `stop` returns True between two.
         """
-        engine, total = self.engine, len(self.log)
+        engine, total = self.engine, self.n_jobs
         code, self._first_slice = self._first_slice, None
         if code is not None and _went(engine.conclude(code)) != "budget":
             return
@@ -128,25 +164,39 @@ class Execution:
         if report is not None:
             report(engine.n_done, total, engine.now)
 
-    def submit(self, log: Workload, *, unknown: bool) -> None:
-        """Jobs that the caller has got now, behind all that there are."""
+    def submit(self, log: Workload, *, unknown: Unknown) -> None:
+        """Jobs that the caller has got now; their rows are behind all that there are."""
+        if self._told is None:
+            raise DecisionError("only a simulation that was made with live= takes this")
         nodes = self._run.machine.nodes - spare_nodes(self._run)
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
-        estimate = self._run.expected_runtimes(log)
-        runtime = np.full(len(log), INFINITY) if unknown else log.runtime
-        settings = self.engine.settings
-        interval = key = None
-        if settings["checkpointing"]:
-            interval = checkpoint_intervals(from_lowered("checkpointing", settings["checkpointing"]), log)
-        if has_inputs(settings["scheduler"]["order"]["name"]):
-            inputs = from_lowered("order", settings["scheduler"]["order"]).inputs(estimate, log.size)
-            key = inputs.get("queue_key")
-            if getattr(inputs.get("queue_program"), "static", False):
-                raise NotAvailableError("live= does not support a fs.Key without `now`, `wait` or `restarts`")
-        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key)
-        self.log = concat([self.log, log])
+        runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
+        interval = None
+        if self._run.checkpointing is not None:
+            interval = checkpoint_intervals(self._run.checkpointing, log)
+        told = self._told.and_then(log)
+        key = self._static_keys(log, estimate)
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key, told)
+        self._told = told
+
+    def _static_keys(self, log: Workload, estimate: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The keys of jobs that come later, of an order by which keys never change."""
+        order = self._lowered["scheduler"]["order"]
+        if not has_inputs(order["name"]):
+            return None
+        inputs = from_lowered("order", order).inputs(estimate, log.size)
+        if not getattr(inputs.get("queue_program"), "static", False):
+            given: NDArray[np.float64] | None = inputs.get("queue_key")
+            return given
+        rows = np.arange(self.n_jobs, self.n_jobs + len(log), dtype=np.int32)
+        key: NDArray[np.float64] = values(
+            inputs["queue_program"], log.submit, estimate, log.size, rows, np.zeros(len(log), np.int32), 0.0
+        )
+        for at in np.flatnonzero(np.isnan(key))[:1].tolist():
+            raise inputs["queue_refused"](int(rows[at]), float(log.submit[at]))
+        return key
 
     def take_over(self, run: RunOptions) -> None:
         """Go on with another scheduler and queue order, those of `run`."""
@@ -166,13 +216,14 @@ class Execution:
 
     def result(self, *, partial: bool = False) -> Result:
         """The result, once everything has happened, or as of now."""
+        log = self.log
         return Result(
             self.engine.output_so_far() if partial else self.engine.output(),
             Record(
                 settings=self._lowered,
-                columns=dict(self.log.columns),
-                source=self.log.name,
-                dropped=dict(self.log.dropped),
+                columns=dict(log.columns if self._told is None else self._told),
+                source=log.name,
+                dropped=dict(log.dropped),
                 failures=self._run.failures,
                 arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
                 started=self._started,

@@ -4,6 +4,7 @@ from typing import Any
 
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
+from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import (
     Checkpointing,
@@ -173,6 +174,8 @@ def rerun(
     options = dict(record.settings)
     options.pop("machine")
     engine = options.pop("engine")
+    if options.pop("live", False):
+        raise OptionError("the result of a simulation with live= does not hold what it was told: it cannot be repeated")
     own: dict[str, Any] = {
         "scheduler": scheduler,
         "placement": placement,

@@ -3,24 +3,27 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import InputError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import External, Scheduler
 from faultsim.results.result import Result
-from faultsim.simulation.execution import INFINITY, Execution
+from faultsim.simulation.execution import INFINITY, Execution, Unknown
 from faultsim.simulation.run import Run
+
+#: Job numbers are int32.
+_MOST_JOBS = 2**31 - 1
 
 
 class Simulation:
     """A run, step by step: as a backend for other programs, for teaching, and for inspection.
 
-    Takes the parameters of `simulate`, except ``progress``, and one more.
+    Takes the parameters of `simulate`, except ``progress``, and two more.
 
     Parameters
     ----------
@@ -28,6 +31,8 @@ class Simulation:
         Most jobs that there will be, if the caller owns time, jobs and failures: then `submit`, `finish`, `extend`,
         `fail`, `down` and `up` tell the simulation what happens, and `Decision.changes` what it did.  0: all is known
         from the start.
+    unknown : bool or array_like of bool, shape (n,), default False
+        Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
 
     Examples
     --------
@@ -42,15 +47,32 @@ class Simulation:
     array([ 0., 10., 20.])
     """
 
-    def __init__(self, log: Workload, machine: Cluster | Torus, *, live: int = 0, **options: Any) -> None:
+    def __init__(
+        self,
+        log: Workload,
+        machine: Cluster | Torus,
+        *,
+        live: int = 0,
+        unknown: bool | ArrayLike = False,
+        **options: Any,
+    ) -> None:
         engine = options.pop("engine", "core")
-        if checks.whole("live", live, low=0, unit="jobs"):
+        if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
             _check_live(log, live, engine, options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
-        self._given = (Run(log, machine, **options), engine, live)
-        self._execution = Execution(self._given[0], engine, live=live)
-        self._before: tuple[list[Any], ...] = ()
+        run = Run(log, machine, **options)
+        mask = _which("unknown", unknown, log)
+        if not live and np.any(mask):
+            raise OptionError("unknown run times are told later: give live=, how many jobs there will be")
+        self._given = (run, engine, live, mask)
+        self._begin()
         self._keep_acts()
+
+    def _begin(self) -> None:
+        run, engine, live, unknown = self._given
+        self._execution = Execution(run, engine, live=live, unknown=unknown)
+        self._before: tuple[list[Any], ...] = ()
+        self._last: Decision | None = None
 
     # -- running
 
@@ -119,15 +141,19 @@ class Simulation:
         >>> sim.advance() is None, sim.now
         (True, 15.0)
         """
-        found: Decision | None = self._execution.engine.advance(INFINITY if until is None else until)
+        self._last = self._execution.engine.advance(INFINITY if until is None else until)
         self._note("advance", until)
-        return found
+        return self._last
 
     @property
     def decision(self) -> Decision | None:
-        """What the caller has to decide now; None if nothing.  A copy of a simulation has its own."""
-        found: Decision | None = self._execution.engine.decision
-        return found
+        """What the caller has to decide now; None if nothing.
+
+        It is what `advance` returned, until that is over; a copy of a simulation has its own.
+        """
+        if self._last is None or not self._execution.engine.is_open(self._last):
+            self._last = self._execution.engine.decision
+        return self._last
 
     def copy(self) -> "Simulation":
         """An independent copy that continues from here.
@@ -146,7 +172,7 @@ class Simulation:
         other = Simulation.__new__(Simulation)
         other._given, other._execution = self._given, self._execution.copy()
         self._keep_acts()
-        other._before = self._before
+        other._before, other._last = self._before, None
         other._keep_acts()
         return other
 
@@ -175,7 +201,7 @@ class Simulation:
         >>> sim.rollout(fs.EasyBackfill()).jobs["start"], sim.rollout(fs.Fcfs()).jobs["start"]
         (array([ 0., 10.,  2.]), array([ 0., 10., 20.]))
         """
-        run, _, live = self._given
+        run, _, live, _ = self._given
         if live:
             raise NotAvailableError("rollout is not available with live=: nobody knows what will come")
         if External is not type(run.scheduler) or type(scheduler) is External or scheduler.is_written():
@@ -193,35 +219,34 @@ class Simulation:
         return {"given": self._given, "acts": acts, "now": self.now, "n_events": engine.n_events}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._given, self._before = state["given"], ()
-        self._execution = Execution(self._given[0], self._given[1], live=self._given[2])
-        decision = None
+        self._given = state["given"]
+        self._begin()
         for of_decision, name, arguments, options in state["acts"]:
-            found = getattr(decision if of_decision else self, name)(*arguments, **options)
-            decision = found if isinstance(found, Decision) else decision
+            getattr(self.decision if of_decision else self, name)(*arguments, **options)
         self._execution.engine.acts = list(state["acts"])
         if (self.now, self._execution.engine.n_events) != (state["now"], state["n_events"]):
             raise OptionError("the simulation does not repeat: a policy written in Python behaves differently now")
 
     # -- what the caller tells (model.md#owned)
 
-    def submit(self, log: Workload, *, unknown: bool = False) -> None:
+    def submit(self, log: Workload, *, unknown: bool | ArrayLike = False) -> None:
         """Jobs arrive, now or later.
 
         Parameters
         ----------
         log : Workload
-            The jobs, none of them submitted before now or before those that the simulation has already.  Their rows
-            follow those of the log so far.
-        unknown : bool, default False
-            Nobody knows the run times: each job runs until `finish`, or with ``overrun="kill"`` to its estimate.
+            The jobs, none of them submitted before now.  Their rows follow those of the jobs so far, whatever their
+            submit times.
+        unknown : bool or array_like of bool, shape (n,), default False
+            Nobody knows the run times, or those of some: such a job, whose ``runtime`` is not looked at, runs until
+            `finish`, or with ``overrun="kill"`` to its estimate.
 
         Raises
         ------
         DecisionError
             If a job comes too early, or there is no room for so many.
         InputError
-            If a job is larger than the machine.
+            If a job is larger than the machine, or has neither a run time nor an estimate.
 
         Examples
         --------
@@ -235,11 +260,20 @@ class Simulation:
         >>> sim.result().jobs["finish"]
         array([10., 30.])
         """
-        self._execution.submit(log, unknown=checks.flag("unknown", unknown))
-        self._note("submit", log, unknown=unknown)
+        if not isinstance(log, Workload):
+            raise InputError(f"submit takes a Workload, got {log!r:.60}")
+        mask = _which("unknown", unknown, log)
+        self._execution.submit(log, unknown=mask)
+        self._note("submit", log, unknown=mask)
 
     def finish(self, job: int) -> None:
-        """A running job ends now."""
+        """A running job ends now.
+
+        Raises
+        ------
+        DecisionError
+            If it does not run.
+        """
         self._execution.engine.end_job(job)
         self._note("finish", job)
 
@@ -305,11 +339,14 @@ class Simulation:
     @property
     def done(self) -> bool:
         """Whether the simulation is finished."""
-        return self.n_done == len(self._execution.log)
+        return self.n_done == self._execution.n_jobs
 
     @property
     def log(self) -> Workload:
-        """The jobs that are simulated: the rows of `queue` and `running` are rows of this."""
+        """The jobs that are simulated, by submit time: the rows of `queue` and `running` are rows of this.
+
+        With ``live=`` rows are in the order in which jobs were submitted, which may be another one.
+        """
         return self._execution.log
 
     def verify(self) -> None:
@@ -347,9 +384,19 @@ class Simulation:
         if not self.done:
             raise OptionError(
                 f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
-                f"{len(self._execution.log):,} jobs are done; call run() first, or result(partial=True)"
+                f"{self._execution.n_jobs:,} jobs are done; call run() first, or result(partial=True)"
             )
         return self._execution.result()
+
+
+def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
+    """Of all jobs, or of each."""
+    if isinstance(given, bool | np.bool_):
+        return bool(given)
+    mask = np.asarray(given)
+    if mask.dtype != np.bool_ or mask.shape != (len(log),):
+        raise OptionError(f"{name} must be True, False or one of these for each of {len(log)} jobs, got {given!r:.60}")
+    return mask.copy()
 
 
 def _check_live(log: Workload, live: int, engine: str, options: dict[str, Any]) -> None:

@@ -5,6 +5,8 @@ What is told in time, piece by piece, must come out as if all had been known fro
 
 import heapq
 import pickle
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +27,9 @@ SCHEDULERS = [
     fs.ConservativeBackfill(),
     fs.EasyBackfill(repairs="unknown"),
     fs.ConservativeBackfill(repairs="unknown"),
+    fs.Fcfs(order=fs.Key("estimate * size - index")),
+    fs.EasyBackfill(order="f1"),
+    fs.ConservativeBackfill(order=fs.Key("wait / size")),
 ]
 
 
@@ -54,7 +59,8 @@ def told_runs(draw):
         machine,
         scheduler=draw(st.sampled_from(SCHEDULERS)),
         failures=failures,
-        recovery=fs.Requeue(draw(st.sampled_from(["arrival", "tail"]))),
+        recovery=draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail"), fs.Hold(), fs.Hold(3)])),
+        checkpointing=draw(st.sampled_from([None, None, fs.Periodic(4, cost=1), fs.Periodic(7, cost=0)])),
         overrun=draw(st.sampled_from(["extend", "kill"])),
         start_delay=draw(st.sampled_from([0.0, 2.0])),
         record=True,
@@ -65,34 +71,43 @@ def rows(log, rows):
     return log[np.isin(np.arange(len(log)), rows)]
 
 
-def told(run, *, by_hand, verify=True):
-    """The run, told as it happens; `by_hand` also says when nodes are up again, and not before."""
+def told(run, *, by_hand, engine="core", ahead=None):
+    """The run, told as it happens; `by_hand` also says when nodes are up again, and not before.
+
+    Jobs are submitted at their time, or so many seconds `ahead` of it; then rows are in another order.
+    """
     log, failures = run.log, run.failures
     sim = fs.Simulation(
         rows(log, [0]), run.machine, live=len(log), scheduler=run.scheduler, recovery=run.recovery,
-        overrun=run.overrun, start_delay=run.start_delay, record=True,
+        checkpointing=run.checkpointing, overrun=run.overrun, start_delay=run.start_delay, record=True, engine=engine,
     )  # fmt: skip
-    coming = [(t, "submit", job, 0) for job, t in enumerate(log.submit.tolist()) if job]
+    early = [0.0] * len(log) if ahead is None else ahead
+    coming = [(t - early[job], "submit", job, 0) for job, t in enumerate(log.submit.tolist()) if job]
     coming += [(t, "fail", row, 0) for row, t in enumerate(failures.time.tolist())]
     heapq.heapify(coming)
     stay = dict.fromkeys(range(len(log)), 0)  # so often did a job start or was killed
     up_at = {}
+    job_of = [0]  # by row
+    # The end of a job is easily foreseen here if all that it does is work.
+    plain = run.checkpointing is None and isinstance(run.recovery, fs.Requeue)
     while not sim.done or any(kind == "submit" for _, kind, *_ in coming):
         kind, row, number = "", 0, 0
         t = sim.next_time
         if coming and coming[0][0] <= t:
             t, kind, row, number = heapq.heappop(coming)
         if kind == "submit":
-            sim.submit(rows(log, [row]), unknown=row % 2 == 1)
+            sim.submit(rows(log, [row]), unknown=plain and row % 2 == 1)
+            job_of.append(row)
             continue
         d = sim.advance(until=t)
-        for change, job, at, _ in d.changes:
+        for change, at_row, at, _ in d.changes:
+            job = job_of[at_row]
             stay[job] += 1
-            if change == "started" and job % 2 == 1:
+            if change == "started" and job % 2 == 1 and plain:
                 end = (at + run.start_delay) + float(log.runtime[job])
                 heapq.heappush(coming, (end, "finish", job, stay[job]))
         if kind == "finish" and stay[row] == number:
-            sim.finish(row)
+            sim.finish(job_of.index(row))
         elif kind == "up" and up_at[row] == t:
             sim.up(row)
         elif kind == "fail":
@@ -105,7 +120,32 @@ def told(run, *, by_hand, verify=True):
                 up_at[node] = t + downtime
                 heapq.heappush(coming, (t + downtime, "up", node, 0))
         sim.verify()
-    return sim.result()
+    return by_job(sim.result(), job_of) if ahead is not None else sim.result()
+
+
+def by_job(result, job_of):
+    """A result whose rows are those of the log; only what a comparison looks at."""
+    rows, events = np.argsort(job_of), dict(result.events)
+    events["job"] = np.where(events["job"] < 0, -1, np.array(job_of, np.int32)[events["job"]]).astype(np.int32)
+    return SimpleNamespace(
+        jobs={name: result.jobs[name][rows] for name in result.jobs if name != "id"}, events=events,
+        allocations=result.allocations, settings=result.settings, ledger=result.ledger, counters=result.counters,
+        span=result.span,
+    )  # fmt: skip
+
+
+@given(told_runs(), st.data())
+def test_jobs_are_submitted_in_any_order(run, data):
+    n = len(run.log)
+    order = run.scheduler.order
+    if isinstance(order, fs.Key) and "index" in order.text:  # rows are other ones
+        run = run.with_options(scheduler=replace(run.scheduler, order=fs.ArrivalOrder()))
+    whole = data.draw(st.lists(st.integers(0, 60), min_size=n, max_size=n))
+    ahead = np.minimum(whole, np.floor(run.log.submit - run.log.submit[0])).tolist()
+    expected = run.simulate()
+    result = told(run, by_hand=False, ahead=ahead)
+    assert_equal(result, expected, but=("runtime", "allocations"))
+    np.testing.assert_allclose(result.jobs["runtime"], expected.jobs["runtime"], rtol=0, atol=1e-9)
 
 
 @given(told_runs())
@@ -118,7 +158,7 @@ def test_what_is_told_in_time_is_as_if_known_from_the_start(run):
 @given(told_runs())
 def test_repairs_that_nobody_foresees_are_as_if_unknown(run):
     scheduler = run.scheduler if hasattr(run.scheduler, "repairs") else fs.EasyBackfill()
-    run = run.with_options(scheduler=type(scheduler)(order=scheduler.order, repairs="unknown"))
+    run = run.with_options(scheduler=replace(scheduler, repairs="unknown"))
     # A failure of a node that is down already has no effect then: its repair was not known before either.
     assert_equal(told(run, by_hand=True), run.simulate(), but=("runtime", "passes"))
 
@@ -165,13 +205,93 @@ def test_changes_name_nodes_and_boxes():
     assert sim.advance(until=0).changes.tolist() == [("started", 0, 0.0, [0, 0, 0, 2, 1, 1])]
 
 
+def test_rows_are_those_of_the_submissions():
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.Fcfs(), live=9)
+    sim.submit(fs.Workload(submit=[1, 2.5], runtime=[7, 8], size=[1, 2], user=[44, 55]))
+    d = sim.advance(until=2)
+    assert (d.queue.tolist(), sim.queue.tolist(), sim.running.tolist()) == ([1, 4, 2], [1, 4, 2], [0])
+    assert (d.queue.submit.tolist(), d.queue.user.tolist()) == ([1.0, 1.0, 2.0], [-1, 44, -1])
+    assert d.changes.tolist() == [("started", 0, 0.0, [0, 1])]
+    sim.extend(5, 100)  # has not come yet
+    fork = sim.copy()
+    for one in (sim, fork, pickle.loads(pickle.dumps(sim))):
+        one.submit(fs.Workload(submit=[2.2], runtime=[1], size=[1]))
+        one.run()
+        jobs = one.result().jobs
+        assert jobs["submit"].tolist() == [0, 1, 2, 3, 1, 2.5, 2.2]
+        assert jobs["runtime"].tolist() == [10, 10, 5, 4, 7, 108, 1]
+        assert one.result().workload["user"].tolist() == [-1, -1, -1, -1, 44, 55, -1]
+        assert one.log.submit.tolist() == [0, 1, 1, 2, 2.2, 2.5, 3]
+    assert one.result().events["job"][:3].tolist() == [0, 0, 1]
+
+
+def test_run_times_that_nobody_knows_from_the_start():
+    unknown = [True, False, False, True]
+    sim = fs.Simulation(LIMITED, fs.Cluster(4), scheduler=fs.Fcfs(), live=4, unknown=unknown)
+    for one in (sim, pickle.loads(pickle.dumps(sim))):
+        with pytest.raises(fs.DecisionError, match="1 jobs run without an end: nothing else will happen"):
+            one.run()
+        with pytest.raises(fs.DecisionError, match="1 jobs run without an end: nothing else will happen"):
+            one.advance()
+        one.advance(until=40)
+        one.finish(0)
+        one.advance(until=77)
+        one.finish(3)
+        one.run()
+        assert one.result().jobs["finish"].tolist() == [40, 50, 55, 77]
+
+
+def test_a_result_that_is_out_stays_as_it_is():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9)
+    sim.run()
+    before = sim.result()
+    jobs, nodes = {name: before.jobs[name].copy() for name in before.jobs}, before.allocations["nodes"].copy()
+    for _ in range(5):
+        sim.submit(fs.Workload(submit=[sim.now], runtime=[3], size=[3]))
+    sim.fail(0, 0)
+    sim.run()
+    assert len(sim.result()) == 9
+    assert all((before.jobs[name] == jobs[name]).all() for name in jobs)
+    assert (before.allocations["nodes"] == nodes).all()
+    with pytest.raises(fs.OptionError, match="does not hold what it was told: it cannot be repeated"):
+        fs.rerun(before)
+
+
+def test_nodes_are_repaired_when_all_jobs_have_ended():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=4)
+    sim.run()
+    sim.fail(1, 5)
+    assert sim.advance(until=sim.now + 4).down.tolist() == [1]
+    assert sim.advance(until=sim.now + 1).down.tolist() == []
+
+
+def test_a_decision_is_the_same_until_it_is_over():
+    sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.External(), live=9)
+    d = sim.advance()
+    assert sim.decision is d
+    d.start(0)
+    assert sim.decision is d
+    sim.fail(3, 100)
+    sim.submit(fs.Workload(submit=[50], runtime=[1], size=[1]))
+    assert (sim.decision is d, d.now, d.down.tolist()) == (True, 0.0, [3])
+    fork = sim.copy()
+    assert fork.decision is not d
+    assert fork.decision is fork.decision
+    d.finish()
+    assert sim.decision is not d
+    other = sim.advance()
+    assert (sim.decision is other, other.changes.kind) == (True, ["started"])
+
+
 def live():
     sim = fs.Simulation(LOG, fs.Cluster(4), live=5)
     sim.advance(until=5)
     return sim
 
 
+NAMED = [2**63, 2**200, -1, 1.5, "a", None]
 LATE = fs.Workload(submit=[4], runtime=[1], size=[1])
+LIMITED = fs.Workload(submit=[0, 1, 2, 3], runtime=[0, 10, 5, 0], size=[2, 4, 2, 1], estimate=[60, 60, 15, 5])
 TWO = fs.Workload(submit=[9, 9], runtime=[1, 1], size=[1, 1])
 
 
@@ -179,6 +299,7 @@ test_what_cannot_be_told = refusals(
     fs.DecisionError,
     lambda act: act(live()),
     (lambda sim: sim.submit(LATE), "a job cannot be submitted at 4 s: it is 5 s"),
+    (lambda sim: (sim.finish(0), sim.extend(0, 5)), "job 0 ends now, as was told"),
     (lambda sim: sim.submit(TWO), "live=5 is room for so many jobs: 4 are there, and 2 more do not fit"),
     (lambda sim: sim.finish(1), "job 1 cannot end: it is not running at 5 s"),
     (lambda sim: sim.finish(9), "there is no job 9: the log has rows 0 to 3"),
@@ -199,9 +320,34 @@ test_what_is_not_live = refusals(
     lambda options: fs.Simulation(LOG, fs.Cluster(4), **options),
     ({"live": 3}, "live=3 must be at least the 4 jobs of the log"),
     ({"live": -1}, "live must be"),
+    ({"live": 2**40}, "live must be at least 0 and at most 2147483647"),
+    ({"unknown": True}, "unknown run times are told later: give live="),
+    ({"live": 9, "unknown": [True]}, "unknown must be True, False or one of these for each of 4 jobs"),
+    ({"live": 9, "unknown": True, "estimates": 2.0}, "estimates=2.0 are of run times, and some are unknown"),
     ({"live": 5, "engine": "reference"}, "live= is not available with engine='reference'"),
     ({"live": 5, "oversized": "drop"}, "live= takes oversized='error'"),
 )
+
+
+test_what_is_no_job = refusals(
+    fs.InputError,
+    lambda log, **options: live().submit(log, **options),
+    ([1], "submit takes a Workload, got"),
+    (fs.Workload(submit=[9], runtime=[1], size=[5]), "job 1 asks for 5 nodes, and there are 4"),
+)
+
+
+def test_unknown_jobs_have_limits():
+    with pytest.raises(fs.InputError, match="job 1 has no requested time: one whose run time is unknown needs it"):
+        live().submit(fs.Workload(submit=[9], runtime=[1], size=[1]), unknown=True)
+
+
+@pytest.mark.parametrize("name", NAMED, ids=str)
+def test_numbers_that_are_none(name):
+    sim = live()
+    for act in (sim.finish, lambda job: sim.extend(job, 5), sim.down, sim.up, lambda node: sim.fail(node, 2)):
+        with pytest.raises(fs.DecisionError, match=r"there is no|whole number"):
+            act(name)
 
 
 # -- copies, pickles, rollouts

@@ -52,6 +52,8 @@ cdef double planned(double w, double c, double left) noexcept nogil:
     cdef double n
     if w == INFINITY or not left - w > c:
         return 0.0
+    if left == INFINITY:
+        return INFINITY
     n = ceil((left - c) / w) - 1.0
     while n > 0.0 and not left - n * w > c:
         n -= 1.0
@@ -125,7 +127,8 @@ cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
     if left < 0.0:
         left = 0.0
     p.planned = planned(p.interval, s.track.cost, left)
-    s.finish[job] = p.t0 + (left + p.planned * s.track.cost)
+    # Endless work is planned with endless checkpoints, which may cost nothing.
+    s.finish[job] = INFINITY if left == INFINITY else p.t0 + (left + p.planned * s.track.cost)
 
 
 cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:

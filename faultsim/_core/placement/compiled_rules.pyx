@@ -9,7 +9,6 @@ from faultsim._core.cluster.named cimport named_of, named_t, take_word
 from faultsim._core.containers.bits cimport fs_popcount, mask_count
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.faults.predictions cimport failing_nodes
-from faultsim._core.inputs cimport rows_of
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
@@ -37,7 +36,6 @@ cdef struct rule_t:
     int (*take)(const faultsim_nodes_t *, uint64_t *taken, void *data) noexcept nogil
     void *data               # as these: of the user's object, which the engine keeps
     PyObject *refused        # makes the exception for a choice that is none
-    const int32_t *row
     sim_t *s                 # of this question
     int box_order
     box_t *list_             # [torus] the candidates
@@ -57,8 +55,8 @@ cdef int refuse(rule_t *p, fault what, int32_t row, int64_t given, int64_t most)
     return PYTHON_ERROR
 
 
-cdef inline int32_t row_of(const rule_t *p, int32_t job) noexcept nogil:
-    return job if p.row == NULL else p.row[job]
+cdef inline int32_t row_of(const sim_t *s, int32_t job) noexcept nogil:
+    return job if s.row == NULL else s.row[job]
 
 
 # ---------------------------------------------------------------------------------------------- boxes of a torus
@@ -111,7 +109,7 @@ cdef int choose(void *state, void *sim, int32_t job, const uint64_t *occ, int32_
         return NO_MEMORY if count < 0 else 0
     p.s, p.occ = s, occ
     p.boxes.engine = p           # the state may be a copy of another simulation's
-    p.boxes.job, p.boxes.size = row_of(p, job), s.size[job]
+    p.boxes.job, p.boxes.size = row_of(s, job), s.size[job]
     p.boxes.now, p.boxes.submit, p.boxes.estimate, p.boxes.p = s.now, s.submit[job], s.estimate[job], s.predictions.p
     p.boxes.count, p.boxes.box = count, <const int32_t *>p.list_
     index = p.choose(&p.boxes, p.data)
@@ -143,7 +141,7 @@ cdef int take(void *state, void *sim, int32_t job, int32_t count) noexcept nogil
     memset(p.taken, 0, <size_t>m.words * sizeof(uint64_t))
     p.s = s
     p.nodes.engine = p           # as above
-    p.nodes.job, p.nodes.count = row_of(p, job), count
+    p.nodes.job, p.nodes.count = row_of(s, job), count
     p.nodes.now, p.nodes.submit, p.nodes.estimate, p.nodes.p = s.now, s.submit[job], s.estimate[job], s.predictions.p
     p.nodes.failures = s.trace.count
     code = p.take(&p.nodes, p.taken, p.data)
@@ -184,7 +182,7 @@ cdef rule_t *open_rule(sim_t *s, dict options, dict columns) except NULL:
     columns["kept"].append((placement, refused))
     table = <faultsim_placement_t *><uintptr_t>placement.address
     p.choose, p.take, p.data = table.choose, table.take, table.data
-    p.refused, p.row = <PyObject *>refused, rows_of(columns)
+    p.refused = <PyObject *>refused
     own_block(p, &p.mask, s.machine.words, sizeof(uint64_t))
     s.placement.copy, s.placement.close = copy, close
     return p

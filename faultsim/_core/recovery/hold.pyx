@@ -69,9 +69,20 @@ cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
 
 
 cdef int node_up(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
     cdef hold_t *row = <hold_t *>state
+    cdef double until = s.now
+    cdef int32_t node
     row[job].down -= 1
-    return end_hold(<sim_t *>sim, job) if row[job].down == 0 else OK
+    if row[job].down == 0:
+        return end_hold(s, job)
+    for node in range(s.nodes):
+        if s.trace.down[node] and s.trace.up_at[node] > until and s.machine.holds(s.machine.state, job, node):
+            until = s.trace.up_at[node]
+    if until < row[job].until:           # somebody said that the last of its nodes is up before its time
+        row[job].until = until
+        remember_hit(s, row, job)
+    return OK
 
 
 cdef int settle_holds(void *sim, bint *wanted) noexcept nogil:

@@ -22,4 +22,4 @@ cdef void sort_by_keys(by_place_t *p, sim_t *s, const double *key) noexcept nogi
 # The first of some keys that is NaN; -1: none is.
 cdef int32_t first_nan(const double *key, int32_t n) noexcept nogil
 # The exception that refused(row, now) makes for the key of a job goes out at the border; PYTHON_ERROR.
-cdef int refuse_key(sim_t *s, PyObject *refused, const int32_t *row, int32_t job) noexcept nogil
+cdef int refuse_key(sim_t *s, PyObject *refused, int32_t job) noexcept nogil

@@ -93,10 +93,10 @@ cdef int32_t first_nan(const double *key, int32_t n) noexcept nogil:
     return -1
 
 
-cdef int refuse_key(sim_t *s, PyObject *refused, const int32_t *row, int32_t job) noexcept nogil:
+cdef int refuse_key(sim_t *s, PyObject *refused, int32_t job) noexcept nogil:
     with gil:
         try:
-            error = (<object>refused)(job if row == NULL else row[job], s.now)
+            error = (<object>refused)(job if s.row == NULL else s.row[job], s.now)
         except BaseException as other:
             error = other
         (<object><PyObject *>s.owner).keep_error(error)

@@ -5,7 +5,6 @@ from libc.math cimport NAN
 from libc.stdint cimport int32_t, uintptr_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.inputs cimport rows_of
 from faultsim._core.scheduling.by_place cimport (
     by_place_t, first_nan, follow_queue, open_by_place, refuse_key, sort_by_keys,
 )
@@ -19,7 +18,6 @@ cdef struct compiled_order_t:
     faultsim_queue_keys_t function
     void *user_data          # as `function`: what the user's object, which the engine keeps, keeps
     PyObject *refused        # makes the exception for a key that is no number
-    const int32_t *row
     double *submit           # the columns that the function sees
     double *estimate
     double *size
@@ -42,7 +40,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     p.function(p.line.n, p.submit, p.estimate, p.size, s.now, p.key, p.user_data)
     i = first_nan(p.key, p.line.n)
     if i >= 0:
-        return refuse_key(s, p.refused, p.row, p.line.job[i])
+        return refuse_key(s, p.refused, p.line.job[i])
     sort_by_keys(&p.line, s, p.key)
     return OK
 
@@ -56,7 +54,6 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
     p.function = <faultsim_queue_keys_t><uintptr_t>order.address
     p.user_data = <void *><uintptr_t>order.user_data
     p.refused = <PyObject *>refused
-    p.row = rows_of(columns)
     open_by_place(p, &p.line, s.n)
     own_block(p, &p.submit, s.n, sizeof(double))
     own_block(p, &p.estimate, s.n, sizeof(double))

@@ -14,7 +14,6 @@ from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport releases_shadow
-from faultsim._core.inputs cimport rows_of
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, keep_range, open_scan
 from faultsim._core.scheduling.shadow cimport shadow_from_now
@@ -68,7 +67,7 @@ cdef int refuse(compiled_t *p, fault what, int32_t place, double number) noexcep
     p.code = PYTHON_ERROR
     with gil:
         try:
-            row = job if job < 0 or p.look.row == NULL else p.look.row[job]
+            row = job if job < 0 or s.row == NULL else s.row[job]
             need = s.need[job] if job >= 0 else 0
             error = (<object>p.refused)(
                 <int>what, now=s.now, place=place, waiting=p.look.waiting, row=row, need=need, free=usable(s),
@@ -301,6 +300,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     if look.engine != p:         # the first pass, also of a copy, which has columns of its own
         look.engine = p
         look.submit, look.estimate, look.size, look.restarts = s.submit, s.estimate, s.size, s.restarts
+        look.row = s.row
     look.change = s.change
     look.disturbed = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now)
     s.unforeseen = False
@@ -345,7 +345,6 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
         own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
         own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
     p.look.version, p.look.placed, p.look.nodes = FAULTSIM_POLICY_VERSION, s.machine.placed, s.nodes
-    p.look.row = rows_of(columns)
     p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
     p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake
     s.scheduler.schedule = schedule

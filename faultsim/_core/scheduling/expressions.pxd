@@ -49,7 +49,6 @@ cdef struct program_t:
     const int32_t *code      # pairs (operation, argument)
     int32_t n
     const double *number
-    const int32_t *row       # per job: its row in the user's log; NULL: the job number
     double *kept[8]          # per job
     double *stack            # depth x BATCH
     int32_t depth

@@ -14,7 +14,6 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
-from faultsim._core.inputs cimport rows_of
 from faultsim._core.scheduling.by_place cimport refuse_key
 from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.state cimport sim_t
@@ -44,7 +43,7 @@ cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, 
             to[i] = s.size[job[i]]
     elif which == COL_INDEX:
         for i in range(count):
-            to[i] = job[i] if p.row == NULL else p.row[job[i]]
+            to[i] = job[i] if s.row == NULL else s.row[job[i]]
     elif which == COL_RESTARTS:
         for i in range(count):
             to[i] = s.restarts[job[i]]
@@ -179,7 +178,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
                 wrong = at
             at += 1
     if wrong >= 0:
-        return refuse_key(s, p.refused, p.program.row, p.sorter.item[wrong].job)
+        return refuse_key(s, p.refused, p.sorter.item[wrong].job)
     if n > 1:
         reorder(&p.sorter, s)
     return OK
@@ -229,26 +228,25 @@ cdef void keep_parts(key_order_t *p, const sim_t *s, const int32_t *job, int32_t
             p.program.kept[k][job[i]] = p.program.stack[i]
 
 
-cdef int read_program(program_t *p, object program, int kept, const int32_t *row) except -1:
+cdef int read_program(program_t *p, object program, int kept) except -1:
     cdef const int32_t[:, ::1] code = program.code
     cdef const double[::1] numbers = program.numbers
     p.depth = program.depth
     check_program(code, numbers.shape[0], kept, p.depth)
-    p.code, p.n, p.row = &code[0, 0], <int32_t>code.shape[0], row
+    p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
     if numbers.shape[0]:
         p.number = &numbers[0]
     return 0
 
 
-cdef int set_program(key_order_t *p, sim_t *s, object program, dict columns) except -1:
-    cdef const int32_t *row = rows_of(columns)
+cdef int set_program(key_order_t *p, sim_t *s, object program) except -1:
     cdef int32_t job[BATCH]
     cdef int32_t at = 0, count, i, depth
     p.n_parts = <int32_t>min(len(program.kept), <int>MOST_KEPT)
-    read_program(&p.program, program, p.n_parts, row)
+    read_program(&p.program, program, p.n_parts)
     depth = p.program.depth
     for i in range(p.n_parts):
-        read_program(&p.part[i], program.kept[i], 0, row)
+        read_program(&p.part[i], program.kept[i], 0)
         depth = max(depth, p.part[i].depth)
         own_block(p, &p.program.kept[i], s.n, sizeof(double))
     own_block(p, &p.program.stack, <size_t>depth * BATCH, sizeof(double))
@@ -265,27 +263,26 @@ cdef int set_keys(key_order_t *p, sim_t *s, dict columns) except -1:
     """Keys that never change: a column, by which jobs are entered."""
     cdef double[::1] key = every_value(&p.program, s)
     cdef int32_t i
-    for i in range(s.n):
+    for i in range(s.known):
         if key[i] != key[i]:
-            raise columns["queue_refused"](i if p.program.row == NULL else p.program.row[i], s.submit[i])
-    columns["kept"].append(key)
+            raise columns["queue_refused"](i if s.row == NULL else s.row[i], s.submit[i])
+    columns["queue_key"] = np.asarray(key)
     s.queue.key = &key[0]
     return 0
 
 
 def values(program, submit, estimate, size, index, restarts, double now):
-    """What a program gives for jobs in these columns, for tests."""
+    """What a program gives for jobs in these columns: of a key that never changes, for jobs that come later."""
     cdef sim_t s
     cdef key_order_t *p
     cdef const double[::1] submits = submit, estimates = estimate
-    cdef const int32_t[::1] sizes = size, kills = restarts
+    cdef const int32_t[::1] sizes = size, kills = restarts, rows = index
     memset(&s, 0, sizeof(s))
-    s.n, s.now = <int32_t>submits.shape[0], now
+    s.n, s.now, s.row = <int32_t>submits.shape[0], now, &rows[0]
     s.submit, s.estimate, s.size, s.restarts = &submits[0], &estimates[0], &sizes[0], <int32_t *>&kills[0]
-    columns = {"queue_program": program, "rows": index, "n_jobs": s.n, "kept": [], "queue_refused": ValueError}
     p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
     try:
-        set_program(p, &s, program, columns)
+        set_program(p, &s, program)
         return np.asarray(every_value(&p.program, &s))
     finally:
         close_state(p)
@@ -294,7 +291,7 @@ def values(program, submit, estimate, size, index, restarts, double now):
 cdef int open_key(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef key_order_t *p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
-    set_program(p, s, columns["queue_program"], columns)
+    set_program(p, s, columns["queue_program"])
     if columns["queue_program"].static:
         return set_keys(p, s, columns)
     p.live = s.known < s.n

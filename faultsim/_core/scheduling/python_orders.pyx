@@ -13,7 +13,6 @@ from libc.string cimport memcpy
 import numpy as np
 
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.inputs cimport rows_of
 from faultsim._core.scheduling.by_place cimport by_place_t, first_nan, follow_queue, open_by_place, sort_by_keys
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK, PYTHON_ERROR
@@ -26,7 +25,6 @@ cdef object INT = np.dtype(np.int32)
 cdef struct python_order_t:
     by_place_t line
     double *key
-    const int32_t *row       # per job: its row in the user's log; NULL: the job number
     PyObject *ask            # keys(queue, now) of the user's order; the engine keeps these
     PyObject *check          # makes an array of what that gave, or raises
 
@@ -156,7 +154,7 @@ cdef int ask(python_order_t *p, sim_t *s) except -1:
     queue.n = p.line.n
     queue.jobs = (<const char *>p.line.job)[:p.line.n * sizeof(int32_t)]
     queue.submits, queue.estimates, queue.sizes, queue.kills = s.submit, s.estimate, s.size, s.restarts
-    queue.row = p.row
+    queue.row = s.row
     given = (<object>p.ask)(queue, s.now)
     if not take_array(given, p.line.n, p.key):
         given = (<object>p.check)(given, queue, s.now)
@@ -193,7 +191,6 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
     calls = getattr(order, "ask", order.keys), getattr(order, "checked", unchecked)
     columns["kept"].append(calls)
     p.ask, p.check = <PyObject *>calls[0], <PyObject *>calls[1]
-    p.row = rows_of(columns)
     open_by_place(p, &p.line, s.n)
     own_block(p, &p.key, s.n, sizeof(double))
     s.order.sort = sort

@@ -1,0 +1,16 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KEY: Any
+
+def values(
+    program: Any,
+    submit: NDArray[np.float64],
+    estimate: NDArray[np.float64],
+    size: NDArray[np.int32],
+    index: NDArray[np.int32],
+    restarts: NDArray[np.int32],
+    now: float,
+) -> NDArray[np.float64]: ...
