@@ -4,13 +4,15 @@
 # Contract
 # - A simulation is a copy of a template: a cluster whose nodes are only counted, the queue in order of arrival, nothing
 #   random.  The template has been opened for an episode's number of jobs, and nothing has happened in it.
-# - An episode is a stretch of the log: its input columns point into the log's, which the caller keeps.
+# - An episode is a stretch of the log: its input columns point into the log's, which the caller keeps.  It draws where
+#   each simulation's next episodes begin, some at a time, and again when all of these have begun.
 # - What comes out is written to arrays of the caller, a row per simulation; rows are independent, so that threads may
 #   step different ones at the same time.
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from faultsim._core.state cimport sim_t
+from faultsim._core.team cimport Team
 
 cdef enum preset:
     COMPACT = 0
@@ -35,8 +37,9 @@ cdef struct slot_t:
     double paid              # the metric as rewards have paid it
     int64_t illegal          # actions that were not possible
     int32_t shown            # places of the queue that the observation shows
+    int64_t begun            # episodes of those that are drawn
 
-cdef class PickJobs:
+cdef class PickJobs(Team):
     cdef object kept         # owns what is pointed at
     cdef const sim_t *template
     cdef slot_t *slot
@@ -61,11 +64,13 @@ cdef class PickJobs:
     cdef double *now
     cdef double *total       # the metric of an episode that has ended
     cdef uint8_t *ended
-    cdef uint8_t *entered    # an episode began in the last step: the caller draws the next one
+    cdef const int64_t[:, ::1] first         # rows of the log where next episodes begin
+    cdef bint[2] told        # in this step: an episode ended; one used up what was drawn
+    cdef const int64_t *actions
     cdef int64_t *illegal    # actions of the episode that were not possible
 
-    cdef int one(self, int64_t at, int64_t action, int64_t first) noexcept nogil
-    cdef int enter(self, int64_t at, int64_t first) noexcept nogil
+    cdef int one(self, int64_t at, int64_t action) noexcept nogil
+    cdef int enter(self, int64_t at) noexcept nogil
     cdef int settle(self, slot_t *e) noexcept nogil
     cdef bint somebody_fits(self, const sim_t *s) noexcept nogil
     cdef int act(self, int64_t at, int64_t action) noexcept nogil

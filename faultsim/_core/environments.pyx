@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.event_loop cimport end_pass, next_time, run_instant
 from faultsim._core.jobs cimport start_job
 from faultsim._core.state cimport FROM_ARRIVALS, queue_t, sim_copy, sim_free, source_next
-from faultsim._core.status cimport DECIDE, DONE, NO_MEMORY, OK
+from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, OK
 
 # Bytes per job of the result columns: eight of 8, three of 4, one of 1.
 cdef enum:
@@ -47,7 +47,7 @@ cdef class PickJobs:
         submit, runtime, estimate (float64), size (int32), weight in the metric (float64), and what an observation shows
         of each job all the time (float32, 2 or 6 per job).
     out : dict of arrays
-        seen, mask, reward, now, total, ended, entered, illegal.
+        seen, mask, reward, now, total, ended, illegal; and first, the rows where next episodes begin (int64).
     """
 
     def __cinit__(self):
@@ -70,7 +70,7 @@ cdef class PickJobs:
         cdef float[:, :, ::1] seen = out["seen"]
         cdef uint8_t[:, ::1] mask = out["mask"]
         cdef double[::1] reward = out["reward"], now = out["now"], total = out["total"]
-        cdef uint8_t[::1] ended = out["ended"], entered = out["entered"]
+        cdef uint8_t[::1] ended = out["ended"]
         cdef int64_t[::1] illegal = out["illegal"]
         cdef const sim_t *s = <const sim_t *>PyCapsule_GetPointer(template.lend(), "faultsim.sim_t")
         cdef int64_t i
@@ -78,58 +78,80 @@ cdef class PickJobs:
             raise RuntimeError("PickJobs is initialised once")
         if s.machine.named or s.track.on or s.order.sort != NULL or s.queue.key != NULL or s.queue.need != NULL:
             raise ValueError("the template is no plain cluster with a queue in order of arrival")
-        self.kept, self.template = (template, columns, out), s
+        self.kept, self.template, self.first = (template, columns, out), s, out["first"]
         self.n, self.row, self.jobs, self.n_jobs = seen.shape[0], seen.shape[1] * seen.shape[2], s.n, submit.shape[0]
         self.slots, self.preset, self.metric, self.autoreset = slots, preset, metric, autoreset
         self.telescoping, self.n_still = telescoping, 2 if preset == COMPACT else 6
         if mask.shape[0] != self.n or mask.shape[1] != slots + 1 or self.row != (
                 4 * (slots + 1) if preset == COMPACT else 8 * slots) or not (
-                reward.shape[0] == now.shape[0] == total.shape[0] == ended.shape[0] == entered.shape[0] ==
-                illegal.shape[0] == self.n) or not (
+                reward.shape[0] == now.shape[0] == total.shape[0] == ended.shape[0] == illegal.shape[0] ==
+                self.first.shape[0] == self.n) or not (
                 runtime.shape[0] == estimate.shape[0] == size.shape[0] == weight.shape[0] == still.shape[0] ==
                 self.n_jobs >= self.jobs) or still.shape[1] != self.n_still:
             raise ValueError("arrays do not fit each other")
         self.submit, self.runtime, self.estimate, self.size = &submit[0], &runtime[0], &estimate[0], &size[0]
         self.weight, self.still = &weight[0], &still[0, 0]
         self.seen, self.mask, self.reward, self.now = &seen[0, 0, 0], &mask[0, 0], &reward[0], &now[0]
-        self.total, self.ended, self.entered, self.illegal = &total[0], &ended[0], &entered[0], &illegal[0]
+        self.total, self.ended, self.illegal = &total[0], &ended[0], &illegal[0]
         self.slot = <slot_t *>calloc(self.n, sizeof(slot_t))
         if self.slot == NULL:
             raise MemoryError("no memory for the simulations")
         for i in range(self.n):
-            self.slot[i].over = True
+            self.slot[i].over, self.slot[i].begun = True, self.first.shape[1]
             self.slot[i].results = <char *>calloc(self.jobs, BYTES)
             if self.slot[i].results == NULL:
                 raise MemoryError("no memory for the simulations")
 
-    def reset(self, const int64_t[::1] which, const int64_t[::1] first):
-        """Begin episodes at these rows of the log."""
+    def reset(self, const int64_t[::1] which):
+        """Begin episodes; whether what was drawn is used up in some simulation."""
         cdef int64_t i
         cdef int code = OK
         for i in range(which.shape[0]):
-            if not (0 <= which[i] < self.n and 0 <= first[i] <= self.n_jobs - self.jobs):
-                raise ValueError("there is no such episode")
+            if not 0 <= which[i] < self.n:
+                raise ValueError("there is no such simulation")
+        self.told = [False, False]
         with nogil:
             for i in range(which.shape[0]):
                 if code >= 0:
-                    code = self.enter(which[i], first[i])
+                    code = self.enter(which[i])
         self.translate(code)
+        return self.told[1]
 
-    def step(self, int64_t begin, int64_t end, const int64_t[::1] actions, const int64_t[::1] first):
-        """A step of the simulations `begin` to `end`; `first` is where their next episodes would begin."""
+    def step(self, const int64_t[::1] actions):
+        """A step of all simulations: whether an episode ended, and as `reset`; None: there is no such action."""
         cdef int64_t i
-        cdef int code = OK
-        if not (0 <= begin <= end <= self.n and actions.shape[0] == first.shape[0] == self.n):
-            raise ValueError("there are no such simulations")
-        for i in range(begin, end):
-            if not (0 <= actions[i] <= self.slots and 0 <= first[i] <= self.n_jobs - self.jobs):
-                raise ValueError("there is no such action, or episode")
+        cdef bint known = actions.shape[0] == self.n
+        cdef int code
+        for i in range(actions.shape[0]):
+            known &= 0 <= actions[i] <= self.slots
+        if not known:
+            return None
+        self.told = [False, False]
+        self.actions = &actions[0]
         with nogil:
-            for i in range(begin, end):
-                code = self.one(i, actions[i], first[i])
-                if code < 0:
-                    break
+            code = self.share_out(self.n, max(1, min(64, self.n // (4 * (self.members + 1)))))
         self.translate(code)
+        return self.told[0], self.told[1]
+
+    def used_up(self):
+        """The simulations whose next episodes have all begun, which are to be drawn again."""
+        cdef int64_t i
+        return [i for i in range(self.n) if self.slot[i].begun == self.first.shape[1]]
+
+    def drawn(self, int64_t i):
+        """New ones were drawn for a simulation."""
+        if not 0 <= i < self.n:
+            raise ValueError("there is no such simulation")
+        self.slot[i].begun = 0
+
+    cdef int part(self, int64_t begin, int64_t end) noexcept nogil:
+        cdef int64_t i
+        cdef int code
+        for i in range(begin, end):
+            code = self.one(i, self.actions[i])
+            if code < 0:
+                return code
+        return OK
 
     def translate(self, int code):
         """What a status becomes."""
@@ -138,36 +160,44 @@ cdef class PickJobs:
         if code < 0:
             raise RuntimeError(f"a simulation ended with status {code}")
 
-    cdef int one(self, int64_t at, int64_t action, int64_t first) noexcept nogil:
+    cdef int one(self, int64_t at, int64_t action) noexcept nogil:
         cdef slot_t *e = &self.slot[at]
         cdef int code
-        self.entered[at] = False
         self.ended[at] = False
         self.reward[at] = 0.0
         if e.over:
-            return self.enter(at, first) if self.autoreset == NEXT_STEP else OK
+            return self.enter(at) if self.autoreset == NEXT_STEP else OK
         code = self.act(at, action)
         if code < 0:
             return code
         e.over = code == 0
         self.pay(at)
         if e.over:
-            self.ended[at] = True
+            self.ended[at] = self.told[0] = True
             self.total[at] = e.paid
             if self.autoreset == SAME_STEP:
-                return self.enter(at, first)
+                return self.enter(at)
         self.show(at)
         return OK
 
-    cdef int enter(self, int64_t at, int64_t first) noexcept nogil:
+    cdef int enter(self, int64_t at) noexcept nogil:
         """A simulation begins again, at another row of the log."""
         cdef slot_t *e = &self.slot[at]
         cdef sim_t *s = &e.s
         cdef double **double_column[DOUBLES]
         cdef int32_t **int_column[INTS]
         cdef size_t n = self.jobs
+        cdef int64_t first
         cdef int32_t i
         cdef int code
+        if e.begun == self.first.shape[1]:
+            return BROKEN
+        first = self.first[at, e.begun]
+        if not 0 <= first <= self.n_jobs - self.jobs:
+            return BROKEN
+        e.begun += 1
+        if e.begun == self.first.shape[1]:
+            self.told[1] = True
         if e.used:
             sim_free(s)
         e.used = True
@@ -200,7 +230,6 @@ cdef class PickJobs:
         if code < 0:
             return code
         e.over = False           # a job that arrives at an empty cluster fits
-        self.entered[at] = True
         self.show(at)
         return OK
 

@@ -1,8 +1,7 @@
 """`VectorPickJob`: many `PickJob` at once, stepped by compiled code on threads."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+import weakref
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,8 @@ from faultsim.synthetic import lublin
 
 _PRESETS: dict[str, type[Compact | RLScheduler]] = {"compact": Compact, "rlscheduler": RLScheduler}
 _REWARDS = ("terminal", "telescoping")
+#: How many of an environment's next episodes are drawn at once.
+AHEAD = 16
 _MODES = (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
 
 Step = tuple[Any, Any, Any, Any, dict[str, Any]]
@@ -54,7 +55,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         the same step, with the last observation in ``info["final_obs"]``; or never, but by `reset` with the option
         ``reset_mask``.  ``metadata["autoreset_mode"]`` says which.
     threads : int, default 1
-        On how many threads.
+        On how many threads, at most 64.
     copy : bool, default True
         Whether a step returns copies; otherwise the next step writes to the arrays that it has returned.
 
@@ -115,25 +116,33 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._jobs = checks.whole("jobs", jobs, low=1, high=len(log))
         self._last, self._slots, self._copy = len(log) - self._jobs, slots, checks.flag("copy", copy)
-        self._threads = min(checks.whole("threads", threads, low=1), self.num_envs)
+        self._threads = min(checks.whole("threads", threads, low=1, high=64), self.num_envs)
         self._generators: list[np.random.Generator] = [np_random()[0] for _ in range(self.num_envs)]
-        self._first = np.zeros(self.num_envs, np.int64)
+        self._first = np.zeros((self.num_envs, AHEAD), np.int64)
         self._nothing = shown.nothing()
         self._out = self._room(self._nothing)
         template = Simulation(log[: self._jobs], machine, scheduler=Fcfs())
         self._core = PickJobs(
             template._execution.engine,
             _columns(log, machine, shown, metric),
-            self._out,
+            {**self._out, "first": self._first},
             slots=slots,
             preset=list(_PRESETS).index(observation),
             metric=list(COSTS).index(metric),
             autoreset=_MODES.index(self._mode),
             telescoping=reward == "telescoping",
         )
-        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
+        self._helpers = [self._helper() for _ in range(self._threads - 1)]
+        self._dismiss = weakref.finalize(self, self._core.dismiss)
         self._inside = threading.Lock()
         self._began = np.zeros(self.num_envs, np.bool_)
+        self._all_began = False
+
+    def _helper(self) -> threading.Thread:
+        """A thread that waits for work."""
+        helper = threading.Thread(target=self._core.serve, args=(self._core.enlist(),), daemon=True)
+        helper.start()
+        return helper
 
     def _room(self, nothing: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
         n = self.num_envs
@@ -144,7 +153,6 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             "now": np.zeros(n),
             "total": np.zeros(n),
             "ended": np.zeros(n, np.uint8),
-            "entered": np.zeros(n, np.uint8),
             "illegal": np.zeros(n, np.int64),
         }
 
@@ -175,44 +183,44 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         if len(seeds) != self.num_envs:
             raise OptionError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
         which = np.flatnonzero(mask)
-        for i in which.tolist():
-            if seeds[i] is not None:
-                self._generators[i] = np_random(seeds[i])[0]
-                self._began[i] = False
+        seeded = [i for i in which.tolist() if seeds[i] is not None]
         self._enter()
         try:
-            self._draw([i for i in which.tolist() if not self._began[i]])
-            self._core.reset(which, self._first[which])
+            for i in seeded:
+                self._generators[i] = np_random(seeds[i])[0]
+            self._draw(seeded)
+            self._draw(self._core.used_up())
+            if self._core.reset(which):
+                self._draw(self._core.used_up())
             self._out["ended"][which] = False
             self._began[which] = True
-            self._draw(which.tolist())
+            self._all_began = bool(self._began.all())
         finally:
             self._inside.release()
         return self._given("seen"), self._info()
 
     def step(self, actions: Any) -> Step:
         """Do what the actions say, and go on to the next decisions."""
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_envs,) or chosen.min() < 0 or chosen.max() > self._slots:
-            raise OptionError(f"actions must be {self.num_envs} numbers from 0 to {self._slots}")
-        if not self._began.all():
+        chosen = np.array(actions, np.int64)
+        if not self._all_began:
             raise OptionError("no episode has begun: call reset()")
         if self._mode == AutoresetMode.DISABLED and self._out["ended"].any():
             raise OptionError("an episode has ended: call reset() with the option 'reset_mask'")
         self._enter()
         try:
-            self._go(chosen)
-            self._draw(np.flatnonzero(self._out["entered"]).tolist())
+            any_ended = self._go(chosen)
         finally:
             self._inside.release()
         ended = self._out["ended"].astype(np.bool_)
-        return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), self._info(ended)
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return self._given("seen"), self._given("reward"), ended, truncated, self._info(ended if any_ended else None)
 
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
         super().close(**kwargs)
-        if self._pool is not None:
-            self._pool.shutdown()
+        self._dismiss()
+        for helper in self._helpers:
+            helper.join()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are possible now, a row per environment."""
@@ -224,24 +232,21 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         if not self._inside.acquire(blocking=False):
             raise OptionError("another thread is in a step of this environment")
 
-    def _go(self, actions: NDArray[np.int64]) -> None:
-        if self._pool is None:
-            self._core.step(0, self.num_envs, actions, self._first)
-            return
-        ends = [self.num_envs * i // self._threads for i in range(self._threads + 1)]
-        parts = [
-            self._pool.submit(self._core.step, begin, end, actions, self._first) for begin, end in pairwise(ends[1:])
-        ]
-        try:
-            self._core.step(0, ends[1], actions, self._first)
-        finally:
-            for part in parts:
-                part.result()
+    def _go(self, actions: NDArray[np.int64]) -> bool:
+        """The compiled part of a step; whether an episode ended."""
+        told = self._core.step(actions) if actions.shape == (self.num_envs,) else None
+        if told is None:
+            raise OptionError(f"actions must be {self.num_envs} numbers from 0 to {self._slots}")
+        any_ended, used_up = told
+        if used_up:
+            self._draw(self._core.used_up())
+        return any_ended
 
     def _draw(self, which: list[int]) -> None:
         """Where the next episodes of these environments begin."""
         for i in which:
-            self._first[i] = self._generators[i].integers(0, self._last + 1)
+            self._first[i] = self._generators[i].integers(0, self._last + 1, AHEAD)
+            self._core.drawn(i)
 
     def _given(self, name: str) -> NDArray[Any]:
         return self._out[name].copy() if self._copy else self._out[name]
@@ -252,7 +257,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             "now": self._given("now"),
             "illegal": self._given("illegal"),
         }
-        if ended is not None and ended.any():
+        if ended is not None:
             info["metric"], info["_metric"] = self._given("total"), ended
             if self._mode == AutoresetMode.SAME_STEP:
                 info["final_obs"] = np.full(self.num_envs, None, object)

@@ -1,5 +1,6 @@
 """`VectorPickJob` does what as many `PickJob` do."""
 
+import gc
 import threading
 
 import gymnasium
@@ -178,3 +179,37 @@ def test_invalid_calls():
     envs.step(np.array([0, 0]))
     with pytest.raises(fs.OptionError, match="an episode has ended"):
         envs.step(np.array([0, 0]))
+
+
+@pytest.mark.parametrize("threads", [2, 5, 64])
+def test_threads_share_many_and_episodes_are_drawn_again(threads):
+    """Episodes of five jobs: more of them than are drawn at once."""
+    options = {"log": busy_log(2), "machine": fs.Cluster(8), "jobs": 5, "slots": 3}
+    alone, together = (VectorPickJob(150, threads=count, **options) for count in (1, threads))
+    (seen, told), (other, _) = alone.reset(seed=4), together.reset(seed=4)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(300):
+        assert np.array_equal(seen, other)
+        actions = rng.integers(0, 4, 150)
+        seen, rewards, over, _, told = alone.step(actions)
+        other, paid, same, _, others = together.step(actions)
+        assert np.array_equal(rewards, paid)
+        assert np.array_equal(over, same)
+        assert np.array_equal(told["now"], others["now"])
+        ended += int(over.sum())
+    assert ended > 150 * 20
+    together.close()
+    assert np.array_equal(together.step(actions)[0], alone.step(actions)[0])  # on one thread, from now on
+
+
+def test_threads_end_with_what_they_served():
+    envs = VectorPickJob(8, jobs=20, threads=3)
+    helpers = envs._helpers
+    envs.reset(seed=1)
+    envs.step(np.zeros(8, int))
+    assert all(helper.is_alive() for helper in helpers)
+    del envs
+    gc.collect()
+    for helper in helpers:
+        helper.join(10)
+    assert not any(helper.is_alive() for helper in helpers)
