@@ -18,7 +18,7 @@ from faultsim._core.tables.machine cimport place_t
 from faultsim._core.verify cimport broken_invariant
 
 #: Columns that a caller with live= adds to.
-_TOLD = ("checkpoint_interval", "queue_key", "rows", "jobs")
+_TOLD = ("checkpoint_interval", "queue_key", "queue_columns", "rows", "jobs")
 
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
@@ -73,6 +73,10 @@ cdef class Border:
         """The simulation reads these columns where they are now."""
         cdef const double[::1] values
         cdef const int32_t[::1] rows
+        cdef const double[:, ::1] columns
+        if self.world.get("queue_columns") is not None:
+            columns = self.world["queue_columns"]
+            self.s.queue.column = &columns[0, 0]
         if self.world.get("queue_key") is not None:
             values = self.world["queue_key"]
             self.s.queue.key = &values[0]

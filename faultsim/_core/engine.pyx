@@ -243,9 +243,9 @@ cdef class Engine(Live):
             s.order.close(s.order.state)
         memset(&s.scheduler, 0, sizeof(s.scheduler))
         memset(&s.order, 0, sizeof(s.order))
-        s.queue.key = NULL
+        s.queue.key = s.queue.column = NULL
         self.settings = {**self.settings, "scheduler": scheduler}
-        self.world = {**self.world, "queue_key": None, **inputs}
+        self.world = {**self.world, "queue_key": None, "queue_columns": None, **inputs}
         call_factory(order, s, scheduler["order"], self.world)
         call_factory(factory, s, scheduler, self.world)
         queue_again(s)

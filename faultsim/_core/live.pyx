@@ -59,8 +59,11 @@ cdef class Live(Border):
 
     # ------------------------------------------------------------------ jobs
 
-    def submit(self, submit, runtime, estimate, size, interval, key, columns):
-        """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs."""
+    def submit(self, submit, runtime, estimate, size, interval, key, columns, further):
+        """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs.
+
+        `further` are the numbers of the further columns that a key names.
+        """
         cdef sim_t *s = &self.s
         self.refuse_unless_live()
         if s.known + len(submit) > s.n:
@@ -69,6 +72,8 @@ cdef class Live(Border):
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
         s.closed, self.thread = True, PyThread_get_thread_ident()      # NumPy may let another thread in
         try:
+            if further is not None:
+                self.world["queue_columns"][:, s.known:s.known + len(submit)] = further
             self.add(submit, runtime, estimate, size, interval, key)
         finally:
             s.closed = False

@@ -69,6 +69,8 @@ cdef enum account:
 cdef struct queue_t:
     int32_t *job
     const double *key        # per job number, smallest first; NULL: order of arrival
+    const double *column     # further columns of the log that a key names, by row, one after another; NULL: none
+    int64_t length           # of each
     int64_t *entry           # place of entry, where killed jobs go to the tail; NULL: the job number
     int64_t next_entry
     int32_t head

@@ -7,6 +7,7 @@ import faultsim as fs
 from faultsim.cli.parser import hint
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.readers.swf import FURTHER
 
 KINDS = {
     "sdsc_like": "stand-in for Krevat's SDSC SP2 span (128 nodes)",
@@ -34,6 +35,12 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
             metavar="LOG",
             help="job log in Standard Workload Format: .swf, .swf.gz, .xz, .bz2, or - for standard "
             "input; without it a built-in synthetic log is used",
+        )
+        parser.add_argument(
+            "--columns",
+            metavar="NAMES",
+            help="fields of LOG to keep as further columns, for orders that name them and for --csv: "
+            f"{', '.join(FURTHER)}; with commas",
         )
     group = parser.add_argument_group("built-in log (when LOG is not given)")
     group.add_argument(
@@ -74,10 +81,12 @@ def open_log(args: argparse.Namespace) -> Source:
     if args.log is not None:
         if args.synthetic is not None:
             raise OptionError(f"--synthetic {args.synthetic}: a LOG is given too ({args.log}); give one of the two")
-        log = fs.read_swf(args.log)
+        log = fs.read_swf(args.log, columns=[name.strip() for name in (args.columns or "").split(",") if name.strip()])
         if args.jobs is not None:
             raise OptionError("--jobs is for the built-in log; use --head N for the first N jobs of a file")
         return Source(log, "standard input" if args.log == "-" else args.log, False)
+    if args.columns is not None:
+        raise OptionError("--columns is for the fields of a LOG; the built-in log has none")
     kind = args.synthetic or DEFAULT_KIND
     jobs = DEFAULT_JOBS if args.jobs is None else args.jobs
     log = builtin(kind, jobs, args.seed)

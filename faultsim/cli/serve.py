@@ -72,7 +72,7 @@ class Server:
         self._ids = sim.log.id.tolist()
         self._rows = {number: row for row, number in enumerate(self._ids)}
         if decides and len(self._rows) != len(self._ids):
-            raise InputError("the client of --scheduler external names jobs by their numbers, and some occur twice")
+            raise InputError("the client of --scheduler external names jobs by their ids, and some occur twice")
 
     def answer(self, message: bytes) -> dict[str, Any]:
         """The reply to a request."""
@@ -117,11 +117,11 @@ class Server:
         columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
-    def _start(self, id: int, nodes: list[int] | None = None, box: list[int] | None = None) -> dict[str, Any]:
+    def _start(self, id: int | str, nodes: list[int] | None = None, box: list[int] | None = None) -> dict[str, Any]:
         self._decision().start(self._row(id), nodes=nodes, box=box)
         return {"ok": True}
 
-    def _requeue(self, id: int) -> dict[str, Any]:
+    def _requeue(self, id: int | str) -> dict[str, Any]:
         self._decision().requeue(self._row(id))
         return {"ok": True}
 
@@ -137,10 +137,10 @@ class Server:
             raise OptionError("nothing is to be decided: use ADVANCE first")
         return decision
 
-    def _row(self, number: int) -> int:
-        if number not in self._rows:
-            raise OptionError(f"there is no job {number}")
-        return self._rows[number]
+    def _row(self, name: int | str) -> int:
+        if name not in self._rows:
+            raise OptionError(f"there is no job {name!r}")
+        return self._rows[name]
 
 
 def _parsed(message: bytes) -> tuple[str, dict[str, Any]]:
@@ -174,9 +174,9 @@ def _checked(name: str, key: str, value: Any) -> Any:
             return float(value)
         raise OptionError(f'{name}: "t" must be seconds, a finite number')
     if key == "id":
-        if whole(value):
+        if whole(value) or type(value) is str:
             return value
-        raise OptionError(f'{name}: "id" must be the number of a job')
+        raise OptionError(f'{name}: "id" must be the id of a job, a number or text')
     if isinstance(value, list) and value and all(whole(number) for number in value):
         return value
     raise OptionError(f'{name}: "{key}" must be a list of whole numbers')

@@ -242,6 +242,8 @@ def content_hash(columns: Mapping[str, NDArray[Any]], first: bytes = b"") -> str
     """
     state = blake2b(first, digest_size=16)
     for name, values in columns.items():
+        if values.dtype.kind == "U":  # however wide it is kept
+            values = np.array(values.tolist(), dtype=np.str_)
         kind = values.dtype.newbyteorder("<")
         state.update(f"{name} {kind.str} {len(values)};".encode())
         state.update(np.ascontiguousarray(values, dtype=kind).tobytes())

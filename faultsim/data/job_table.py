@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
+from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, leading_integer
 from faultsim.data.table import Table
 from faultsim.errors import InputError
@@ -39,6 +40,7 @@ class JobTable(Table):
         estimate: ArrayLike | None = None,
         id: ArrayLike | None = None,
         user: ArrayLike | None = None,
+        columns: Mapping[str, ArrayLike] | None = None,
         dropped: Mapping[str, int] | None = None,
         name: str = "",
         comments: Sequence[str] = (),
@@ -54,9 +56,11 @@ class JobTable(Table):
             "size": size,
             "user": np.full(n, -1) if user is None else user,
         }
-        columns = {key: as_column(values, _COLUMNS[key], length=n) for key, values in given.items()}
-        check_order(columns["submit"], _COLUMNS["submit"])
-        self._fill(columns=columns, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
+        checked = {key: _checked(key, values, n) for key, values in given.items()}
+        check_order(first, _COLUMNS["submit"])
+        if columns is not None:
+            checked |= further_columns(columns, n)
+        self._fill(columns=checked, dropped=dict(dropped or {}), name=str(name), comments=tuple(comments))
 
     def _fill(self, **parts: Any) -> Self:
         return super()._fill(once={}, **parts)  # `once`: values computed from columns that many runs share
@@ -65,7 +69,7 @@ class JobTable(Table):
         """The same jobs with some columns changed (and checked again)."""
         columns = dict(self._columns)
         for key, values in changed.items():
-            columns[key] = as_column(values, _COLUMNS[key], length=len(self))
+            columns[key] = _checked(key, values, len(self))
         check_order(columns["submit"], _COLUMNS["submit"])
         return self._made(columns, self._dropped if dropped is None else dropped)
 
@@ -75,6 +79,9 @@ class JobTable(Table):
         _refuse_empty(len(columns["submit"]), f" of the {len(self)} is left")
         return self._made(columns, self._dropped if dropped is None else dropped)
 
+    def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
+        return in_order(self._columns) if len(self._columns) > len(_COLUMNS) else self._columns
+
     def _made(self, columns: dict[str, NDArray[Any]], dropped: dict[str, int], name: str | None = None) -> Self:
         called = self._name if name is None else name
         new = object.__new__(type(self))
@@ -83,8 +90,8 @@ class JobTable(Table):
     # -- columns and facts -------------------------------------------------------------------------------------------
 
     @property
-    def id(self) -> NDArray[np.int64]:
-        """Job numbers, int64."""
+    def id(self) -> NDArray[Any]:
+        """Job numbers, int64, or text."""
         return self._columns["id"]
 
     @property
@@ -111,6 +118,18 @@ class JobTable(Table):
     def user(self) -> NDArray[np.int64]:
         """User numbers, -1 where missing."""
         return self._columns["user"]
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """Names of the further columns.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[1], size=[1], columns={"account": ["physics"]}).further
+        ('account',)
+        """
+        return tuple(self._columns)[len(_COLUMNS) :]
 
     @property
     def requested(self) -> NDArray[np.float64]:
@@ -192,6 +211,21 @@ class JobTable(Table):
             raise InputError(f"head({n}): a workload has at least one job")
         return self._rows(slice(0, count))
 
+    def with_columns(self, **columns: ArrayLike) -> Self:
+        """With further columns, which may replace those of the same names; None takes one away.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1], runtime=[1, 1], size=[1, 1])
+        >>> log.with_columns(priority=[3, 1], account=["a", "b"]).columns["priority"]
+        array([3, 1])
+        """
+        kept = {key: self._columns[key] for key in self.further if key not in columns}
+        given = {key: values for key, values in columns.items() if values is not None}
+        own = {key: self._columns[key] for key in _COLUMNS}
+        return self._made({**own, **kept, **further_columns(given, len(self))}, self._dropped)
+
     def drop(self, which: ArrayLike, reason: str) -> Self:
         """Remove jobs and count them in `dropped`.
 
@@ -217,6 +251,11 @@ class JobTable(Table):
         if count:
             dropped[reason] = dropped.get(reason, 0) + count
         return self._rows(~mask, dropped)
+
+
+def _checked(key: str, values: object, length: int) -> NDArray[Any]:
+    check = id_column if key == "id" else as_column
+    return check(values, _COLUMNS[key], length=length)
 
 
 def _refuse_empty(n: int, rest: str) -> None:

@@ -93,7 +93,7 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     Raises
     ------
     InputError
-        A field that is not part of the format.
+        A field that is not part of the format, or whose values are not numbers.
     OSError
         The file cannot be written.
 
@@ -107,6 +107,9 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     unknown = [name for name in fields if name not in FIELDS]
     if unknown:
         raise InputError(f"{unknown[0]}: not a field of an SWF file; the fields are {', '.join(FIELDS)}")
+    for name, values in fields.items():
+        if values.dtype.kind not in "iufb":
+            raise InputError(f"{name}: an SWF file has numbers only, and this is {values[0]!s:.40} and the like")
     rows = len(next(iter(fields.values())))
     missing = [str(MISSING)] * rows
     columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]

@@ -68,6 +68,10 @@ class Table(ReadOnly):
         """Some of the rows, in order, as copies that keep no larger array alive."""
         raise NotImplementedError
 
+    def _hashed_columns(self) -> Mapping[str, NDArray[Any]]:
+        """The columns in the order in which they are hashed."""
+        return self._columns
+
     def _hashed_first(self) -> bytes:
         """What is hashed besides the columns."""
         return b""
@@ -96,7 +100,8 @@ class Table(ReadOnly):
         return (
             len(self) == len(other)
             and self._hashed_first() == other._hashed_first()
-            and all(np.array_equal(values, other._columns[key]) for key, values in self._columns.items())
+            and self._columns.keys() == other._columns.keys()
+            and all(_equal(values, other._columns[key]) for key, values in self._columns.items())
         )
 
     def __hash__(self) -> int:
@@ -111,7 +116,7 @@ class Table(ReadOnly):
         >>> fs.FailureTrace([5], [0], 1).digest() == fs.FailureTrace([5.0], [0], [1.0], name="other").digest()
         True
         """
-        return content_hash(self._columns, self._hashed_first())
+        return content_hash(self._hashed_columns(), self._hashed_first())
 
     def __getitem__(self, rows: slice | ArrayLike) -> Self:
         if isinstance(rows, slice):
@@ -139,6 +144,10 @@ class Table(ReadOnly):
         """
         pandas = checks.extra("pandas", "pandas", "to_pandas")
         return pandas.DataFrame({key: values.copy() for key, values in self._columns.items()})
+
+
+def _equal(mine: NDArray[Any], theirs: NDArray[Any]) -> bool:
+    return np.array_equal(mine, theirs, equal_nan=mine.dtype.kind in "fcmM" and theirs.dtype.kind in "fcmM")
 
 
 def _restored(kind: type[Table], parts: dict[str, Any]) -> Table:

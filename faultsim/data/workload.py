@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
+from faultsim.data.further import check_together
 from faultsim.data.job_table import JobTable
-from faultsim.data.swf_format import header_fields, write_rows
+from faultsim.data.swf_format import FIELDS, header_fields, write_rows
 from faultsim.data.table import together
 from faultsim.data.workload_summary import Summary, offered_load, summarize
 from faultsim.errors import InputError
@@ -41,10 +42,14 @@ class Workload(JobTable):
         Nodes, 1 or more.
     estimate : array_like of float, shape (n,), optional
         Requested run times in seconds, -1 where missing.
-    id : array_like of int, shape (n,), optional
-        Job numbers; 1..n by default.
+    id : array_like of int or str, shape (n,), optional
+        Job numbers, or names; 1..n by default.
     user : array_like of int, shape (n,), optional
         User numbers, -1 where missing.
+    columns : mapping of str to array_like, optional
+        Further columns of shape (n,), under names that jobs have not: priority, account, partition, class.  They may be
+        of any NumPy type but objects; text is as wide as the longest.  They travel with the jobs, are seen by own
+        policies and, if they are numbers, by `Key`, and come back in results.
     dropped : mapping of str to int, optional
         Reason and count of the omitted records.
     name : str
@@ -56,7 +61,10 @@ class Workload(JobTable):
     ----------
     submit, runtime, estimate : numpy.ndarray of float64
     size : numpy.ndarray of int32
-    id, user : numpy.ndarray of int64
+    user : numpy.ndarray of int64
+    id : numpy.ndarray of int64 or str
+    columns : mapping of str to numpy.ndarray
+        All of them, further ones last.
 
     Raises
     ------
@@ -190,7 +198,13 @@ class Workload(JobTable):
         output).
 
         The header lines of the file it came from are kept, with new counts.  Reading the file returns an equal
-        workload. Both size fields (5 and 8) hold the size.
+        workload. Both size fields (5 and 8) hold the size.  Further columns that have the name of a field (``queue``,
+        ``partition``, ``group``) are written there; the format has no place for others.
+
+        Raises
+        ------
+        InputError
+            If job ids are text, which the format does not have.
 
         Examples
         --------
@@ -211,6 +225,7 @@ class Workload(JobTable):
             "requested_time": self.estimate,
             "user": self.user,
         }
+        fields |= {name: self.columns[name] for name in self.further if name in FIELDS}
         write_rows(path, fields, self._new_comments())
 
     def _new_comments(self) -> list[str]:
@@ -221,15 +236,17 @@ class Workload(JobTable):
         return [*kept, *counts]
 
     @classmethod
-    def from_pandas(cls, frame: pd.DataFrame, *, name: str = "") -> Workload:
+    def from_pandas(cls, frame: pd.DataFrame, *, columns: Sequence[str] = (), name: str = "") -> Workload:
         """A workload from a pandas frame with at least the columns submit, runtime and size.
 
-        NaN in estimate or user means "missing".  Columns with other names are ignored.
+        NaN in estimate or user means "missing".  Other columns that `columns` does not name are ignored.
 
         Parameters
         ----------
         frame : pandas.DataFrame
             Rows sorted by submit.
+        columns : sequence of str
+            Names of the further columns to keep.
         name : str
             Name for output and figures.
 
@@ -256,7 +273,10 @@ class Workload(JobTable):
         for key in ("estimate", "user"):
             if key in given and given[key].dtype.kind == "f":
                 given[key] = np.where(np.isnan(given[key]), -1.0, given[key])
-        return cls(**given, name=name)
+        for key in columns:
+            if key not in there:
+                raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
+        return cls(**given, columns={key: frame[key].to_numpy() for key in columns}, name=name)
 
 
 def _factor(what: str, value: float) -> float:
@@ -273,7 +293,7 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     Parameters
     ----------
     logs : iterable of Workload
-        At least one.  Job numbers are kept, so they may repeat.
+        At least one, all with the same further columns.  Job numbers are kept, so they may repeat.
     name : str
         Name of the result; by default the names joined with "+".
 
@@ -298,7 +318,10 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
     for position, log in enumerate(logs):
         if not isinstance(log, Workload):
             raise InputError(f"concat: item {position} is a {type(log).__name__}; expected a Workload")
-    joined = {key: np.concatenate([log.columns[key] for log in logs]) for key in _COLUMNS}
-    order = np.argsort(joined["submit"], kind="stable")
-    columns: dict[str, Any] = {key: values[order] for key, values in joined.items()}
-    return Workload(**columns, **together(logs, name), comments=logs[0].comments)
+    for position, log in enumerate(logs):
+        check_together(f"concat: item {position}", logs[0], log)
+    values = {key: np.concatenate([log.columns[key] for log in logs]) for key in logs[0].columns}
+    order = np.argsort(values["submit"], kind="stable")
+    columns: dict[str, Any] = {key: values[key][order] for key in _COLUMNS}
+    further = {key: values[key][order] for key in logs[0].further}
+    return Workload(**columns, columns=further, **together(logs, name), comments=logs[0].comments)

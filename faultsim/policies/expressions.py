@@ -2,10 +2,10 @@
 
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.errors import OptionError
 
-__all__ = ["COLUMNS", "FUNCTIONS", "OPERATIONS", "Node", "Program", "parse", "program"]
+__all__ = ["COLUMNS", "FUNCTIONS", "OPERATIONS", "Node", "Program", "check_names", "parse", "program"]
 
-#: What an expression can name, in the order of the core's numbers; the last three change while a job waits.
+#: What every expression can name, in the order of the core's numbers; the last three change while a job waits.  Other
+#: names are those of further columns of the log.
 COLUMNS = ("submit", "estimate", "size", "index", "restarts", "wait", "now")
 CHANGING = frozenset({"restarts", "wait", "now"})
 #: Function -> number of arguments; None: two or more.
@@ -38,6 +39,8 @@ _TOKEN = re.compile(
 )
 #: Most parts of a program that are computed once.
 MOST_KEPT = 8
+#: Columns of a log that no key can name, and why.
+_HIDDEN = {"runtime": 'nobody knows it while a job waits; with estimates="actual" it is the estimate'}
 #: What people write elsewhere, and how it is written here.
 _MEANT = {
     "^": "a power is **", "=": "a comparison is ==", "&": "multiply two comparisons", "|": "use max(a, b)",
@@ -55,12 +58,14 @@ class Node:
     number: float = 0.0
     column: str = ""
     nested: int = 1
+    at: int = field(default=0, compare=False)  # column of the text, where a name may be wrong
 
 
 class Program(NamedTuple):
     """A stack program: rows of (operation, argument); the argument is the place of a number or of a column.
 
     Columns behind those of `COLUMNS` are what the programs in `kept` give: parts that do not change, computed once.
+    Behind `MOST_KEPT` of these are the columns of the log named in `further`.
     """
 
     code: NDArray[np.int32]
@@ -68,6 +73,7 @@ class Program(NamedTuple):
     depth: int
     static: bool
     kept: tuple["Program", ...] = ()
+    further: tuple[str, ...] = ()
 
 
 class _Token(NamedTuple):
@@ -89,10 +95,10 @@ def parse(text: str) -> Node:
     --------
     >>> [part.operation for part in parse("estimate * size + 1").parts]
     ['*', 'number']
-    >>> parse("estimate * sise")
+    >>> parse("estimate * sqr(size)")
     Traceback (most recent call last):
     ...
-    faultsim.errors.OptionError: key 'estimate * sise', column 12: unknown name 'sise' (did you mean 'size'?); ...
+    faultsim.errors.OptionError: key 'estimate * sqr(size)', column 12: unknown function 'sqr' (did you mean 'sqrt'?)...
     """
     return _Parser(text).whole()
 
@@ -159,16 +165,9 @@ class _Parser:
         raise self.wrong(token, "a number, a name or ( is missing here")
 
     def column(self, token: _Token) -> Node:
-        if token.text in COLUMNS:
-            return Node("column", column=token.text)
         if token.text in FUNCTIONS:
             raise self.wrong(token, f"{token.text} is a function: write {token.text}(...)")
-        hint = checks.did_you_mean(token.text, [*COLUMNS, *FUNCTIONS])
-        hint = f" ({_MEANT[token.text]})" if token.text in _MEANT else hint
-        raise self.wrong(
-            token,
-            f"unknown name {token.text!r}{hint}; known: {', '.join(COLUMNS)}, and functions {', '.join(FUNCTIONS)}",
-        )
+        return Node("column", column=token.text, at=token.column)
 
     def call(self, token: _Token) -> Node:
         if token.text not in FUNCTIONS:
@@ -222,6 +221,46 @@ class _Parser:
         return OptionError(f"key {self.text!r}, column {token.column}: {what}")
 
 
+def further_in(node: Node) -> Iterator[Node]:
+    """The names of further columns in a tree."""
+    if node.column and node.column not in COLUMNS:
+        yield node
+    for part in node.parts:
+        yield from further_in(part)
+
+
+def check_names(text: str, columns: Mapping[str, NDArray[Any]]) -> None:
+    """Raise `OptionError` for a name in a key that is none, or no column of numbers, with its column of the text.
+
+    Parameters
+    ----------
+    text : str
+        The key.
+    columns : mapping of str to array
+        The columns of the log.
+
+    Examples
+    --------
+    >>> check_names("estimate * priority", {"priority": np.array([3, 1])})
+    >>> check_names("2 * sise", {"priority": np.array([3, 1])})
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: key '2 * sise', column 5: unknown name 'sise' (did you mean 'size'?); known: ...
+    """
+    known = dict.fromkeys([*COLUMNS, *(name for name in columns if name not in _HIDDEN)])
+    for node in further_in(parse(text)):
+        name, where = node.column, f"key {text!r}, column {node.at}: "
+        if name in _HIDDEN:
+            raise OptionError(f"{where}{name} is not for keys: {_HIDDEN[name]}")
+        if name not in known:
+            hint = checks.did_you_mean(name, [*known, *FUNCTIONS])
+            hint = f" ({_MEANT[name]})" if name in _MEANT else hint
+            names, functions = ", ".join(known), ", ".join(FUNCTIONS)
+            raise OptionError(f"{where}unknown name {name!r}{hint}; known: {names}, and functions {functions}")
+        if columns[name].dtype.kind not in "biuf":
+            raise OptionError(f"{where}the column {name!r} is of {columns[name].dtype}, and a key takes numbers")
+
+
 @lru_cache(maxsize=1024)
 def program(text: str) -> Program:
     """The program of an expression, which leaves its value as the only one on the stack.
@@ -231,12 +270,13 @@ def program(text: str) -> Program:
     >>> program("estimate * 2")
     Program(code=array([[ 1,  1],
            [ 0,  0],
-           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True, kept=())
+           [11,  0]], dtype=int32), numbers=array([2.]), depth=2, static=True, kept=(), further=())
     """
-    return _program(parse(text))
+    tree = parse(text)
+    return _program(tree, tuple(dict.fromkeys(node.column for node in further_in(tree))))
 
 
-def _program(tree: Node) -> Program:
+def _program(tree: Node, further: tuple[str, ...]) -> Program:
     code: list[tuple[int, int]] = []
     numbers: list[float] = []
     kept: list[Node] = []
@@ -249,13 +289,15 @@ def _program(tree: Node) -> Program:
         elif operation == "number":
             argument = len(numbers)
             numbers.append(node.number)
-        elif operation == "column":
+        elif node.column in COLUMNS:
             argument = COLUMNS.index(node.column)
+        elif operation == "column":
+            argument = len(COLUMNS) + MOST_KEPT + further.index(node.column)
         code.append((OPERATIONS.index(operation), argument))
         depth += 1 if operation == "column" else 1 - len(node.parts)
         most = max(most, depth)
-    programs = tuple(_program(node) for node in kept)
-    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, static, programs)
+    programs = tuple(_program(node, further) for node in kept)
+    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, static, programs, further)
 
 
 def _is_static(node: Node) -> bool:

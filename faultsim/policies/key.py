@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check
-from faultsim.policies.expressions import Node, parse, program
+from faultsim.policies.expressions import Node, check_names, parse, program
 from faultsim.policies.orders import QueueOrder, WaitingJobs
 
 __all__ = ["Key", "KeyPreset"]
@@ -57,13 +57,15 @@ class Key(QueueOrder):
     ----------
     text : str
         Numbers; ``submit``, ``wait``, ``now``, ``estimate`` in seconds, ``size`` in nodes, ``restarts``, ``index``;
-        ``+ - * / **``; comparisons, which give 1 or 0; ``where(c, a, b)``, ``min``, ``max``, ``abs``, ``sqrt``,
-        ``exp``, ``log``, ``log2``, ``log10``.
+        other columns of numbers that the log has (``user``, `Workload.further`), by their names; ``+ - * / **``;
+        comparisons, which give 1 or 0; ``where(c, a, b)``, ``min``, ``max``, ``abs``, ``sqrt``, ``exp``, ``log``,
+        ``log2``, ``log10``.
 
     Raises
     ------
     OptionError
-        For a mistake in the text, with its column; in the run, for a key that is not a number.
+        For a mistake in the text, with its column; when a run is made, for a name that its log does not have; in the
+        run, for a key that is not a number.
 
     References
     ----------
@@ -78,6 +80,9 @@ class Key(QueueOrder):
     array([ 0., 13., 10.])
     >>> fs.EasyBackfill(order="saf").order == smallest_area
     True
+    >>> log = log.with_columns(priority=[0, 5, 1])
+    >>> fs.simulate(log, fs.Cluster(2), scheduler=fs.EasyBackfill(order=fs.Key("priority - wait / 60"))).jobs["start"]
+    array([ 0., 13., 10.])
     >>> fs.Key.presets["f2"].text
     'sqrt(estimate) * size + 25600 * log10(max(submit, 0.1))'
     """
@@ -85,6 +90,11 @@ class Key(QueueOrder):
     name: ClassVar[str] = "key"
     presets: ClassVar[Mapping[str, KeyPreset]] = MappingProxyType({row.name: row for row in _PRESETS})
     text: Annotated[str, Check(_expression)]
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The columns of the log that it names."""
+        return program(self.text).further
 
     def keys(self, queue: WaitingJobs, now: float) -> ArrayLike:
         """The values, by NumPy, whose logarithms and powers may differ in the last bit from those of a run."""
@@ -94,6 +104,10 @@ class Key(QueueOrder):
     def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
         """The program, and what a key that is not a number raises."""
         return {"queue_program": program(self.text), "queue_refused": self.refused}
+
+    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Raise `OptionError` for a name in the text that is none, or no column of numbers, with its column."""
+        check_names(self.text, columns)
 
     def refused(self, index: int, now: float) -> OptionError:
         """The error for a job whose key is not a number."""

@@ -1,5 +1,6 @@
 """Queue orders: by which key the waiting jobs are sorted (model.md#orders)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -70,7 +71,7 @@ class QueueOrder(OwnPolicy):
         Parameters
         ----------
         queue : object with arrays ``index``, ``submit``, ``estimate``, ``size``, ``restarts``
-            The waiting jobs, by (submit, index).
+            The waiting jobs, by (submit, index); further columns of the log are there by their names.
         now : float
             Time of the pass in seconds.
 
@@ -84,6 +85,9 @@ class QueueOrder(OwnPolicy):
     def inputs(self, estimate: NDArray[np.float64], size: NDArray[np.int32]) -> dict[str, Any]:
         """What its compiled part reads, by name: for keys that never change the column of them, ``queue_key``."""
         return {}
+
+    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Raise `OptionError` if a log with these columns has not what the order asks for."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,11 @@
 """Schedulers: which waiting job starts next (model.md#queue)."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
+
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -80,6 +83,10 @@ class Scheduler(Policy):
     #: Whether one pass may take long on a machine of any kind.
     is_slow: ClassVar[bool] = False
     order: QueueOrder = ArrivalOrder()
+
+    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Raise `OptionError` if a log with these columns has not what the order asks for."""
+        checked_order(self.order).check_columns(columns)
 
     def schedule(self, decision: Any) -> None:
         """Start the jobs that are to start now.

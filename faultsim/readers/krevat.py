@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from faultsim.data.workload import Workload
@@ -63,6 +65,8 @@ def krevat_span(log: Workload, which: str) -> Workload:
 
 def _nasa(log: Workload) -> Workload:
     last = _NASA_FIRST + _JOBS - 1
+    if log.further or log.id.dtype.kind != "i":
+        raise InputError("krevat_span: expected the NASA iPSC log with its own numbers, and without further columns")
     order = np.argsort(log.id, kind="stable")
     ids, submit = log.id[order], log.submit[order]
     if ids[0] > _NASA_FIRST or ids[-1] < last or (ids[1:] == ids[:-1]).any():
@@ -76,7 +80,7 @@ def _nasa(log: Workload) -> Workload:
         return inside.renamed("NASA (Krevat's span)")
     arrivals = np.floor(np.interp(lacking, ids, submit))
     n = len(lacking)
-    columns = {
+    columns: dict[str, Any] = {
         "id": np.concatenate([inside.id, lacking]),
         "submit": np.concatenate([inside.submit, arrivals]),
         "runtime": np.concatenate([inside.runtime, np.full(n, _PWD_RUNTIME)]),

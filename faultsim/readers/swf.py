@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from faultsim.readers.number_tables import PAD, parse_block
 
 _WIDTH = len(FIELDS)
 _WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
-_POSITIONS = tuple(FIELDS.index(name) for name in _WANTED)
+#: Fields that can be read as further columns, of whole numbers but for the last four.
+FURTHER = ("group", "executable", "queue", "partition", "status", "preceding_job",
+           "cpu_time", "memory", "requested_memory", "think_time")  # fmt: skip
 _SIZES = ("requested", "allocated")
-_WHOLE = ("id", *_SIZES, "user")
+_WHOLE = ("id", *_SIZES, "user", *FURTHER[:6])
 # Some logs write "no limit" as the largest 32-bit integer.
 _NO_LIMIT = 2147483647
 _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
@@ -28,7 +31,9 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".swf", ".txt")
 _Table = dict[str, NDArray[Any]]
 
 
-def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str | None = None) -> Workload:
+def read_swf(
+    path: str | os.PathLike[str], *, size: str = "requested", columns: Sequence[str] = (), name: str | None = None
+) -> Workload:
     """Read a job log in the Standard Workload Format.
 
     Parameters
@@ -38,6 +43,10 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
     size : {"requested", "allocated"}
         Which field is the size of a job: the processors requested (field 8) or allocated (field 5). If the chosen one
         is missing, the other is used.
+    columns : sequence of str
+        Fields to keep as further columns (`Workload.further`): ``group``, ``executable``, ``queue``, ``partition``,
+        ``status``, ``preceding_job`` (int64, -1 where missing), ``cpu_time``, ``memory``, ``requested_memory``,
+        ``think_time`` (float64).
     name : str, optional
         Name of the workload; that of the file, without its suffixes, by default.
 
@@ -79,6 +88,10 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
     """
     if size not in _SIZES:
         raise OptionError(f"size: expected one of {', '.join(map(repr, _SIZES))}, got {size!r}")
+    for key in columns if isinstance(columns, list | tuple) else [None]:
+        if key not in FURTHER:
+            raise OptionError(f"columns: expected a list of {', '.join(FURTHER)}, got {columns!r:.60}")
+    wanted = (*_WANTED, *dict.fromkeys(columns))
     lines = Lines(path)
     comments: list[str] = []
     tables: list[_Table] = []
@@ -89,24 +102,28 @@ def read_swf(path: str | os.PathLike[str], *, size: str = "requested", name: str
             _refuse_other_formats(block, lines.name)
         if b"\r" in block and b"\n" not in block:
             block = block.replace(b"\r", b"\n")  # else the whole file would be one line, with one job
-        table = _parse(block) if b";" not in block else None
+        table = _parse(block, wanted) if b";" not in block else None
         if table is not None:
             line_number += len(table["id"])  # nothing but job lines
         else:
-            table = _read_block(block, comments, lines.name, line_number, bool(tables))
+            table = _read_block(block, comments, lines.name, line_number, bool(tables), wanted)
             line_number += block.count(b"\n")
         if table is not None:
             tables.append(table)
     if not tables:
         raise InputError(f"{lines.name}: an empty log; expected at least one job line of {_WIDTH} numbers")
-    table = {key: np.concatenate([part[key] for part in tables]) for key in _WANTED}
-    columns, dropped = _clean(table, size)
-    if not len(columns["submit"]):
+    table = {key: np.concatenate([part[key] for part in tables]) for key in wanted}
+    cleaned, dropped = _clean(table, size)
+    if not len(cleaned["submit"]):
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
         raise InputError(f"{lines.name}: no jobs are left ({reasons})")
     try:
         return Workload(
-            **columns, dropped=dropped, name=stem(path, _SUFFIXES) if name is None else name, comments=comments
+            **{key: cleaned.pop(key) for key in tuple(cleaned) if key not in FURTHER},
+            columns={key: cleaned[key].astype(np.int64 if key in _WHOLE else np.float64) for key in cleaned},
+            dropped=dropped,
+            name=stem(path, _SUFFIXES) if name is None else name,
+            comments=comments,
         )
     except InputError as error:
         raise InputError(f"{lines.name}: {error}") from error
@@ -124,17 +141,20 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
         raise InputError(f"{name}: not an SWF log but {looks}; expected lines of {_WIDTH} numbers and ';' comments")
 
 
-def _parse(block: bytes) -> _Table | None:
+def _parse(block: bytes, wanted: tuple[str, ...]) -> _Table | None:
     """The fast path: every line a job line as it should be, or None."""
-    columns = parse_block(PAD + block, _POSITIONS, _WIDTH)
+    columns = parse_block(PAD + block, tuple(map(FIELDS.index, wanted)), _WIDTH)
     if columns is None:
         return None
-    table = dict(zip(_WANTED, columns, strict=True))
-    whole = all((table[key] == np.floor(table[key])).all() for key in _WHOLE if table[key].dtype.kind == "f")
+    table = dict(zip(wanted, columns, strict=True))
+    numbers = [table[key] for key in wanted if key in _WHOLE and table[key].dtype.kind == "f"]
+    whole = all((column == np.floor(column)).all() for column in numbers)
     return table if whole else None
 
 
-def _read_block(block: bytes, comments: list[str], name: str, first_line: int, begun: bool) -> _Table | None:
+def _read_block(
+    block: bytes, comments: list[str], name: str, first_line: int, begun: bool, wanted: tuple[str, ...]
+) -> _Table | None:
     """The job lines of a block with other lines or errors in it; comments go to `comments`."""
     rows = []
     for line in block.split(b"\n"):
@@ -145,11 +165,11 @@ def _read_block(block: bytes, comments: list[str], name: str, first_line: int, b
             rows.append(line)
     if not rows:
         return None
-    table = _parse(b"\n".join(rows))
-    return _read_lines(block, name, first_line, begun) if table is None else table
+    table = _parse(b"\n".join(rows), wanted)
+    return _read_lines(block, name, first_line, begun, wanted) if table is None else table
 
 
-def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table | None:
+def _read_lines(block: bytes, name: str, first_line: int, begun: bool, wanted: tuple[str, ...]) -> _Table | None:
     """The same, line by line: slower, but it accepts what is merely unusual and reports errors."""
     rows: list[list[float]] = []
     for number, line in enumerate(block.split(b"\n"), first_line + 1):
@@ -167,13 +187,13 @@ def _read_lines(block: bytes, name: str, first_line: int, begun: bool) -> _Table
             if value is None:
                 raise _bad_line(name, number, text, f"{field.decode('utf-8', 'replace')!r} is not a number")
             row.append(value)
-        for key in _WHOLE:
+        for key in (key for key in wanted if key in _WHOLE):
             if not row[FIELDS.index(key)].is_integer():
                 raise _bad_line(name, number, text, f"{key} {row[FIELDS.index(key)]!r} is not a whole number")
-        rows.append([row[position] for position in _POSITIONS])
+        rows.append([row[FIELDS.index(key)] for key in wanted])
     if not rows:
         return None
-    return dict(zip(_WANTED, np.array(rows, dtype=np.float64).T, strict=True))
+    return dict(zip(wanted, np.array(rows, dtype=np.float64).T, strict=True))
 
 
 def _number(field: bytes) -> float | None:
@@ -213,6 +233,7 @@ def _clean(table: _Table, size: str) -> tuple[_Table, dict[str, int]]:
         "estimate": np.where((estimate < 0) | (estimate >= _NO_LIMIT), -1, estimate),
         "size": sizes,
         "user": np.maximum(table["user"], -1),
+        **{key: table[key] for key in FURTHER if key in table},
     }
     if dropped:
         columns = {key: values[keep] for key, values in columns.items()}

@@ -109,7 +109,7 @@ class Run:
         self.state = state = State(settings, rules, jobs, table, nodes, World(world))
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
-        check_static(jobs, settings["scheduler"]["order"])
+        check_static(jobs, settings["scheduler"]["order"], state.world.columns)
         state.now = self.begin = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""

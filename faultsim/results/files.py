@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from faultsim.data.columns import JOBS, WORKLOAD
 from faultsim.data.event_kinds import JobState
-from faultsim.data.swf_format import write_rows
+from faultsim.data.further import further_names
+from faultsim.data.swf_format import FIELDS, write_rows
 from faultsim.errors import InputError
 from faultsim.results.provenance import SCHEMA, Record
 
@@ -107,11 +108,16 @@ def _check(name: str, arrays: dict[str, NDArray[Any]], needed: Iterable[str]) ->
         if key not in arrays:
             raise InputError(f"{name}: column {key} is missing from this saved result")
         column = arrays[key]
+        if key == "workload/id" and column.dtype.kind == "U" and column.shape == (rows,):
+            continue
         if column.shape != (rows,) or column.dtype != np.dtype(kinds[key]):
             raise InputError(
                 f"{name}: column {key} of this saved result is {column.dtype} of shape {column.shape}, "
                 f"expected {np.dtype(kinds[key])} of shape ({rows},)"
             )
+    for key in arrays:
+        if key.startswith("workload/") and arrays[key].shape != (rows,):
+            raise InputError(f"{name}: column {key} of this saved result has shape {arrays[key].shape}, not ({rows},)")
     for key in states:
         if not np.isin(arrays[key], list(JobState)).all():
             raise InputError(f"{name}: column {key} of this saved result has a number that is no JobState")
@@ -131,6 +137,8 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
         "status": np.select([state < JobState.ENDED, state == JobState.TIMED_OUT], [-1, 5], 1),
         "user": record.columns["user"],
     }
+    more = [name for name in further_names(record.columns) if name in FIELDS and name not in fields]
+    fields |= {name: record.columns[name] for name in more}
     comments = [
         "; Version: 2.2",
         "; Computer: simulated by faultsim",

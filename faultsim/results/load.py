@@ -43,7 +43,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     output |= facts["counters"]
     output["ledger"] = facts["ledger"]
     output["makespan_begin"], output["makespan_end"] = facts["span"]
-    columns = {column.name: arrays[f"workload/{column.name}"] for column in WORKLOAD}
+    saved_columns = _under(arrays, "workload")
+    columns = {column.name: saved_columns.pop(column.name) for column in WORKLOAD} | saved_columns
     for values in columns.values():
         values.setflags(write=False)
     saved = facts["provenance"]

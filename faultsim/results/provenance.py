@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.columns import WORKLOAD, content_hash
+from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
+from faultsim.data.further import in_order
 from faultsim.version import __version__
 
 #: Version of the layout of provenance and of saved results.
@@ -28,7 +29,7 @@ class Record:
     settings : dict
         The lowered run: machine, policies and options.  Policies written in Python are kept as objects.
     columns : mapping of str to array
-        The workload as it was run (id, submit, runtime, estimate, size, user).
+        The workload as it was run (id, submit, runtime, estimate, size, user, and further columns).
     source : str
         Where the workload came from.
     dropped : dict of str to int
@@ -82,7 +83,7 @@ def digest(columns: Mapping[str, NDArray[Any]]) -> str:
     >>> a == digest({"submit": np.array([0.0, 1.0])}), len(a)
     (True, 32)
     """
-    return content_hash({column.name: columns[column.name] for column in WORKLOAD if column.name in columns})
+    return content_hash(in_order(columns))
 
 
 def plain(value: object) -> Any:

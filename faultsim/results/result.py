@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.columns import JOBS, WORKLOAD
+from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import JOB_STATES, JobState
 from faultsim.data.failures import FailureTrace
+from faultsim.data.further import further_names
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.dispersal import dispersal_of
@@ -65,10 +66,10 @@ class JobColumns(Mapping[str, NDArray[Any]]):
         return column
 
     def __iter__(self) -> Iterator[str]:
-        return (column.name for column in JOBS)
+        return iter([*(column.name for column in JOBS), *further_names(self._log)])
 
     def __len__(self) -> int:
-        return len(JOBS)
+        return len(list(iter(self)))
 
     def __contains__(self, name: object) -> bool:
         return name in self._made or name in _DERIVED
@@ -159,7 +160,9 @@ class Result:
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
         self._output = output
         self._record = record
-        made: dict[str, NDArray[Any]] = {name: record.columns[name] for name in _FROM_LOG}
+        made: dict[str, NDArray[Any]] = {
+            name: record.columns[name] for name in (*_FROM_LOG, *further_names(record.columns))
+        }
         for name in FROM_ENGINE:
             column = output[name]
             column.setflags(False)
@@ -180,7 +183,10 @@ class Result:
 
     @property
     def jobs(self) -> JobColumns:
-        """Columns by name, one row per job in workload order; `faultsim.data.columns.JOBS` describes each."""
+        """Columns by name, one row per job in workload order; `faultsim.data.columns.JOBS` describes each.
+
+        Further columns of the log follow these.
+        """
         return self._jobs
 
     @property
@@ -385,7 +391,7 @@ class Result:
         arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         if "state" in self._output:
             arrays["jobs/state"] = self._jobs["state"]
-        arrays |= {f"workload/{column.name}": self._record.columns[column.name] for column in WORKLOAD}
+        arrays |= {f"workload/{name}": column for name, column in self._record.columns.items()}
         for key in ("events_table", "allocations"):
             arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
         trace = self._record.failures

@@ -1,5 +1,6 @@
 """The compiled engine, built from plain settings: which compiled parts a run needs, and the columns that they read."""
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -57,12 +58,36 @@ def has_inputs(order: str) -> bool:
     return row is not None and row.cls.inputs is not QueueOrder.inputs  # type: ignore[attr-defined]
 
 
+def order_inputs(
+    order: dict[str, Any], estimate: NDArray[np.float64], size: NDArray[np.int32], world: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the compiled part of a lowered order reads; `world` has the columns of the user's log."""
+    if not has_inputs(order["name"]):
+        return {}
+    inputs: dict[str, Any] = from_lowered("order", order).inputs(estimate, size)
+    if "queue_program" in inputs and inputs["queue_program"].further:
+        inputs["queue_columns"] = further_numbers(inputs["queue_program"].further, world["columns"], len(size))
+    return inputs
+
+
+def further_numbers(names: Sequence[str], columns: Mapping[str, Any], count: int) -> NDArray[np.float64]:
+    """Columns of the user's log as float64, for `count` jobs or more; 0 for those that are to come."""
+    numbers = np.zeros((len(names), max(count, *(len(columns[name]) for name in names))))
+    for row, name in enumerate(names):
+        numbers[row, : len(columns[name])] = columns[name]
+    return numbers
+
+
 def scheduler_parts(
-    scheduler: dict[str, Any], machine: str, estimate: NDArray[np.float64], size: NDArray[np.int32]
+    scheduler: dict[str, Any],
+    machine: str,
+    estimate: NDArray[np.float64],
+    size: NDArray[np.int32],
+    world: Mapping[str, Any],
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The compiled parts of a lowered scheduler and its order, and what the order reads."""
     order = scheduler["order"]
-    inputs = from_lowered("order", order).inputs(estimate, size) if has_inputs(order["name"]) else {}
+    inputs = order_inputs(order, estimate, size, world)
     return _part("scheduler", scheduler["name"], machine)[0], _part("order", order["name"], machine)[0], inputs
 
 
@@ -81,8 +106,7 @@ def core_engine(
     names = [policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS]
     factories, named, follows = _parts(machine, order["name"], recovery["name"], *names)
     columns: dict[str, Any] = dict(world or {})
-    if has_inputs(order["name"]):
-        columns |= from_lowered("order", order).inputs(estimate, size)
+    columns |= order_inputs(order, estimate, size, columns)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
     if settings.get("rescheduling"):

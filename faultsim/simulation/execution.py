@@ -21,11 +21,10 @@ from faultsim.errors import DecisionError, InputError, OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checkpoint_intervals, guarded
-from faultsim.policies.registry import from_lowered
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import spare_nodes
-from faultsim.simulation.core_engine import core_engine, has_inputs, scheduler_parts
+from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
@@ -177,26 +176,30 @@ class Execution:
         if self._run.checkpointing is not None:
             interval = checkpoint_intervals(self._run.checkpointing, log)
         told = self._told.and_then(log)
-        key = self._static_keys(log, estimate)
-        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key, told)
+        key, further = self._keys_of(log, estimate)
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key, told, further)
         self._told = told
 
-    def _static_keys(self, log: Workload, estimate: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """The keys of jobs that come later, of an order by which keys never change."""
+    def _keys_of(
+        self, log: Workload, estimate: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """Of jobs that come later, the keys of an order by which they never change, and the columns that it names."""
         order = self._lowered["scheduler"]["order"]
         if not has_inputs(order["name"]):
-            return None
-        inputs = from_lowered("order", order).inputs(estimate, log.size)
+            return None, None
+        inputs = order_inputs(order, estimate, log.size, {"columns": log.columns})
+        further: NDArray[np.float64] | None = inputs.get("queue_columns")
         if not getattr(inputs.get("queue_program"), "static", False):
-            given: NDArray[np.float64] | None = inputs.get("queue_key")
-            return given
+            return inputs.get("queue_key"), further
         rows = np.arange(self.n_jobs, self.n_jobs + len(log), dtype=np.int32)
+        if further is not None:  # by row
+            further = np.hstack([np.zeros((len(further), self.n_jobs)), further])
         key: NDArray[np.float64] = values(
-            inputs["queue_program"], log.submit, estimate, log.size, rows, np.zeros(len(log), np.int32), 0.0
+            inputs["queue_program"], log.submit, estimate, log.size, rows, np.zeros(len(log), np.int32), 0.0, further
         )
         for at in np.flatnonzero(np.isnan(key))[:1].tolist():
             raise inputs["queue_refused"](int(rows[at]), float(log.submit[at]))
-        return key
+        return key, None
 
     def take_over(self, run: RunOptions) -> None:
         """Go on with another scheduler and queue order, those of `run`."""
@@ -206,7 +209,7 @@ class Execution:
         if scheduler.get("repairs", repairs) != repairs:
             raise OptionError(f"the simulation has repairs={repairs!r}: give the scheduler that takes over the same")
         columns = self.engine.settings["machine"]["name"], run.expected_runtimes(self.log), self.log.size
-        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns))
+        self.engine.take_over(scheduler, *scheduler_parts(scheduler, *columns, self._user_rows()))
 
     def copy(self) -> "Execution":
         """An independent copy that continues from here."""

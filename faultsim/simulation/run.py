@@ -118,6 +118,7 @@ class Run:
         put(self, "record", checks.flag("record", self.record))
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
+        self.scheduler.check_columns(self.log.columns)
 
     def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
         """Run it to the end.

@@ -3,6 +3,7 @@
 from typing import Any
 
 from faultsim.data.failures import FailureTrace
+from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
@@ -187,5 +188,6 @@ def rerun(
         options[kind] = from_lowered(kind, options[kind], record.arrays.get(kind)) if given is None else given
     options["failures"] = record.failures
     columns: dict[str, Any] = dict(record.columns)
-    log = Workload(**columns, dropped=record.dropped, name=record.source)
+    further = {name: columns.pop(name) for name in further_names(columns)}
+    log = Workload(**columns, columns=further, dropped=record.dropped, name=record.source)
     return Run(log, result.machine, **options).simulate(progress=progress, engine=engine)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.further import check_together
 from faultsim.data.workload import Workload, concat
 
 
@@ -18,7 +19,8 @@ class Told(Mapping[str, NDArray[Any]]):
         self.n_jobs = sum(map(len, logs))
 
     def and_then(self, log: Workload) -> "Told":
-        """These, and one more."""
+        """These, and one more, with the same columns."""
+        check_together("the jobs submitted", self._logs[0], log)
         other = Told()
         other._logs, other.n_jobs = (*self._logs, log), self.n_jobs + len(log)
         return other

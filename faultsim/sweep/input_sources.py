@@ -38,7 +38,7 @@ class _Drawn:
         return self.name
 
 
-class _DrawnLog(_Drawn):
+class DrawnLog(_Drawn):
     def __call__(self, rng: np.random.Generator) -> Workload:
         log: Workload = self._call(rng)
         return log.renamed(self.name)
@@ -56,7 +56,8 @@ def log_source(given: object, folder: Path) -> Any:
     Parameters
     ----------
     given : str or mapping
-        A path; ``{"file": path, "krevat": "nasa" or "sdsc"}``; ``{"synthetic": name, "jobs": n, parameter: ...}``.
+        A path; ``{"file": path, "krevat": "nasa" or "sdsc", "columns": [name, ...]}``, columns as in `read_swf`;
+        ``{"synthetic": name, "jobs": n, parameter: ...}``.
     folder : Path
         Folder that paths are relative to.
 
@@ -71,9 +72,9 @@ def log_source(given: object, folder: Path) -> Any:
             f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, got {given!r:.60}'
         )
     if "file" in table:
-        path, span = table.pop("file"), table.pop("krevat", None)
-        _refuse_rest(table, ("file", "krevat"))
-        log = read_swf(folder / path)
+        path, span, columns = table.pop("file"), table.pop("krevat", None), table.pop("columns", ())
+        _refuse_rest(table, ("file", "krevat", "columns"))
+        log = read_swf(folder / path, columns=columns)
         return log if span is None else krevat_span(log, checks.choice("span", span, ("nasa", "sdsc")))
     name = checks.choice("synthetic log", _folded(table.pop("synthetic")), LOGS)
     jobs = checks.whole("jobs", table.pop("jobs", 10_000), low=1)
@@ -82,7 +83,7 @@ def log_source(given: object, folder: Path) -> Any:
     _refuse_rest(table, ("synthetic", "jobs", *known), known)
     _refuse_missing(f"synthetic log {name!r}", function, known, table)
     function(1, np.random.default_rng(0), **table)  # its parameters, before anything runs
-    return _DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
+    return DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
 
 
 def failures_source(given: object, folder: Path) -> Any:

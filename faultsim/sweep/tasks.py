@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from faultsim.data.failures import FailureTrace
+from faultsim.data.further import TAKEN
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Cluster, Torus
+from faultsim.policies import Key
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
 from faultsim.sweep.grid import Cell, Grid
+from faultsim.sweep.input_sources import DrawnLog
 from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
 from faultsim.sweep.task_hash import task_id
@@ -136,7 +139,7 @@ class Maker:
         given = {**self.base, **cell.values}
         options = _options(given)
         log, failures = given.get("log"), given.get("failures")
-        options["log"] = _ANY_LOG if callable(log) else log
+        options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
         options["failures"] = _NO_FAILURES if callable(failures) else failures
         if options["failures"] is None:
             for name, change in CHANGES.items():
@@ -201,6 +204,14 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 _ANY_LOG = Workload(submit=[0.0], runtime=[1.0], size=[1])
 _NO_FAILURES = FailureTrace([], [], span=1.0)
 _EXPECTED = {"log": Workload, "failures": FailureTrace}
+
+
+def _any_log(drawn: object, scheduler: object) -> Workload:
+    """The placeholder, with the columns that a key names: a factory written in Python may give them."""
+    order = getattr(scheduler, "order", None)
+    if isinstance(drawn, DrawnLog) or not isinstance(order, Key):
+        return _ANY_LOG
+    return _ANY_LOG.with_columns(**{name: [0.0] for name in order.further if name not in TAKEN})
 
 
 def _made(

@@ -161,7 +161,7 @@ def log_of_two():
         (b'{"request": "END", "t": 8}', 'END has no "t"'),
         (b'{"request": "START", "id": 2}', "START: the scheduler of this server decides"),
         (b'{"request": "START", "id": 7}', "START: the scheduler of this server decides"),
-        (b'{"request": "START", "id": 1.5}', 'START: "id" must be the number of a job'),
+        (b'{"request": "START", "id": 1.5}', 'START: "id" must be the id of a job, a number or text'),
         (b'{"request": "START", "id": 2, "nodes": "all"}', 'START: "nodes" must be a list of whole numbers'),
         (b'{"request": "WAKE", "t": 3}', "WAKE: the scheduler of this server decides"),
     ],

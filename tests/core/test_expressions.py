@@ -125,9 +125,6 @@ def test_what_is_not_a_number(text):
         ("  estimate * * size", "column 14: a number, a name or ( is missing here"),
         ("estimate ^ 2", "column 10: '^' does not belong here (a power is **)"),
         ("estimate = 2", "column 10: '=' does not belong here (a comparison is ==)"),
-        ("sise + 1", "column 1: unknown name 'sise' (did you mean 'size'?); known: submit, estimate, size, index, "
-                     "restarts, wait, now, and functions where, min, max, abs, sqrt, exp, log, log2, log10"),
-        ("1 + runtime", "column 5: unknown name 'runtime'; known: submit, "),
         ("1 and 2", "column 3: 'and' does not belong here (multiply two comparisons)"),
         ("2 * sqr(size)", "column 5: unknown function 'sqr' (did you mean 'sqrt'?); known: where, min"),
         ("ln(size)", "column 1: unknown function 'ln' (the natural logarithm is log); known: where"),
@@ -157,6 +154,28 @@ def test_mistakes_are_told_with_their_column(text, said):
     assert str(error.value).startswith(f"key {text!r}, column ")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sise + 1", "column 1: unknown name 'sise' (did you mean 'size'?); known: submit, estimate, size, index, "
+                     "restarts, wait, now, id, user, queue, account, and functions where, min, max, abs, sqrt, exp, "
+                     "log, log2, log10"),
+        ("2 * ln", "column 5: unknown name 'ln' (the natural logarithm is log); known: submit, "),
+        ("1 + runtime", "column 5: runtime is not for keys: nobody knows it while a job waits; with "
+                        "estimates=\"actual\" it is the estimate"),
+        ("size - (wait * account)", "column 16: the column 'account' is of <U1, and a key takes numbers"),
+        ("queue + quee", "column 9: unknown name 'quee' (did you mean 'queue'?); known: submit, "),
+    ],
+)  # fmt: skip
+def test_names_are_those_of_the_log(text, said):
+    log = LOG.with_columns(queue=[1, 2, 3, 4], account=list("abab"))
+    made = fs.Key(text)  # nobody knows the log yet
+    for call in (fs.simulate, fs.Run, fs.Simulation):
+        with pytest.raises(OptionError) as error:
+            call(log, fs.Cluster(2), scheduler=fs.EasyBackfill(order=made))
+        assert str(error.value).startswith(f"key {text!r}, {said}")
 
 
 @given(st.text(alphabet="siz enow+-*/()<=>,.0129e_~é$", max_size=30))
@@ -256,6 +275,72 @@ def test_index_is_the_row_that_the_user_gave(engine):
     scheduler = fs.Fcfs(order=fs.Key("where(index == 0, -1, -index)"))
     ran = fs.simulate(log, fs.Cluster(2), scheduler=scheduler, oversized="drop", engine=engine)
     assert ran.jobs["start"].tolist() == [9, 7, 4, 0]
+
+
+COLUMN_TYPES = [np.int8, np.uint64, np.int64, np.float16, np.float32, np.float64, np.bool_]
+
+
+@ENGINES
+@pytest.mark.parametrize("dtype", COLUMN_TYPES)
+@pytest.mark.parametrize(
+    "text", ["priority", "-priority * size", "wait / 100 - priority", "size * 2 + priority * priority"]
+)
+def test_further_columns_order_as_a_policy_in_python(engine, dtype, text):
+    """The same values as NumPy's, for every kind of numbers, with rows that are dropped."""
+    rng = np.random.default_rng(5)
+    n = 120
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 300, n)), runtime=rng.integers(1, 80, n), size=rng.integers(1, 12, n),
+        columns={"priority": rng.integers(0, 2 if dtype is np.bool_ else 9, n).astype(dtype)},
+    )  # fmt: skip
+
+    class Own(QueueOrder):
+        def keys(self, queue, now):
+            priority = queue.priority.astype(float)
+            assert queue.priority.dtype == dtype
+            names = {"priority": priority, "size": queue.size, "wait": now - queue.submit}
+            return eval(text, {}, names)
+
+    ours, theirs = (
+        fs.simulate(log, fs.Cluster(10), scheduler=fs.Fcfs(order=order), oversized="drop", engine=engine)
+        for order in (fs.Key(text), Own())
+    )
+    np.testing.assert_array_equal(ours.jobs["start"], theirs.jobs["start"])
+    assert (ours.jobs["priority"] == log.columns["priority"][log.size <= 10]).all()
+    assert ours.jobs["priority"].dtype == dtype
+
+
+def test_a_copy_and_a_takeover_read_further_columns_too():
+    rng = np.random.default_rng(1)
+    log = fs.synthetic.sdsc_like(300, rng).with_columns(level=rng.random(300))
+    scheduler = fs.EasyBackfill(order=fs.Key("wait * level - level"))
+    whole = fs.simulate(log, fs.Cluster(128), scheduler=scheduler).jobs["start"]
+    one = fs.Simulation(log, fs.Cluster(128), scheduler=scheduler)
+    one.run(until=float(log.submit[150]))
+    two = one.copy()
+    del one
+    two.run()
+    np.testing.assert_array_equal(two.result().jobs["start"], whole)
+    sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External())
+    sim.advance()
+    np.testing.assert_array_equal(sim.rollout(scheduler).jobs["start"], whole)
+
+
+@pytest.mark.parametrize("text", ["wait * level - (size + level) * level", "estimate * level"])
+def test_jobs_that_are_submitted_later_have_further_columns_of_their_own(text):
+    rng = np.random.default_rng(2)
+    log = fs.synthetic.sdsc_like(120, rng).with_columns(level=rng.random(120))
+    scheduler = fs.EasyBackfill(order=fs.Key(text))
+    sim = fs.Simulation(log.head(20), fs.Cluster(128), scheduler=scheduler, live=len(log))
+    for first in (rng.permutation(10) * 10 + 20).tolist():
+        fork = sim.copy()
+        fork.submit(log[first : first + 10].with_columns(level=np.zeros(10)))
+        sim.submit(log[first : first + 10])
+    sim.run()
+    whole = fs.simulate(log, fs.Cluster(128), scheduler=scheduler)
+    by_id = np.argsort(sim.result().jobs["id"])
+    np.testing.assert_array_equal(sim.result().jobs["start"][by_id], whole.jobs["start"])
+    np.testing.assert_array_equal(sim.result().jobs["level"][by_id], log.columns["level"])
 
 
 def test_a_copy_goes_on_with_its_own_keys():

@@ -44,6 +44,7 @@ cdef enum column:
 cdef enum:
     BATCH = 256              # jobs that a program is run for at once
     MOST_KEPT = 8            # columns of parts that do not change, numbered behind the others
+    FURTHER = 15             # behind these: columns of the log
 
 cdef struct program_t:
     const int32_t *code      # pairs (operation, argument)

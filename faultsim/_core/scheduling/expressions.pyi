@@ -13,4 +13,5 @@ def values(
     index: NDArray[np.int32],
     restarts: NDArray[np.int32],
     now: float,
+    further: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...

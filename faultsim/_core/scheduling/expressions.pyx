@@ -31,6 +31,7 @@ cdef struct key_order_t:
 
 cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, const int32_t *job, int32_t count,
                              double *to) noexcept nogil:
+    cdef const double *column
     cdef int32_t i
     if which == COL_SUBMIT:
         for i in range(count):
@@ -50,6 +51,10 @@ cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, 
     elif which == COL_WAIT:
         for i in range(count):
             to[i] = s.now - s.submit[job[i]]
+    elif which >= FURTHER:
+        column = s.queue.column + (which - FURTHER) * s.queue.length
+        for i in range(count):
+            to[i] = column[job[i] if s.row == NULL else s.row[job[i]]]
     elif which >= N_COLUMNS:
         for i in range(count):
             to[i] = p.kept[which - N_COLUMNS][job[i]]
@@ -184,7 +189,9 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     return OK
 
 
-cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, Py_ssize_t kept, int depth) except -1:
+cdef int check_program(
+    const int32_t[:, ::1] code, Py_ssize_t numbers, Py_ssize_t kept, Py_ssize_t further, int depth
+) except -1:
     """Programs come from faultsim.policies.expressions; a wrong one must not reach memory that is not there."""
     cdef int at = 0, i
     cdef Py_ssize_t most
@@ -192,6 +199,8 @@ cdef int check_program(const int32_t[:, ::1] code, Py_ssize_t numbers, Py_ssize_
         if not 0 <= code[i, 0] < N_OPERATIONS:
             raise ValueError(f"queue_program: no operation {code[i, 0]}")
         most = numbers if code[i, 0] == OP_NUMBER else N_COLUMNS + kept if code[i, 0] == OP_COLUMN else 1
+        if code[i, 0] == OP_COLUMN and code[i, 1] >= FURTHER:
+            most = FURTHER + further
         if not 0 <= code[i, 1] < most:
             raise ValueError(f"queue_program: operation {code[i, 0]} has no argument {code[i, 1]}")
         at += 1 if code[i, 0] < OP_NEGATE else 0 if code[i, 0] < OP_ADD else -1 if code[i, 0] < OP_WHERE else -2
@@ -228,25 +237,32 @@ cdef void keep_parts(key_order_t *p, const sim_t *s, const int32_t *job, int32_t
             p.program.kept[k][job[i]] = p.program.stack[i]
 
 
-cdef int read_program(program_t *p, object program, int kept) except -1:
+cdef int read_program(program_t *p, object program, int kept, Py_ssize_t further) except -1:
     cdef const int32_t[:, ::1] code = program.code
     cdef const double[::1] numbers = program.numbers
     p.depth = program.depth
-    check_program(code, numbers.shape[0], kept, p.depth)
+    check_program(code, numbers.shape[0], kept, further, p.depth)
     p.code, p.n = &code[0, 0], <int32_t>code.shape[0]
     if numbers.shape[0]:
         p.number = &numbers[0]
     return 0
 
 
-cdef int set_program(key_order_t *p, sim_t *s, object program) except -1:
+cdef int set_program(key_order_t *p, sim_t *s, object program, object further) except -1:
+    """`further` has the further columns of the log that the program names, with a number for each row."""
     cdef int32_t job[BATCH]
     cdef int32_t at = 0, count, i, depth
+    cdef const double[:, ::1] named
+    if further is not None:
+        named = further
+        s.queue.column, s.queue.length = &named[0, 0], named.shape[1]
+        if named.shape[0] != len(program.further):
+            raise ValueError(f"queue_columns: expected {len(program.further)}, got {named.shape[0]}")
     p.n_parts = <int32_t>min(len(program.kept), <int>MOST_KEPT)
-    read_program(&p.program, program, p.n_parts)
+    read_program(&p.program, program, p.n_parts, 0 if further is None else len(further))
     depth = p.program.depth
     for i in range(p.n_parts):
-        read_program(&p.part[i], program.kept[i], 0)
+        read_program(&p.part[i], program.kept[i], 0, 0 if further is None else len(further))
         depth = max(depth, p.part[i].depth)
         own_block(p, &p.program.kept[i], s.n, sizeof(double))
     own_block(p, &p.program.stack, <size_t>depth * BATCH, sizeof(double))
@@ -271,8 +287,11 @@ cdef int set_keys(key_order_t *p, sim_t *s, dict columns) except -1:
     return 0
 
 
-def values(program, submit, estimate, size, index, restarts, double now):
-    """What a program gives for jobs in these columns: of a key that never changes, for jobs that come later."""
+def values(program, submit, estimate, size, index, restarts, double now, further=None):
+    """What a program gives for jobs in these columns: of a key that never changes, for jobs that come later.
+
+    `further` has the further columns that it names, by `index`.
+    """
     cdef sim_t s
     cdef key_order_t *p
     cdef const double[::1] submits = submit, estimates = estimate
@@ -282,7 +301,7 @@ def values(program, submit, estimate, size, index, restarts, double now):
     s.submit, s.estimate, s.size, s.restarts = &submits[0], &estimates[0], &sizes[0], <int32_t *>&kills[0]
     p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
     try:
-        set_program(p, &s, program)
+        set_program(p, &s, program, further)
         return np.asarray(every_value(&p.program, &s))
     finally:
         close_state(p)
@@ -291,7 +310,7 @@ def values(program, submit, estimate, size, index, restarts, double now):
 cdef int open_key(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef key_order_t *p = <key_order_t *>open_state(&s.order, sizeof(key_order_t))
-    set_program(p, s, columns["queue_program"])
+    set_program(p, s, columns["queue_program"], columns.get("queue_columns"))
     if columns["queue_program"].static:
         return set_keys(p, s, columns)
     p.live = s.known < s.n

@@ -114,6 +114,10 @@ cdef class Waiting:
             self.made_restarts = integers(self.kills, self.job(), self.n)
         return self.made_restarts
 
+    def __getattr__(self, str name):
+        """A further column of the log."""
+        return self.owner.column_of(name, self.index)
+
 
 cdef bint take(const Py_buffer *view, int32_t n, double *key) noexcept:
     """The numbers in a buffer; False if they are of another kind or number, or not all numbers."""

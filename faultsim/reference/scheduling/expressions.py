@@ -7,26 +7,29 @@ from typing import Any
 from faultsim.errors import OptionError
 from faultsim.policies.expressions import Node, parse
 from faultsim.reference.job import Job
+from faultsim.reference.scheduling.orders import Columns
 
 __all__ = ["check_static", "evaluate", "key"]
 
 
-def key(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
-    return [key_of(job, now, rule["text"]) for job in queue]
+def key(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
+    return [key_of(job, now, rule["text"], columns) for job in queue]
 
 
-def key_of(job: Job, now: float, text: str) -> float:
-    value = evaluate(parse(text), names_of(job, now))
+def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
+    tree = parse(text)
+    further = {name: float(columns[name][job.row]) for name in names_in(tree) & columns.keys()}
+    value = evaluate(tree, {**further, **names_of(job, now)})
     if math.isnan(value):
         raise OptionError(f"key {text!r} is not a number (NaN) for job {job.row} at time {now:g}")
     return value
 
 
-def check_static(jobs: list[Job], rule: dict[str, Any]) -> None:
+def check_static(jobs: list[Job], rule: dict[str, Any], columns: Columns) -> None:
     """ "Without `now`, `wait` and `restarts` it is that of all jobs before the run, as of their submit times"."""
     if "text" in rule and not names_in(parse(rule["text"])) & {"now", "wait", "restarts"}:
         for job in jobs:
-            key_of(job, job.submit, rule["text"])
+            key_of(job, job.submit, rule["text"], columns)
 
 
 def names_in(node: Node) -> set[str]:

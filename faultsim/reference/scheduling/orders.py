@@ -5,6 +5,7 @@ ties".
 """
 
 import math
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -13,25 +14,28 @@ from numpy.typing import NDArray
 
 from faultsim.reference.job import Job
 
+#: The columns of the log that the user gave.
+Columns = Mapping[str, NDArray[Any]]
 
-def arrival(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+
+def arrival(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     """The queue is kept in order of arrival, with "tail" of coming back."""
     return [0.0 for job in queue]
 
 
-def shortest(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+def shortest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     return [job.estimate for job in queue]
 
 
-def largest(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+def largest(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     return [-job.size for job in queue]
 
 
-def wfp3(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+def wfp3(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     return [-(((now - job.submit) / max(job.estimate, 1.0)) ** 3) * job.size for job in queue]
 
 
-def unicef(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+def unicef(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     return [-(now - job.submit) / (math.log2(max(job.size, 2)) * max(job.estimate, 1.0)) for job in queue]
 
 
@@ -41,14 +45,16 @@ class Sorter(Protocol):
     def keys(self, queue: object, now: float) -> NDArray[np.float64]: ...
 
 
-def python(queue: list[Job], now: float, rule: dict[str, Any]) -> list[float]:
+def python(queue: list[Job], now: float, rule: dict[str, Any], columns: Columns) -> list[float]:
     """ "or your own function"."""
-    columns = SimpleNamespace(
-        index=np.array([job.row for job in queue], dtype=np.int32),
+    rows = np.array([job.row for job in queue], dtype=np.int32)
+    seen = SimpleNamespace(**{name: values[rows] for name, values in columns.items()})
+    seen.__dict__.update(
+        index=rows,
         submit=np.array([job.submit for job in queue], dtype=np.float64),
         estimate=np.array([job.estimate for job in queue], dtype=np.float64),
         size=np.array([job.size for job in queue], dtype=np.int32),
         restarts=np.array([job.restarts for job in queue], dtype=np.int32),
     )
     order: Sorter = rule["object"]
-    return list(order.keys(columns, now))
+    return list(order.keys(seen, now))

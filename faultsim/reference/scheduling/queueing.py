@@ -12,7 +12,8 @@ from faultsim.reference.torus.boxes import Box, union
 def queue_order(state: State) -> list[Job]:
     """The queue, head first, as it is gone through in this whole pass."""
     queue = list(state.queue)  # already by its place, and sorting is stable
-    keys = state.rules["order"](queue, state.now, state.settings["scheduler"]["order"]) if queue else []
+    rule = state.settings["scheduler"]["order"]
+    keys = state.rules["order"](queue, state.now, rule, state.world.columns) if queue else []
     return [queue[i] for i in sorted(range(len(queue)), key=keys.__getitem__)]
 
 
