@@ -55,8 +55,7 @@ enum faultsim_change {
 /* One scheduling pass, as a scheduler sees it; good until `schedule` returns.
  *
  * Waiting jobs stand at the places 0 .. waiting - 1, in the order of the queue, and keep them for the whole pass, also
- * those that have been started.  In a pass in which no job could start, a queue whose order changes with time may still
- * be in the order of an earlier pass.
+ * those that have been started.
  */
 typedef struct faultsim_pass_t faultsim_pass_t;
 struct faultsim_pass_t {

@@ -27,6 +27,9 @@ class Compiled(Fcfs):
 
     memory: Any = None
 
+    def goes_by_order(self, state: State) -> bool:
+        return True
+
     def run_pass(self, state: State, order: list[Job]) -> None:
         policy = self.rule["object"]
         if self.memory is None:

@@ -40,6 +40,37 @@ static int slowly(faultsim_pass_t *pass, void *state, void *data)
     return pass->waiting > 0 && *asked > pass->now ? pass->wake(pass, *asked) : 0;
 }
 
+/* Anything that is possible, at random: its decisions depend on all that it is told. */
+static int at_random(faultsim_pass_t *pass, void *state, void *data)
+{
+    uint64_t *seed = state;
+    char *gone = (char *)(seed + 1);
+    for (int32_t place = 0; place < pass->waiting; place++)
+        gone[pass->job[place]] = 0;
+    for (int32_t i = 0; i < 3 * pass->waiting; i++) {
+        int64_t extra = 0;
+        int32_t place, head, started = 0;
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u + (uint64_t)pass->free + (uint64_t)pass->running;
+        place = (int32_t)((*seed >> 33) % (uint64_t)pass->waiting);
+        head = (int32_t)((*seed >> 45) % (uint64_t)pass->waiting);
+        if (gone[pass->job[place]])
+            continue;
+        if (pass->shadow(pass, place, &extra) <= pass->now)
+            *seed += 7;
+        *seed += (uint64_t)extra + (pass->expected_end(pass, head) > pass->now + 3.0);
+        if ((*seed >> 40) % 3 == 0 && pass->fits(pass, place))
+            started = pass->start(pass, place) < 0 ? -1 : 1;
+        else if ((*seed >> 40) % 3 == 1 && head != place && !gone[pass->job[head]])
+            started = pass->backfill(pass, place, head, (int32_t)(*seed >> 50) % 3);
+        if (started < 0)
+            return -1;
+        gone[pass->job[place]] = (char)started;
+    }
+    return pass->waiting > 0 ? pass->wake(pass, pass->now + 1.0 + (double)(*seed >> 61)) : 0;
+}
+
+faultsim_scheduler_t random_table = {
+    FAULTSIM_SCHEDULER_KIND, FAULTSIM_POLICY_VERSION, "at random", at_random, sizeof(uint64_t), 1, NULL};
 faultsim_scheduler_t greedy_table = {FAULTSIM_SCHEDULER_KIND, FAULTSIM_POLICY_VERSION, "greedy", greedy, 0, 0, NULL};
 faultsim_scheduler_t latest_table = {
     FAULTSIM_SCHEDULER_KIND, FAULTSIM_POLICY_VERSION, "latest", latest_first, 0, 0, NULL};

@@ -189,6 +189,12 @@ def test_what_it_remembers_and_passes_that_it_asks_for(library, run):
     assert run.failures is not None or (np.diff(decisions) >= 1).all()
 
 
+@given(run=runs(max_jobs=10), order=st.sampled_from(["arrival", "shortest", "wfp3"]))
+def test_whatever_is_possible_is_the_same_on_both_engines(library, run, order):
+    random = by_symbol(library, "random_table", lambda table: fs.CompiledScheduler(table, order=order))
+    runs_agree(run.with_options(scheduler=random, migration=None, rescheduling=None))
+
+
 @ENGINES
 def test_a_placement_with_data_of_its_own(library, engine):
     class Second(fs.Placement):

@@ -15,7 +15,7 @@ from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport begin_pass, close_gap, keep_range, open_scan
+from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.shadow cimport shadow_from_now
 from faultsim._core.state cimport (
     CHANGED_ALL, EV_WAKE, JOB_QUEUED, end_if_started, queue_t, set_window, sim_t, usable,
@@ -294,9 +294,11 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
     cdef faultsim_pass_t *look = &p.look
-    cdef int code = begin_pass(s)
+    cdef int code = sort_queue(s)
     if code < 0:
         return code
+    if s.order.sort != NULL:
+        s.change = CHANGED_ALL
     if look.engine != p:         # the first pass, also of a copy, which has columns of its own
         look.engine = p
         look.submit, look.estimate, look.size, look.restarts = s.submit, s.estimate, s.size, s.restarts
