@@ -10,7 +10,7 @@ import numpy as np
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.event_loop cimport catch_up
 from faultsim._core.faults.outages cimport fail_node, job_on, repair_now
-from faultsim._core.faults.progress cimport progress_end, progress_extend, progress_know
+from faultsim._core.faults.progress cimport TOO_LATE, progress_end, progress_extend, progress_know
 from faultsim._core.state cimport (
     EV_WAKE, FROM_ARRIVALS, FROM_HOLDS, JOB_DONE, JOB_RUNNING, executed, sim_t, source_next, source_t,
 )
@@ -122,21 +122,23 @@ cdef class Live(Border):
         """A job that has not ended runs longer, or shorter."""
         cdef sim_t *s = &self.s
         cdef int32_t job = self.job_at(row)
-        cdef double before = s.run[job], runtime = s.runtime[job]
+        cdef int code
+        cdef double run, runtime = s.runtime[job]
         if s.state[job] == JOB_DONE:
             self.refuse(f"job {row} has ended")
-        if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now and before != executed(s, job):
+        if s.state[job] == JOB_RUNNING and s.finish[job] <= s.now and s.run[job] != executed(s, job):
             self.refuse(f"job {row} ends now, as was told")
         if not runtime + seconds >= 0.0:
             self.refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {runtime:g} s")
         self.inputs[1][job] = runtime + seconds
-        s.run[job] = executed(s, job)
-        if s.state[job] == JOB_RUNNING and s.run[job] != before:
-            self.translate(progress_extend(s, job))
-            if s.finish[job] < s.now:
+        run = executed(s, job)
+        if s.state[job] != JOB_RUNNING:
+            s.run[job] = run
+        elif run != s.run[job]:
+            code = progress_extend(s, job, run)
+            self.translate(code)
+            if code == TOO_LATE:
                 self.inputs[1][job] = runtime
-                s.run[job] = before
-                self.translate(progress_extend(s, job))
                 self.refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {s.now:g} s")
         catch_up(s)
 

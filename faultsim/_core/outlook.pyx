@@ -196,6 +196,8 @@ cdef class Outlook(Moment):
         self.epoch = s.epoch
         if not m.placed:
             self.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &self.extra)
+            if self.time == INFINITY:
+                self.extra = 0
         else:
             if self.later == NULL:
                 self.later = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))

@@ -6,17 +6,22 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.errors import NotAvailableError
+from faultsim.errors import DecisionError, NotAvailableError
 from faultsim.reference.decisions import Decision
 from faultsim.reference.engine import Run, simulate
+from faultsim.reference.live import Live
+from faultsim.reference.scheduling.queueing import queue_order
+from faultsim.reference.verify import check_instant
 
 
 class ReferenceEngine:
-    """The plain Python engine behind the same calls; it runs a whole log at once, or from decision to decision."""
+    """The plain Python engine behind the same calls.
 
-    n_done = n_handled = 0
+    It runs a whole log at once, or from decision to decision; with ``live`` it is told what happens.
+    """
+
+    n_handled = 0
     acts: list[Any] | None = None
-    now = 0.0
 
     def __init__(
         self,
@@ -28,39 +33,116 @@ class ReferenceEngine:
         world: dict[str, Any] | None = None,
     ) -> None:
         self._arguments = (settings, submit, runtime, estimate, size, world)
-        self._output: dict[str, Any] = {}
-        self._run: Run | None = None
+        self._output: dict[str, Any] | None = None
+        self._made: Run | None = None
+        self._live: Live | None = None
+        if world is not None and world.get("live"):
+            self._made = self._live = Live(settings, submit, runtime, estimate, size, world=world)
+
+    @property
+    def _run(self) -> Run:
+        if self._made is None:
+            self._made = Run(*self._arguments)
+        return self._made
+
+    # -- running
 
     def advance(self, until: float = math.inf) -> Decision | None:
         """To the next decision from outside."""
-        if self._run is None:
-            self._run = Run(*self._arguments)
-        decision = self._run.advance(until)
-        state = self._run.state
-        self.n_done, self.now = len(state.done), state.now
-        if self.n_done == len(state.jobs):
-            self._output = self._run.output()
-        return decision
+        return self._run.advance(until)
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is to be decided now."""
+        run = self._run
+        return None if run.waits is None else Decision(run.state, run.waits, queue_order(run.state))
+
+    def is_open(self, decision: Decision) -> bool:
+        """Whether it is the one that is to be decided now."""
+        return decision.is_of(self._run.state)
 
     def run(self, budget: int, until: float = math.inf) -> str:
-        if until != math.inf or self._run is not None:
+        if self._live is not None:
+            return "decide" if self._live.go_on(until) else "done"
+        if until != math.inf or self._made is not None:
             self._whole()
         self._output = simulate(*self._arguments)
-        self.n_done, self.now = len(self._arguments[1]), self._output["makespan_end"]
         return "done"
 
     def output(self) -> dict[str, Any]:
-        return self._output
+        return self._run.output() if self._output is None else self._output
 
     def output_so_far(self) -> dict[str, Any]:
-        self._run = self._run or Run(*self._arguments)
         return self._run.output_so_far()
 
     def _whole(self, *_: object) -> NoReturn:
         raise NotAvailableError('the reference engine runs a whole log at once; step with engine="core"')
 
-    step = copy = verify = queue = running = decision = next_time = _whole
+    step = copy = _whole
+
+    # -- what there is
+
+    @property
+    def n_done(self) -> int:
+        if self._output is not None:
+            return len(self._arguments[1])
+        return 0 if self._made is None else len(self._made.state.done)
+
+    @property
+    def now(self) -> float:
+        if self._output is not None:
+            return float(self._output["makespan_end"])
+        return 0.0 if self._made is None else self._made.state.now
+
+    @property
+    def _open(self) -> Live:
+        return self._live or self._whole()
+
+    @property
+    def next_time(self) -> float:
+        return self._open.coming.next_time()
+
+    @property
+    def n_events(self) -> int:
+        """For pickles, which repeat the acts of decisions too: nobody keeps them here."""
+        return int(self._whole())
 
     @property
     def free(self) -> int:
-        return int(self._whole())
+        return self._open.state.free
+
+    @property
+    def lost_work(self) -> float:
+        return sum(job.lost_work for job in self._open.state.jobs)
+
+    def queue(self) -> NDArray[np.int32]:
+        return np.array([job.row for job in queue_order(self._open.state)], np.int32)
+
+    def running(self) -> NDArray[np.int32]:
+        return np.sort(np.array([job.row for job in self._open.state.running], np.int32))
+
+    def verify(self) -> None:
+        check_instant(self._open.state, between=True)
+
+    # -- what the caller tells
+
+    @property
+    def _told(self) -> Live:
+        if self._live is None:
+            raise DecisionError("only a simulation that was made with live= takes this")
+        return self._live
+
+    def submit(self, *columns: Any) -> None:
+        self._told.submit(*columns)
+
+    def end_job(self, row: Any) -> None:
+        self._told.end_job(row)
+
+    def extend_job(self, row: Any, seconds: float) -> None:
+        self._told.extend_job(row, seconds)
+
+    def fail_node(self, node: Any, downtime: float) -> None:
+        self._told.fail_node(node, downtime)
+
+    def repair_node(self, node: Any) -> None:
+        self._told.repair_node(node)

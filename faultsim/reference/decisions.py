@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from faultsim.errors import DecisionError
+from faultsim.reference.changes import Changes, changes_since
 from faultsim.reference.faults.failures import requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
@@ -21,9 +22,9 @@ class Decision:
     def __init__(self, state: State, kind: str, order: list[Job]) -> None:
         state.n_decisions += 1
         self._state, self.kind, self._at, self._number = state, kind, state.now, state.n_decisions
-        rows = state.world.rows
-        self._rows = list(range(len(state.jobs))) if rows is None else rows.tolist()
+        self._rows = [job.row for job in state.jobs]
         self._jobs = dict(zip(self._rows, state.jobs, strict=True))
+        self._since = state.told
         self._order = order
         self.disturbed = state.disturbed or (kind == "schedule" and state.overdue())
         if kind == "schedule":
@@ -48,7 +49,7 @@ class Decision:
     def running(self) -> "Table":
         """The jobs that hold nodes, by row."""
         self._check()
-        return Table(self, lambda: sorted(self._state.running, key=lambda job: job.index))
+        return Table(self, lambda: sorted(self._state.running, key=lambda job: job.row))
 
     @property
     def free(self) -> int:
@@ -79,6 +80,14 @@ class Decision:
             return busy
         bits = state.blocked
         return np.array([bool(bits >> node & 1) for node in range(state.nodes)]).reshape(state.table.shape)
+
+    @property
+    def changes(self) -> Changes:
+        """What happened since the last decision."""
+        self._check()
+        if not self._state.recording:
+            self._refuse("only a simulation that was made with live= or record=True keeps what has changed")
+        return changes_since(self._state, self._since)
 
     def foreseen(self, window: float) -> Any:
         """Predictions that touch (now, now + window]."""
@@ -183,12 +192,18 @@ class Decision:
 
     # -- below
 
+    def is_of(self, state: State) -> bool:
+        """Whether it is the one that is open."""
+        return self._state is state and self._number == state.n_decisions
+
     def _refuse(self, text: str) -> NoReturn:
         raise DecisionError(text)
 
     def _check(self) -> None:
         if self._number != self._state.n_decisions:
             self._refuse(f"this decision (at {self.now:g} s) is over: the simulation has gone on")
+        if self._state.world.live:  # somebody may have told what changes the queue
+            self._order[:] = queue_order(self._state)
 
     def _act(self) -> None:
         if self._state.rules["scheduler"].decides:
@@ -197,6 +212,8 @@ class Decision:
 
     def _find(self, row: int) -> Job:
         self._check()
+        if len(self._jobs) != len(self._state.jobs):
+            self._jobs = {job.row: job for job in self._state.jobs}
         if row not in self._jobs:
             self._refuse(f"there is no job {row}")
         return self._jobs[row]

@@ -7,6 +7,7 @@ marks is in the page's words.  Every module names its section.
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -110,14 +111,15 @@ class Run:
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
         check_static(jobs, settings["scheduler"]["order"], state.world.columns)
-        state.now = self.begin = jobs[0].submit if jobs else 0.0
+        state.now = state.clock = self.begin = jobs[0].submit if jobs else 0.0
         self.coming = Coming(state, before_the_first_submit(state))
         self._steps, self._step = self.steps(), ""
+        self.waits: str | None = None  # the kind of decision that the caller has
 
     def steps(self) -> Iterator[str]:
         """Run it: "instant" before each instant, "decide" at each pass that waits for somebody outside."""
         state = self.state
-        while len(state.done) < len(state.jobs):
+        while state.world.live or len(state.done) < len(state.jobs):
             yield "instant"
             t = self.coming.next_time()
             if t == math.inf:
@@ -135,27 +137,48 @@ class Run:
 
     def advance(self, until: float = math.inf) -> Decision | None:
         """As `faultsim.Simulation.advance`."""
+        if not until >= self.state.now:
+            raise DecisionError(f"advance(until={until:g}): it is {self.state.now:g} s already")
+        if self.go_on(until):
+            return self.hand_out("schedule")
+        if until == math.inf:
+            return None
+        self.state.now = max(until, self.state.now)
+        return self.hand_out("time")
+
+    def go_on(self, until: float) -> bool:
+        """All events up to then; whether somebody outside has to decide before."""
         state = self.state
-        if not until >= state.now:
-            raise DecisionError(f"advance(until={until:g}): it is {state.now:g} s already")
-        number = state.n_decisions
+        before = state.n_decisions, self.waits
         state.n_decisions += 1
-        while len(state.done) < len(state.jobs):
+        self.waits = None
+        while not self.is_over(until):
             if self._step == "instant" and not self.coming.next_time() <= min(until, LATEST):
                 break
             self._step = next(self._steps, "")
             if self._step == "decide":
-                return Decision(state, "schedule", queue_order(state))
-        if until == math.inf:
-            if len(state.done) < len(state.jobs):
-                state.n_decisions = number
-                raise DecisionError(self.deadlock())
-            return None
-        advance(state, max(until, state.now))
-        return Decision(state, "time", queue_order(state))
+                return True
+        if until == math.inf and len(state.done) < len(state.jobs):
+            state.n_decisions, self.waits = before
+            raise DecisionError(self.deadlock())
+        return False
+
+    def hand_out(self, kind: str) -> Decision:
+        """To the caller, who is told of changes once."""
+        state = self.state
+        self.waits = kind
+        decision = Decision(state, kind, queue_order(state))
+        state.told = len(state.diary), len(state.places)
+        return decision
+
+    def is_over(self, until: float) -> bool:
+        """Whether nothing is left to happen until then."""
+        return len(self.state.done) == len(self.state.jobs)
 
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
+        if self.state.world.live and self.state.running:
+            return f"{len(self.state.running)} jobs run without an end: nothing else will happen"
         return f"deadlock: {len(self.state.queue)} jobs wait, none was started, and nothing else will happen"
 
     def output(self) -> dict[str, Any]:
@@ -163,15 +186,19 @@ class Run:
         state = self.state
         accounts = ledger(state, state.jobs)
         if state.checking:
-            check_end(state, accounts, self.begin, state.now)
-        return output(state, state.jobs, accounts, self.begin)
+            check_end(state, accounts, self.begin, state.clock)
+        found = output(state, by_row(state.jobs), accounts, self.begin)
+        if state.world.live:
+            found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
+        return found
 
     def output_so_far(self) -> dict[str, Any]:
         """The same of a run that is not over (model.md#partial)."""
-        state = self.state
-        jobs = [so_far(state, job) for job in state.jobs]
+        state = copy(self.state)
+        state.catch_up()
+        jobs = [so_far(state, job) for job in by_row(state.jobs)]
         found = output(state, jobs, ledger(state, jobs), self.begin)
-        found["state"] = np.array([what_became_of(state, job) for job in state.jobs], dtype=np.int8)
+        found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         if state.recording:
             found["allocations"]["end"][sorted(state.open_place.values())] = state.now
         return found
@@ -396,12 +423,20 @@ def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: flo
         "passes": state.passes,
         "ledger": accounts,
         "makespan_begin": begin,
-        "makespan_end": state.now,
+        "makespan_end": state.clock,
     }
     if state.recording:
         result["events_table"] = events_table(state)
         result["allocations"] = allocations(state)
+        place = {job.index: i for i, job in enumerate(jobs)} | {-1: -1}
+        for table in (result["events_table"], result["allocations"]):
+            table["job"] = np.array([place[index] for index in table["job"].tolist()], dtype=np.int32)
     return result
+
+
+def by_row(jobs: list[Job]) -> list[Job]:
+    """In the order in which they were submitted to the simulation."""
+    return sorted(jobs, key=lambda job: job.row)
 
 
 def events_table(state: State) -> dict[str, np.ndarray[Any, Any]]:

@@ -18,6 +18,8 @@ class World:
         begin == end for a dated one.
     p : float
         Probability of each prediction.
+    live : bool
+        Whether the caller owns time, jobs and failures.
     rows, columns : array or None, mapping
         Rows of the jobs in the user's log (None: the same), and the columns of that.
     ticks : list of (time, nodes)
@@ -32,6 +34,7 @@ class World:
         self.predictions: list[tuple[float, float, int]] = rows(predictions, "begin", "end", "node")
         self.p = float(predictions["p"]) if predictions else 0.0
         self.rows, self.columns = given.get("rows"), given.get("columns", {})
+        self.live = bool(given.get("live", False))
         self.ticks: list[tuple[float, frozenset[int]]] = ticks(given.get("ticks"))
 
     def failing(self, begin: float, end: float) -> set[int]:

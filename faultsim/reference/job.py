@@ -5,6 +5,7 @@ length), then work with planned checkpoints in between.  Whatever ends a stretch
 migration, the finish) closes it, which books its time by the clock; `set_out` opens the next.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ class Job:
     backfilled: bool = False
     row: int = -1  # in the log that the user gave
     wanted: float = 0.0  # run time without the limit that overrun="kill" sets
+    done: float | None = None  # what it had done when somebody said that it ends
 
     # the stretch that it is in, or what is left of the last one
     lead: str = "restart"
@@ -99,7 +101,7 @@ class Job:
     @property
     def timed_out(self) -> bool:
         """Whether its limit ends it: it "is killed at the estimate" (model.md#overrun)."""
-        return self.wanted > self.runtime == self.estimate
+        return self.done is None and self.wanted > self.runtime == self.estimate
 
     @property
     def useful(self) -> float:
@@ -111,9 +113,11 @@ class Job:
 # -- times
 
 
-def planned(job: Job, left: float) -> int:
+def planned(job: Job, left: float) -> float:
     """n(L): "the number of k >= 1 with L - k W > C: a checkpoint is skipped when what remains then is C or less"."""
     n = 0
+    if left == math.inf and job.interval > 0.0:
+        return math.inf  # nobody knows its run time
     while job.interval > 0.0 and left - (n + 1) * job.interval > job.cost:
         n += 1
     return n
@@ -121,7 +125,7 @@ def planned(job: Job, left: float) -> int:
 
 def duration(job: Job, left: float) -> float:
     """Work and planned checkpoints: L + n(L) C."""
-    return left + planned(job, left) * job.cost
+    return left + planned(job, left) * job.cost if left < math.inf else left
 
 
 def expected_if_started(job: Job, start: float) -> float:

@@ -60,6 +60,7 @@ class State:
         self.recording = bool(settings["record"])
 
         self.now = 0.0
+        self.clock = 0.0  # up to where idle and down time are counted
         self.queue: list[Job] = []  # by (submit, index) and Requeue's place
         self.running: list[Job] = []  # in order of decision; those in their start delay and held ones too
         self.done: list[Job] = []
@@ -92,6 +93,7 @@ class State:
 
         self.n_decisions = 0  # the last of them is open
         self.wakes: list[float] = []  # passes that somebody outside has asked for
+        self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0
@@ -99,6 +101,17 @@ class State:
         self.places: list[tuple[int, float, float, Box | list[int]]] = []  # job, begin, end, where
         self.open_place: dict[int, int] = {}  # job -> its row in places
         self.idle_no_demand = self.idle_demand = self.down_time = 0.0
+
+    def catch_up(self) -> None:
+        """Idle despite demand is "min(free, nodes requested by the queue), over time", down "nodes that are down and
+        not held by a job, over time".
+        """
+        gap = self.now - self.clock
+        wanted = min(self.free, sum(job.size for job in self.queue))
+        self.idle_demand += wanted * gap
+        self.idle_no_demand += (self.free - wanted) * gap
+        self.down_time += self.down * gap
+        self.clock = self.now
 
     # -- the only ways in which nodes change hands
 
@@ -108,6 +121,7 @@ class State:
         model.md#lead-phase: "A job decided at t starts at `start` = t + start_delay. If it was killed before, a *lead
         phase* of `restart_cost` seconds follows".
         """
+        self.catch_up()
         self.queue.remove(job)
         self.running.append(job)
         job.decision = self.now
@@ -128,6 +142,7 @@ class State:
 
     def leave(self, job: Job) -> None:
         """The job leaves its nodes, at its finish or when it is killed: its holding period is over."""
+        self.catch_up()
         self.running.remove(job)
         started = min(job.start, self.now)
         job.start_delay += started - job.decision
@@ -153,6 +168,8 @@ class State:
         """FINISH: the job's nodes are free again."""
         close_stretch(job, self.now)
         unpause(job, self.now)
+        if job.done is not None:
+            job.runtime = job.done
         self.write(FINISH, job)
         self.leave(job)
         self.done.append(job)

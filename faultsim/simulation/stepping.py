@@ -1,5 +1,6 @@
 """`Simulation`: a run, step by step."""
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import External, Scheduler
 from faultsim.results.result import Result
@@ -58,7 +59,7 @@ class Simulation:
     ) -> None:
         engine = options.pop("engine", "core")
         if checks.whole("live", live, low=0, high=_MOST_JOBS, unit="jobs"):
-            _check_live(log, live, engine, options)
+            _check_live(log, live, options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
         run = Run(log, machine, **options)
         mask = _which("unknown", unknown, log)
@@ -88,11 +89,19 @@ class Simulation:
         except KeyboardInterrupt:
             self._note("_slice", self._execution.engine.n_handled - begun)
             raise
+        except DecisionError:
+            self._note("_until_refused", "run", until)
+            raise
         self._note("run", until)
 
     def _slice(self, events: int) -> None:
         if events:
             self._execution.engine.run(events)
+
+    def _until_refused(self, name: str, *arguments: Any) -> None:
+        """Time may have passed until it came to a deadlock."""
+        with suppress(DecisionError):
+            getattr(self, name)(*arguments)
 
     def _note(self, name: str, *arguments: Any, **options: Any) -> None:
         if self._execution.engine.acts is not None:
@@ -108,7 +117,11 @@ class Simulation:
         >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
         (True, 3.0, True, 13.0, False)
         """
-        more = bool(self._execution.engine.step())
+        try:
+            more = bool(self._execution.engine.step())
+        except DecisionError:
+            self._note("_until_refused", "step")
+            raise
         self._note("step")
         return more
 
@@ -141,7 +154,11 @@ class Simulation:
         >>> sim.advance() is None, sim.now
         (True, 15.0)
         """
-        self._last = self._execution.engine.advance(INFINITY if until is None else until)
+        try:
+            self._last = self._execution.engine.advance(INFINITY if until is None else until)
+        except DecisionError:
+            self._note("_until_refused", "advance", until)
+            raise
         self._note("advance", until)
         return self._last
 
@@ -399,10 +416,8 @@ def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:
     return mask.copy()
 
 
-def _check_live(log: Workload, live: int, engine: str, options: dict[str, Any]) -> None:
+def _check_live(log: Workload, live: int, options: dict[str, Any]) -> None:
     if live < len(log):
         raise OptionError(f"live={live} must be at least the {len(log)} jobs of the log: how many jobs there will be")
-    if engine != "core":
-        raise NotAvailableError(f"live= is not available with engine={engine!r}: use engine='core'")
     if options.get("oversized", "error") != "error" or options.get("estimates", "requested") == "actual":
         raise OptionError("live= takes oversized='error' and no estimates='actual'")

@@ -148,10 +148,14 @@ def test_jobs_are_submitted_in_any_order(run, data):
     np.testing.assert_allclose(result.jobs["runtime"], expected.jobs["runtime"], rtol=0, atol=1e-9)
 
 
+ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
+
+
+@ENGINES
 @given(told_runs())
-def test_what_is_told_in_time_is_as_if_known_from_the_start(run):
-    result, expected = told(run, by_hand=False), run.simulate()
-    assert_equal(result, expected, but=("runtime",))
+def test_what_is_told_in_time_is_as_if_known_from_the_start(engine, run):
+    result, expected = told(run, by_hand=False, engine=engine), run.simulate(engine=engine)
+    assert_equal(result, expected, but=("runtime",) if engine == "core" else ("runtime", "ledger"))
     np.testing.assert_allclose(result.jobs["runtime"], expected.jobs["runtime"], rtol=0, atol=1e-9)
 
 
@@ -324,7 +328,6 @@ test_what_is_not_live = refusals(
     ({"unknown": True}, "unknown run times are told later: give live="),
     ({"live": 9, "unknown": [True]}, "unknown must be True, False or one of these for each of 4 jobs"),
     ({"live": 9, "unknown": True, "estimates": 2.0}, "estimates=2.0 are of run times, and some are unknown"),
-    ({"live": 5, "engine": "reference"}, "live= is not available with engine='reference'"),
     ({"live": 5, "oversized": "drop"}, "live= takes oversized='error'"),
 )
 
@@ -348,6 +351,13 @@ def test_numbers_that_are_none(name):
     for act in (sim.finish, lambda job: sim.extend(job, 5), sim.down, sim.up, lambda node: sim.fail(node, 2)):
         with pytest.raises(fs.DecisionError, match=r"there is no|whole number"):
             act(name)
+
+
+def test_the_reference_engine_takes_no_copies():
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9, engine="reference")
+    for act in (sim.copy, lambda: pickle.dumps(sim)):
+        with pytest.raises(fs.NotAvailableError, match="runs a whole log at once"):
+            act()
 
 
 # -- copies, pickles, rollouts

@@ -38,8 +38,11 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
 # The same for a job that stood still (held), where nothing is broken off.
 cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                          double unsaved) noexcept nogil
-# A job on nodes has another run time (sim_t.run), known or not (inf); ends now, with what it has done as run time.
-cdef int progress_extend(sim_t *s, int32_t job) noexcept nogil
+# A job on nodes has another run time, known or not (inf): TOO_LATE, and as before, if it would have ended before now.
+cdef enum:
+    TOO_LATE = 1
+cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil
+# It ends now, with what it has done as run time.
 cdef int progress_end(sim_t *s, int32_t job) noexcept nogil
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
 # A move of rescheduling interrupts what is in progress: the new expected end that it would have; and do it.

@@ -228,8 +228,15 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
     return reckon(s, job)
 
 
-cdef int progress_extend(sim_t *s, int32_t job) noexcept nogil:
+cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil:
+    cdef progress_t *p = progress_of(s, job)
+    cdef double before = s.run[job], finish = s.finish[job], plan = p.planned
+    s.run[job] = run
     settle(s, job)
+    if s.finish[job] < s.now:
+        s.run[job], s.finish[job], p.planned = before, finish, plan
+        return TOO_LATE
+    p.eventful |= p.planned > 0.0
     return push_known(&s.heap, s.finish[job], EV_FINISH, job)
 
 

@@ -1,0 +1,135 @@
+"""A caller that owns time, jobs and failures (model.md#owned), in plain Python."""
+
+import math
+import operator
+from typing import Any, NoReturn
+
+from faultsim.errors import DecisionError
+from faultsim.reference.engine import Run, make_jobs
+from faultsim.reference.faults.failures import end_holds, fail, foresee_hold, repair
+from faultsim.reference.job import Job, duration, where
+from faultsim.reference.scheduling.expressions import check_static
+
+
+class Live(Run):
+    """A run that is told what happens; the parameters are those of `Run`, of which only the first jobs are known."""
+
+    def __init__(self, settings: dict[str, Any], *columns: Any, world: dict[str, Any]) -> None:
+        known = world["known"]
+        self.room = len(columns[0])
+        submit, runtime, estimate, size = (column[:known] for column in columns)
+        super().__init__(settings, submit, runtime, estimate, size, world)
+
+    # -- jobs
+
+    def submit(
+        self, submit: Any, runtime: Any, estimate: Any, size: Any, interval: Any, key: Any, columns: Any, further: Any
+    ) -> None:
+        """ "Jobs arrive, now or later, also ahead of others that have not arrived yet. Their rows follow those of all
+        jobs so far".
+        """
+        state, n = self.state, len(self.state.jobs)
+        if n + len(submit) > self.room:
+            refuse(f"live={self.room} is room for so many jobs: {n} are there, and {len(submit)} more do not fit")
+        if submit[0] < state.now:
+            refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {state.now:g} s already")
+        new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval)
+        for i, job in enumerate(new):
+            job.row = n + i
+        check_static(new, state.settings["scheduler"]["order"], columns)
+        to_come = sorted(self.coming.arrivals + new, key=lambda job: (job.submit, job.row))
+        here = [job for job in state.jobs if job not in self.coming.arrivals]
+        state.jobs[:] = here + to_come
+        for index, job in enumerate(state.jobs):
+            job.index = index
+        self.coming.arrivals[:] = to_come
+        state.world.columns = columns
+
+    def end_job(self, row: Any) -> None:
+        """ "What it has done is its run time"."""
+        state, job = self.state, self.job_at(row)
+        if job not in state.running or job.held or job.start > state.now:
+            refuse(f"job {row} cannot end: it is not running at {state.now:g} s")
+        state.catch_up()
+        if job.finish > state.now:
+            job.done = where(job, state.now).progress
+            job.finish = state.now
+
+    def extend_job(self, row: Any, seconds: float) -> None:
+        """ "The run time of a job is longer or shorter than was said; what it has done stays"."""
+        state, job = self.state, self.job_at(row)
+        if job in state.done:
+            refuse(f"job {row} has ended")
+        if job.done is not None and job.done != job.runtime:
+            refuse(f"job {row} ends now, as was told")
+        wanted = job.wanted + seconds
+        if not wanted >= 0.0:
+            refuse(f"job {row} cannot be extended by {seconds:g} s: it runs for {job.wanted:g} s")
+        runtime = min(wanted, job.estimate) if state.settings["overrun"] == "kill" else wanted
+        if job in state.running and not job.held and runtime != job.runtime:
+            finish = job.t0 + duration(job, max(0.0, runtime - job.after))
+            if finish < state.now:
+                refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {state.now:g} s")
+            job.finish = finish
+        state.catch_up()
+        job.wanted, job.runtime, job.done = wanted, runtime, None
+
+    # -- nodes
+
+    def fail_node(self, node: Any, downtime: float) -> None:
+        """ "A node fails at t, as in section 8"."""
+        state, number = self.state, self.node_at(node)
+        job = state.holder(number)
+        if job is not None and not job.held and job.finish <= state.now:
+            refuse(f"node {number} has job {job.row}, which ends now: let it end first")
+        state.catch_up()
+        effect = fail(state, number, downtime)
+        state.events += 1
+        end_holds(state)
+        if effect:
+            state.wakes.append(state.now)
+
+    def repair_node(self, node: Any) -> None:
+        """ "It is repaired at t"."""
+        state, number = self.state, self.node_at(node)
+        if number not in state.up:
+            refuse(f"node {number} is not down")
+        state.catch_up()
+        repair(state, number)
+        state.events += 1
+        job = state.holder(number)
+        if job is not None and job.held:
+            foresee_hold(state, job)
+        state.wakes.append(state.now)
+
+    # -- below
+
+    def job_at(self, row: Any) -> Job:
+        """The job of a row."""
+        jobs = {job.row: job for job in self.state.jobs}
+        try:
+            number = operator.index(row)
+        except TypeError:
+            refuse(f"a job is named by its row, a whole number, not by {row!r:.60}")
+        if number not in jobs:
+            refuse(f"there is no job {number}: the log has rows 0 to {len(jobs) - 1}")
+        return jobs[number]
+
+    def node_at(self, node: Any) -> int:
+        """A node that there is."""
+        try:
+            number = operator.index(node)
+        except TypeError:
+            refuse(f"a node is named by a whole number, not by {node!r:.60}")
+        if not 0 <= number < self.state.nodes:
+            refuse(f"there is no node {number}: nodes are 0 to {self.state.nodes - 1}")
+        return number
+
+    def is_over(self, until: float) -> bool:
+        """There is always more that may be told; without a time to reach, the end of all jobs is the end."""
+        return until == math.inf and super().is_over(until)
+
+
+def refuse(text: str) -> NoReturn:
+    """Nothing has changed."""
+    raise DecisionError(text)

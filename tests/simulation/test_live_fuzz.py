@@ -1,0 +1,266 @@
+"""Random acts, legal and illegal, of a caller that owns time: nothing breaks, what is refused was never there, and the
+reference engine agrees at each of them.
+"""
+
+import contextlib
+import math
+import pickle
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from simulation.test_decision_fuzz import CHANGES, COLUMNS, outcome, random_act
+from simulation.test_decision_fuzz import seen as seen_of_decision
+
+import faultsim as fs
+from helpers.deciders import easy
+from helpers.results import assert_equal
+
+ROOM = 14
+MACHINES = [fs.Cluster(5), fs.Torus(2, 2, 2), fs.Torus(3, 1, 2, wrap=False)]
+SCHEDULERS = [
+    fs.External(),
+    fs.External(order="largest"),
+    fs.Fcfs(),
+    fs.EasyBackfill(),
+    fs.EasyBackfill(repairs="unknown"),
+    fs.EasyBackfill(order="saf"),
+    fs.Fcfs(order="wfp3"),
+    fs.Backfill(2),
+    fs.ConservativeBackfill(),
+    fs.ConservativeBackfill(order=fs.Key("wait / estimate")),
+]
+#: Names of jobs and nodes that are none.
+STRANGE = [-1, 99, 2**31, 2**63, 2**80, -(2**70), 1.0, None, "0"]
+ERRORS = (fs.DecisionError, fs.OptionError, fs.InputError)
+
+
+@st.composite
+def live_runs(draw):
+    """Options of a live simulation, its first jobs, and which of them have run times."""
+    machine = draw(st.sampled_from(MACHINES))
+    log = jobs_at(random.Random(draw(st.integers(0, 2**32))), machine, draw(st.integers(1, 5)), 0.0)
+    options = {
+        "scheduler": draw(st.sampled_from(SCHEDULERS)),
+        "recovery": draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)])),
+        "checkpointing": draw(st.sampled_from([None, None, fs.Periodic(3, cost=1), fs.Periodic(5, cost=0)])),
+        "overrun": draw(st.sampled_from(["extend", "kill"])),
+        "start_delay": draw(st.sampled_from([0.0, 0.0, 2.0])),
+        "unknown": draw(st.booleans()),
+    }
+    return log, machine, options
+
+
+def jobs_at(rng, machine, n, begin):
+    return fs.Workload(
+        submit=np.sort([begin + rng.choice([0, 0, 1, 2.5, 7, 20]) for _ in range(n)]),
+        runtime=[rng.choice([0, 1, 4, 9.5, 30]) for _ in range(n)],
+        size=[rng.randint(1, machine.nodes) for _ in range(n)],
+        estimate=[rng.choice([1, 5, 10, 40]) for _ in range(n)],
+        user=[rng.randrange(3) for _ in range(n)],
+    )
+
+
+def random_told(rng, sim, machine, n):
+    """A name, positional and keyword arguments: sensible or not."""
+    running, now = sim.running.tolist(), sim.now
+    job = rng.choice([*running, *running, rng.randrange(n + 1), rng.choice(STRANGE)])
+    node = rng.choice([rng.randrange(machine.nodes)] * 6 + [rng.choice(STRANGE)])
+    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up"])
+    if name == "submit":
+        begin = now if rng.random() < 0.9 else now - 1
+        log = jobs_at(rng, machine, rng.randint(1, 3), max(begin, 0.0))
+        return name, (log,), {"unknown": rng.choice([False, True, [rng.random() < 0.5 for _ in range(len(log))], 3])}
+    if name == "finish":
+        return name, (job,), {}
+    if name == "extend":
+        return name, (job, rng.choice([0, 1, 3.5, -1, -2.5, -50, math.inf, -math.inf, math.nan, "a"])), {}
+    if name == "fail":
+        return name, (node, rng.choice([0, 0, 1, 2.5, 20, -1, math.inf, math.nan])), {}
+    return name, (node,), {}
+
+
+def result_of(sim, act):
+    """What came of an act, comparable."""
+    name, args, kwargs = act
+    try:
+        return getattr(sim, name)(*args, **kwargs)
+    except ERRORS as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def seen(sim, d):
+    """All that is to be seen."""
+    shown = {name: getattr(sim, name) for name in ("now", "free", "n_done", "lost_work")}
+    shown |= {"queue": sim.queue.tolist(), "running": sim.running.tolist()}
+    if d is not None:
+        columns = ["kind", "at", "left", "disturbed", "down", "repairs", "occupancy", "foreseen", *COLUMNS]
+        columns += ["runs", "sizes", "starts", "ends", "where"]
+        shown |= dict(zip(columns, seen_of_decision(d), strict=True)) | {"user": d.queue.user.tolist()}
+        shown["shadows"] = [(d.shadow(row), d.fits(row)) for row in d.queue]
+    return shown
+
+
+def comparable(shown, kind):
+    """What both engines show; where a built-in scheduler decides, a pass without starts leaves the queue as it was."""
+    if kind is fs.External:
+        return shown
+    shown["queue"].sort()
+    return {name: value for name, value in shown.items() if name not in (*COLUMNS, "disturbed", "user", "shadows")}
+
+
+def go_on(sim, until):
+    try:
+        return sim.advance(until)
+    except fs.DecisionError as error:
+        return f"deadlock: {type(error).__name__}"
+
+
+def check(case, seed, steps=25):
+    """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
+    log, machine, options = case
+    rng, kind = random.Random(seed), type(options["scheduler"])
+    sims = [fs.Simulation(log, machine, live=ROOM, engine=name, **options) for name in ("core", "core", "reference")]
+    found = [None] * 3
+    while steps or not sims[0].done:
+        steps = max(steps - 1, 0)
+        if not steps:
+            finish_all(sims, rng)
+        for _ in range(rng.randrange(5) if steps else 0):
+            told_now(rng, sims, found, machine, kind)
+        if rng.random() < 0.15:
+            sims[0] = rng.choice([sims[0].copy, lambda: pickle.loads(pickle.dumps(sims[0]))])()
+            found[0] = sims[0].decision if found[0] is not None else None
+        if not steps and kind is fs.External and found[0] is not None:
+            for d in found:
+                easy(d)
+        until = sims[0].now + rng.choice([0, 0.25, 1, 5, 17]) if steps or rng.random() < 0.5 else None
+        found = [go_on(sim, until) for sim in sims]
+        assert len({isinstance(each, str) for each in found}) == 1, found
+        if found[0] is None or isinstance(found[0], str):
+            found = [None] * 3
+            continue
+        changes = [each.changes.tolist() for each in found]
+        assert changes[0] == changes[1] == changes[2]
+        shown = [seen(sim, d) for sim, d in zip(sims, found, strict=True)]
+        assert shown[0] == shown[1]
+        assert comparable(shown[0], kind) == comparable(shown[2], kind)
+        for sim in sims:
+            sim.verify()
+    results = [sim.result() for sim in sims]
+    assert_equal(results[0], results[1])
+    assert_equal(results[0], results[2], but=("ledger", *SUMS))
+    for name in SUMS:
+        np.testing.assert_allclose(results[0].jobs[name], results[2].jobs[name], rtol=1e-9, atol=1e-7)
+    assert results[0].ledger == pytest.approx(results[2].ledger, rel=1e-9, abs=1e-7)
+
+
+SUMS = ("runtime", "lost_work", "checkpoint_time", "restart_time", "failure_wait", "bounded_slowdown")
+
+
+def told_now(rng, sims, found, machine, kind):
+    """One act on all three, which must agree; a refused one changes nothing."""
+    d = found[0]
+    n = len(sims[0].log)
+    by_decision = d is not None and kind is fs.External and rng.random() < 0.4
+    act = random_act(rng, d, n) if by_decision else random_told(rng, sims[0], machine, n)
+    before = seen(sims[0], d)
+    if by_decision:
+        came = outcome(d, act)
+        assert came == outcome(found[2], act), act
+        taken = came != "refused" and act[0] in CHANGES
+        if taken:
+            assert outcome(found[1], act) == came
+    else:
+        came = result_of(sims[0], act)
+        assert came == result_of(sims[2], act), act
+        taken = came is None
+        if taken:
+            assert result_of(sims[1], act) is None
+    for sim in (sims[0], sims[2]):
+        sim.verify()
+    if not taken:
+        assert seen(sims[0], d) == before, act
+    assert comparable(seen(sims[0], d), kind) == comparable(seen(sims[2], found[2]), kind), act
+
+
+def finish_all(sims, rng):
+    """All nodes come up, and all jobs end by and by."""
+    jobs = [job for job in sims[0].running.tolist() if rng.random() < 0.7]
+    for act in [("up", node) for node in range(8)] + [("finish", job) for job in jobs]:
+        assert len({result_of(sim, (act[0], act[1:], {})) for sim in sims}) == 1, act
+
+
+@given(live_runs(), st.integers(0, 2**32))
+def test_random_acts_of_a_caller_that_owns_time(case, seed):
+    check(case, seed)
+
+
+def test_acts_from_another_thread():
+    log, machine = fs.synthetic.lublin(400, 1, nodes=64), fs.Cluster(64)
+    sim = fs.Simulation(log, machine, live=3000, scheduler=fs.External())
+    rng, broken, told, over = random.Random(1), [], set(), []
+
+    def go_on_alone():
+        while not over:
+            try:
+                easy(sim.advance(sim.now + 100))
+                time.sleep(rng.choice([0, 0.0004]))  # nearly always the threads meet inside the engine
+            except (fs.DecisionError, fs.EngineError) as error:
+                with contextlib.suppress(fs.DecisionError, fs.EngineError):
+                    easy(sim.decision or sim.advance(sim.now))
+                broken.extend([error] if not any(word in str(error) for word in EXPECTED) else [])
+
+    thread = threading.Thread(target=go_on_alone)
+    thread.start()
+    for _ in range(600):
+        time.sleep(0.0002)
+        with contextlib.suppress(*ERRORS, fs.EngineError):
+            act = random_told(rng, sim, machine, 400)
+            getattr(sim, act[0])(*act[1], **act[2] | ({"unknown": False} if act[0] == "submit" else {}))
+            told.add(act[0])
+        with contextlib.suppress(fs.DecisionError, fs.EngineError):
+            rng.choice([sim.verify, sim.copy, lambda: sim.decision])()
+    over.append(True)
+    thread.join()
+    sim.verify()
+    assert not broken, broken
+    assert told >= {"submit", "fail", "down", "up"}
+
+
+#: What a thread may hear when another one acts.
+EXPECTED = ("middle", "over", "deadlock", "not waiting", "without an end", "already", "is not running", "cannot start")
+
+
+class Stumbles(fs.Scheduler):
+    """Raises once."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def schedule(self, d):
+        self.left -= 1
+        if self.left == 0:
+            raise ZeroDivisionError("mine")
+        easy(d)
+
+
+@given(live_runs(), st.integers(0, 2**32), st.integers(1, 6))
+def test_an_exception_in_a_scheduler_of_a_live_run(case, seed, at):
+    log, machine, options = case
+    rng = random.Random(seed)
+    sim = fs.Simulation(log, machine, live=ROOM, **options | {"scheduler": Stumbles(at)})
+    try:
+        for _ in range(20):
+            result_of(sim, random_told(rng, sim, machine, len(sim.log)))
+            sim.advance(sim.now + rng.choice([0, 1, 9]))
+            sim.verify()
+    except ZeroDivisionError:
+        for name, act in (("down", (0,)), ("finish", (0,)), ("submit", (jobs_at(rng, machine, 1, sim.now),))):
+            with pytest.raises(fs.EngineError, match="an exception broke off a scheduling pass"):
+                getattr(sim, name)(*act)
+    sim.verify()
