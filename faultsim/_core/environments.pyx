@@ -63,7 +63,7 @@ cdef class PickJobs:
             c_free(self.slot)
 
     def __init__(self, object template, tuple columns, dict out, *, int slots, int preset, int metric, int autoreset,
-                 bint telescoping):
+                 bint telescoping, int threads=1):
         cdef const double[::1] submit = columns[0], runtime = columns[1], estimate = columns[2], weight = columns[4]
         cdef const int32_t[::1] size = columns[3]
         cdef const float[:, ::1] still = columns[5]
@@ -93,6 +93,7 @@ cdef class PickJobs:
         self.weight, self.still = &weight[0], &still[0, 0]
         self.seen, self.mask, self.reward, self.now = &seen[0, 0, 0], &mask[0, 0], &reward[0], &now[0]
         self.total, self.ended, self.illegal = &total[0], &ended[0], &illegal[0]
+        self.take_on(self.n, threads)
         self.slot = <slot_t *>calloc(self.n, sizeof(slot_t))
         if self.slot == NULL:
             raise MemoryError("no memory for the simulations")
@@ -129,7 +130,7 @@ cdef class PickJobs:
         self.told = [False, False]
         self.actions = &actions[0]
         with nogil:
-            code = self.share_out(self.n, max(1, min(64, self.n // (4 * (self.members + 1)))))
+            code = self.share_out()
         self.translate(code)
         return self.told[0], self.told[1]
 

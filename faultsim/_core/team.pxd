@@ -1,11 +1,11 @@
-# Threads that wait for work of their own, so that to share out a millisecond of it costs next to nothing.
+# Threads that wait for work of their own, so that to share out a tenth of a millisecond of it costs next to nothing.
 #
 # Contract
 # - A subclass says what a `part` of its work is: those of the numbers begin to end, which must not touch what others
 #   touch.  `share_out` is called by one thread at a time; it works too, and returns when everything is done.
 # - Members are threads of Python that are inside `serve`, without the global interpreter lock.
-# - Whoever has time takes the next `each` numbers.  A member that was waiting for long is asleep and has to be woken;
-#   the others do its work meanwhile.
+# - Whoever has time takes the next `each` numbers.  A member that is asleep is woken, but nobody waits for one that has
+#   taken nothing: the others do its work meanwhile.
 
 from cpython.pythread cimport PyThread_type_lock
 from libc.stdint cimport int64_t
@@ -14,15 +14,19 @@ cdef enum:
     MOST_MEMBERS = 63
 
 cdef class Team:
-    cdef PyThread_type_lock[MOST_MEMBERS] go         # taken by a member when there is work
-    cdef PyThread_type_lock[MOST_MEMBERS] done       # and given back when none is left
+    cdef PyThread_type_lock[MOST_MEMBERS] go         # a member that waits takes it to go on
+    cdef int64_t[MOST_MEMBERS] waits         # it does
+    cdef PyThread_type_lock done     # taken by the caller when a member has finished the last part
     cdef int members
-    cdef bint over
-    cdef int64_t at, end, each
+    cdef int64_t over
+    cdef int64_t at, left            # the next number that is nobody's; numbers that are not done
+    cdef int64_t end, each
     cdef int code
 
     # OK or a status < 0.
     cdef int part(self, int64_t begin, int64_t end) noexcept nogil
-    cdef void take_parts(self) noexcept nogil
-    # The same of all numbers below n.
-    cdef int share_out(self, int64_t n, int64_t each) noexcept nogil
+    cdef void wake(self) noexcept nogil
+    cdef bint take_parts(self) noexcept nogil        # whether this thread has finished the last part
+    # How many numbers there are, before anybody is enlisted; all of them, once: as `part`.
+    cdef void take_on(self, int64_t n, int threads) noexcept nogil
+    cdef int share_out(self) noexcept nogil

@@ -131,6 +131,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             metric=list(COSTS).index(metric),
             autoreset=_MODES.index(self._mode),
             telescoping=reward == "telescoping",
+            threads=self._threads,
         )
         self._helpers = [self._helper() for _ in range(self._threads - 1)]
         self._dismiss = weakref.finalize(self, self._core.dismiss)
