@@ -16,10 +16,15 @@ from concurrent.futures import (
     wait,
 )
 
+from faultsim.errors import WorkerError
+from faultsim.policies.registry import KINDS
+from faultsim.sweep.importable import advice, lacking, of_main
 from faultsim.sweep.tasks import Task
 from faultsim.sweep.worker import Done, do
 
 Cut = tuple[float, float]
+#: Options of a run that are policies.
+_POLICIES = tuple(kind for kind, row in KINDS.items() if row.option)
 
 
 def cores() -> int:
@@ -109,6 +114,7 @@ class Processes(Pool):
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._executor = self._fresh()
+        self._known: set[str] = set()  # what the processes have of the main program
 
     def _fresh(self) -> ProcessPoolExecutor:
         # Spawned, not forked: a fork copies locks that other threads hold.
@@ -116,8 +122,28 @@ class Processes(Pool):
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_quiet)
 
     def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
-        """Begin a batch; an input shared by its runs is sent once."""
+        """Begin a batch; an input shared by its runs is sent once.
+
+        Raises
+        ------
+        WorkerError
+            For a policy whose class other processes do not find; they would die of it, one after another.
+        """
+        self._refuse_unknown([getattr(task.run, kind) for task in tasks for kind in _POLICIES])
         return self._executor.submit(do, [task.run for task in tasks], cut)
+
+    def _refuse_unknown(self, policies: Iterable[object]) -> None:
+        names = [name for name in of_main(policies) if name not in self._known]
+        if not names:
+            return
+        try:
+            missing = self._executor.submit(lacking, names).result()
+        except BrokenExecutor:  # which is not for want of a class: the batch will say it
+            missing = []
+            self.revive()
+        for name in missing:
+            raise WorkerError(f"a policy needs {name}, which other processes do not find: {advice()}")
+        self._known.update(names)
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
         """Processes cannot be told to stop: they are terminated, with the batches that they work on."""

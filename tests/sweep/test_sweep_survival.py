@@ -17,6 +17,7 @@ import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import faultsim as fs
@@ -25,8 +26,9 @@ from faultsim.sweep.merge import merge
 from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.sweep import load_sweep
-from helpers import sweep_victim
+from helpers import own_policies, sweep_victim
 from helpers.refusals import refused
+from helpers.results import random_log
 from helpers.scripts import begun, environment, python
 
 VICTIM = Path(sweep_victim.__file__)
@@ -346,6 +348,83 @@ def test_a_policy_that_cannot_travel_is_said(tmp_path):
     run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
     with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.* 'test_a_policy"):
         fs.Sweep(run).run(tmp_path / "a.db", executor="processes", workers=1)
+
+
+SOME = random_log(40, 90)
+FAILING = fs.FailureTrace(np.linspace(10, 3000, 30), np.arange(30) % 128, 60.0, span=1e6)
+
+
+def test_own_policies_of_a_module_run_in_processes(tmp_path):
+    """All kinds that users write in Python, and keys, give the same rows as on threads."""
+    failing = {"failures": FAILING, "predictor": own_policies.Every(), "checkpointing": own_policies.EveryMinute()}
+    base = {"log": SOME.with_columns(level=np.arange(40) % 3), "machine": fs.Cluster(128), **failing}
+    schedulers = {
+        "own": own_policies.Easy("shortest"),
+        "both": own_policies.Easy(own_policies.Widest()),
+        "key": fs.EasyBackfill(order=fs.Key("size * estimate - level * wait")),
+        "order": fs.Fcfs(order=own_policies.Widest()),
+    }
+    sweep = fs.Sweep({**base, "placement": fs.SafestFirst()}, {"scheduler": schedulers, "start_delay": [0.0, 5.0]})
+    ours, theirs = sweep.run(executor="processes", workers=2), sweep.run(executor="threads")
+    assert (ours["status"] == "ok").all()
+    assert len(set(ours["mean_wait"].tolist())) > 4
+    for name in ("mean_wait", "mean_response", "service_unit_loss", "ledger_checkpoint", "backfilled", "passes"):
+        np.testing.assert_array_equal(ours[name], theirs[name], name)
+
+
+BELOW = """
+import faultsim as fs
+
+class Above(fs.QueueOrder):
+    def keys(self, queue, now):
+        return -queue.size
+
+def run(order):
+    run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=order))
+    return fs.Sweep(run).run(executor="processes", workers=1)
+
+if __name__ == "__main__":
+    class Below(Above):
+        pass
+
+    print(run(Above())["mean_wait"].tolist() == run(fs.LargestFirst())["mean_wait"].tolist())
+    run(Below())
+"""
+
+
+def test_a_policy_of_the_script_itself(tmp_path):
+    (tmp_path / "script.py").write_text(BELOW)
+    done = python(tmp_path / "script.py")
+    assert done.stdout == "True\n"
+    said = "WorkerError: a policy needs Below, which other processes do not find: other processes import the script "
+    assert said + "without what is below if __name__" in done.stderr
+    assert "A process in the process pool" not in done.stderr
+
+
+def test_a_policy_of_a_session():
+    done = python("-c", BELOW)
+    said = "WorkerError: a policy needs Above, which other processes do not find: other processes cannot import an "
+    assert said + "interactive session" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [
+        ("scheduler", own_policies.Easy),
+        ("predictor", own_policies.Every),
+        ("checkpointing", own_policies.EveryMinute),
+        ("placement", fs.Placement),
+    ],
+)
+def test_a_class_that_cannot_travel_is_named(option, base):
+    class Local(base):
+        def choose_nodes(self, job, free, state):
+            return free[: job.size]
+
+    made = Local("arrival") if option == "scheduler" else Local()
+    sweep = fs.Sweep({"log": SOME, "machine": fs.Cluster(128), "failures": FAILING, option: made})
+    with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.*test_a_class.*Local"):
+        sweep.run(executor="processes", workers=1)
 
 
 NO_GUARD = """
