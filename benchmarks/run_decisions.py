@@ -9,6 +9,7 @@ import os
 import time
 from pathlib import Path
 
+from deciders import easy, fcfs
 from results import run_parts, table
 
 import faultsim as fs
@@ -19,20 +20,6 @@ ROUNDS = 5
 HEAD = """
 Seconds of the processor, the best of several rounds in which all take turns.
 """
-
-
-def fcfs(d):
-    waiting = d.queue.tolist()
-    while waiting and d.fits(waiting[0]):
-        d.start(waiting.pop(0))
-    return waiting
-
-
-def easy(d):
-    for job in fcfs(d)[1:]:
-        if not d.free:
-            break
-        d.backfill(job)
 
 
 class Easy(fs.Scheduler):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, Policy
+from faultsim.policies.base import Check, OwnPolicy
 from faultsim.policies.curves import CURVES
 
 __all__ = [
@@ -61,7 +61,7 @@ class Occupancy(Protocol):
         """Which nodes are busy, of shape (X, Y, Z)."""
 
 
-class Placement(Policy):
+class Placement(OwnPolicy):
     """Base of placement rules; subclass it to write your own in Python.
 
     Override `choose` for a torus, `choose_nodes` for a cluster. They run inside the fast engine with the global
@@ -126,11 +126,6 @@ class Placement(Policy):
         """
         raise OptionError(f"{type(self).__name__} must define choose_nodes(self, job, free, state)")
 
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the built-in rules."""
-        return cls not in _BUILT_IN
-
     def check_machine(self, machine: Any) -> None:
         """Refuse a machine for which the rule has no method."""
         if self.is_written():
@@ -139,11 +134,9 @@ class Placement(Policy):
                 raise OptionError(f"{type(self).__name__} must define {how}(self, job, {seen}, state) for {machine}")
 
     def _plain(self) -> dict[str, Any]:
-        """``{"name": ..., "box_order": ...}``, with the object itself for a rule written in Python."""
-        if not self.is_written():
-            return super()._plain()
-        box_order = checks.choice("box_order", self.box_order, BOX_ORDERS)
-        return {"name": "python", "box_order": box_order, "object": self}
+        """With its order of boxes, for one written in Python."""
+        own = {"box_order": checks.choice("box_order", self.box_order, BOX_ORDERS)} if self.is_written() else {}
+        return {**super()._plain(), **own}
 
 
 @dataclass(frozen=True)
@@ -338,15 +331,3 @@ class CurveBestFit(Placement):
 
     name: ClassVar[str] = "curve_best_fit"
     curve: Annotated[str, Check(checks.choice, "curve", known=CURVES)] = "snake"
-
-
-_BUILT_IN = (
-    FirstFit,
-    MaxFreePartition,
-    MostCubic,
-    Balancing,
-    TieBreaking,
-    LeastFailuresFirst,
-    SafestFirst,
-    CurveBestFit,
-)

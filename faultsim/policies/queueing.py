@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, NodeCount, Policy
+from faultsim.policies.base import Check, NodeCount, OwnPolicy
 from faultsim.policies.key import Key
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 
@@ -57,7 +57,7 @@ def _named(text: str) -> QueueOrder:
     return Key(text)
 
 
-class Scheduler(Policy):
+class Scheduler(OwnPolicy):
     """Base of schedulers; subclass it to write your own in Python.
 
     Override `schedule`.  It is called once in each scheduling pass, inside the engine, with the global interpreter lock
@@ -98,16 +98,10 @@ class Scheduler(Policy):
         """
         raise OptionError(f"{type(self).__name__} must define schedule(self, decision)")
 
-    @classmethod
-    def is_written(cls) -> bool:
-        """Whether it is none of the built-in schedulers."""
-        return cls not in _SCHEDULERS
-
     def _plain(self) -> dict[str, Any]:
-        """With the object itself for a scheduler written in Python."""
-        if not self.is_written():
-            return super()._plain()
-        return {"name": "python", "order": checked_order(self.order).lower(), "repairs": "known", "object": self}
+        """With its order and what it knows of repairs, for one written in Python."""
+        own = {"order": checked_order(self.order).lower(), "repairs": "known"} if self.is_written() else {}
+        return {**super()._plain(), **own}
 
 
 def _depth(value: object) -> int | str:
@@ -279,6 +273,3 @@ class External(Scheduler):
     name: ClassVar[str] = "external"
     order: Order = _ARRIVAL
     repairs: Repairs = "known"
-
-
-_SCHEDULERS = (Fcfs, EasyBackfill, Backfill, ConservativeBackfill, External)

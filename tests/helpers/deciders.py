@@ -6,20 +6,9 @@ from collections import defaultdict
 import numpy as np
 
 import faultsim as fs
+from helpers.scripts import script
 
-
-def fcfs(d):
-    """model.md#fcfs; what still waits."""
-    waiting = d.queue.tolist()
-    while waiting and d.fits(waiting[0]):
-        d.start(waiting.pop(0))
-    return waiting
-
-
-def easy(d):
-    """model.md#easy."""
-    for job in fcfs(d)[1:]:
-        d.backfill(job)
+fcfs, easy = script("deciders").fcfs, script("deciders").easy
 
 
 class Conservative:
