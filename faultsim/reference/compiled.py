@@ -32,9 +32,10 @@ class Compiled(Fcfs):
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         policy = self.rule["object"]
-        if self.memory is None:
-            size = policy.table.state_bytes + policy.table.job_bytes * len(state.jobs)
-            self.memory = ctypes.create_string_buffer(size + 1)
+        size = policy.table.state_bytes + policy.table.job_bytes * len(state.jobs) + 1
+        before = b"" if self.memory is None else self.memory.raw
+        if len(before) < size:  # more for jobs that were submitted since
+            self.memory = ctypes.create_string_buffer(before, size)
         CompiledPass(state, order, policy).run(self.memory)
 
 

@@ -296,13 +296,24 @@ def test_provenance_and_sweeps_know_them_by_name(library, tmp_path):
     assert repr(by_symbol(library, "greedy_table")) == "CompiledScheduler(<greedy>)"
 
 
-def test_with_a_caller_that_owns_time():
-    sim = fs.Simulation(LOG[:40], MACHINES[0], scheduler=scheduler("easy"), live=60)
-    sim.advance(until=float(LOG.submit[39]))
-    sim.submit(LOG[40:])
-    while sim.advance() is not None:
-        pass
-    np.testing.assert_array_equal(sim.result().jobs["start"], fs.simulate(LOG, MACHINES[0]).jobs["start"])
+@ENGINES
+def test_with_a_caller_that_owns_time(library, engine):
+    for own in (scheduler("easy"), by_symbol(library, "slow_table"), by_symbol(library, "random_table")):
+        sim = fs.Simulation(LOG[:20], MACHINES[0], scheduler=own, live=60, engine=engine)
+        sim.advance(until=float(LOG.submit[19]))
+        sim.submit(LOG[20:])
+        while sim.advance() is not None:
+            pass
+        expected = fs.simulate(LOG, MACHINES[0], scheduler=own).jobs["start"]
+        np.testing.assert_array_equal(sim.result().jobs["start"], expected)
+
+
+@ENGINES
+def test_its_decisions_are_nobody_elses(engine):
+    sim = fs.Simulation(LOG, MACHINES[0], scheduler=wrong("never"), engine=engine)
+    decision = sim.advance(until=float(LOG.submit[3]))
+    with pytest.raises(fs.DecisionError, match=r"the scheduler of this simulation \(compiled\) decides"):
+        decision.start(0)
 
 
 def test_dropped_jobs_keep_their_rows():
