@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from simulation.test_live import told_runs
 
 import faultsim as fs
 from faultsim.data.event_kinds import JOB_STATES, JobState
@@ -85,6 +86,27 @@ def test_a_run_that_is_not_over(run, share):
     assert (np.isin(states, [JobState.RUNNING, JobState.HELD]) == on_nodes).all()
     assert ((states == JobState.FUTURE) == (whole.jobs["submit"] > at)).all()
     assert ((states == JobState.WAITING) == (~ended & ~on_nodes & (whole.jobs["submit"] <= at))).all()
+
+
+@given(told_runs(), st.data())
+def test_a_run_that_is_told_piece_by_piece(run, data):
+    """Both engines say the same of it at any time, in the order in which its jobs were told."""
+    log, failures = run.log.with_columns(level=np.arange(len(run.log))), run.failures
+    kept = ("scheduler", "recovery", "overrun", "start_delay")
+    options = {"live": len(log), "record": True, **{name: getattr(run, name) for name in kept}}
+    sims = [fs.Simulation(log.head(1), run.machine, engine=engine, **options) for engine in ("core", "reference")]
+    order = data.draw(st.permutations(range(1, len(log))))
+    for sim in sims:
+        for row in order:
+            sim.submit(log[row : row + 1], unknown=row % 3 == 0)
+    for at, node, downtime in zip(failures.time, failures.node, failures.downtime, strict=True):
+        for sim in sims:
+            sim.advance(until=float(at))
+            sim.fail(int(node), float(downtime))
+        fast, slow = (sim.result(partial=True) for sim in sims)
+        agree(fast, slow)
+        assert fast.jobs["level"].tolist() == [0, *order]
+        assert (fast.jobs["submit"] == log.submit[[0, *order]]).all()
 
 
 @given(runs())
@@ -192,8 +214,9 @@ def test_in_the_middle_of_a_decision(engine):
     assert sim.decision.queue.tolist() == [1] if engine == "core" else True
 
 
-def test_a_caller_that_owns_run_times():
-    sim = fs.Simulation(LOG, fs.Cluster(2), live=9, overrun="kill")
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_caller_that_owns_run_times(engine):
+    sim = fs.Simulation(LOG, fs.Cluster(2), live=9, overrun="kill", engine=engine)
     sim.submit(fs.Workload(submit=[40, 40, 60], runtime=[0, 0, 0], size=[1, 1, 2], estimate=[7, 8, 5]), unknown=True)
     sim.advance(until=45)
     sim.finish(5)
@@ -212,10 +235,13 @@ def test_changes_of_any_recorded_run_are_what_the_record_has(run, stops):
     """Told apart in every run: who timed out, who ended, who was killed; against the events of the result."""
     run = run.with_options(record=True)
     sim = fs.Simulation(run.log, run.machine, **options_of(run))
+    slow = fs.Simulation(run.log, run.machine, engine="reference", **options_of(run))
     changes = []
     for stop in sorted(stops):
-        decision = sim.advance(until=max(sim.now, stop))
-        changes += decision.changes.tolist()
+        at = max(sim.now, stop)
+        found = sim.advance(until=at).changes.tolist()
+        assert found == slow.advance(until=at).changes.tolist()
+        changes += found
     sim.run()
     result = sim.result()
     changes += sim.advance(until=sim.now).changes.tolist()
