@@ -103,4 +103,4 @@ def in_order(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 def further_names(columns: Mapping[str, NDArray[Any]]) -> list[str]:
     """Names of the further ones among the columns of a log."""
-    return [name for name in columns if name not in _OWN]
+    return [name for name in columns if name not in _OWN] if len(columns) > len(_OWN) else []
