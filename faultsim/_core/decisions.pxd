@@ -5,12 +5,19 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.faults.progress cimport move_t
 from faultsim._core.outlook cimport Outlook
 from faultsim._core.state cimport sim_t
 from faultsim._core.tables.machine cimport permit_t, place_t
 
 cdef class Decision(Outlook):
-    cdef int act(self) except -1
+    cdef int act(self, str what) except -1
+    cdef int refuse_another(self, int32_t job, str what) except -1
+    cdef int32_t stoppable(self, Py_ssize_t row, str what) except -1
+    cdef int check_nodes(self, int32_t job, int32_t size, object where, int32_t owner) except -1
+    cdef int check_box(self, object where, place_t *place) except -1
+    cdef int change_nodes(self, int32_t job, object where, const move_t *cost) except -1
+    cdef int change_box(self, int32_t job, object where, const move_t *cost) except -1
     cdef int note(self, str name, tuple arguments, dict options) except -1
     cdef int leave_queue(self, int32_t at) except -1
     cdef int32_t head_of(self, object head) except -1

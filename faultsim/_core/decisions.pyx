@@ -1,23 +1,38 @@
 """What somebody outside does when it is to decide (model.md#decisions); the contract is in decisions.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free as c_free, malloc
+from libc.string cimport memcmp, memcpy, memset
 
 import numpy as np
 
 from faultsim._core.avoidance cimport choose_now
+from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.event_loop cimport catch_up
-from faultsim._core.jobs cimport start_job, stop_job
+from faultsim._core.faults.outages cimport roll_back
+from faultsim._core.faults.progress cimport move_t
+from faultsim._core.jobs cimport end_for_good, start_job, stop_job
+from faultsim._core.migration.told cimport move_to_nodes, move_to_place
 from faultsim._core.outlook cimport Outlook
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport record_event
+from faultsim._core.recovery.hold cimport hold_job
+from faultsim._core.recovery.requeue cimport requeue_job
 from faultsim._core.state cimport (
-    EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, queue_t, set_window, sim_t, usable,
+    ASK_SCHEDULE, EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, queue_t, set_window,
+    sim_t, usable,
 )
-from faultsim._core.status cimport NO_MEMORY
+from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+
+# What can be done with jobs at decisions other than passes, and times between events.
+_MAY = {
+    "failure": ("requeued", "held", "killed"),
+    "checkpoint": ("saved",),
+    "tick": ("requeued", "killed", "saved", "moved"),
+}
 
 
 cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row, const int32_t *job_of,
@@ -26,8 +41,15 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
     s.n_decisions += 1
     d.engine, d.s, d.number, d.kind, d.at = engine, s, s.n_decisions, kind, s.now
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
-    d.disturbed = s.disturbed if s.deciding else s.unforeseen
+    d.disturbed = s.disturbed if s.deciding and s.asked.question == ASK_SCHEDULE else s.unforeseen
     d.head = -1
+    if kind in _MAY and s.asked.job >= 0:
+        d.job = d.row_of(s.asked.job)
+    if kind == "failure":
+        hidden = engine.settings["scheduler"].get("repairs") == "unknown" and s.asked.until > s.now
+        d.node, d.until = s.asked.node, INFINITY if hidden else s.asked.until
+    elif kind == "checkpoint":
+        d.asked = int(s.asked.number)
     d.event = d.stay = -1
     return d
 
@@ -42,7 +64,16 @@ cdef class Decision(Outlook):
     Attributes
     ----------
     kind : str
-        ``"schedule"``: a scheduling pass; ``"time"``: ``until`` was reached.
+        ``"schedule"``: a scheduling pass; ``"time"``: ``until`` was reached; ``"failure"``, ``"checkpoint"`` and
+        ``"tick"``: see `External` (model.md#asked).
+    job : int or None
+        Row of the job that a failure is about to kill, or that could save its progress.
+    node : int or None
+        The node that fails.
+    until : float or None
+        When that node will be up again (s); ``inf`` with ``repairs="unknown"``.
+    asked : int or None
+        How many requests of its own the job has made since it began to work (model.md#risk-based); 0: not its own.
     disturbed : bool
         Whether something has happened since the last pass that voids plans: a failure with an effect, a repair, a
         requested checkpoint, a move, a requeue, or a job that outlives its estimate (model.md#disturbances).
@@ -71,15 +102,39 @@ cdef class Decision(Outlook):
     def __init__(self):
         raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
 
-    cdef int act(self) except -1:
+    cdef int act(self, str what) except -1:
         """Before anything changes."""
         self.check()
-        if not self.s.scheduler.elsewhere:
+        if self.kind in _MAY:
+            if what not in _MAY[self.kind]:
+                self.refuse(f"jobs cannot be {what} at a decision of kind {self.kind!r}")
+        elif not self.s.scheduler.elsewhere:
             name = self.engine.settings["scheduler"]["name"]
             self.refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
         catch_up(self.s)
         self.head = -1
+        self.s.asked.acted = True
         return 0
+
+    cdef int refuse_another(self, int32_t job, str what) except -1:
+        """A failure and a request are about one job."""
+        if self.kind in ("failure", "checkpoint") and job != self.s.asked.job:
+            self.refuse(f"job {self.row_of(job)} cannot be {what}: this decision is about job {self.job}")
+        return 0
+
+    cdef int32_t stoppable(self, Py_ssize_t row, str what) except -1:
+        """The number of a job that can be stopped."""
+        cdef int32_t job = self.find(row)
+        cdef sim_t *s = self.s
+        if s.state[job] != JOB_RUNNING:
+            self.refuse(f"job {row} cannot be {what}: it {self.phrase(job)}")
+        self.refuse_another(job, what)
+        if self.kind != "failure":
+            if s.start[job] > s.now:
+                self.refuse(f"job {row} cannot be {what}: it is in its start delay until {s.start[job]:g} s")
+            if s.finish[job] <= s.now:
+                self.refuse(f"job {row} cannot be {what}: it ends now")
+        return job
 
     cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1:
         """Start a job that waits at `at`, after `act`."""
@@ -177,7 +232,7 @@ cdef class Decision(Outlook):
                 return 0
             if do_it:
                 at = self.waiting_at(job)
-                self.act()
+                self.act("started")
                 self.launch(job, at, size, NULL)
             return 1
         memset(&permit, 0, sizeof(permit))
@@ -189,7 +244,7 @@ cdef class Decision(Outlook):
             if self.choose(job, size, &permit if outlives else NULL, &place):
                 if do_it:
                     at = self.waiting_at(job)
-                    self.act()
+                    self.act("started")
                     self.launch(job, at, size, &place)
                 return 1
             size = m.next_size(m.state, size + 1)
@@ -221,7 +276,7 @@ cdef class Decision(Outlook):
         if given is not None:
             self.begin(j, at, size, given, nodes is None)
         elif not m.placed:
-            self.act()
+            self.act("started")
             self.launch(j, at, size, NULL)
         else:
             if size <= m.largest_now(m.state):
@@ -233,7 +288,7 @@ cdef class Decision(Outlook):
                     size = m.next_size(m.state, size + 1)
             if not found:
                 self.refuse(f"job {job} cannot start: no box of {self.s.need[j]} nodes or more is free")
-            self.act()
+            self.act("started")
             self.launch(j, at, size, &place)
         taken = None if given is None else given.tolist()
         self.note("start", (job,), {"nodes": None if nodes is None else taken, "box": taken if nodes is None else None})
@@ -251,67 +306,192 @@ cdef class Decision(Outlook):
             given = np.clip(given, -1, 0x7FFFFFFF).astype(np.int32)
         return given.ravel()
 
+    cdef int check_nodes(self, int32_t job, int32_t size, object where, int32_t owner) except -1:
+        """Whether a job may have these nodes, which are free, or `owner`'s (-1: nobody's)."""
+        cdef sim_t *s = self.s
+        cdef machine_t *m = &s.machine
+        cdef const int32_t[::1] list_ = where
+        cdef int i
+        if m.placed:
+            self.refuse("jobs on a torus take boxes: give box=, not nodes=")
+        if list_.shape[0] != size:
+            self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {list_.shape[0]}")
+        for i in range(size):
+            if not 0 <= list_[i] < s.nodes:
+                self.refuse(f"there is no node {list_[i]}: nodes are 0 to {s.nodes - 1}")
+            if m.marked(m.state, m.occ, list_[i]) and (owner < 0 or not m.holds(m.state, owner, list_[i])):
+                self.refuse(f"node {list_[i]} is not free")
+        if len(set(where.tolist())) != size:
+            self.refuse(f"nodes of job {self.row_of(job)} are named twice")
+        return 0
+
+    cdef int check_box(self, object where, place_t *place) except -1:
+        """Whether it is one."""
+        cdef machine_t *m = &self.s.machine
+        cdef const int32_t[::1] list_ = where
+        cdef int i
+        if not m.placed:
+            self.refuse("jobs on a cluster take nodes: give nodes=, not box=")
+        if list_.shape[0] != 6:
+            self.refuse(f"a box is six numbers (x, y, z, a, b, c), got {list_.shape[0]}")
+        for i in range(6):
+            place.part[i] = list_[i]
+        if not m.is_place(m.state, place):
+            self.refuse(f"{tuple(where.tolist())} is no box of this machine")
+        return 0
+
     cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1:
         """Start a job where the caller says."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
-        cdef const int32_t[::1] list_
+        cdef const int32_t[::1] list_ = where
         cdef place_t place
-        cdef int i
-        list_ = where
         if not boxed:
-            if m.placed:
-                self.refuse("jobs on a torus take boxes: give box=, not nodes=")
-            if list_.shape[0] != size:
-                self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {list_.shape[0]}")
-            for i in range(size):
-                if not 0 <= list_[i] < s.nodes:
-                    self.refuse(f"there is no node {list_[i]}: nodes are 0 to {s.nodes - 1}")
-                if m.marked(m.state, m.occ, list_[i]):
-                    self.refuse(f"node {list_[i]} is not free")
-            if len(set(where.tolist())) != size:
-                self.refuse(f"nodes of job {self.row_of(job)} are named twice")
-            self.act()
+            self.check_nodes(job, size, where, -1)
+            self.act("started")
             s.given = &list_[0]
             self.launch(job, at, size, NULL)
         else:
-            if not m.placed:
-                self.refuse("jobs on a cluster take nodes: give nodes=, not box=")
-            if list_.shape[0] != 6:
-                self.refuse(f"a box is six numbers (x, y, z, a, b, c), got {list_.shape[0]}")
-            for i in range(6):
-                place.part[i] = list_[i]
-            if not m.is_place(m.state, &place):
-                self.refuse(f"{tuple(where.tolist())} is no box of this machine")
+            self.check_box(where, &place)
             if m.size_of(&place) < s.size[job]:
                 self.refuse(f"job {self.row_of(job)} asks for {s.size[job]} nodes, and the box has {m.size_of(&place)}")
             if m.meets(m.state, m.occ, &place):
                 self.refuse(f"box {tuple(where.tolist())} is not free")
-            self.act()
+            self.act("started")
             self.launch(job, at, m.size_of(&place), &place)
         return 0
 
     def requeue(self, Py_ssize_t job):
         """Stop a running job: it loses what it has not saved and waits again, as after a failure (model.md#kill)."""
-        cdef int32_t j = self.find(job)
+        cdef int32_t j = self.stoppable(job, "requeued")
         cdef sim_t *s = self.s
         cdef int code
-        if s.state[j] != JOB_RUNNING:
-            self.refuse(f"job {job} cannot be requeued: it {self.phrase(j)}")
-        if s.start[j] > s.now:
-            self.refuse(f"job {job} cannot be requeued: it is in its start delay until {s.start[j]:g} s")
-        if s.finish[j] <= s.now:
-            self.refuse(f"job {job} cannot be requeued: it ends now")
-        self.act()
+        self.act("requeued")
         disturb(s)
-        self.conclude(stop_job(s, j))
-        if s.record.on:
-            self.conclude(record_event(s, EV_RESCHEDULE, j, -1))
+        if self.kind == "failure":
+            roll_back(s, j)
+            self.conclude(requeue_job(NULL, s, j))
+        else:
+            self.conclude(stop_job(s, j))
+            if s.record.on:
+                self.conclude(record_event(s, EV_RESCHEDULE, j, -1))
         s.closed = True
-        code = sort_queue(s)
+        code = sort_queue(s) if s.scheduler.elsewhere else OK
         s.closed = False
         self.conclude(code)
         self.note("requeue", (job,), {})
+
+    def hold(self, Py_ssize_t job):
+        """The job that a failure hits keeps its nodes until they are repaired, as with `Hold` (model.md#hold)."""
+        cdef int32_t j
+        if self.kind != "failure":
+            self.check()
+            self.refuse(f"job {job} cannot be held at a decision of kind {self.kind!r}: only a failure holds the job "
+                        f"that it hits, and External(at=...) says whether you are asked then")
+        j = self.stoppable(job, "held")
+        self.act("held")
+        roll_back(self.s, j)
+        self.conclude(hold_job(self.s.recovery.state, self.s, j))
+        self.note("hold", (job,), {})
+
+    def kill(self, Py_ssize_t job):
+        """Stop a running job for good: it loses what it has not saved, and does not come back (model.md#acts).
+
+        It counts as done, with what it has saved as its run time.
+        """
+        cdef int32_t j = self.stoppable(job, "killed")
+        cdef sim_t *s = self.s
+        self.act("killed")
+        roll_back(s, j)
+        disturb(s)
+        self.conclude(end_for_good(s, j))
+        self.note("kill", (job,), {})
+
+    def checkpoint(self, Py_ssize_t job):
+        """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
+        cdef int32_t j = self.find(job)
+        if "cost" not in (self.engine.settings["checkpointing"] or ()):
+            self.refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
+        self.refuse_another(j, "saved")
+        if not can_save(self.s, j):
+            self.refuse(f"job {job} cannot save now (model.md#requested)")
+        self.act("saved")
+        self.conclude(save(self.s, j))
+        self.note("checkpoint", (job,), {})
+
+    def move(self, Py_ssize_t job, *, nodes=None, box=None, double checkpoint_cost=30.0, double restart_cost=30.0,
+             bint live=False):
+        """A running job goes on elsewhere, as if `Fars` had moved it (model.md#move).
+
+        Parameters
+        ----------
+        job : int
+            Its row.
+        nodes : sequence of int
+            On a cluster: as many nodes as it has, free ones or its own.
+        box : sequence of 6 int
+            On a torus: base x, y, z and extents a, b, c of a box of the size that it has, free but for its own nodes.
+        checkpoint_cost, restart_cost : float, default 30
+            Seconds that the move takes: a checkpoint, whose end is a safe point, then a restart.
+        live : bool, default False
+            The move costs only `restart_cost` and is no safe point.
+        """
+        given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
+        cdef int32_t j = self.stoppable(job, "moved")
+        cdef move_t cost
+        if not (0.0 <= checkpoint_cost < INFINITY and 0.0 <= restart_cost < INFINITY):
+            self.refuse(f"the costs of a move must be 0 s or more, and finite: got {checkpoint_cost:g} s and "
+                        f"{restart_cost:g} s")
+        self.refuse_unless_named()
+        cost.live, cost.checkpoint_cost, cost.restart_cost = live, checkpoint_cost, restart_cost
+        if given is None:
+            self.refuse(f"say where job {job} moves to: {'box=' if self.s.machine.placed else 'nodes='}")
+        elif nodes is not None:
+            self.change_nodes(j, given, &cost)
+        else:
+            self.change_box(j, given, &cost)
+        if not self.moved:
+            self.moved = True
+            self.s.n_attempted += 1
+            self.s.n_successful += 1
+        taken = given.tolist()
+        options = {"checkpoint_cost": checkpoint_cost, "restart_cost": restart_cost, "live": live}
+        self.note("move", (job,), {**options, "nodes" if nodes is not None else "box": taken})
+
+    cdef int change_nodes(self, int32_t job, object where, const move_t *cost) except -1:
+        cdef const int32_t[::1] left, taken
+        self.check_nodes(job, self.s.allocated[job], where, job)
+        own, new = set(self.engine.nodes_of(job).tolist()), set(where.tolist())
+        left, taken = np.array(sorted(own - new), np.int32), np.array(sorted(new - own), np.int32)
+        if not left.shape[0]:
+            self.refuse(f"job {self.row_of(job)} already has these nodes")
+        self.act("moved")
+        return self.conclude(move_to_nodes(self.s, job, &left[0], &taken[0], <int32_t>left.shape[0], cost))
+
+    cdef int change_box(self, int32_t job, object where, const move_t *cost) except -1:
+        cdef machine_t *m = &self.s.machine
+        cdef place_t place, old
+        cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
+        cdef uint64_t *without
+        cdef bint taken
+        self.check_box(where, &place)
+        if m.size_of(&place) != self.s.allocated[job]:
+            self.refuse(f"job {self.row_of(job)} moves to a box of the {self.s.allocated[job]} nodes that it has, got "
+                        f"{m.size_of(&place)}")
+        old = m.place_of(m.state, job)
+        if not memcmp(&old, &place, sizeof(place_t)):
+            self.refuse(f"job {self.row_of(job)} already has this box")
+        without = <uint64_t *>malloc(bytes)
+        if without == NULL:
+            raise MemoryError("no memory for an occupancy")
+        memcpy(without, m.occ, bytes)
+        m.lift(m.state, without, &old)
+        taken = m.meets(m.state, without, &place)
+        c_free(without)
+        if taken:
+            self.refuse(f"box {tuple(where.tolist())} is not free")
+        self.act("moved")
+        return self.conclude(move_to_place(self.s, job, &place, cost))
 
     def wake(self, double at):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""

@@ -27,7 +27,8 @@ from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
 from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
-    EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS, add_source, disturb, sim_alloc, sim_copy, sim_t,
+    ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
+    N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
 )
 from faultsim._core.status cimport BROKEN, DECIDE, DONE, STUCK
 from faultsim._core.verify cimport broken_invariant
@@ -37,6 +38,9 @@ DEBUG = bool(FAULTSIM_DEBUG)
 
 # In the order in which they are opened: a later one may ask what an earlier one has filled in.
 _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkpointing", "rescheduling")
+
+#: Kinds of decisions by what is asked.
+_KINDS = ("schedule", "failure", "checkpoint", "tick")
 
 cdef enum reason:
     R_DONE = 1
@@ -203,7 +207,7 @@ cdef class Engine(Live):
         finally:
             self.busy = False
         if code == R_DECIDE:
-            return self.hand_out("schedule")
+            return self.hand_out(self.kind_asked())
         if code == STUCK and (s.scheduler.elsewhere or s.live):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
             raise self.settings["decision_error"](self.deadlock())
@@ -227,7 +231,7 @@ cdef class Engine(Live):
         """What is to be decided now, with changes since the last advance; None if nothing is."""
         if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
-        return self.decide("schedule" if self.s.deciding else "time")
+        return self.decide(self.kind_asked() if self.s.deciding else "time")
 
     def is_open(self, Decision decision not None):
         """Whether it is the one that is to be decided now."""
@@ -255,13 +259,40 @@ cdef class Engine(Live):
                     self.translate(s.scheduler.adopt(s.scheduler.state, s, s.releases.items[i].job))
         disturb(s)
         self.stopped = False
+        for i in range(<int>N_QUESTIONS):
+            s.asked.on[i] = s.asked.policy[i] != NULL
         if s.deciding:
-            self.translate(take_pass(s))
+            self.translate(take_pass(s) if s.asked.resume == NULL else end_pass(s))
 
     def decide_in_python(self, scheduler):
         """A pass of a `Scheduler` written in Python."""
         try:
             scheduler.schedule(self.decide("schedule"))
+        finally:
+            self.s.n_decisions += 1
+
+    cdef str kind_asked(self):
+        """What kind of decision waits for the caller; the queue is then by what the keys are now."""
+        cdef int code
+        if self.s.asked.question != ASK_SCHEDULE:
+            self.s.closed, self.thread = True, PyThread_get_thread_ident()
+            code = sort_queue(&self.s)
+            self.s.closed = False
+            self.translate(code)
+        return _KINDS[self.s.asked.question]
+
+    def answer_in_python(self, policy):
+        """What a policy written in Python says to the question that is asked."""
+        cdef int question = self.s.asked.question
+        decision = self.decide(_KINDS[question])
+        try:
+            if question == ASK_FAILURE:
+                policy.react(decision)
+            elif question == ASK_CHECKPOINT:
+                return policy.wants(decision)
+            else:
+                policy.tick(decision)
+            return False
         finally:
             self.s.n_decisions += 1
 

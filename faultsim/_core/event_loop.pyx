@@ -10,8 +10,8 @@ from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR, EV_WAKE,
-    FROM_ARRIVALS, JOB_RUNNING, source_next, source_t,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR,
+    EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, resume_t, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 
@@ -94,12 +94,12 @@ cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
             if is_stale(s, &e):
                 continue
             code = handle(s, &e, wanted)
-            if code < 0:
+            if code != OK:
                 return code
         if source == end:
             return OK
         code = source.fire(s, wanted)
-        if code < 0:
+        if code != OK:
             return code
 
 
@@ -129,7 +129,13 @@ cdef int run_instant(sim_t *s, double t) noexcept nogil:
 
 
 cdef int end_pass(sim_t *s) noexcept nogil:
+    cdef resume_t resume = s.asked.resume
+    cdef int code
     s.deciding = False
+    if resume != NULL:
+        s.asked.resume = NULL
+        code = resume(s, &s.wanted)
+        return settle(s, s.now) if code == OK else code
     s.change = CHANGED_NOTHING
     if s.heap.n == 0 or s.heap.items[0].time != s.now:
         return OK
@@ -143,20 +149,20 @@ cdef int take_pass(sim_t *s) noexcept nogil:
 
 cdef int settle(sim_t *s, double t) noexcept nogil:
     """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
-    cdef bint wanted
     cdef int code
     while True:
-        wanted = False
-        code = drain(s, t, &wanted)
-        if code < 0:
-            return code
-        if wanted:
+        code = drain(s, t, &s.wanted)
+        if code != OK:
+            return code              # DECIDE: end_pass goes on from here
+        if s.wanted:
+            s.wanted = False
+            s.asked.question = ASK_SCHEDULE
             s.n_passes += 1
             if s.releases.n > 0 and s.releases.items[0].end <= t:
                 s.epoch += 1     # somebody outlives its estimate: promises are excused
             code = s.scheduler.schedule(s.scheduler.state, s)
             if code != OK:
-                return code          # DECIDE: end_pass goes on from here
+                return code
             s.change = CHANGED_NOTHING
         # A pass may have made events at this very instant (run time 0): drain, then another pass.
         if s.heap.n == 0 or s.heap.items[0].time != t:

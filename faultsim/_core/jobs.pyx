@@ -130,6 +130,21 @@ cdef int stop_job(sim_t *s, int32_t job) noexcept nogil:
     return enqueue(s, job)
 
 
+cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
+    if s.start[job] > s.now:             # its start delay is broken off
+        s.start[job] = s.now
+        if s.first_start[job] > s.now:
+            s.first_start[job] = s.now
+    s.run[job] = s.track.saved[job]
+    s.finish[job] = s.now
+    s.state[job] = JOB_DONE
+    s.n_done += 1
+    s.n_events += 1
+    leave_nodes(s, job)
+    progress_book(s, job, False)
+    return record_event(s, EV_FINISH, job, -1) if s.record.on else OK
+
+
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil:
     cdef double begin
     fs_require(s.state[job] == JOB_RUNNING and s.machine.size_of(place) == s.allocated[job])

@@ -7,6 +7,8 @@ from faultsim._core.job_columns cimport Moment
 cdef class Outlook(Moment):
     cdef readonly str kind
     cdef readonly bint disturbed
+    cdef readonly object job, node, until, asked     # what the question is about; None where it does not apply
+    cdef bint moved              # a job was moved
     cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
     # The shadow of `head`, until something changes.
     cdef int32_t head

@@ -8,6 +8,10 @@ class Outlook(Moment):
     kind: str
     now: float
     disturbed: bool
+    job: int | None
+    node: int | None
+    until: float | None
+    asked: int | None
     @property
     def queue(self) -> Waiting: ...
     @property

@@ -194,6 +194,30 @@ cdef struct source_t:
     # Handles its next event, at s.now, and sets `time`; `wanted`: a pass is due.
     int (*fire)(void *sim, bint *wanted) noexcept nogil
 
+# What somebody outside is asked (model.md#decisions): the kinds of decisions, but for "time".
+cdef enum question:
+    ASK_SCHEDULE = 0         # in a pass; the scheduler asks
+    ASK_FAILURE = 1          # of a job that is about to be killed
+    ASK_CHECKPOINT = 2       # of a job that could save
+    ASK_TICK = 3
+    N_QUESTIONS = 4
+
+ctypedef int (*resume_t)(void *sim, bint *wanted) noexcept nogil
+
+# The question that waits for its answer, or the last one.
+cdef struct asked_t:
+    bint on[4]               # by question: somebody is to be asked
+    void *policy[4]          # borrowed PyObject* of who answers inside; NULL: the caller
+    int question
+    int32_t job              # that it is about; -1: none
+    int32_t node             # that fails
+    double until             # when it will be up again
+    double number            # of requests of the job's own, in this stretch of work
+    bint granted             # the policy's answer at a request
+    bint acted               # there was an act
+    # Goes on after the answer of the caller; NULL: a pass waits for it.
+    resume_t resume
+
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows
     # inputs
@@ -253,7 +277,9 @@ cdef struct sim_t:
     int n_sources
     int source_at[6]         # by rank: where its row is; -1: there is none
     int64_t n_events, n_passes, n_ticks
-    bint deciding            # a pass waits for somebody outside to decide
+    bint deciding            # a pass, or another question, waits for somebody outside to decide
+    asked_t asked
+    bint wanted              # a pass is due at this instant
     bint closed              # nobody may look or act: a decision asks a policy in Python, or somebody copies or checks
     bint disturbed           # something unforeseen happened before it, since the pass before that one
     bint unforeseen          # something has happened since the last pass

@@ -26,7 +26,6 @@ PIXELS = (640, 1280)
 BLOCK = 1 << 19  # nodes looked at at a time, so that a long list needs no copy of itself, nor a picture of many shapes
 PALE = 0.6  # opacity of stays that a failure ended
 DOWN, KILLS = "#BDC1C6", "#C5221F"
-KILLED = "requeue"  # recovery under which a kill ends a stay
 
 
 def _box_runs(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int]) -> Runs:
@@ -225,10 +224,9 @@ def _draw_bars(
 
 def _killed(result: "Result") -> NDArray[np.bool_]:
     """Which rows of the allocations a failure ended, or the theft of their nodes."""
-    held, recovery, events = result.allocations, result.settings["recovery"], result.events
-    hit = (events["kind"] == EventKind.RESCHEDULE) & (events["job"] >= 0)
-    if recovery is not None and recovery["name"] == KILLED:
-        hit |= (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
+    held, events = result.allocations, result.events
+    stops = (events["kind"] == EventKind.RESCHEDULE) | (events["kind"] == EventKind.FAILURE)
+    hit = stops & (events["job"] >= 0)
     if not hit.any():
         return np.zeros(len(held["job"]), dtype=bool)
     kills = set(zip(events["job"][hit].tolist(), events["time"][hit].tolist(), strict=True))

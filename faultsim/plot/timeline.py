@@ -45,7 +45,7 @@ def _held(result: "Result") -> Spells:
 
 def _waiting(result: "Result") -> Spells:
     """From when to when jobs waited for how many nodes, once more after all that sent them back."""
-    jobs, recovery = result.jobs, result.settings["recovery"]
+    jobs = result.jobs
     require_over(result.is_over, "a picture of the queue")
     if not result.settings["record"]:
         _refuse_kills(result)
@@ -53,8 +53,7 @@ def _waiting(result: "Result") -> Spells:
     events = result.events
     started = np.flatnonzero(events["kind"] == EventKind.START)
     back = (events["kind"] == EventKind.RESCHEDULE) & (events["job"] >= 0)
-    if recovery is not None and recovery["name"] == "requeue":
-        back |= (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
+    back |= _requeued(result)
     came_job = np.concatenate([np.arange(len(result)), events["job"][back]])
     came = np.concatenate([jobs["submit"], events["time"][back]])
     # The k-th start of a job ends its k-th wait.
@@ -62,6 +61,18 @@ def _waiting(result: "Result") -> Spells:
     started = started[np.lexsort((started, events["job"][started]))]
     size = jobs["size"][came_job[came_order]].astype(np.float64)
     return came[came_order], events["time"][started], size
+
+
+def _requeued(result: "Result") -> NDArray[np.bool_]:
+    """Which events are failures after which a job waited again: it left its nodes then, and not for good."""
+    events, held = result.events, result.allocations
+    hit = np.flatnonzero((events["kind"] == EventKind.FAILURE) & (events["job"] >= 0))
+    left = set(zip(held["job"].tolist(), held["end"].tolist(), strict=True))
+    job, time = events["job"][hit], events["time"][hit]
+    went = [stay in left for stay in zip(job.tolist(), time.tolist(), strict=True)]
+    back = np.zeros(len(events["kind"]), dtype=bool)
+    back[hit] = np.array(went, dtype=bool) & (result.jobs["finish"][job] > time)
+    return back
 
 
 def _refuse_kills(result: "Result") -> None:

@@ -48,6 +48,20 @@ class CheckedOrder:
         return keys
 
 
+class CheckedRequests:
+    """Calls a `Checkpointing` at a request and requires a yes or no."""
+
+    def __init__(self, policy: Checkpointing) -> None:
+        self.policy = policy
+
+    def wants(self, decision: Any) -> bool:
+        """The policy's answer as a bool."""
+        given = self.policy.wants(decision)
+        if not isinstance(given, bool | np.bool_):
+            raise OptionError(f"{type(self.policy).__name__}.wants must return True or False, got {given!r:.60}")
+        return bool(given)
+
+
 class CheckedPlacement:
     """Calls a `Placement` and requires the index of a candidate."""
 
@@ -120,7 +134,9 @@ def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: A
 
 def checkpoint_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64] | None:
     """Seconds of work between two checkpoints of each job; None without a fixed interval."""
-    return own_intervals(policy, jobs) if policy.is_written() else policy.work_between(jobs.size)
+    if policy.is_written() and not policy.is_asked():
+        return own_intervals(policy, jobs)
+    return policy.work_between(jobs.size)
 
 
 def own_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64]:
@@ -153,6 +169,8 @@ def guarded(lowered: dict[str, Any]) -> dict[str, Any]:
             out[key] = CheckedOrder(value)
         elif key == "object" and isinstance(value, Placement) and value.is_written():
             out[key] = CheckedPlacement(value)
+        elif key == "object" and isinstance(value, Checkpointing) and value.is_asked():
+            out[key] = CheckedRequests(value)
         else:
             out[key] = value
     return out

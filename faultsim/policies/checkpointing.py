@@ -32,8 +32,8 @@ __all__ = [
 class Checkpointing(OwnPolicy):
     """Base of checkpointing policies; subclass it to write your own in Python.
 
-    Override `intervals`, which is called once, before the run begins, and set `cost`, the seconds that a checkpoint
-    takes.
+    Override `intervals`, which is called once, before the run begins, or `wants`, which is called whenever a job has
+    worked for another `interval` seconds; set `cost`, the seconds that a checkpoint takes.
 
     Examples
     --------
@@ -45,6 +45,14 @@ class Checkpointing(OwnPolicy):
     >>> log = fs.Workload(submit=[0], runtime=[5000], size=[4])
     >>> fs.simulate(log, fs.Cluster(4), checkpointing=LargeJobsOften()).jobs["checkpoint_time"]
     array([60.])
+    >>> class WhereItHurts(fs.Checkpointing):
+    ...     interval, cost = 600.0, 30.0
+    ...     def wants(self, decision):
+    ...         running = decision.running
+    ...         row = running.index.tolist().index(decision.job)
+    ...         return running.size[row] * (running.progress[row] - running.saved[row]) >= 3600
+    >>> fs.simulate(log, fs.Cluster(4), checkpointing=WhereItHurts()).jobs["checkpoint_time"]
+    array([120.])
     """
 
     kind: ClassVar[str] = "checkpointing"
@@ -53,8 +61,8 @@ class Checkpointing(OwnPolicy):
     planned: ClassVar[bool] = False
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
-        """Seconds of work between two checkpoints for a job of each size; None without a fixed interval."""
-        return None
+        """Seconds of work between two checkpoints, or requests, for a job of each size; None if none are fixed."""
+        return np.full(len(size), float(self.interval)) if self.is_asked() else None  # type: ignore[attr-defined]
 
     def intervals(self, jobs: Any) -> ArrayLike:
         """Seconds of work between two planned checkpoints of each job (model.md#planned).
@@ -69,10 +77,35 @@ class Checkpointing(OwnPolicy):
         array of shape (len(jobs),)
             Above 0; ``inf`` for a job that takes none.
         """
-        raise OptionError(f"{type(self).__name__} must define intervals(self, jobs)")
+        raise OptionError(f"{type(self).__name__} must define intervals(self, jobs), or wants(self, decision)")
+
+    def wants(self, decision: Any) -> bool:
+        """Whether the job ``decision.job``, which could, saves its progress now (model.md#requested).
+
+        It is asked after each `interval` seconds of work since its last checkpoint or start, as with `RiskBased`;
+        ``decision.asked`` says how many of them that were.
+
+        Parameters
+        ----------
+        decision : Decision
+            Of kind ``"checkpoint"``; it is over when this returns.
+        """
+        raise OptionError(f"{type(self).__name__} must define wants(self, decision)")
+
+    @classmethod
+    def is_asked(cls) -> bool:
+        """Whether it was written in Python and answers requests."""
+        return cls.is_written() and cls.wants is not Checkpointing.wants
 
     def _plain(self) -> dict[str, Any]:
-        return super()._plain() | ({"cost": getattr(self, "cost", 0.0)} if self.is_written() else {})
+        if not self.is_written():
+            return super()._plain()
+        if not self.is_asked():
+            return super()._plain() | {"cost": getattr(self, "cost", 0.0)}
+        name = type(self).__name__
+        cost = _seconds(f"{name}.cost", getattr(self, "cost", None), low=0.0)
+        interval = _seconds(f"{name}.interval", getattr(self, "interval", None), above=0.0)
+        return super()._plain() | {"name": "asked", "cost": cost, "interval": interval}
 
 
 class Victims(Policy):

@@ -1,7 +1,7 @@
 """Schedulers: which waiting job starts next (model.md#queue)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, NodeCount, OwnPolicy
+from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 from faultsim.policies.key import Key
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 
@@ -27,6 +27,8 @@ __all__ = [
 _ARRIVAL = ArrivalOrder()
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
+#: Kinds of decisions that `External` leaves to the caller.
+DECISIONS = ("schedule", "failure", "checkpoint", "tick")
 #: Names that ``order=`` takes, and their classes.
 ORDERS: dict[str, type[QueueOrder]] = {cls.name: cls for cls in _BUILT_IN}
 
@@ -114,6 +116,27 @@ def _depth(value: object) -> int | str:
 
 Order = Annotated[QueueOrder, Check(checked_order)]
 Reservation = Annotated[str, Check(checks.choice, "reservation", known=("any", "fixed"))]
+
+
+def _kinds(value: object) -> tuple[str, ...]:
+    """``at=`` of `External`, in the order of `DECISIONS`."""
+    given = [value] if isinstance(value, str) else list(value) if isinstance(value, Sequence) else None
+    if given is None:
+        raise OptionError(f"at must list kinds of decisions, of {', '.join(map(repr, DECISIONS))}, got {value!r:.60}")
+    for kind in given:
+        checks.choice("kind of decision", kind, DECISIONS)
+    if "schedule" not in given:
+        raise OptionError(
+            f"at={value!r} leaves the passes to nobody: add 'schedule', or give a scheduler, and a Recovery, "
+            f"Checkpointing or Rescheduling of your own that answers"
+        )
+    return tuple(kind for kind in DECISIONS if kind in given)
+
+
+def _tick(value: object) -> float | None:
+    return None if value is None else checks.number("tick", value, above=0.0, unit="seconds")
+
+
 Growth = Annotated[NodeCount, Check(checks.whole, "max_growth", low=0, unit="nodes")]
 Repairs = Annotated[str, Check(checks.choice, "value of repairs", known=("known", "unknown"))]
 
@@ -261,15 +284,43 @@ class External(Scheduler):
         As for `Fcfs`: the order in which `Decision.queue` is given.
     repairs : {"known", "unknown"}, default "known"
         As for `EasyBackfill`: whether shadow times count on the repair of nodes that are down.
+    at : sequence of str, default ("schedule",)
+        The kinds of decisions: ``"schedule"``, every pass; ``"failure"``, every failure that hits a running job;
+        ``"checkpoint"``, every request of `checkpointing` that a job could grant; ``"tick"``, every `tick` seconds.
+    tick : float, optional
+        Seconds between two ticks, which are at its whole multiples.
 
     Examples
     --------
     >>> import faultsim as fs
-    >>> sim = fs.Simulation(fs.Workload(submit=[0], runtime=[10], size=[2]), fs.Cluster(4), scheduler=fs.External())
+    >>> log = fs.Workload(submit=[0], runtime=[10], size=[2])
+    >>> sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External())
     >>> sim.advance()
     <Decision: schedule at 0 s, 1 waiting, 0 running, 4 free>
+
+    The job stays on its nodes until the one that failed is repaired:
+
+    >>> failures = fs.FailureTrace([5], [0], [20], span=100)
+    >>> sim = fs.Simulation(log, fs.Cluster(4), scheduler=fs.External(at=("schedule", "failure")), failures=failures)
+    >>> sim.advance().start(0)
+    >>> d = sim.advance()
+    >>> d.kind, d.job, d.node, d.until
+    ('failure', 0, 0, 25.0)
+    >>> d.hold(0)
+    >>> while sim.advance() is not None:
+    ...     pass
+    >>> sim.result().jobs["finish"]
+    array([35.])
     """
 
     name: ClassVar[str] = "external"
     order: Order = _ARRIVAL
     repairs: Repairs = "known"
+    at: Annotated[tuple[str, ...], Check(_kinds)] = ("schedule",)
+    tick: Annotated[Seconds | None, Check(_tick)] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.tick is None) == ("tick" in self.at):
+            wanted = "tick=, the seconds between two" if self.tick is None else 'at= with "tick", or no tick='
+            raise OptionError(f"External with at={self.at!r} and tick={self.tick!r}: give {wanted}")

@@ -1,19 +1,63 @@
 """What happens to a job that a failure kills (model.md#kill)."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from faultsim import checks
-from faultsim.policies.base import Check, Policy, Seconds
+from faultsim.errors import OptionError
+from faultsim.policies.base import Check, OwnPolicy, Seconds
 
 __all__ = ["Hold", "Recovery", "Requeue"]
 
 
-class Recovery(Policy):
-    """Base of recovery policies."""
+class Recovery(OwnPolicy):
+    """Base of recovery policies; subclass it to write your own in Python.
+
+    Override `react`, which is called at each failure that hits a running job, under any scheduler.  `restart_cost` (s)
+    and `place` may be set, too, and mean what they mean for `Requeue`.
+
+    Examples
+    --------
+    A job stays where the repair does not take long:
+
+    >>> import faultsim as fs
+    >>> class Patient(fs.Recovery):
+    ...     restart_cost = 10.0
+    ...     def react(self, decision):
+    ...         if decision.until - decision.now <= 60:
+    ...             decision.hold(decision.job)
+    >>> log = fs.Workload(submit=[0], runtime=[1000], size=[1])
+    >>> failures = fs.FailureTrace([500], [0], [60], span=2000)
+    >>> fs.simulate(log, fs.Cluster(2), failures=failures, recovery=Patient()).jobs["finish"]
+    array([1570.])
+    """
 
     kind: ClassVar[str] = "recovery"
-    restart_cost: Seconds
+    name: ClassVar[str] = "python"
+    restart_cost: Seconds = 0.0
+    place: str = "arrival"
+
+    def react(self, decision: Any) -> None:
+        """Say what becomes of the job ``decision.job``, which is about to be killed: requeue, hold or kill it.
+
+        Without an act it is requeued.
+
+        Parameters
+        ----------
+        decision : Decision
+            Of kind ``"failure"``; it is over when this returns.
+        """
+        raise OptionError(f"{type(self).__name__} must define react(self, decision)")
+
+    def _plain(self) -> dict[str, Any]:
+        if type(self) is Recovery or (self.is_written() and type(self).react is Recovery.react):
+            self.react(None)
+        if not self.is_written():
+            return super()._plain()
+        name = type(self).__name__
+        place = checks.choice(f"place of {name}", self.place, ("arrival", "tail"))
+        cost = checks.number(f"{name}.restart_cost", self.restart_cost, low=0.0, unit="seconds")
+        return {**super()._plain(), "place": place, "restart_cost": cost}
 
 
 RestartCost = Annotated[Seconds, Check(checks.number, "restart_cost", low=0.0, unit="seconds")]

@@ -327,6 +327,12 @@ WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("predictor", "python", Predictor, _BOTH, "", needs=_FAILURES),
     PolicyRow("checkpointing", "python", Checkpointing, _BOTH, "", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:Written"),
+    PolicyRow("checkpointing", "asked", Checkpointing, _BOTH, "", compiled="checkpointing.risk:ASKED", follows="nodes",
+              reference="faults.checkpointing:Asked"),
+    PolicyRow("recovery", "python", Recovery, _BOTH, "", compiled="recovery.either:EITHER", follows="nodes",
+              reference="faults.failures:go_back"),
+    PolicyRow("rescheduling", "python", Rescheduling, _BOTH, "", compiled="fars.ticks:TICKS", follows="nodes",
+              reference="state:nobody"),
     PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.python_orders:PYTHON",
               reference="scheduling.orders:python"),
     PolicyRow("order", "compiled", CompiledOrder, _BOTH, "", compiled="scheduling.compiled_orders:COMPILED",
@@ -402,7 +408,7 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
             return rest["object"]
         if name == External.name:
             raise OptionError("this run was decided from outside, which is not saved: give a scheduler")
-        whose = "written in Python" if name == "python" else "compiled elsewhere"
+        whose = "written in Python" if name in ("python", "asked") else "compiled elsewhere"
         which = rest.get("repr" if "policy" in rest else "class", "unknown")
         used = f"{'an' if kind == 'order' else 'a'} {kind} {whose} ({which})"
         raise OptionError(f"this run used {used}, which is not saved; pass it again")

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, NodeCount, Policy, Seconds
+from faultsim.policies.base import Check, NodeCount, OwnPolicy, Policy, Seconds
 
 __all__ = [
     "FailureSlowdown",
@@ -156,10 +156,48 @@ def _spares(value: object) -> str | Static:
     raise OptionError(f'spares must be "dynamic" or Static(k), got {value!r:.60}{hint}')
 
 
-class Rescheduling(Policy):
-    """Base of rescheduling policies."""
+class Rescheduling(OwnPolicy):
+    """Base of rescheduling policies; subclass it to write your own in Python.
+
+    Override `tick`, and set `interval`, the seconds between two ticks, which are at its whole multiples.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> class Away(fs.Rescheduling):
+    ...     interval = 300.0
+    ...     def tick(self, decision):
+    ...         doomed = set(decision.foreseen(self.interval)["node"].tolist())
+    ...         for job, nodes in zip(decision.running, decision.running.where):
+    ...             if doomed & set(nodes.tolist()) and not decision.occupancy[1]:
+    ...                 decision.move(job, nodes=[1])
+    >>> log = fs.Workload(submit=[0], runtime=[1000], size=[1])
+    >>> failures = fs.FailureTrace([500], [0], [60], span=2000)
+    >>> moved = fs.simulate(log, fs.Cluster(2), rescheduling=Away(), failures=failures, predictor=fs.Perfect())
+    >>> moved.metrics["failed_jobs"], moved.jobs["finish"]
+    (0, array([1060.]))
+    """
 
     kind: ClassVar[str] = "rescheduling"
+    name: ClassVar[str] = "python"
+
+    def tick(self, decision: Any) -> None:
+        """Move, requeue, save or kill running jobs; a pass follows if there was an act.
+
+        Parameters
+        ----------
+        decision : Decision
+            Of kind ``"tick"``; it is over when this returns.
+        """
+        raise OptionError(f"{type(self).__name__} must define tick(self, decision)")
+
+    def _plain(self) -> dict[str, Any]:
+        if type(self) is Rescheduling or (self.is_written() and type(self).tick is Rescheduling.tick):
+            self.tick(None)
+        if not self.is_written():
+            return super()._plain()
+        interval = getattr(self, "interval", None)
+        return {**super()._plain(), "interval": _seconds(f"{type(self).__name__}.interval", interval, above=0.0)}
 
 
 @dataclass(frozen=True)

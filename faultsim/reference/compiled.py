@@ -42,7 +42,7 @@ class Compiled(Fcfs):
 class Acting(Decision):
     """A decision of a scheduler that acts although it is not of the caller."""
 
-    def _act(self) -> None:
+    def _act(self, what: str) -> None:
         pass
 
 

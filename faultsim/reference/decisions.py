@@ -1,19 +1,29 @@
 """Decisions from outside (model.md#decisions): what is seen, and what can be done, in plain Python."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from faultsim.errors import DecisionError
 from faultsim.reference.changes import Changes, changes_since
-from faultsim.reference.faults.failures import requeue, roll_back
+from faultsim.reference.fars.moves import Cost, interrupt
+from faultsim.reference.faults.checkpointing import may_begin, take
+from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
 from faultsim.reference.state import THEFT, State
 from faultsim.reference.torus.boxes import Box
+
+#: What can be done with jobs at decisions other than passes, and times between events.
+_MAY = {
+    "failure": ("requeued", "held", "killed"),
+    "checkpoint": ("saved",),
+    "tick": ("requeued", "killed", "saved", "moved"),
+}
+_HOLD = "only a failure holds the job that it hits, and External(at=...) says whether you are asked then"
 
 
 class Decision:
@@ -29,6 +39,19 @@ class Decision:
         self.disturbed = state.disturbed or (kind == "schedule" and state.overdue())
         if kind == "schedule":
             state.disturbed = False
+        self._moved = False
+        question = state.question
+        self.node: int | None = None
+        self.until: float | None = None
+        self.asked: int | None = None
+        self.job = None if question is None or question.job is None else self._rows[question.job.index]
+        if question is None:
+            return
+        if kind == "failure":
+            hidden = state.settings["scheduler"].get("repairs") == "unknown" and question.until > state.now
+            self.node, self.until = question.node, math.inf if hidden else question.until
+        elif kind == "checkpoint":
+            self.asked = question.asked
 
     # -- what there is
 
@@ -164,19 +187,85 @@ class Decision:
 
     def requeue(self, job: int) -> None:
         """Stop a running job, which waits again."""
-        found, state = self._find(job), self._state
-        if found not in state.running or found.held:
-            self._refuse(f"job {job} cannot be requeued: it {self._phrase(found)}")
-        if found.start > state.now:
-            self._refuse(f"job {job} cannot be requeued: it is in its start delay until {found.start:g} s")
-        if found.finish <= state.now:
-            self._refuse(f"job {job} cannot be requeued: it ends now")
-        self._act()
+        found, state = self._stoppable(job, "requeued"), self._state
+        self._act("requeued")
         state.disturb()
         roll_back(state, found)
-        state.write(THEFT, found)
+        if self.kind != "failure":
+            state.write(THEFT, found)
         requeue(state, found, (state.settings.get("recovery") or {}).get("place", "arrival"))
         self._order[:] = queue_order(state)
+
+    def hold(self, job: int) -> None:
+        """A job that a failure hits keeps its nodes until they are repaired."""
+        if self.kind != "failure":
+            self._refuse(f"job {job} cannot be held at a decision of kind {self.kind!r}: {_HOLD}")
+        found, state = self._stoppable(job, "held"), self._state
+        self._act("held")
+        roll_back(state, found)
+        hold(state, found)
+
+    def kill(self, job: int) -> None:
+        """Stop a running job, which does not come back."""
+        found, state = self._stoppable(job, "killed"), self._state
+        self._act("killed")
+        kill_for_good(state, found)
+
+    def checkpoint(self, job: int) -> None:
+        """A running job saves its progress."""
+        found, state = self._find(job), self._state
+        rule = state.settings.get("checkpointing") or {}
+        if "cost" not in rule:
+            self._refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
+        self._only(found, "saved")
+        cost = float(rule["cost"])
+        if found not in state.running or found.finish <= state.now or not may_begin(state, found, cost):
+            self._refuse(f"job {job} cannot save now (model.md#requested)")
+        self._act("saved")
+        take(state, found, cost)
+        state.events += 1 if self.kind != "checkpoint" else 0
+
+    def move(
+        self,
+        job: int,
+        *,
+        nodes: Any = None,
+        box: Any = None,
+        checkpoint_cost: float = 30.0,
+        restart_cost: float = 30.0,
+        live: bool = False,
+    ) -> None:
+        """A running job goes on elsewhere."""
+        found, state = self._stoppable(job, "moved"), self._state
+        cost = Cost(float(checkpoint_cost), float(restart_cost), live)
+        if not all(0.0 <= seconds < math.inf for seconds in cost[:2]):
+            self._refuse(f"the costs of a move must be 0 s or more, and finite: got {cost[0]:g} s and {cost[1]:g} s")
+        if nodes is None and box is None:
+            self._refuse(f"say where job {job} moves to: {'nodes=' if state.table is None else 'box='}")
+        if nodes is not None:
+            given = self._given_nodes(found, nodes, found.nodes)
+            left, taken = sorted(set(found.nodes) - set(given)), sorted(set(given) - set(found.nodes))
+            if not taken:
+                self._refuse(f"job {job} already has these nodes")
+            self._act("moved")
+            state.swap(found, left, taken)
+        else:
+            where_to = self._given_box(found, box, 0 if state.table is None else found.mask)
+            if where_to.size != found.allocated:
+                self._refuse(
+                    f"job {job} moves to a box of the {found.allocated} nodes that it has, got {where_to.size}"
+                )
+            if where_to == found.box:
+                self._refuse(f"job {job} already has this box")
+            self._act("moved")
+            state.relocate(found, where_to)
+        interrupt(state, found, cost)
+        state.events += 1
+        if not self._moved:
+            state.attempted += 1
+            state.successful += 1
+            self._moved = True
+        state.disturb()
 
     def wake(self, at: float) -> None:
         """Ask for a pass."""
@@ -205,10 +294,33 @@ class Decision:
         if self._state.world.live:  # somebody may have told what changes the queue
             self._order[:] = queue_order(self._state)
 
-    def _act(self) -> None:
-        if self._state.rules["scheduler"].decides:
-            name = self._state.settings["scheduler"]["name"]
-            self._refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
+    def _act(self, what: str) -> None:
+        if self.kind not in _MAY:
+            if self._state.rules["scheduler"].decides:
+                name = self._state.settings["scheduler"]["name"]
+                self._refuse(f"the scheduler of this simulation ({name}) decides: use External() to do it yourself")
+        elif what not in _MAY[self.kind]:
+            self._refuse(f"jobs cannot be {what} at a decision of kind {self.kind!r}")
+        self._state.acted = True
+
+    def _only(self, job: Job, what: str) -> None:
+        """At a failure and at a request the job that it is about, and no other."""
+        question = self._state.question
+        if self.kind in ("failure", "checkpoint") and (question is None or job is not question.job):
+            self._refuse(f"job {self._rows[job.index]} cannot be {what}: this decision is about job {self.job}")
+
+    def _stoppable(self, row: int, what: str) -> Job:
+        """A job that can be stopped."""
+        job, state = self._find(row), self._state
+        if job not in state.running or job.held:
+            self._refuse(f"job {row} cannot be {what}: it {self._phrase(job)}")
+        self._only(job, what)
+        if self.kind != "failure":
+            if job.start > state.now:
+                self._refuse(f"job {row} cannot be {what}: it is in its start delay until {job.start:g} s")
+            if job.finish <= state.now:
+                self._refuse(f"job {row} cannot be {what}: it ends now")
+        return job
 
     def _find(self, row: int) -> Job:
         self._check()
@@ -272,11 +384,11 @@ class Decision:
 
     def _begin(self, job: Job, box: Box | None, nodes: list[int]) -> None:
         backfilled = job is not self._order[0]
-        self._act()
+        self._act("started")
         self._order.remove(job)
         self._state.begin(job, box, nodes, backfilled=backfilled)
 
-    def _given_nodes(self, job: Job, nodes: Any) -> list[int]:
+    def _given_nodes(self, job: Job, nodes: Any, own: Sequence[int] = ()) -> list[int]:
         state, row = self._state, self._rows[job.index]
         given = _whole(nodes)
         if given is None:
@@ -288,13 +400,13 @@ class Decision:
         for node in given:
             if not 0 <= node < state.nodes:
                 self._refuse(f"there is no node {node}: nodes are 0 to {state.nodes - 1}")
-            if node not in state.free_nodes:
+            if node not in state.free_nodes and node not in own:
                 self._refuse(f"node {node} is not free")
         if len(set(given)) != len(given):
             self._refuse(f"nodes of job {row} are named twice")
         return sorted(given)
 
-    def _given_box(self, job: Job, box: Any) -> Box:
+    def _given_box(self, job: Job, box: Any, own: int = 0) -> Box:
         state, row = self._state, self._rows[job.index]
         given = _whole(box)
         if given is None:
@@ -309,7 +421,7 @@ class Decision:
             self._refuse(f"{tuple(given)} is no box of this machine")
         if found.size < job.size:
             self._refuse(f"job {row} asks for {job.size} nodes, and the box has {found.size}")
-        if found.mask & state.blocked:
+        if found.mask & state.blocked & ~own:
             self._refuse(f"box {tuple(given)} is not free")
         return found
 

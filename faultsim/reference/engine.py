@@ -6,8 +6,9 @@ marks is in the page's words.  Every module names its section.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator
 from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
+from faultsim.reference.questions import answerers
+from faultsim.reference.questions import ask as ask_outside
 from faultsim.reference.rules import rules_of
 from faultsim.reference.scheduling.expressions import check_static
 from faultsim.reference.scheduling.queueing import queue_order
@@ -107,7 +110,10 @@ class Run:
         jobs = make_jobs(
             settings, rules, table, submit, runtime, estimate, size, (world or {}).get("checkpoint_interval")
         )
-        self.state = state = State(settings, rules, jobs, table, nodes, World(world))
+        answers = answerers(settings)
+        self.state = state = State(settings, rules, jobs, table, nodes, World(world), asks=bool(answers))
+        if answers:
+            state.ask = partial(ask_outside, state, answers)
         for job in jobs:
             job.row = job.index if state.world.rows is None else int(state.world.rows[job.index])
         check_static(jobs, settings["scheduler"]["order"], state.world.columns)
@@ -116,8 +122,8 @@ class Run:
         self._steps, self._step = self.steps(), ""
         self.waits: str | None = None  # the kind of decision that the caller has
 
-    def steps(self) -> Iterator[str]:
-        """Run it: "instant" before each instant, "decide" at each pass that waits for somebody outside."""
+    def steps(self) -> Generator[str, None, None]:
+        """Run it: "instant" before each instant, "decide" where it waits for somebody outside."""
         state = self.state
         while state.world.live or len(state.done) < len(state.jobs):
             yield "instant"
@@ -125,7 +131,7 @@ class Run:
             if t == math.inf:
                 raise DecisionError(self.deadlock())
             advance(state, t)
-            while happens_now(state, self.coming):
+            while (yield from happens_now(state, self.coming)):
                 if state.rules["scheduler"].outside:
                     state.passes += 1
                     yield "decide"
@@ -140,7 +146,7 @@ class Run:
         if not until >= self.state.now:
             raise DecisionError(f"advance(until={until:g}): it is {self.state.now:g} s already")
         if self.go_on(until):
-            return self.hand_out("schedule")
+            return self.hand_out(self.state.question.kind if self.state.question else "schedule")
         if until == math.inf:
             return None
         self.state.now = max(until, self.state.now)
@@ -173,7 +179,8 @@ class Run:
 
     def is_over(self, until: float) -> bool:
         """Whether nothing is left to happen until then."""
-        return len(self.state.done) == len(self.state.jobs)
+        # Who was asked in the middle of an instant: the rest of it comes whatever the answer.
+        return len(self.state.done) == len(self.state.jobs) and self.state.question is None
 
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
@@ -260,6 +267,17 @@ class Coming:
             if time < state.now:
                 state.suspicious = nodes
         self.ticks = [row for row in ticks if row[0] >= state.now]
+        # Those of somebody outside, at whole multiples of the interval.
+        rule = state.settings.get("rescheduling") or {}
+        self.interval = rule.get("interval") if "object" in rule else state.settings["scheduler"].get("tick")
+        self.tick = 0 if self.interval is None else math.floor(state.now / self.interval) - 1
+        while self.tick_time < state.now:
+            self.tick += 1
+
+    @property
+    def tick_time(self) -> float:
+        """When somebody outside is asked at a tick next."""
+        return math.inf if self.interval is None else float(self.tick) * self.interval
 
     def next_time(self) -> float:
         """When something happens next."""
@@ -270,11 +288,11 @@ class Coming:
         times += [job.submit for job in self.arrivals[:1]]
         times += [row[0] for row in self.failures[:1]]
         times += [row[0] for row in self.alarms[:1]]
-        times += [row[0] for row in self.ticks[:1]]
+        times += [row[0] for row in self.ticks[:1]] + [self.tick_time]
         return min(times + state.wakes, default=math.inf)
 
 
-def happens_now(state: State, coming: Coming) -> bool:
+def happens_now(state: State, coming: Coming) -> Generator[str, None, bool]:
     """Handle all events of this instant; whether a pass is due.
 
     model.md#events: "Events are ordered by (time, kind, serial)."  Always the first of what is there: a job that has
@@ -289,7 +307,7 @@ def happens_now(state: State, coming: Coming) -> bool:
     due = False
     while True:
         for kind in kinds:
-            runs_pass = kind(state, coming)
+            runs_pass = yield from kind(state, coming)
             if runs_pass is not None:
                 due |= runs_pass
                 break
@@ -297,15 +315,18 @@ def happens_now(state: State, coming: Coming) -> bool:
             return due
 
 
-# Events of one kind: None if there is none now, else whether a pass is due.
+# Events of one kind: None if there is none now, else whether a pass is due.  They yield where the caller is asked.
+
+Event = Generator[str, None, bool | None]
 
 
-def finish(state: State, coming: Coming) -> bool | None:
+def finish(state: State, coming: Coming) -> Event:
     """By job index.
 
     "Jobs of run time 0 that a pass starts (without start delay) finish at the same instant: these finishes are handled
     next, then another pass runs."
     """
+    yield from ()
     ending = [job for job in state.running if job.finish <= state.now]
     if not ending:
         return None
@@ -316,8 +337,9 @@ def finish(state: State, coming: Coming) -> bool | None:
     return True
 
 
-def repairs(state: State, coming: Coming) -> bool | None:
+def repairs(state: State, coming: Coming) -> Event:
     """By node."""
+    yield from ()
     repaired = [node for node, up in state.up.items() if up <= state.now]
     if not repaired:
         return None
@@ -326,39 +348,43 @@ def repairs(state: State, coming: Coming) -> bool | None:
     return True
 
 
-def failures(state: State, coming: Coming) -> bool | None:
+def failures(state: State, coming: Coming) -> Event:
     """In the order of the trace, all at once: "One kill per job and instant, however many of its nodes fail"."""
     if not coming.failures or coming.failures[0][0] > state.now:
         return None
     effect = False
     while coming.failures and coming.failures[0][0] == state.now:
         _, node, downtime = coming.failures.pop(0)
-        effect |= fail(state, node, downtime)
+        effect |= yield from fail(state, node, downtime)
         state.events += 1
     end_holds(state)
     return effect
 
 
-def request(state: State, coming: Coming) -> bool | None:
+def request(state: State, coming: Coming) -> Event:
     """Requests for checkpoints, "in the order of the predictions or failures that they come from, those of a job itself
     by job index".
     """
     begun = state.checkpoints
     asking = [job for job in state.running if state.rules["checkpointing"].next_request(job) <= state.now]
     if coming.alarms and coming.alarms[0][0] == state.now:
-        alarm(state, coming.alarms.pop(0)[1])
+        yield from alarm(state, coming.alarms.pop(0)[1])
     elif asking:
-        ask(state, min(asking, key=lambda job: job.index))
+        yield from ask(state, min(asking, key=lambda job: job.index))
     else:
         return None
     state.events += state.checkpoints - begun
     return False
 
 
-def tick(state: State, coming: Coming) -> bool | None:
+def tick(state: State, coming: Coming) -> Event:
     """ "Ticks come after the requested checkpoints of an instant and before its arrivals"; a pass follows "a tick
     at which a job moved"; "`events` counts each job moved".
     """
+    if coming.tick_time <= state.now:
+        coming.tick += 1
+        yield from state.ask("tick")
+        return state.acted
     if not coming.ticks or coming.ticks[0][0] > state.now:
         return None
     state.suspicious = coming.ticks.pop(0)[1]
@@ -367,8 +393,9 @@ def tick(state: State, coming: Coming) -> bool | None:
     return moved > 0
 
 
-def arrival(state: State, coming: Coming) -> bool | None:
+def arrival(state: State, coming: Coming) -> Event:
     """By order in the workload."""
+    yield from ()
     if not coming.arrivals or coming.arrivals[0].submit > state.now:
         return None
     state.arrive(coming.arrivals.pop(0))
@@ -376,8 +403,9 @@ def arrival(state: State, coming: Coming) -> bool | None:
     return True
 
 
-def wake(state: State, coming: Coming) -> bool | None:
+def wake(state: State, coming: Coming) -> Event:
     """A pass that somebody outside has asked for; the last of its instant, and no event of the count."""
+    yield from ()
     if state.now not in state.wakes:
         return None
     state.wakes.remove(state.now)

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 from faultsim.errors import DecisionError
 from faultsim.reference.engine import Run, make_jobs
-from faultsim.reference.faults.failures import end_holds, fail, foresee_hold, repair
+from faultsim.reference.faults.failures import end_holds, fail_now, foresee_hold, repair
 from faultsim.reference.job import Job, duration, where
 from faultsim.reference.scheduling.expressions import check_static
 
@@ -83,7 +83,7 @@ class Live(Run):
         if job is not None and not job.held and job.finish <= state.now:
             refuse(f"node {number} has job {job.row}, which ends now: let it end first")
         state.catch_up()
-        effect = fail(state, number, downtime)
+        effect = fail_now(state, number, downtime)
         state.events += 1
         end_holds(state)
         if effect:

@@ -6,6 +6,7 @@ Nothing here decides anything.  `State.begin`, `State.leave`, `State.move`, `Sta
 
 import math
 from bisect import insort
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,17 @@ class Release:
     mask: int  # torus
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What somebody outside is asked besides passes (model.md#decisions)."""
+
+    kind: str
+    job: Job | None
+    node: int  # that fails
+    until: float  # when it will be up again
+    asked: int  # requests of the job's own in this stretch
+
+
 class State:
     """The machine, the queue, the running jobs and the clock."""
 
@@ -48,6 +60,7 @@ class State:
         table: BoxTable | None,
         nodes: int,
         world: World | None = None,
+        asks: bool = False,
     ) -> None:
         self.settings = settings
         self.rules = rules  # kind of policy -> the part of this engine that does it
@@ -79,6 +92,7 @@ class State:
             or (scheduler is not None and scheduler.follows)
             or placement is None
             or placement.follows
+            or asks
         )
         self.tracking = table is None and bool(self.recording or self.checking or named)
         self.free_nodes = list(range(nodes)) if self.tracking else []  # cluster, ascending
@@ -94,6 +108,10 @@ class State:
         self.n_decisions = 0  # the last of them is open
         self.wakes: list[float] = []  # passes that somebody outside has asked for
         self.told = 0, 0  # of so many lines of the diary, and places taken, the caller knows
+        self.question: Question | None = None  # None: a pass
+        self.acted = False  # by way of an answer
+        #: Asks somebody outside; the run fills it in.
+        self.ask: Callable[..., Generator[str, None, Any]] = nobody
 
         self.attempted = self.successful = self.events = self.passes = 0
         self.failures = self.failures_hit = self.checkpoints = 0
@@ -241,13 +259,13 @@ class State:
     def left_alone(self) -> int:
         """m of `Static(m)`."""
         rule = self.settings.get("rescheduling")
-        return 0 if rule is None or rule["spares"] == "dynamic" else int(rule["spares"]["k"])
+        return 0 if rule is None or rule.get("spares", "dynamic") == "dynamic" else int(rule["spares"]["k"])
 
     @property
     def avoided(self) -> frozenset[int]:
         """The nodes that a start takes only if no other will do."""
         rule = self.settings.get("rescheduling")
-        return self.suspicious if rule is not None and rule["suspicious"] == "last" else frozenset()
+        return self.suspicious if rule is not None and rule.get("suspicious") == "last" else frozenset()
 
     @property
     def blocked(self) -> int:
@@ -312,6 +330,11 @@ class State:
             row = self.open_place.pop(job.index)
             index, begin, _, where = self.places[row]
             self.places[row] = (index, begin, self.now, where)
+
+
+def nobody(*_: Any, **__: Any) -> Generator[str, None, Any]:
+    """Nobody is asked."""
+    yield from ()
 
 
 def table_of(settings: dict[str, Any]) -> tuple[BoxTable | None, int]:

@@ -420,7 +420,8 @@ class Result:
         if s["migration"] is not None:
             parts.append(s["migration"]["name"])
         if s["rescheduling"] is not None:
-            parts.append(f"{s['rescheduling']['name']} {s['rescheduling']['strategy']['name']}")
+            strategy = s["rescheduling"].get("strategy", {"name": "rescheduling"})
+            parts.append(f"{s['rescheduling']['name']} {strategy['name']}")
         if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:

@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
-from faultsim.policies import BOX_ORDERS, Buckets, NoCheckpoint, Policy, Static
+from faultsim.policies import (
+    BOX_ORDERS,
+    BeforeFailure,
+    Buckets,
+    External,
+    NoCheckpoint,
+    Policy,
+    PredictedWindows,
+    RiskBased,
+    Static,
+)
 from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
@@ -73,6 +83,8 @@ ON_TORUS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("scheduler", "max_growth", (1).__ge__, "where every size fits exactly: leave it out"),
 )
 
+#: Policies that ask for checkpoints.
+REQUESTING = (BeforeFailure, PredictedWindows, RiskBased)
 #: The policies among the options of a run.
 _policies = attrgetter(*(kind for kind, row in KINDS.items() if row.option))
 
@@ -95,6 +107,27 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
                 words = {"policy": policy, "name": type(policy).__name__, "run": run}
                 raise OptionError(NEEDS[what].message.format(usual=usual.format(**words), **words))
     _check_nodes(run)
+    if isinstance(run.scheduler, External):
+        _check_asked(run, run.scheduler)
+
+
+def _check_asked(run: RunOptions, external: External) -> None:
+    """One of the caller and a policy answers."""
+    for kind, policy in (
+        ("failure", run.recovery if run.recovery is not None and run.recovery.is_written() else None),
+        ("checkpoint", run.checkpointing if run.checkpointing is not None and run.checkpointing.is_written() else None),
+        ("tick", run.rescheduling),
+    ):
+        if kind in external.at and policy is not None:
+            raise OptionError(
+                f"External(at={external.at!r}) and {type(policy).__name__} both answer at a {kind}: give one of them"
+            )
+    if "checkpoint" in external.at and not isinstance(run.checkpointing, REQUESTING):
+        raise OptionError(
+            f"External(at={external.at!r}) must know when to ask for checkpoints and what they cost: give "
+            f"checkpointing=BeforeFailure(cost), PredictedWindows(...) or RiskBased(interval, cost), not "
+            f"{run.checkpointing!r}"
+        )
 
 
 def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:

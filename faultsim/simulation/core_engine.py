@@ -13,7 +13,9 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import DecisionError, EngineError
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
+from faultsim.policies.recovery import Recovery
 from faultsim.policies.registry import MACHINES, find, from_lowered
+from faultsim.policies.rescheduling import Rescheduling
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")
@@ -109,16 +111,22 @@ def core_engine(
     columns |= order_inputs(order, estimate, size, columns)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
-    if settings.get("rescheduling"):
+    if "strategy" in (settings.get("rescheduling") or ()):
         columns["parts"] = {"strategy": _part("strategy", settings["rescheduling"]["strategy"]["name"], machine)[0]}
-    if checkpointing and "checkpoint_interval" not in columns:
+    if checkpointing and "checkpoint_interval" not in columns and "object" not in checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
     matters = "nodes" in follows or _told(columns, "failures") or _told(columns, "alarms") or "live" in columns
     # Ticks and records name nodes of a cluster too.
+    more: dict[str, Any] = {"recovery": recovery}
+    asked = settings["scheduler"].get("at", ())
+    if "failure" in asked:
+        factories = {**factories, "recovery": _part("recovery", Recovery.name, machine)[0]}
+    if "tick" in asked:
+        factories = {**factories, "rescheduling": _part("rescheduling", Rescheduling.name, machine)[0]}
+        more["rescheduling"] = {"interval": settings["scheduler"]["tick"]}
     if matters or settings["record"] or "places" in follows or ("rescheduling" in factories and "ticks" in columns):
         factories = {**factories, "machine": named}
-    more = {
-        "recovery": recovery,
+    more |= {
         "factories": factories,
         "tracked": matters or "progress" in follows or _told(columns, "predictions"),
         "accounts": LEDGER_ACCOUNTS,

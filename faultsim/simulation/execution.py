@@ -85,7 +85,8 @@ class Execution:
         ]
         world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
         policy = run.checkpointing
-        if policy is not None and (engine == "core" or policy.is_written()):  # the reference has formulas of its own
+        own = policy is not None and policy.is_written() and not policy.is_asked()
+        if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
             world["checkpoint_interval"] = checkpoint_intervals(policy, self._log)
         if live:
             columns[1] = self._runtimes(self._log, unknown)

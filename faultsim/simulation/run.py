@@ -37,6 +37,7 @@ from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
+from faultsim.simulation.engine_inputs import EXACT
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.progress import Progress, reporting
 
@@ -151,8 +152,11 @@ class Run:
     @property
     def has_python(self) -> bool:
         """Whether a policy written in Python is involved."""
-        given: tuple[Any, ...] = (self.scheduler, self.scheduler.order, self.placement)
-        return _are_written(*map(type, given))
+        given: tuple[Any, ...] = (
+            self.scheduler, self.scheduler.order, self.placement, self.recovery, self.rescheduling,
+        )  # fmt: skip
+        asked = self.checkpointing is not None and self.checkpointing.is_asked()
+        return asked or _are_written(*map(type, given))
 
     def lower(self) -> dict[str, Any]:
         """All options in their plain form, as provenance keeps them."""
@@ -253,6 +257,11 @@ class Run:
             # Each move is of a job that holds a predicted node.
             seconds += MOST * (moving.checkpoint_cost + moving.restart_cost + kill)
             seconds += last + 2.0 * moving.interval
+        between = getattr(self.scheduler, "tick", None)
+        if self.rescheduling is not None and self.rescheduling.is_written():
+            between = self.rescheduling.lower()["interval"]
+        if between is not None and seconds / between > EXACT:
+            raise OptionError(f"ticks every {between:g} s are too many for a run that may last {seconds:g} s")
         if math.isfinite(seconds * self.machine.nodes):
             return
         moves = (
@@ -273,7 +282,7 @@ class Run:
 @cache
 def _are_written(*classes: Any) -> bool:
     """Whether one of these classes of policies was written in Python; asked once per set, as most runs are short."""
-    return any(cls.is_written() for cls in classes)
+    return any(issubclass(cls, Policy) and cls.is_written() for cls in classes)
 
 
 def _cost(policy: Policy | None) -> float:

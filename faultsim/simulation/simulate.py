@@ -146,7 +146,9 @@ def rerun(
     scheduler: Scheduler | None = None,
     placement: Placement | None = None,
     predictor: Predictor | None = None,
+    recovery: Recovery | None = None,
     checkpointing: Checkpointing | None = None,
+    rescheduling: Rescheduling | None = None,
     progress: bool | Progress = False,
 ) -> Result:
     """Repeat the run behind a result; the same version gives the same bytes.
@@ -155,7 +157,7 @@ def rerun(
     ----------
     result : Result
         A result of this session or a loaded one; it contains the workload.
-    scheduler, placement, predictor, checkpointing : optional
+    scheduler, placement, predictor, recovery, checkpointing, rescheduling : optional
         Needed only for a loaded result that used a policy written in Python, which is not saved.
 
     Raises
@@ -181,7 +183,9 @@ def rerun(
         "scheduler": scheduler,
         "placement": placement,
         "predictor": predictor,
+        "recovery": recovery,
         "checkpointing": checkpointing,
+        "rescheduling": rescheduling,
     }
     for kind in ("scheduler", "placement", "migration", "recovery", "predictor", "checkpointing", "rescheduling"):
         given = own.get(kind)

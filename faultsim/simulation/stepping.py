@@ -12,7 +12,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, Torus
-from faultsim.policies import External, Scheduler
+from faultsim.policies import External, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
 from faultsim.simulation.run import Run
@@ -421,3 +421,7 @@ def _check_live(log: Workload, live: int, options: dict[str, Any]) -> None:
         raise OptionError(f"live={live} must be at least the {len(log)} jobs of the log: how many jobs there will be")
     if options.get("oversized", "error") != "error" or options.get("estimates", "requested") == "actual":
         raise OptionError("live= takes oversized='error' and no estimates='actual'")
+    if getattr(options.get("scheduler"), "at", ("schedule",)) != ("schedule",):
+        raise NotAvailableError("live= is not available with External(at=...): its caller knows of failures and ticks")
+    if isinstance(options.get("recovery"), Recovery) and options["recovery"].is_written():
+        raise NotAvailableError("live= is not available with a Recovery of your own: its caller knows of failures")

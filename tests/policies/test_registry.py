@@ -103,7 +103,7 @@ def test_the_page_of_policies_lists_every_row():
 
 NAMES = {row.name for row in (*POLICIES, *WRITTEN)}
 #: Where a saved result is read, which holds names alone.
-BY_NAME = {"results/result.py", "results/workflow_log.py", "plot/timeline.py"}
+BY_NAME = {"results/result.py", "results/workflow_log.py"}
 
 
 def compares_a_name(node):

@@ -14,7 +14,8 @@ import faultsim as fs
 from helpers.deciders import ByHand, assert_same, easy
 from helpers.runs import runs
 
-CHANGES = ("start", "backfill", "requeue", "wake")
+CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move")
+STOPS = ("requeue", "hold", "kill", "checkpoint")
 COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
 
 
@@ -23,12 +24,19 @@ def random_act(rng, d, n):
     waiting, running = d.queue.tolist(), list(d.running)
     job = rng.choice([*waiting, *waiting, *running, rng.randrange(-1, n + 1)])
     name = rng.choice(["start", "start", "start", *CHANGES, "may_backfill", "shadow", "fits", "expected_end", "boxes"])
+    if d.kind not in ("schedule", "time") and rng.random() < 0.6:
+        name = rng.choice([*STOPS, "move"])
+        job = job if d.job is None or rng.random() < 0.2 else d.job
     if name == "wake":
         return name, (d.now + rng.choice([-1, 0, 0.5, 3, math.nan, math.inf]),), {}
     if name in ("backfill", "may_backfill"):
         return name, (job, rng.choice([None, None, rng.randrange(n)])), {"max_growth": rng.choice([0, 1, 1, 5])}
-    if name == "requeue":
-        return name, (rng.choice([job, *running]),), {}
+    if name in STOPS:
+        return name, (job if d.job is not None else rng.choice([job, *running]),), {}
+    if name == "move":
+        job = rng.choice([job, *running])
+        where = random_way(rng, d, job) if rng.random() < 0.9 else {}
+        return name, (job,), {**where, "live": rng.random() < 0.4, "checkpoint_cost": rng.choice([0, 2.5, 2.5, -1])}
     if name == "start" and rng.random() < 0.4:
         return name, (job,), random_place(rng, d, job)
     return name, (job,), {}
@@ -45,6 +53,21 @@ def random_place(rng, d, job):
     return {"box": rng.choice([*boxes, [rng.randrange(-1, 4) for _ in range(6)], [0, 0, 0, 1, 1]])}
 
 
+def random_way(rng, d, job):
+    """Where a running job could go, or not: some of its nodes and some others, or a box of its size."""
+    where = dict(zip(d.running.index.tolist(), d.running.where, strict=True)).get(job)
+    busy = d.occupancy
+    if where is None or rng.random() < 0.1:
+        return {"nodes": [0]} if busy.ndim == 1 else {"box": [0, 0, 0, 1, 1, 1]}
+    if busy.ndim == 1:
+        free, kept = np.flatnonzero(~busy).tolist(), where.tolist()
+        rng.shuffle(kept)
+        change = rng.randrange(min(len(free), len(kept)) + 1)
+        return {"nodes": kept[change:] + rng.sample(free, change)}
+    base = [rng.randrange(extent) for extent in busy.shape]
+    return {"box": [*base, *rng.sample(where[3:], 3)]}
+
+
 def outcome(d, act):
     """What came of an act, comparable."""
     name, args, kwargs = act
@@ -59,6 +82,7 @@ def seen(d):
     """All that a decision shows."""
     queue, running = d.queue, d.running
     shown: list = [d.kind, d.now, d.free, d.disturbed, d.down.tolist(), d.repairs.tolist(), d.occupancy.tolist()]
+    shown += [d.job, d.node, d.until, d.asked]
     shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
     shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
     return [*shown, [np.asarray(where).tolist() for where in running.where]]
@@ -71,11 +95,19 @@ def advanced(sim, until):
         return "deadlock"
 
 
+def kinds_of(run, rng):
+    """Kinds of decisions, any that the run has."""
+    asks = isinstance(run.checkpointing, fs.BeforeFailure | fs.PredictedWindows | fs.RiskBased)
+    kinds = ["failure", *(["checkpoint"] if asks else []), *([] if run.rescheduling else ["tick"])]
+    at = ["schedule", *(kind for kind in kinds if rng.random() < 0.6)]
+    return {"at": at, "tick": rng.choice([3, 7.5]) if "tick" in at else None}
+
+
 def check_run(run, seed, steps=30, verify=True):
     """Random acts on one simulation; only those that it took on a second one and on the reference engine."""
     rng, n = random.Random(seed), len(run.log)
     options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
-    options |= {"scheduler": fs.External(order=run.scheduler.order), "record": True}
+    options |= {"scheduler": fs.External(order=run.scheduler.order, **kinds_of(run, rng)), "record": True}
     sims = [fs.Simulation(run.log, run.machine, engine=name, **options) for name in ("core", "core", "reference")]
     found, stale = [sim.advance() for sim in sims], []
     while found[0] is not None:
@@ -95,12 +127,15 @@ def check_run(run, seed, steps=30, verify=True):
                 assert outcome(found[1], act) == result
             for old in stale:
                 assert outcome(old, act) == "refused"
-        if rng.random() < 0.2 and d.kind == "schedule":
+        if rng.random() < 0.2 and d.kind != "time":
             sims[0], stale = sims[0].copy(), []
             found[0] = sims[0].decision
-        if steps <= 0:
+        if steps <= 0 and d.kind in ("schedule", "time"):
             for each in found:
                 easy(each)
+        elif steps <= 0 and d.kind == "tick":  # where somebody waits, nothing else may ever happen
+            for each in found:
+                each.wake(d.now + 1)
         stale = [*stale[-3:], found[0]]
         until = d.now + rng.choice([0, 0.25, 5]) if steps > 0 and rng.random() < 0.3 else math.inf
         if steps > 0 or until < math.inf:
@@ -113,7 +148,7 @@ def check_run(run, seed, steps=30, verify=True):
             continue
         found = followed
     assert_same(sims[0].result(), sims[1].result())
-    for name in ("start", "finish", "restarts", "allocated", "backfilled"):
+    for name in ("start", "finish", "runtime", "restarts", "allocated", "backfilled", "moves", "lost_work"):
         np.testing.assert_array_equal(sims[0].result().jobs[name], sims[2].result().jobs[name], name)
 
 

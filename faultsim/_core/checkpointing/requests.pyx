@@ -6,11 +6,12 @@ from libc.stdlib cimport qsort
 
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
-from faultsim._core.faults.progress cimport progress_lead
+from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.questions cimport ask
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT, add_source,
-    disturb, progress_of, progress_t, requests_t, source_next,
+    ASK_CHECKPOINT, EV_CHECKPOINT, EV_FAILURE, FROM_EARLY_REQUESTS, FROM_REQUESTS, JOB_RUNNING, LEAD_CHECKPOINT,
+    add_source, disturb, requests_t, sim_t, source_next,
 )
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -23,25 +24,27 @@ cdef struct asking_t:
     int source               # rank of the source of requests
     double seconds           # victims have run for so long; -inf: all
     int32_t k                # the largest ones are asked, so many
-    victim_t *victim         # scratch, one a node
+    victim_t *victim         # who is asked, room for one a node
+    int32_t n, next          # of them: how many, and whose turn it is
 
 
 # ---------------------------------------------------------------------------------------------- saving
 
 cdef bint can_save(const sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = progress_of(s, job)
-    cdef double t = s.now
-    return (s.state[job] == JOB_RUNNING and t > p.t0 and t >= p.pause_until and s.finish[job] > t
-            and s.run[job] - (p.base + (t - p.t0)) > s.track.cost)
+    cdef at_t at
+    if s.state[job] != JOB_RUNNING or s.start[job] > s.now or s.finish[job] <= s.now:
+        return False
+    progress_locate(s, job, s.now, &at)
+    return at.works and at.unsaved > 0.0 and s.run[job] - at.progress > s.track.cost
 
 
 cdef int save(sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = progress_of(s, job)
-    cdef double work = s.now - p.t0
+    cdef at_t at
+    progress_locate(s, job, s.now, &at)
     s.requests.n_checkpoints += 1
     s.n_events += 1
     disturb(s)
-    if progress_lead(s, job, <int>LEAD_CHECKPOINT, s.now + s.track.cost, p.base, p.base + work, work) < 0:
+    if progress_lead(s, job, <int>LEAD_CHECKPOINT, s.now + s.track.cost, at.safe, at.progress, at.unsaved) < 0:
         return NO_MEMORY
     return record_event(s, EV_CHECKPOINT, job, -1) if s.record.on else OK
 
@@ -61,8 +64,8 @@ cdef int by_job(const void *a, const void *b) noexcept nogil:
     return (p > q) - (p < q)
 
 
-cdef int ask_victims(sim_t *s, asking_t *p) noexcept nogil:
-    """Of the running jobs that run for long enough, or the k largest, those who can; in order of index."""
+cdef void find_victims(sim_t *s, asking_t *p) noexcept nogil:
+    """The running jobs that run for long enough, or the k largest, in order of index."""
     cdef victim_t *victim = p.victim
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
@@ -75,19 +78,37 @@ cdef int ask_victims(sim_t *s, asking_t *p) noexcept nogil:
         qsort(victim, <size_t>n, sizeof(victim_t), largest_first)
         n = p.k
     qsort(victim, <size_t>n, sizeof(victim_t), by_job)
-    for i in range(n):
-        if can_save(s, victim[i].job) and save(s, victim[i].job) < 0:
+    p.n = n
+
+
+cdef int ask_victims(void *sim, bint *wanted) noexcept nogil:
+    """Those whose turn is still to come save, if they can, or somebody outside says so of each."""
+    cdef sim_t *s = <sim_t *>sim
+    cdef asking_t *p = <asking_t *>s.checkpointing.state
+    cdef int32_t job
+    while p.next < p.n:
+        job = p.victim[p.next].job
+        p.next += 1
+        if not can_save(s, job):
+            continue
+        if s.asked.on[<int>ASK_CHECKPOINT]:
+            s.asked.number = 0.0
+            return ask(s, <int>ASK_CHECKPOINT, job, ask_victims)
+        if save(s, job) < 0:
             return NO_MEMORY
     return OK
 
 
 cdef int asked(void *state, void *sim, int32_t node) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
-    cdef int32_t job
+    cdef asking_t *p = <asking_t *>state
+    p.next = 0
     if node < 0:
-        return ask_victims(s, <asking_t *>state)
-    job = job_on(s, node)
-    return save(s, job) if job >= 0 and can_save(s, job) else OK
+        find_victims(s, p)
+    else:
+        p.victim[0].job = job_on(s, node)
+        p.n = 1 if p.victim[0].job >= 0 else 0
+    return ask_victims(s, NULL)
 
 
 cdef int fire_request(void *sim, bint *wanted) noexcept nogil:

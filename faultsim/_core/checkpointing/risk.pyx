@@ -1,5 +1,5 @@
 """Checkpointing (checkpointing.pxd): jobs ask themselves, and save where failures are likely enough
-(model.md#risk-based).
+(model.md#risk-based), or somebody outside says so.
 """
 
 from libc.stdint cimport int32_t
@@ -8,7 +8,8 @@ from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_of_job
 from faultsim._core.checkpointing.requests cimport can_save, save
-from faultsim._core.state cimport EV_CHECKPOINT, progress_of, progress_t, sim_t
+from faultsim._core.questions cimport ask, open_questions
+from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -45,12 +46,26 @@ cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
     cdef double survives = 1.0
     cdef int32_t _k
     if can_save(s, job):
+        if s.asked.on[<int>ASK_CHECKPOINT]:
+            s.asked.number = p.number
+            return ask(s, <int>ASK_CHECKPOINT, job, after_answer)
         for _k in range(failing_of_job(s, job, s.now, s.now + (p.interval + s.track.cost))):
             survives *= 1.0 - s.predictions.p
         if ((1.0 - survives) * p.number) * p.interval >= s.track.cost:
             return save(s, job)
     p.number += 1.0
     return plan(state, sim, job, False)
+
+
+cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t job = s.asked.job
+    if s.asked.acted:
+        return OK
+    if s.asked.granted:
+        return save(s, job)
+    (<risk_t *>s.checkpointing.state)[job].number += 1.0
+    return plan(s.checkpointing.state, s, job, False)
 
 
 cdef int open_risk(void *sim, dict options, dict columns) except -1:
@@ -65,4 +80,10 @@ cdef int open_risk(void *sim, dict options, dict columns) except -1:
     return 0
 
 
+cdef int open_asked(void *sim, dict options, dict columns) except -1:
+    open_risk(sim, options, columns)
+    return open_questions(<sim_t *>sim, <int>ASK_CHECKPOINT, options["object"])
+
+
 RISK_BASED = factory(open_risk)
+ASKED = factory(open_asked)

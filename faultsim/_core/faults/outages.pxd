@@ -18,5 +18,7 @@ cdef int repair(sim_t *s, int32_t node) noexcept nogil
 # Told by the caller: a node fails now, and is down until then (inf: nobody knows); a down node is up again now.
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil
 cdef int repair_now(sim_t *s, int32_t node) noexcept nogil
+# A job stops and loses what it has not saved, also in its start delay; recovery_t.killed comes next.
+cdef void roll_back(sim_t *s, int32_t job) noexcept nogil
 # The running or held job that has the node, or -1.
 cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil

@@ -7,8 +7,11 @@ from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
+from faultsim._core.questions cimport ask
 from faultsim._core.record cimport record_event
-from faultsim._core.state cimport EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_RUNNING, disturb, source_next, trace_t
+from faultsim._core.state cimport (
+    ASK_FAILURE, EV_FAILURE, EV_REPAIR, FROM_TRACE, JOB_HELD, JOB_RUNNING, disturb, source_next, trace_t,
+)
 from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -73,15 +76,13 @@ cdef int go_down(sim_t *s, int32_t node, double until) noexcept nogil:
     return OK if push_known(&s.heap, until, EV_REPAIR, node) == 0 else NO_MEMORY
 
 
-cdef int kill(sim_t *s, int32_t job) noexcept nogil:
+cdef void roll_back(sim_t *s, int32_t job) noexcept nogil:
     cdef bint came = s.start[job] <= s.now       # not in its start delay
     fs_require(s.state[job] == JOB_RUNNING and s.finish[job] > s.now)
-    s.trace.n_hit += 1
     progress_kill(s, job)
     s.track.started[job] |= came
     if not came and s.restarts[job] > 1:
         s.failure_wait[job] -= s.start[job] - s.now      # that start did not come, or (held) came to be now
-    return s.recovery.killed(s.recovery.state, s, job)
 
 
 cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
@@ -94,21 +95,37 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
 
 
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
-    cdef trace_t *f = &s.trace
-    cdef int32_t job = job_on(s, node), victim = -1
-    cdef bint effect = False
-    cdef int code = OK
-    f.n_handled += 1
+    cdef int32_t job = job_on(s, node)
+    cdef int32_t victim = job if job >= 0 and s.state[job] == JOB_RUNNING else -1
+    s.trace.n_handled += 1
     s.n_events += 1
     count_failure(s, node)
+    if victim >= 0:
+        s.trace.n_hit += 1
+        if s.asked.on[<int>ASK_FAILURE]:
+            s.asked.node, s.asked.until = node, until
+            return ask(s, <int>ASK_FAILURE, victim, after_answer)
+    return strike(s, node, until, job, victim, wanted)
+
+
+cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
+    """The job was stopped or held by an act, or the rule of the run says what becomes of it."""
+    cdef sim_t *s = <sim_t *>sim
+    return strike(s, s.asked.node, s.asked.until, job_on(s, s.asked.node), s.asked.job, wanted)
+
+
+cdef int strike(sim_t *s, int32_t node, double until, int32_t job, int32_t victim, bint *wanted) noexcept nogil:
+    """`job` has the node; `victim` is hit."""
+    cdef trace_t *f = &s.trace
+    cdef bint effect = victim >= 0
+    cdef int code = OK
     if job >= 0 and s.state[job] == JOB_RUNNING:
-        victim = job
-        effect = True
-        code = kill(s, job)
+        roll_back(s, job)
+        code = s.recovery.killed(s.recovery.state, s, job)
         if code < 0:
             return code
-        if not s.recovery.keeps_nodes:
-            job = -1
+    if job >= 0 and s.state[job] != JOB_HELD:
+        job = -1
     if job >= 0 and s.migration.failed != NULL:
         s.migration.failed(s.migration.state, s, job, node)
     if until > s.now and (not f.down[node] or until > f.up_at[node]):

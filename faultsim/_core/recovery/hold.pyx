@@ -29,7 +29,7 @@ cdef void remember_hit(sim_t *s, hold_t *row, int32_t job) noexcept nogil:
         source_next(s, <int>FROM_HOLDS, s.now)
 
 
-cdef int killed(void *state, void *sim, int32_t job) noexcept nogil:
+cdef int hold_job(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef hold_t *row = <hold_t *>state
     s.track.started[job] = True
@@ -110,7 +110,7 @@ cdef const char *check(void *state, void *sim) noexcept nogil:
     cdef const sim_t *s = <const sim_t *>sim
     cdef int32_t i
     for i in range(s.n):
-        if s.state[i] == JOB_HELD and (<hold_t *>state)[i].down < 1:
+        if s.state[i] == JOB_HELD and (<hold_t *>state)[i].down < 1 and not (<hold_t *>state)[i].is_hit:
             return b"a job is held although its nodes are up"
     return NULL
 
@@ -120,7 +120,7 @@ cdef int open_hold(void *sim, dict options, dict columns) except -1:
     open_state(&s.recovery, <size_t>s.n * sizeof(hold_t))
     s.track.restart_cost = options["restart_cost"]
     s.recovery.keeps_nodes = True
-    s.recovery.killed, s.recovery.node_down, s.recovery.node_up = killed, node_down, node_up
+    s.recovery.killed, s.recovery.node_down, s.recovery.node_up = hold_job, node_down, node_up
     s.recovery.check = check
     add_source(s, <int>FROM_HOLDS, EV_FAILURE, INFINITY, settle_holds)
     return 0

@@ -10,7 +10,7 @@ from faultsim._core.state cimport sim_t
 from faultsim._core.containers.memory cimport blocks_add
 
 
-cdef int killed(void *state, void *sim, int32_t job) noexcept nogil:
+cdef int requeue_job(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     leave_nodes(s, job)
     progress_book(s, job, False)
@@ -21,8 +21,8 @@ cdef int open_requeue(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef int32_t i
     s.track.restart_cost = options["restart_cost"]
-    s.recovery.killed = killed
-    if options["place"] == "tail":
+    s.recovery.killed = requeue_job
+    if options.get("place") == "tail":
         blocks_add(&s.blocks, s, &s.queue.entry, s.n, sizeof(int64_t))
         if s.blocks.failed:
             raise MemoryError("no memory for the queue")

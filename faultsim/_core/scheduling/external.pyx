@@ -3,8 +3,9 @@
 from cpython.ref cimport PyObject
 
 from faultsim._core.containers.memory cimport open_state
+from faultsim._core.questions cimport open_questions
 from faultsim._core.queue cimport sort_queue
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport ASK_CHECKPOINT, sim_t
 from faultsim._core.status cimport DECIDE, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 
@@ -42,7 +43,10 @@ cdef int ask_python(void *state, void *sim) noexcept nogil:
 
 
 cdef int open_outside(void *sim, dict options, dict columns) except -1:
-    (<sim_t *>sim).scheduler.schedule, (<sim_t *>sim).scheduler.elsewhere = wait_for_caller, True
+    cdef sim_t *s = <sim_t *>sim
+    s.scheduler.schedule, s.scheduler.elsewhere = wait_for_caller, True
+    if "checkpoint" in options["at"]:
+        open_questions(s, <int>ASK_CHECKPOINT, None)
     return 0
 
 

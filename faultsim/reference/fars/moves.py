@@ -1,6 +1,7 @@
 """One move of `Fars`: where a job goes, and what the move does to it (model.md#rescheduling)."""
 
 from copy import copy
+from typing import Any, NamedTuple
 
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause, where
 from faultsim.reference.scheduling.depth import leaves_room
@@ -17,7 +18,7 @@ def change_nodes(state: State, job: Job, given: list[int], healthy: list[int]) -
     ones left are free at once".
     """
     state.swap(job, given, healthy[: len(given)])
-    interrupt(state, job)
+    interrupt(state, job, Cost.of(state.settings["rescheduling"]))
 
 
 def change_box(state: State, job: Job, promise: "Promise") -> bool:
@@ -26,8 +27,8 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     end"; "If there is no such box, the job stays."
     """
     assert state.table is not None
-    moved = copy(job)
-    interrupt(state, moved)
+    moved, cost = copy(job), Cost.of(state.settings["rescheduling"])
+    interrupt(state, moved, cost)
     end = state.expected_end(moved)
     occupied = state.blocked & ~job.mask
     suspicious = sum(1 << node for node in state.suspicious)
@@ -39,7 +40,7 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     if not candidates:
         return False
     state.relocate(job, place(state, job, candidates, occupied, Window(state.now, end)))
-    interrupt(state, job)
+    interrupt(state, job, cost)
     return True
 
 
@@ -84,11 +85,23 @@ class Promise:
 # -- what it costs
 
 
-def interrupt(state: State, job: Job) -> None:
+class Cost(NamedTuple):
+    """What a move costs a job."""
+
+    checkpoint: float
+    restart: float
+    live: bool
+
+    @classmethod
+    def of(cls, rule: dict[str, Any]) -> "Cost":
+        """That of a rule."""
+        return cls(float(rule["checkpoint_cost"]), float(rule["restart_cost"]), rule["live"])
+
+
+def interrupt(state: State, job: Job, cost: Cost) -> None:
     """The job stops for the move."""
-    rule, now = state.settings["rescheduling"], state.now
-    restart = float(rule["restart_cost"])
-    if rule["live"]:
+    now, restart = state.now, cost.restart
+    if cost.live:
         live(job, now, restart)
         state.rules["checkpointing"].skip_requests(job)
         return
@@ -97,7 +110,7 @@ def interrupt(state: State, job: Job) -> None:
     # and a kill before that loses the work since the old safe point."
     here = close_stretch(job, now)
     unpause(job, now)
-    safe_at = now + float(rule["checkpoint_cost"])
+    safe_at = now + cost.checkpoint
     set_out(job, "move", now, safe_at + restart, here.safe, here.progress, here.unsaved, safe_at=safe_at)
 
 

@@ -1,6 +1,7 @@
 """Checkpoints: those that a job plans and those that are asked for (model.md#checkpoints)."""
 
 import math
+from collections.abc import Generator
 from typing import Any
 
 from faultsim.reference.job import Job, close_stretch, set_out, where
@@ -96,6 +97,10 @@ class RiskBased(NoCheckpoint):
             job.asked += 1
 
 
+class Asked(RiskBased):
+    """Jobs ask themselves as with `RiskBased`; a method in Python answers."""
+
+
 # -- requested ones
 
 
@@ -106,7 +111,7 @@ def may_begin(state: State, job: Job, cost: float) -> bool:
     if job.held or state.now < job.pause_until:
         return False
     here = where(job, state.now)
-    return here.phase == "work" and state.now > job.t0 and job.runtime - here.progress > cost
+    return here.phase == "work" and here.unsaved > 0.0 and job.runtime - here.progress > cost
 
 
 def take(state: State, job: Job, cost: float) -> None:
@@ -120,13 +125,21 @@ def take(state: State, job: Job, cost: float) -> None:
     state.disturb()  # "The scheduler does not foresee *requested* checkpoints."
 
 
-def alarm(state: State, node: int) -> None:
+def alarm(state: State, node: int) -> Generator[str, None, None]:
     """A request from outside: to the job that holds the node; node -1: to victims among all jobs."""
     rule = state.rules["checkpointing"]
     cost = float(rule.rule["cost"])
     for job in sorted(rule.asked_by(state, node), key=lambda job: job.index):
-        if may_begin(state, job, cost):
+        if may_begin(state, job, cost) and (yield from grants(state, job, by_rule=True)):
             take(state, job, cost)
+
+
+def grants(state: State, job: Job, *, by_rule: bool) -> Generator[str, None, bool]:
+    """Whether a job that can save does: the policy says so, unless somebody outside is asked, who may have begun it."""
+    if "object" in state.settings["checkpointing"] or "checkpoint" in state.settings["scheduler"].get("at", ()):
+        granted = yield from state.ask("checkpoint", job, asked=job.asked)
+        return bool(granted) and not state.acted
+    return by_rule
 
 
 def victims(state: State, rule: dict[str, Any]) -> list[Job]:
@@ -153,7 +166,7 @@ def big_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job
 # -- requested by the job itself: risk-based
 
 
-def ask(state: State, job: Job) -> None:
+def ask(state: State, job: Job) -> Generator[str, None, None]:
     """ "granted only if also (P i) W >= C, where P = 1 - (1 - p)^k by k multiplications and k is the number of its
     nodes with a prediction in the window from t to t + (W + C)."
     """
@@ -161,5 +174,6 @@ def ask(state: State, job: Job) -> None:
     interval, cost = float(rule["interval"]), float(rule["cost"])
     job.asked += 1
     k = sum(job.has(node) for node in state.world.failing(state.now, state.now + (interval + cost)))
-    if may_begin(state, job, cost) and (state.world.probability(k) * job.asked) * interval >= cost:
+    is_worth_it = (state.world.probability(k) * job.asked) * interval >= cost
+    if may_begin(state, job, cost) and (yield from grants(state, job, by_rule=is_worth_it)):
         take(state, job, cost)

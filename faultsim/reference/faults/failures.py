@@ -2,10 +2,11 @@
 
 import math
 from bisect import insort
+from collections.abc import Generator
 
 from faultsim.errors import EngineError
 from faultsim.reference.job import Job, close_stretch, duration, set_out, unpause
-from faultsim.reference.state import FAILURE, REPAIR, State
+from faultsim.reference.state import FAILURE, FINISH, REPAIR, State
 
 
 def before_the_first_submit(state: State) -> int:
@@ -25,7 +26,7 @@ def before_the_first_submit(state: State) -> int:
     return len(early)
 
 
-def fail(state: State, node: int, downtime: float) -> bool:
+def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]:
     """FAILURE of a node now; whether it had an effect.
 
     "A failure has an effect if it kills, takes a node down, or makes an up time later." (model.md#effect)
@@ -34,14 +35,27 @@ def fail(state: State, node: int, downtime: float) -> bool:
     state.failures += 1
     job = state.holder(node)
     killed = job if job is not None and not job.held else None
+    if killed is not None:
+        yield from state.ask("failure", killed, node=node, until=state.now + downtime)
     state.write(FAILURE, killed, node)
     if killed is not None:
-        kill(state, killed)
         state.failures_hit += 1
+        if killed is state.holder(node) and not killed.held:
+            kill(state, killed)
     later = stay_down(state, node, state.now + downtime)
     if killed is not None or later:
         state.disturb()
     return killed is not None or later
+
+
+def fail_now(state: State, node: int, downtime: float) -> bool:
+    """The same where nobody is asked."""
+    steps = fail(state, node, downtime)
+    try:
+        next(steps)
+    except StopIteration as end:
+        return bool(end.value)
+    raise EngineError(f"somebody is asked at {state.now} who is not there")
 
 
 def stay_down(state: State, node: int, until: float) -> bool:
@@ -80,6 +94,18 @@ def kill(state: State, job: Job) -> None:
     if recover is None:
         raise EngineError(f"job {job.index} was killed at {state.now}, and recovery is None")
     recover(state, job)
+
+
+def kill_for_good(state: State, job: Job) -> None:
+    """ "It is done, and what it has saved is its run time" (model.md#acts)."""
+    roll_back(state, job)
+    job.start = min(job.start, state.now)
+    job.runtime, job.finish = job.safe, state.now
+    state.write(FINISH, job)
+    state.leave(job)
+    state.done.append(job)
+    state.events += 1
+    state.disturb()
 
 
 def roll_back(state: State, job: Job) -> None:
