@@ -122,7 +122,7 @@ class ReferenceEngine:
         return np.sort(np.array([job.row for job in self._open.state.running], np.int32))
 
     def verify(self) -> None:
-        check_instant(self._open.state, between=True)
+        check_instant((self._made or self._whole()).state, between=True)
 
     # -- what the caller tells
 

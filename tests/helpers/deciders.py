@@ -1,7 +1,9 @@
 """The built-in schedulers again, decided from outside, and runs decided in that way."""
 
 import math
+from bisect import bisect_left
 from collections import defaultdict
+from itertools import accumulate
 
 import numpy as np
 
@@ -26,17 +28,17 @@ class Conservative:
         if d.disturbed or any(begin < d.now or begin == self.last for begin, _, _ in self.reserved.values()):
             self.reserved = {}
         self.last = d.now
-        change = self.in_use(d)
+        plan = Steps(self.in_use(d))
         for job, size in waiting:
             old = self.reserved.pop(job, None)
             if old is not None:
-                add(change, *old[:2], -size)
-            new = self.hole(d, change, job, size)
+                plan.add(*old[:2], -size)
+            new = plan.hole(d, job, size, self.nodes)
             if old is not None and (new is None or old[0] < new[0]):
                 new = old
             if new is None:
                 continue
-            add(change, *new[:2], size)
+            plan.add(*new[:2], size)
             if new[0] == d.now and size <= d.free:
                 d.start(job)
             else:
@@ -46,43 +48,56 @@ class Conservative:
         """Time: by how much more nodes are in use from then on."""
         change = defaultdict(int)
         change[d.now] = 0
+        held = set()
         running = d.running
-        for end, size in zip(running.expected_end.tolist(), running.size.tolist(), strict=True):
-            if end > d.now:
-                add(change, d.now, end, size)
-        held = set(np.concatenate([np.empty(0, int), *running.where]).tolist()) if len(d.down) else ()
-        for node, up in zip(d.down.tolist(), d.repairs.tolist(), strict=True):
-            if node not in held:
-                add(change, d.now, up, 1)
-        for begin, end, size in self.reserved.values():
-            add(change, begin, end, size)
+        intervals = [(d.now, *row) for row in zip(running.expected_end.tolist(), running.size.tolist(), strict=True)]
+        if len(d.down):
+            held.update(*(nodes.tolist() for nodes in running.where))
+        down = zip(d.down.tolist(), d.repairs.tolist(), strict=True)
+        intervals += [(d.now, up, 1) for node, up in down if node not in held]
+        for begin, end, size in (*intervals, *self.reserved.values()):
+            if begin < end:
+                change[begin] += size
+                change[end] -= size
         return change
 
-    def hole(self, d, change, job, size):
+
+class Steps:
+    """How many nodes are in use: used[i] of them from at[i] on; at[0] is now."""
+
+    def __init__(self, change):
+        self.at = sorted(change)
+        self.used = list(accumulate(change[time] for time in self.at))
+
+    def cut(self, time):
+        i = bisect_left(self.at, time)
+        if i == len(self.at) or self.at[i] != time:
+            self.at.insert(i, time)
+            self.used.insert(i, self.used[i - 1])
+        return i
+
+    def add(self, begin, end, size):
+        """So many nodes more are in use; what takes no time takes no room."""
+        if begin < end:
+            first, last = self.cut(begin), self.cut(end)
+            self.used[first:last] = [used + size for used in self.used[first:last]]
+
+    def hole(self, d, job, size, nodes):
         """The earliest hole that is large enough for as long as the job is expected to take."""
-        times = sorted(change)
-        used = np.cumsum([change[t] for t in times]).tolist()
-        n, room = len(times), self.nodes - size
-        first = times.index(d.now)
-        while first < n and times[first] < math.inf:
+        at, used, n, room = self.at, self.used, len(self.at), nodes - size
+        first = 0
+        while first < n and at[first] < math.inf:
             if used[first] > room:
                 first += 1
                 continue
-            end = d.expected_end(job, times[first])
+            end = d.expected_end(job, at[first])
             last = first + 1
-            while last < n and times[last] < end and used[last] <= room:
+            while last < n and at[last] < end and used[last] <= room:
                 last += 1
-            if last == n or times[last] >= end:
-                return times[first], end, size
+            if last == n or at[last] >= end:
+                return at[first], end, size
             first = last
         return None
-
-
-def add(change, begin, end, size):
-    """So many nodes more are in use; what takes no time takes no room."""
-    if begin < end:
-        change[begin] += size
-        change[end] -= size
 
 
 class ByHand(fs.Scheduler):
@@ -103,21 +118,49 @@ def decider_of(run):
     return Conservative(run.machine.nodes) if name == "conservative" else {"fcfs": fcfs, "easy": easy}[name]
 
 
-def outside(run, decide, engine="core", verify=False):
-    """A run whose passes the caller decides; `verify`: the invariants are checked after each."""
+def simulation(run, engine):
     options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine", "_")}
-    options["scheduler"] = fs.External(order=run.scheduler.order, repairs=getattr(run.scheduler, "repairs", "known"))
-    sim = fs.Simulation(run.log, run.machine, engine=engine, **options)
+    return fs.Simulation(run.log, run.machine, engine=engine, **options)
+
+
+def outside(run, decide, engine="core", verify=False):
+    """A run whose passes the caller decides; `verify`: the invariants are checked after each act and each pass."""
+    external = fs.External(order=run.scheduler.order, repairs=getattr(run.scheduler, "repairs", "known"))
+    sim = simulation(run.with_options(scheduler=external), engine)
     while (d := sim.advance()) is not None:
-        decide(d)
+        decide(Verified(d, sim) if verify else d)
         if verify:
             sim.verify()
     return sim.result()
 
 
-def inside(run, decide, engine="core"):
-    """A run whose passes a `Scheduler` decides."""
-    return run.with_options(scheduler=ByHand(decide, run.scheduler.order)).simulate(engine=engine)
+class Verified:
+    """A decision after each of whose acts the invariants are checked."""
+
+    def __init__(self, decision, sim):
+        self.decision, self.sim = decision, sim
+
+    def __getattr__(self, name):
+        return getattr(self.decision, name)
+
+    def start(self, job):
+        self.decision.start(job)
+        self.sim.verify()
+
+    def backfill(self, job):
+        if self.decision.backfill(job):
+            self.sim.verify()
+
+
+def inside(run, decide, engine="core", verify=False):
+    """A run whose passes a `Scheduler` decides; `verify`: the invariants are checked after each instant (core)."""
+    run = run.with_options(scheduler=ByHand(decide, run.scheduler.order))
+    if not verify or engine == "reference":
+        return run.simulate(engine=engine)
+    sim = simulation(run, engine)
+    while sim.step():
+        sim.verify()
+    return sim.result()
 
 
 def assert_same(result, expected):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
@@ -17,9 +17,9 @@ LOG = fs.Workload(submit=[0, 1, 2, 3], runtime=[10, 10, 5, 4], size=[2, 4, 2, 1]
 
 
 @st.composite
-def decided_runs(draw, kind):
+def decided_runs(draw, kind, **options):
     """Runs that a caller can decide: nothing that a scheduler promises to others is asked for."""
-    run = draw(runs(torus=False if kind is fs.ConservativeBackfill else None))
+    run = draw(runs(**({"torus": False} if kind is fs.ConservativeBackfill else options)))
     scheduler = kind(order=draw(st.sampled_from(["arrival", "shortest", "largest", "wfp3"])))
     if kind is not fs.Fcfs and draw(st.booleans()):
         scheduler = replace(scheduler, repairs="unknown")
@@ -27,11 +27,11 @@ def decided_runs(draw, kind):
     return run.with_options(scheduler=scheduler, migration=migration, rescheduling=None, record=True)
 
 
-def check_decided(run, engine, **options):
+def check_decided(run, engine, verify=False):
     expected = run.simulate(engine=engine)
-    assert_same(outside(run, decider_of(run), engine, **options), expected)
+    assert_same(outside(run, decider_of(run), engine, verify), expected)
     if getattr(run.scheduler, "repairs", "known") == "known":
-        assert_same(inside(run, decider_of(run), engine), expected)
+        assert_same(inside(run, decider_of(run), engine, verify), expected)
 
 
 SCHEDULERS = [fs.Fcfs, fs.EasyBackfill, fs.ConservativeBackfill]
@@ -47,6 +47,20 @@ def test_built_in_schedulers_decided_from_outside_give_the_same_bytes(kind, data
 @given(st.data())
 def test_the_reference_engine_decides_the_same(kind, data):
     check_decided(data.draw(decided_runs(kind)), "reference")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["core", "reference"])
+@pytest.mark.parametrize(
+    ("kind", "options"), [*((kind, {}) for kind in SCHEDULERS), (fs.EasyBackfill, {"torus": True, "failing": True})]
+)
+def test_thousands_of_random_runs_decided_from_outside(kind, options, engine):
+    @given(decided_runs(kind, **options))
+    @settings(max_examples=1000)
+    def check(run):
+        check_decided(run, engine, verify=True)
+
+    check()
 
 
 @pytest.mark.parametrize("kind", SCHEDULERS)
@@ -252,7 +266,7 @@ def test_time_can_be_stopped_between_events(engine):
     while (d := sim.advance()) is not None:
         easy(d)
     assert sim.result().jobs["start"][0] == 0.5
-    sim.verify() if engine == "core" else None
+    sim.verify()
 
 
 def test_copies_are_independent():
