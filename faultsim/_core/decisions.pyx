@@ -163,7 +163,7 @@ cdef class Decision(Outlook):
 
     cdef int note(self, str name, tuple arguments, dict options) except -1:
         acts = self.engine.acts
-        if acts is not None:
+        if acts is not None and not self.inside:
             acts.append((True, name, arguments, options))
         return 0
 

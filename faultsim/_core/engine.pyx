@@ -176,6 +176,7 @@ cdef class Engine(Live):
         else:
             rows, jobs = self.rows, self.jobs
             decision = new_decision(self, &self.s, kind, &rows[0], &jobs[0], jobs.shape[0])
+        decision.inside = self.busy
         if self.s.record.on:
             decision.event, decision.stay = self.event, self.stay
         return decision

@@ -9,6 +9,7 @@ cdef class Outlook(Moment):
     cdef readonly bint disturbed
     cdef readonly object job, node, until, asked     # what the question is about; None where it does not apply
     cdef bint moved              # a job was moved
+    cdef bint inside             # it is given to a policy in Python, which acts again wherever the run is repeated
     cdef int64_t event, stay     # numbers of the first that came since the decision before; -1: nobody counts them
     # The shadow of `head`, until something changes.
     cdef int32_t head

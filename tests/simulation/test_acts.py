@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from helpers.deciders import assert_same, easy
+from helpers.answers import Recover
+from helpers.deciders import ByHand, assert_same, easy
 
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
 LOG = fs.Workload(submit=[0, 1], runtime=[100, 50], size=[2, 2], estimate=[120, 50])
@@ -279,6 +280,18 @@ def test_copies_and_pickles_go_on_in_the_middle_of_an_instant():
     for result in results:
         assert_same(result, sim.result())
     assert len(results) > 12
+
+
+@pytest.mark.parametrize(
+    "own", [{"recovery": Recover(fs.Hold())}, {"scheduler": ByHand(easy)}], ids=["recovery", "scheduler"]
+)
+def test_acts_of_policies_inside_are_not_repeated_by_a_pickle(own):
+    sim = fs.Simulation(LOG, fs.Cluster(4), failures=FAILURES, record=True, **own)
+    sim.run(until=50)
+    other = pickle.loads(pickle.dumps(sim))
+    sim.run()
+    other.run()
+    assert_same(other.result(), sim.result())
 
 
 def test_a_built_in_scheduler_takes_over_at_any_kind():
