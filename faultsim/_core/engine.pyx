@@ -369,7 +369,7 @@ cdef class Engine(Live):
         other.inputs = self.inputs
         other.world = self.world
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
-        other.stopped = self.stopped
+        other.stopped, other.foreseen = self.stopped, self.foreseen
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         with nogil:
             code = sim_copy(&other.s, &self.s)

@@ -8,6 +8,8 @@ from libc.stdint cimport int32_t
 from faultsim._core.border cimport Border
 
 cdef class Live(Border):
+    cdef tuple foreseen      # the arrays of predictions, once the caller has told some
+
     # The number of the job in a row; a node.
     cdef int32_t job_at(self, object row) except -1
     cdef int32_t node_at(self, object node) except -1

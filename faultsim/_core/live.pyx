@@ -142,6 +142,27 @@ cdef class Live(Border):
                 self.refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {s.now:g} s")
         catch_up(s)
 
+    # ------------------------------------------------------------------ predictions
+
+    def foresee(self, begin, end, node, double p):
+        """Predictions that come to those which have not passed, in columns by begin."""
+        cdef sim_t *s = &self.s
+        cdef const double[::1] begins, ends
+        cdef const int32_t[::1] nodes
+        self.refuse_unless_live()
+        i = [i for i in range(s.predictions.next, s.predictions.n) if s.predictions.end[i] > s.now]
+        if i and p != s.predictions.p:
+            self.refuse(f"predictions have one probability: those so far have p={s.predictions.p:g}, got {p:g}")
+        begin = np.append([s.predictions.begin[k] for k in i], begin)
+        end = np.append([s.predictions.end[k] for k in i], end)
+        node = np.append(np.array([s.predictions.node[k] for k in i], np.int32), node)
+        order = np.lexsort((node, end, begin))
+        self.foreseen = begins, ends, nodes = begin[order], end[order], node[order]      # keeps them
+        s.predictions.n, s.predictions.next, s.predictions.p = len(order), 0, p
+        if len(order):
+            s.predictions.begin, s.predictions.end, s.predictions.node = &begins[0], &ends[0], &nodes[0]
+        s.predictions.nested = (self.foreseen[1][1:] < self.foreseen[1][:-1]).any()
+
     # ------------------------------------------------------------------ nodes
 
     def fail_node(self, which, double downtime):

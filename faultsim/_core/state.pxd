@@ -160,9 +160,10 @@ cdef struct trace_t:
     int32_t *rank            # nodes by (count, number); NULL unless a policy asked for it
     int64_t n_handled, n_hit
 
-# Predictions that nodes fail, by begin (both columns ascend); those before `next` have passed.
+# Predictions that nodes fail, by begin; those before `next` have passed.
 cdef struct predictions_t:
     int64_t n, next
+    bint nested              # the ends do not ascend
     const double *begin
     const double *end
     const int32_t *node

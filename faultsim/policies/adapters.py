@@ -104,10 +104,24 @@ def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: A
     given = predictor.predict(trace, machine, stream(seed, "own predictor"))
     if not isinstance(given, Mapping):
         raise OptionError(f"{name} must return a mapping with node, and begin and end or time, got {given!r:.60}")
+    table = checked_predictions(f"{name} must return", given, machine, name)
+    begin, end = table["begin"], table["end"]
+    wrong = np.flatnonzero(np.diff(end, prepend=-np.inf) < 0)
+    if len(wrong):
+        row = int(wrong[0])
+        raise OptionError(
+            f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before one that began earlier; that "
+            f"is not supported"
+        )
+    return table
+
+
+def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name: str) -> dict[str, Any]:
+    """Predictions in columns as of `Predictor.predict`, checked, by (begin, end, node)."""
     missing = {"node", "time"} - set(given) if "time" in given else {"node", "begin", "end"} - set(given)
     if missing or set(given) - {"node", "time", "begin", "end", "p"}:
         raise OptionError(
-            f"{name} must return node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
+            f"{must} node, and begin and end or time, and p; got {', '.join(map(str, given)) or 'nothing'}"
         )
     begin = given.get("begin", given.get("time"))
     columns = {"begin": begin, "end": given.get("end", begin), "node": given["node"]}
@@ -119,13 +133,10 @@ def own_predictions(predictor: Predictor, trace: FailureTrace | None, machine: A
         )
     order = np.lexsort((node, end, begin))
     begin, end, node = begin[order], end[order], node[order]
-    wrong = np.flatnonzero((end < begin) | (np.diff(end, prepend=-np.inf) < 0))
+    wrong = np.flatnonzero(end < begin)
     if len(wrong):
         row = int(wrong[0])
-        raise OptionError(
-            f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before it begins, or before one that "
-            f"began earlier; that is not supported"
-        )
+        raise OptionError(f"{name}: the prediction from {begin[row]:g} s to {end[row]:g} s ends before it begins")
     if ((node != np.floor(node)) | (node < 0) | (node >= machine.nodes)).any():
         raise OptionError(f"{name}: nodes must be whole numbers from 0 to {machine.nodes - 1}")
     p = checks.number(f"p of {name}", given.get("p", 1.0), low=0.0, high=1.0)

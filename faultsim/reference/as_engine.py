@@ -135,6 +135,9 @@ class ReferenceEngine:
     def submit(self, *columns: Any) -> None:
         self._told.submit(*columns)
 
+    def foresee(self, *columns: Any) -> None:
+        self._told.foresee(*columns)
+
     def end_job(self, row: Any) -> None:
         self._told.end_job(row)
 

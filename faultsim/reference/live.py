@@ -74,6 +74,18 @@ class Live(Run):
         state.catch_up()
         job.wanted, job.runtime, job.done = wanted, runtime, None
 
+    # -- predictions
+
+    def foresee(self, begin: Any, end: Any, node: Any, p: float) -> None:
+        """ "Predictions come to those that have not passed"."""
+        state, world = self.state, self.state.world
+        world.predictions = [row for row in world.predictions if row[1] > state.now]
+        if world.predictions and p != world.p:
+            refuse(f"predictions have one probability: those so far have p={world.p:g}, got {p:g}")
+        world.predictions += zip(begin.tolist(), end.tolist(), node.tolist(), strict=True)
+        world.predictions.sort()
+        world.p = p
+
     # -- nodes
 
     def fail_node(self, node: Any, downtime: float) -> None:

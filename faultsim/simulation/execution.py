@@ -6,7 +6,7 @@ The policies of a run are lowered to a plain dict; the engine gets that, the col
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -17,10 +17,10 @@ from faultsim import checks
 from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
-from faultsim.errors import DecisionError, InputError, OptionError
+from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Torus
-from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import checkpoint_intervals, guarded
+from faultsim.policies import BOX_ORDERS, BeforeFailure, Fars, PredictedWindows
+from faultsim.policies.adapters import checked_predictions, checkpoint_intervals, guarded
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import spare_nodes
@@ -201,6 +201,14 @@ class Execution:
         for at in np.flatnonzero(np.isnan(key))[:1].tolist():
             raise inputs["queue_refused"](int(rows[at]), float(log.submit[at]))
         return key, None
+
+    def foresee(self, given: Mapping[str, Any]) -> None:
+        """Predictions that the caller has got now, in columns as of `Predictor.predict`."""
+        for policy, what in ((self._run.rescheduling, "its ticks"), (self._run.checkpointing, "its requests")):
+            if isinstance(policy, Fars | BeforeFailure | PredictedWindows):
+                raise NotAvailableError(f"foresee is not available with {policy!r}, which plans {what} before the run")
+        table = checked_predictions("foresee takes", given, self._run.machine, "foresee")
+        self.engine.foresee(table["begin"], table["end"], table["node"], table["p"])
 
     def take_over(self, run: RunOptions) -> None:
         """Go on with another scheduler and queue order, those of `run`."""

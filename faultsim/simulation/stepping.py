@@ -30,8 +30,8 @@ class Simulation:
     ----------
     live : int, default 0
         Most jobs that there will be, if the caller owns time, jobs and failures: then `submit`, `finish`, `extend`,
-        `fail`, `down` and `up` tell the simulation what happens, and `Decision.changes` what it did.  0: all is known
-        from the start.
+        `fail`, `down`, `up` and `foresee` tell the simulation what happens, and `Decision.changes` what it did.  0: all
+        is known from the start.
     unknown : bool or array_like of bool, shape (n,), default False
         Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
 
@@ -313,6 +313,54 @@ class Simulation:
         """A node that is down is up again, now."""
         self._execution.engine.repair_node(node)
         self._note("up", node)
+
+    def foresee(
+        self,
+        *,
+        node: ArrayLike,
+        time: ArrayLike | None = None,
+        begin: ArrayLike | None = None,
+        end: ArrayLike | None = None,
+        p: float = 1.0,
+    ) -> None:
+        """Failures are predicted, besides those predicted before: in columns as of `Predictor.predict`.
+
+        Policies that look at predictions when they decide see them (`SafestFirst`, `Balancing`, `TieBreaking`,
+        `RiskBased`), and so does `Decision.foreseen`.
+
+        Parameters
+        ----------
+        node : array_like of int
+            Nodes that will fail.
+        time : array_like of float, optional
+            When (s); or
+        begin, end : array_like of float, optional
+            from when to when (s).
+        p : float, default 1
+            Their probability; that of predictions which have not passed is the same.
+
+        Raises
+        ------
+        OptionError
+            If the columns do not fit together, or name nodes that there are not.
+        DecisionError
+            If predictions of another probability have not passed.
+        NotAvailableError
+            With `Fars`, `BeforeFailure` and `PredictedWindows`, which plan before the run.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0], runtime=[50], size=[1])
+        >>> sim = fs.Simulation(log, fs.Cluster(4), live=9, placement=fs.SafestFirst(), predictor=fs.Blind())
+        >>> sim.foresee(node=[0, 1], begin=[20, 30], end=[25, 60])
+        >>> sim.advance(until=10).running.where
+        [array([2], dtype=int32)]
+        """
+        columns = {"node": node, "time": time, "begin": begin, "end": end}
+        given = {name: np.array(values) for name, values in columns.items() if values is not None} | {"p": p}
+        self._execution.foresee(given)
+        self._note("foresee", **given)
 
     # -- inspection
 

@@ -332,6 +332,54 @@ test_what_is_not_live = refusals(
 )
 
 
+@ENGINES
+@pytest.mark.parametrize("machine", [fs.Cluster(5), fs.Torus(2, 2, 2)], ids=str)
+def test_what_is_foreseen_from_the_start_is_as_if_predicted(engine, machine):
+    rng = np.random.default_rng(3)
+    log = fs.Workload(
+        submit=np.sort(rng.integers(0, 60, 20)), runtime=rng.integers(1, 30, 20), size=rng.integers(1, 4, 20)
+    )
+    time, node = np.sort(rng.integers(0, 90, 15)).astype(float), rng.integers(0, machine.nodes, 15)
+    placements = [fs.SafestFirst()] if machine.name == "cluster" else [fs.Balancing(), fs.TieBreaking()]
+    for placement in placements:
+        options = {"placement": placement, "failures": fs.FailureTrace([], [], [], span=0), "record": True}
+        trace = fs.PredictionTrace(time=time, node=node)
+        expected = fs.simulate(log, machine, predictor=trace, engine=engine, **options)
+        sim = fs.Simulation(log, machine, live=20, predictor=fs.Blind(), engine=engine, **options)
+        for rows in (slice(0, None, 2), slice(1, None, 2)):
+            sim.foresee(node=node[rows], time=time[rows])
+        assert len(sim.advance(until=sim.now).foreseen(20)) == ((time > sim.now) & (time <= sim.now + 20)).sum()
+        sim.run()
+        assert_equal(sim.result(), expected)
+
+
+test_what_cannot_be_foreseen = refusals(
+    fs.FaultsimError,
+    lambda columns, **options: fs.Simulation(
+        LOG, fs.Cluster(4), live=9, predictor=fs.Perfect(), failures=fs.FailureTrace([7], [1], [2]), **options
+    ).foresee(**columns),
+    ({"node": [1], "time": [9], "p": 0.5}, "predictions have one probability: those so far have p=1, got 0.5"),
+    ({"node": [4], "time": [9]}, "foresee: nodes must be whole numbers from 0 to 3"),
+    ({"node": [1], "begin": [9], "end": [8]}, "foresee: the prediction from 9 s to 8 s ends before it begins"),
+    ({"node": [1], "begin": [9]}, "foresee takes node, and begin and end or time, and p; got node, begin, p"),
+)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"checkpointing": fs.BeforeFailure(5)},
+        {"rescheduling": fs.Fars(30, fs.ServiceUnitLoss())},
+    ],
+    ids=lambda options: next(iter(options)),
+)
+def test_who_plans_before_the_run(options):
+    failures = fs.FailureTrace([7], [1], [2])
+    sim = fs.Simulation(LOG, fs.Cluster(4), live=9, predictor=fs.Perfect(), failures=failures, **options)
+    with pytest.raises(fs.NotAvailableError, match=r"foresee is not available with .* before the run"):
+        sim.foresee(node=[1], time=[9])
+
+
 test_what_is_no_job = refusals(
     fs.InputError,
     lambda log, **options: live().submit(log, **options),

@@ -51,8 +51,14 @@ def live_runs(draw):
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(st.sampled_from([0.0, 0.0, 2.0])),
         "unknown": draw(st.booleans()),
+        **policies_that_foresee(random.Random(draw(st.integers(0, 99))), machine),
     }
     return log, machine, options
+
+
+def policies_that_foresee(rng, machine):
+    placements = [fs.Balancing(), fs.TieBreaking()] if machine.name == "torus" else [fs.SafestFirst()]
+    return {"placement": rng.choice([None, *placements]), "predictor": fs.Blind()}
 
 
 def jobs_at(rng, machine, n, begin):
@@ -70,7 +76,9 @@ def random_told(rng, sim, machine, n):
     running, now = sim.running.tolist(), sim.now
     job = rng.choice([*running, *running, rng.randrange(n + 1), rng.choice(STRANGE)])
     node = rng.choice([rng.randrange(machine.nodes)] * 6 + [rng.choice(STRANGE)])
-    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up"])
+    name = rng.choice(["submit", "submit", "finish", "extend", "fail", "down", "up", "up", "foresee"])
+    if name == "foresee":
+        return name, (), random_predictions(rng, machine, now)
     if name == "submit":
         begin = now if rng.random() < 0.9 else now - 1
         log = jobs_at(rng, machine, rng.randint(1, 3), max(begin, 0.0))
@@ -82,6 +90,17 @@ def random_told(rng, sim, machine, n):
     if name == "fail":
         return name, (node, rng.choice([0, 0, 1, 2.5, 20, -1, math.inf, math.nan])), {}
     return name, (node,), {}
+
+
+def random_predictions(rng, machine, now):
+    n = rng.randrange(4)
+    begin = [now + rng.choice([-3, 0, 1, 4.5, 12, 30]) for _ in range(n)]
+    columns = {"node": [rng.choice([*range(machine.nodes)] * 4 + [-1, 77, 2.5]) for _ in range(n)]}
+    if rng.random() < 0.5:
+        columns["time"] = begin
+    else:
+        columns |= {"begin": begin, "end": [t + rng.choice([0, 1, 6, 40, 40, -1]) for t in begin]}
+    return columns | {"p": rng.choice([0.5] * 8 + [0.25, 2])}
 
 
 def result_of(sim, act):

@@ -1,6 +1,6 @@
 # Which nodes are predicted to fail (model.md#window).
 #
-# A prediction counts in the window (from, to) iff its begin < to and its end > from.  Both columns ascend.
+# A prediction counts in the window (from, to) iff its begin < to and its end > from.  The begins ascend.
 
 from libc.stdint cimport int32_t, uint64_t
 

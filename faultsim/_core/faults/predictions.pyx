@@ -7,13 +7,13 @@ from faultsim._core.state cimport predictions_t
 
 
 cdef inline int64_t first_open(sim_t *s, double begin) noexcept nogil:
-    """Index of the first prediction that ends after `begin`."""
+    """Index of the first prediction that ends after `begin`, or of one before it."""
     cdef const double *end = s.predictions.end
     cdef int64_t low = s.predictions.next, high = s.predictions.n, mid
     while low < high and end[low] <= s.now:
         low += 1
     s.predictions.next = low
-    if begin <= s.now:
+    if begin <= s.now or s.predictions.nested:
         return low
     while low < high:
         mid = (low + high) >> 1
@@ -26,6 +26,7 @@ cdef inline int64_t first_open(sim_t *s, double begin) noexcept nogil:
 
 cdef const uint64_t *failing_nodes(sim_t *s) noexcept nogil:
     cdef predictions_t *p = &s.predictions
+    cdef bint found = False
     cdef int64_t i
     if p.n == 0:
         return NULL
@@ -34,9 +35,11 @@ cdef const uint64_t *failing_nodes(sim_t *s) noexcept nogil:
         return NULL
     memset(p.failing, 0, <size_t>s.machine.words * sizeof(uint64_t))
     while i < p.n and p.begin[i] < p.window_to:
-        s.machine.mark(s.machine.state, p.failing, p.node[i])
+        if p.end[i] > p.window_from:
+            s.machine.mark(s.machine.state, p.failing, p.node[i])
+            found = True
         i += 1
-    return p.failing
+    return p.failing if found else NULL
 
 
 cdef int32_t failing_of_job(sim_t *s, int32_t job, double begin, double end) noexcept nogil:
