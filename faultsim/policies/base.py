@@ -85,8 +85,8 @@ class OwnPolicy(Policy):
 
     @classmethod
     def is_written(cls) -> bool:
-        """Whether it is none of the package's own."""
-        return not cls.__module__.startswith("faultsim.policies.")
+        """Whether it is none of the package's own, or the base of a kind, which says what is to be defined."""
+        return cls.name == "python" or not cls.__module__.startswith("faultsim.policies.")
 
     def _plain(self) -> dict[str, Any]:
         """With the object itself for one written in Python."""

@@ -357,3 +357,19 @@ def test_orders_that_are_expressions():
         parse_policy("scheduler", "easy:order=size +")
     with pytest.raises(OptionError, match=r"unknown queue order 'size'; known: 'arrival', .*'f4'"):
         fs.Fcfs(order="size")
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "said"),
+    [
+        ("scheduler", fs.Scheduler, r"Scheduler must define schedule\(self, decision\)"),
+        ("placement", fs.Placement, r"Placement must define choose_nodes\(self, job, free, state\) for cluster:4"),
+        ("predictor", fs.Predictor, r"Predictor must define predict\(self, trace, machine, rng\)"),
+        ("checkpointing", fs.Checkpointing, r"Checkpointing.cost must be a number in seconds, got None"),
+        ("recovery", fs.Recovery, r"Recovery must define react\(self, decision\)"),
+        ("rescheduling", fs.Rescheduling, r"Rescheduling must define tick\(self, decision\)"),
+    ],
+)
+def test_the_base_of_a_kind_says_what_it_lacks(kind, base, said):
+    log, failures = fs.Workload(submit=[0], runtime=[5], size=[1]), fs.FailureTrace([1], [0], 1)
+    refused(OptionError, said, fs.simulate, log, fs.Cluster(4), failures=failures, **{kind: base()})
