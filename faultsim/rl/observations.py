@@ -144,14 +144,18 @@ def time_to_end(decision: Decision, machine: Cluster | Torus) -> NDArray[np.floa
     return on_nodes(decision, machine, np.maximum(0.0, decision.running.expected_end - decision.now), 0.0)
 
 
+def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+    """The index of a box's nodes in an array of this shape; boxes go round."""
+    return np.ix_(*(np.arange(at, at + n) % m for at, n, m in zip(box[:3], box[3:], shape, strict=True)))
+
+
 def on_nodes(decision: Decision, machine: Cluster | Torus, values: Any, nobody: float) -> NDArray[np.float64]:
     """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
     shape = (machine.x, machine.y, machine.z) if isinstance(machine, Torus) else (machine.nodes,)
     found = np.full(shape, nobody)
     for where, value in zip(decision.running.where, values, strict=True):
         if isinstance(machine, Torus):
-            axes = [np.arange(at, at + n) % m for at, n, m in zip(where[:3], where[3:], shape, strict=True)]
-            found[np.ix_(*axes)] = value
+            found[in_box(shape, where)] = value
         else:
             found[where] = value
     return found

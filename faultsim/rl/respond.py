@@ -1,6 +1,7 @@
 """`Respond`: what to do at a warning."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,15 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import DecisionError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Perfect, Scheduler
 from faultsim.rl.environment import Environment
-from faultsim.rl.observations import on_nodes, squash
+from faultsim.rl.observations import in_box, on_nodes, squash
 from faultsim.synthetic import exponential_failures, lublin
 
 #: What an agent can do.
-ACTIONS = ("nothing", "requeue")
-#: What it cannot do yet: the engine lets nobody do that from outside.
-MISSING = ("checkpoint", "move")
+ACTIONS = ("nothing", "requeue", "checkpoint", "move")
 
 
 class Easy(Scheduler):
@@ -44,9 +43,12 @@ class Easy(Scheduler):
 class Respond(Environment):
     """What to do at a warning (``faultsim/Respond-v0``).
 
-    A warning comes `lead` seconds before a predicted failure begins, and is a decision if a job runs on the node then:
-    action 0 does nothing, action 1 requeues the job, which loses what it has not saved, and lets others start at once
-    (model.md#decisions).  `EasyBackfill` decides who starts.  An action that is not possible is taken for 0.
+    A warning comes `lead` seconds before a predicted failure begins, and is a decision if a job runs on the node then.
+    An action is one of `actions` (model.md#acts): nothing; requeue, by which the job loses what it has not saved, and
+    others may start at once; checkpoint, with the cost of ``checkpointing=``; or move, with the costs of `Fars`, 30 s
+    each: on a cluster from the node that is warned of to a free one, on a torus to another box of its size, where as
+    few nodes as possible are predicted to fail before the job is expected to end.  `EasyBackfill` decides who starts.
+    The mask excludes what is known not to be possible; an action that is not possible is taken for nothing.
 
     The observation is 8 numbers from 0 to 1: share of the nodes that the job has; t / (t + 1 h) of its unsaved work, of
     the time to its expected end, of the time to the failure, and of how long the warning holds; the probability of the
@@ -64,15 +66,13 @@ class Respond(Environment):
         By default `Perfect`.
     lead : float, default 600
         Seconds.
-    actions : sequence of str, default ("nothing", "requeue")
-        What an agent can do.
+    actions : sequence of str, default ("nothing", "requeue", "checkpoint", "move")
+        What the actions mean: "nothing", and any of the others.
     order, jobs, metric, **options
         As for `PickJob`; so is `reward`, by default ``"lost"``.
 
     Raises
     ------
-    NotAvailableError
-        For the actions ``"checkpoint"`` and ``"move"``, which nobody can do from outside yet.
     OptionError
         By invalid options, and by `step` after the end of an episode.
 
@@ -104,12 +104,9 @@ class Respond(Environment):
         metric: str = "mean_bounded_slowdown",
         **options: Any,
     ) -> None:
-        for action in actions:
-            if action in MISSING:
-                raise NotAvailableError(f"the action {action!r} is not available: from outside, jobs can be requeued")
-            checks.choice("action", action, ACTIONS)
-        if tuple(actions) != ACTIONS:
-            raise OptionError(f"actions must be {ACTIONS}, got {tuple(actions)}")
+        self._actions = tuple(checks.choice("action", action, ACTIONS) for action in actions)
+        if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
+            raise OptionError(f"actions must be 'nothing' and then others, each once, got {self._actions}")
         log = lublin(10_000, 0) if log is None else log
         machine = Cluster(128) if machine is None else machine
         if failures is None:
@@ -119,7 +116,7 @@ class Respond(Environment):
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         self._lead = checks.number("lead", lead, low=0.0, unit="seconds")
         self._scheduler = Easy(order, self._reward.started)
-        self.action_space = Discrete(len(ACTIONS))
+        self.action_space = Discrete(len(self._actions))
         self.observation_space = Box(0.0, 1.0, (8,), np.float32)
 
     def _settle(self) -> Decision | None:
@@ -127,10 +124,36 @@ class Respond(Environment):
         return next(self._choices, None)
 
     def _act(self, decision: Decision, action: int) -> Decision | None:
-        if action == 1:
-            decision.requeue(self._job)
+        what = self._actions[action]
+        if what != "nothing":
+            with suppress(DecisionError):  # a job may be too near to its end to save, which nobody is told
+                if what == "requeue":
+                    decision.requeue(self._job)
+                elif what == "checkpoint":
+                    decision.checkpoint(self._job)
+                else:
+                    decision.move(self._job, **self._elsewhere(decision))
             self._scheduler.schedule(decision)
         return next(self._choices, None)
+
+    def _elsewhere(self, decision: Decision) -> dict[str, Any]:
+        """Where the job moves; {}: nowhere."""
+        window = max(0.0, decision.running.expected_end[self._at] - decision.now)
+        doomed = np.zeros(self._machine.nodes, np.bool_)
+        doomed[decision.foreseen(window)["node"]] = True
+        if isinstance(self._machine, Torus):
+            boxes = decision.boxes(self._job, int(decision.running.size[self._at]))
+            if not len(boxes):
+                return {}
+            failing = doomed.reshape(self._machine.shape)
+            counts = [int(failing[in_box(failing.shape, box)].sum()) for box in boxes]
+            return {"box": boxes[int(np.argmin(counts))]}
+        free = np.flatnonzero(~decision.occupancy)
+        if not len(free):
+            return {}
+        own = decision.running.where[self._at]
+        new = free[np.argmin(doomed[free])]
+        return {"nodes": np.where(own == self._warning["node"], new, own)}
 
     def _warnings(self) -> Iterator[Decision]:
         """The warnings about nodes that have a job, in the order of time."""
@@ -159,7 +182,12 @@ class Respond(Environment):
         return True
 
     def _mask(self, decision: Decision) -> NDArray[np.bool_]:
-        return np.ones(len(ACTIONS), np.bool_)
+        running, saves = decision.running, self._options.get("checkpointing")
+        possible = {
+            "checkpoint": hasattr(saves, "cost") and running.progress[self._at] > running.saved[self._at],
+            "move": "move" in self._actions and bool(self._elsewhere(decision)),
+        }
+        return np.array([possible.get(action, True) for action in self._actions], np.bool_)
 
     def _observe(self, decision: Decision | None) -> Any:
         if decision is None:

@@ -1,4 +1,4 @@
-"""`faultsim/Respond-v0`: the interface of Gymnasium, warnings by hand, and what nobody can do yet."""
+"""`faultsim/Respond-v0`: the interface of Gymnasium, warnings and answers by hand, and what rewards add up to."""
 
 import gymnasium
 import numpy as np
@@ -58,8 +58,10 @@ def test_rewards_add_up_whatever_is_done(seed, torus):
     failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
     machine = fs.Torus(2, 2, 2) if torus else fs.Cluster(8)
     for reward in ("lost", "telescoping"):
-        env = Respond(log, machine, failures=failures, lead=20.0, jobs=15, reward=reward)
-        rewards, times = play(env, lambda: rng.integers(2), seed=seed)
+        env = Respond(
+            log, machine, failures=failures, lead=20.0, jobs=15, reward=reward, checkpointing=fs.Periodic(80.0, 2.0)
+        )
+        rewards, times = play(env, lambda: rng.integers(4), seed=seed)
         expected = env.result.ledger["lost"] if reward == "lost" else env.result.metrics["mean_bounded_slowdown"]
         assert sum(rewards) == pytest.approx(-expected, rel=1e-9, abs=1e-9)
         assert times == sorted(times)
@@ -77,10 +79,30 @@ def test_doing_nothing_is_easy_backfilling(seed):
         assert np.array_equal(env.result.jobs[name], expected.jobs[name]), name
 
 
+@pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=["cluster", "torus"])
 @pytest.mark.parametrize("action", ["checkpoint", "move"])
-def test_what_is_not_available_is_named(action):
-    with pytest.raises(fs.NotAvailableError, match=f"the action '{action}' is not available"):
-        Respond(LOG, fs.Cluster(4), actions=("nothing", action), jobs=2)
+def test_what_saves_the_work_of_a_job(machine, action):
+    """Warned at 3,000 s: 60 s for a checkpoint, or 30 s and 30 s for a move; the failure is at 3,600 s."""
+    env = Respond(LOG, machine, failures=FAILURES, checkpointing=fs.Periodic(1e9, 60), jobs=2)
+    _, info = env.reset()
+    assert info["action_mask"].all()
+    reward, over = env.step(env.unwrapped._actions.index(action))[1:3]
+    assert over
+    jobs = env.result.jobs
+    if action == "checkpoint":  # what was done between its end and the failure is lost
+        assert (reward, jobs["lost_work"][0]) == (-2 * 540.0, 1080.0)
+        assert (jobs["restarts"][0], env.result.counters["checkpoints"]) == (1, 1)
+    else:
+        assert (reward, jobs["restarts"][0], jobs["moves"][0], jobs["finish"][0]) == (0.0, 0, 1, 5060.0)
+
+
+def test_the_mask_knows_what_is_not_possible():
+    log = fs.Workload(submit=[0], runtime=[5000], size=[4])
+    env = Respond(log, fs.Cluster(4), failures=FAILURES, jobs=1)
+    _, info = env.reset()
+    assert info["action_mask"].tolist() == [True, True, False, False]  # no checkpoints, no free node
+    assert env.step(3)[1] == -4 * 3600.0
+    assert env.action_masks().tolist() == [False, False, False, True]
 
 
 def test_an_episode_without_a_warning_is_not_one():
@@ -94,7 +116,8 @@ def test_an_episode_without_a_warning_is_not_one():
 def test_invalid_options():
     with pytest.raises(fs.OptionError, match=r"unknown action 'requeu' \(did you mean 'requeue'\?\)"):
         Respond(LOG, fs.Cluster(4), actions=("nothing", "requeu"), jobs=2)
-    with pytest.raises(fs.OptionError, match="actions must be"):
-        Respond(LOG, fs.Cluster(4), actions=("requeue",), jobs=2)
+    for actions in (("requeue",), ("nothing",), ("nothing", "move", "move"), ()):
+        with pytest.raises(fs.OptionError, match="actions must be 'nothing' and then others"):
+            Respond(LOG, fs.Cluster(4), actions=actions, jobs=2)
     with pytest.raises(fs.OptionError, match="lead must be at least 0 seconds"):
         Respond(LOG, fs.Cluster(4), lead=-1, jobs=2)
