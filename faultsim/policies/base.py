@@ -35,6 +35,8 @@ class Policy:
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
+    #: What it plans before the run by what is foreseen then; "": nothing.
+    plans_ahead: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         cls: Any = type(self)  # which mypy does not take for hashable

@@ -59,6 +59,8 @@ class Checkpointing(OwnPolicy):
     name: ClassVar[str] = "python"
     #: Whether its checkpoints are known in advance, so that the scheduler takes them into account.
     planned: ClassVar[bool] = False
+    #: Whether it asks jobs to save while they run (model.md#requested).
+    requests: ClassVar[bool] = False
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
         """Seconds of work between two checkpoints, or requests, for a job of each size; None if none are fixed."""
@@ -313,6 +315,8 @@ class BeforeFailure(Checkpointing):
     """
 
     name: ClassVar[str] = "before_failure"
+    requests: ClassVar[bool] = True
+    plans_ahead: ClassVar[str] = "requests"
     cost: Cost
 
 
@@ -415,6 +419,8 @@ class PredictedWindows(Checkpointing):
     """
 
     name: ClassVar[str] = "predicted_windows"
+    requests: ClassVar[bool] = True
+    plans_ahead: ClassVar[str] = "requests"
     bucket: Annotated[Buckets, Check(_bucket)]
     victims: Annotated[Victims, Check(_victims)] = AllJobs()
     interval: Interval = 7200.0
@@ -451,3 +457,4 @@ class RiskBased(_AtIntervals):
     """
 
     name: ClassVar[str] = "risk_based"
+    requests: ClassVar[bool] = True

@@ -247,6 +247,7 @@ class Fars(Rescheduling):
     """
 
     name: ClassVar[str] = "fars"
+    plans_ahead: ClassVar[str] = "ticks"
     interval: Annotated[Seconds, Check(_seconds, "interval of Fars", above=0.0)]
     strategy: Annotated[Strategy, Check(_strategy)]
     spares: Annotated[str | Static, Check(_spares)] = "dynamic"

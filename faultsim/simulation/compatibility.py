@@ -15,13 +15,10 @@ import numpy as np
 from faultsim.errors import InputError, OptionError
 from faultsim.policies import (
     BOX_ORDERS,
-    BeforeFailure,
     Buckets,
     External,
     NoCheckpoint,
     Policy,
-    PredictedWindows,
-    RiskBased,
     Static,
 )
 from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
@@ -83,8 +80,6 @@ ON_TORUS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("scheduler", "max_growth", (1).__ge__, "where every size fits exactly: leave it out"),
 )
 
-#: Policies that ask for checkpoints.
-REQUESTING = (BeforeFailure, PredictedWindows, RiskBased)
 #: The policies among the options of a run.
 _policies = attrgetter(*(kind for kind, row in KINDS.items() if row.option))
 
@@ -122,7 +117,7 @@ def _check_asked(run: RunOptions, external: External) -> None:
             raise OptionError(
                 f"External(at={external.at!r}) and {type(policy).__name__} both answer at a {kind}: give one of them"
             )
-    if "checkpoint" in external.at and not isinstance(run.checkpointing, REQUESTING):
+    if "checkpoint" in external.at and not getattr(run.checkpointing, "requests", False):
         raise OptionError(
             f"External(at={external.at!r}) must know when to ask for checkpoints and what they cost: give "
             f"checkpointing=BeforeFailure(cost), PredictedWindows(...) or RiskBased(interval, cost), not "

@@ -19,7 +19,7 @@ from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Torus
-from faultsim.policies import BOX_ORDERS, BeforeFailure, Fars, PredictedWindows
+from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, checkpoint_intervals, guarded
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
@@ -204,9 +204,11 @@ class Execution:
 
     def foresee(self, given: Mapping[str, Any]) -> None:
         """Predictions that the caller has got now, in columns as of `Predictor.predict`."""
-        for policy, what in ((self._run.rescheduling, "its ticks"), (self._run.checkpointing, "its requests")):
-            if isinstance(policy, Fars | BeforeFailure | PredictedWindows):
-                raise NotAvailableError(f"foresee is not available with {policy!r}, which plans {what} before the run")
+        for policy in (self._run.rescheduling, self._run.checkpointing):
+            if policy is not None and policy.plans_ahead:
+                raise NotAvailableError(
+                    f"foresee is not available with {policy!r}, which plans its {policy.plans_ahead} before the run"
+                )
         table = checked_predictions("foresee takes", given, self._run.machine, "foresee")
         self.engine.foresee(table["begin"], table["end"], table["node"], table["p"])
 
