@@ -16,7 +16,7 @@ import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
-from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, run_instant, take_pass
+from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, only_requests, run_instant, take_pass
 from faultsim._core.live cimport Live
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
@@ -52,8 +52,7 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until",
 
 
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
-    """Run until all is done, `budget` events and ticks were handled, or the next event is later than `until`."""
-    # A tick that moves nobody is no event, but takes its time all the same.
+    """Run until all is done, `budget` events, ticks and requests were handled, or the next is later than `until`."""
     cdef int64_t limit = (s.n_events + s.n_ticks) + budget, look = s.n_events + FS_VERIFY_EVERY
     cdef double t
     cdef int code
@@ -64,6 +63,8 @@ cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
                 return BROKEN
         if until == INFINITY and s.n_done == s.known:
             return R_DONE
+        if s.live and until == INFINITY and only_requests(s):
+            return STUCK
         t = next_time(s)
         if t > until:
             return R_DONE if s.n_done == s.known else R_UNTIL
@@ -133,7 +134,7 @@ cdef class Engine(Live):
     # ------------------------------------------------------------------ running
 
     def run(self, budget=None, double until=INFINITY):
-        """Run at most `budget` events and ticks, up to and with time `until`: "done", "budget" or "until"."""
+        """Run at most `budget` events, ticks and requests, up to and with time `until`: "done", "budget" or "until"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
         self.begin()
@@ -338,8 +339,13 @@ cdef class Engine(Live):
 
     @property
     def n_handled(self):
-        """Events and ticks handled so far, as a budget of `run` counts them."""
+        """Events, ticks and requests handled so far, as a budget of `run` counts them."""
         return self.s.n_events + self.s.n_ticks
+
+    @property
+    def work(self):
+        """What was done so far, by name; for tests of how it grows."""
+        return dict(self.s.work)
 
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""

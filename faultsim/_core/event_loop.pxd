@@ -5,6 +5,8 @@ from faultsim._core.state cimport sim_t
 
 # Time of the next event; inf when none is left.
 cdef double next_time(sim_t *s) noexcept nogil
+# Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end.
+cdef bint only_requests(sim_t *s) noexcept nogil
 # All events of the instant t = next_time(s), and the passes that they ask for; OK, DONE, DECIDE, or a status < 0.
 cdef int run_instant(sim_t *s, double t) noexcept nogil
 # After DECIDE and the decision: the rest of the instant.

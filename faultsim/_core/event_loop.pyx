@@ -10,8 +10,8 @@ from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
-    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL, EV_FINISH, EV_REPAIR,
-    EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, resume_t, source_next, source_t,
+    ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
+    EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, resume_t, source_next, source_t,
 )
 from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 
@@ -45,6 +45,22 @@ cdef double next_time(sim_t *s) noexcept nogil:
         if s.source[i].time < t:
             t = s.source[i].time
     return t
+
+
+cdef bint only_requests(sim_t *s) noexcept nogil:
+    cdef const event_t *e
+    cdef int i
+    drop_stale(s)
+    if s.heap.n == 0 or s.heap.items[0].kind != EV_CHECKPOINT or s.asked.on[<int>ASK_CHECKPOINT]:
+        return False         # who is asked may act
+    for i in range(s.n_sources):
+        if s.source[i].time < INFINITY:
+            return False
+    for i in range(s.heap.n):
+        e = &s.heap.items[i]
+        if not is_stale(s, e) and (e.kind != EV_CHECKPOINT or s.finish[e.serial] < INFINITY):
+            return False
+    return True
 
 
 cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil:

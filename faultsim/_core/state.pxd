@@ -219,6 +219,10 @@ cdef struct asked_t:
     # Goes on after the answer of the caller; NULL: a pass waits for it.
     resume_t resume
 
+# What was done, for tests of how work grows with its input: counted in every build, and read by nothing else.
+cdef struct work_t:
+    int64_t looked           # places of the queue that passes have looked at
+
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows
     # inputs
@@ -277,7 +281,9 @@ cdef struct sim_t:
     source_t source[6]
     int n_sources
     int source_at[6]         # by rank: where its row is; -1: there is none
-    int64_t n_events, n_passes, n_ticks
+    int64_t n_events, n_passes
+    int64_t n_ticks          # and requests of jobs: no events if nothing comes of them, but they take their time
+    work_t work
     bint deciding            # a pass, or another question, waits for somebody outside to decide
     asked_t asked
     bint wanted              # a pass is due at this instant

@@ -159,6 +159,8 @@ class Run:
         state.n_decisions += 1
         self.waits = None
         while not self.is_over(until):
+            if until == math.inf and self._step == "instant" and self.only_requests():
+                break
             if self._step == "instant" and not self.coming.next_time() <= min(until, LATEST):
                 break
             self._step = next(self._steps, "")
@@ -181,6 +183,18 @@ class Run:
         """Whether nothing is left to happen until then."""
         # Who was asked in the middle of an instant: the rest of it comes whatever the answer.
         return len(self.state.done) == len(self.state.jobs) and self.state.question is None
+
+    def only_requests(self) -> bool:
+        """Whether nothing is left to happen but requests for checkpoints, by jobs that run without an end."""
+        state, coming = self.state, self.coming
+        asking = [job for job in state.running if job.finish == math.inf]
+        return (
+            state.world.live
+            and bool(asking)
+            and "object" not in (state.settings.get("checkpointing") or {})  # who is asked may act
+            and coming.next_time() == min(state.rules["checkpointing"].next_request(job) for job in asking)
+            and coming.next_time(of_endless=False) == math.inf
+        )
 
     def deadlock(self) -> str:
         """Jobs wait, and nothing will ever start one."""
@@ -279,11 +293,12 @@ class Coming:
         """When somebody outside is asked at a tick next."""
         return math.inf if self.interval is None else float(self.tick) * self.interval
 
-    def next_time(self) -> float:
-        """When something happens next."""
+    def next_time(self, of_endless: bool = True) -> float:
+        """When something happens next; `of_endless`: that jobs which run without an end ask for checkpoints, too."""
         state = self.state
         times = [job.finish for job in state.running]
-        times += [state.rules["checkpointing"].next_request(job) for job in state.running]
+        asking = [job for job in state.running if of_endless or job.finish < math.inf]
+        times += [state.rules["checkpointing"].next_request(job) for job in asking]
         times += state.up.values()
         times += [job.submit for job in self.arrivals[:1]]
         times += [row[0] for row in self.failures[:1]]

@@ -229,6 +229,21 @@ def test_rows_are_those_of_the_submissions():
     assert one.result().events["job"][:3].tolist() == [0, 0, 1]
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_requests_of_jobs_without_an_end_are_not_waited_for(engine):
+    options = {"checkpointing": fs.RiskBased(100, 5), "predictor": fs.Blind(), "scheduler": fs.Fcfs()}
+    log = fs.Workload(submit=[0, 500], runtime=[1, 50], size=[1, 4], estimate=[1e5, 50])
+    sim = fs.Simulation(log, fs.Cluster(4), live=5, unknown=[True, False], engine=engine, **options)
+    for go_on in (sim.advance, sim.run):
+        with pytest.raises(fs.DecisionError, match="1 jobs run without an end: nothing else will happen"):
+            go_on()
+        assert sim.now == 500  # whatever else there was has happened
+    sim.advance(until=1e7)
+    sim.finish(0)
+    sim.run()
+    assert sim.result().jobs["finish"].tolist() == [1e7, 1e7 + 50]
+
+
 def test_run_times_that_nobody_knows_from_the_start():
     unknown = [True, False, False, True]
     sim = fs.Simulation(LIMITED, fs.Cluster(4), scheduler=fs.Fcfs(), live=4, unknown=unknown)

@@ -45,6 +45,7 @@ cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
     cdef risk_t *p = <risk_t *>state + job
     cdef double survives = 1.0
     cdef int32_t _k
+    s.n_ticks += 1
     if can_save(s, job):
         if s.asked.on[<int>ASK_CHECKPOINT]:
             s.asked.number = p.number
