@@ -1,0 +1,50 @@
+"""A row of the scaling benchmark: the same run at four sizes and more, beside one that users compare it with."""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+#: An exponent up to which the cost counts as linear.
+LINEAR = 1.15
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What is measured.
+
+    `measure` takes a size and gives back the CPU time of the run, that of the run it is compared with (None where it is
+    too slow or has no meaning), and the number of jobs (or tasks, or runs) by which cost is divided.
+    """
+
+    title: str  # heading of the row
+    grows: str  # what the sizes are: "nodes", "jobs", "failures", "waiting jobs"
+    sizes: Sequence[int]  # four and more, each at least four times the one before
+    measure: Callable[[int], tuple[float, float | None, int]]
+    run: str  # what is measured, as a heading of a column
+    against: str  # what it is compared with
+    reach: str  # the ratio, or the cost, that is wanted
+    bound: str = ""  # where cost a job grows faster than size ** 0.15: why it does, and what bounds it
+
+    def __post_init__(self) -> None:
+        steps = zip(self.sizes, self.sizes[1:], strict=False)
+        if len(self.sizes) < 4 or any(b < 4 * a for a, b in steps):
+            raise ValueError(f"{self.title}: four sizes, each at least four times the one before")
+
+
+def cpu(call: Callable[[], object], times: int = 3) -> float:
+    """CPU time of a call in this process, in seconds: the least of a few."""
+    return min(_once(call) for _ in range(times))
+
+
+def _once(call: Callable[[], object]) -> float:
+    begin = time.process_time()
+    call()
+    return time.process_time() - begin
+
+
+def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:
+    """Slope of log seconds over log size, by least squares."""
+    x, y = [math.log(size) for size in sizes], [math.log(each) for each in seconds]
+    middle = sum(x) / len(x)
+    return sum((a - middle) * b for a, b in zip(x, y, strict=True)) / sum((a - middle) ** 2 for a in x)
