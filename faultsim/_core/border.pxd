@@ -18,7 +18,7 @@ cdef class Border:
     cdef object inputs
     cdef object world        # keeps the arrays of failures, predictions and alarms
     cdef object error
-    cdef object nodes        # the recorded nodes as an array, once they were asked for
+    cdef object ranges       # the recorded ranges of nodes as an array, once they were asked for
     cdef bint lent           # they are its own now
     # Rows of the user's log of the jobs, and jobs of the rows (-1: none); None: they are the same.
     cdef object rows, jobs

@@ -34,7 +34,7 @@ cdef class Border:
 
     def __dealloc__(self):
         if self.lent:
-            self.s.record.node = NULL    # the array that has it frees it
+            self.s.record.range = NULL    # the array that has it frees it
         sim_free(&self.s)
 
     cdef int point_to_columns(self) except -1:

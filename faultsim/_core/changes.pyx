@@ -8,16 +8,22 @@ from faultsim._core.state cimport (
     EV_FAILURE, EV_FINISH, EV_MOVE, EV_RESCHEDULE, EV_START, record_event_t, record_stay_t, sim_t,
     timed_out,
 )
+from faultsim._core.tables.machine cimport range_t
 
 
 cdef list where_of(const sim_t *s, int64_t stay):
     """The nodes of a stay, on a torus its box."""
     cdef const record_stay_t *at = &s.record.stay[stay]
+    cdef const range_t *part
     cdef int64_t i, end
     if s.machine.placed:
         return [at.place.part[i] for i in range(6)]
-    end = s.record.stay[stay + 1].first if stay + 1 < s.record.n_stays else s.record.n_nodes
-    return [s.record.node[i] for i in range(at.first, end)]
+    end = s.record.stay[stay + 1].first if stay + 1 < s.record.n_stays else s.record.n_ranges
+    found = []
+    for i in range(at.first, end):
+        part = &s.record.range[i]
+        found += range(part.first, part.first + part.count)
+    return found
 
 
 cdef Changes changes_since(const sim_t *s, const int32_t *row, int64_t event, int64_t stay):

@@ -24,7 +24,7 @@ from faultsim._core.faults.outages cimport fire_failure, outages_before
 from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
-from faultsim._core.record cimport lend_nodes, recorded_events, recorded_stays
+from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
 from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
@@ -428,12 +428,11 @@ cdef class Engine(Live):
         if s.record.on:
             out["events_table"] = recorded_events(s)
             if s.live:
-                self.nodes = np.array(<int32_t[:s.record.n_nodes]>s.record.node) if s.record.n_nodes else np.empty(
-                    0, np.int32)
-            elif self.nodes is None and not s.machine.placed:
-                self.lent = s.record.n_nodes > 0
-                self.nodes = lend_nodes(s) if self.lent else np.empty(0, np.int32)
-            out["allocations"] = recorded_stays(s, self.nodes)
+                self.ranges = recorded_ranges(s)
+            elif self.ranges is None and not s.machine.placed:
+                self.lent = s.record.n_ranges > 0
+                self.ranges = lend_ranges(s) if self.lent else recorded_ranges(s)
+            out["allocations"] = recorded_stays(s, self.ranges)
         return self.by_row(out) if s.live else out
 
     cdef dict by_row(self, dict out):

@@ -16,8 +16,9 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil
 cdef void close_stay(sim_t *s, int32_t job) noexcept nogil
 
-# What was kept, as columns, when the simulation has finished.  `lend_nodes` gives the block of nodes to the array that
-# it returns, so that whoever frees the simulation leaves it alone (sim_t.record.node = NULL before sim_free).
+# What was kept, as columns, when the simulation has finished.  `lend_ranges` gives the block of ranges to the array
+# that it returns, so that whoever frees the simulation leaves it alone (sim_t.record.range = NULL before sim_free).
 cdef object recorded_events(const sim_t *s)
-cdef object lend_nodes(sim_t *s)                             # where n_nodes > 0
-cdef object recorded_stays(const sim_t *s, object nodes)     # nodes: from lend_nodes; none on a torus
+cdef object lend_ranges(sim_t *s)                            # where n_ranges > 0: (first, count) of each
+cdef object recorded_ranges(const sim_t *s)                  # a copy
+cdef object recorded_stays(const sim_t *s, object ranges)    # one of these two; None on a torus

@@ -1,4 +1,7 @@
-"""What record=True keeps; the contract is in record.pxd."""
+"""What record=True keeps; the contract is in record.pxd.
+
+An event costs O(1); a stay costs one step per range of its nodes, or per 64 nodes where a range is longer.
+"""
 
 from cython.view cimport array
 from libc.math cimport INFINITY
@@ -10,6 +13,7 @@ import numpy as np
 from faultsim._core.containers.memory cimport blocks_resize
 from faultsim._core.state cimport record_event_t, record_stay_t, record_t
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.machine cimport range_t
 
 
 cdef int room_for(blocks_t *blocks, void *owner, void *field, int64_t *capacity, int64_t wanted,
@@ -39,7 +43,7 @@ cdef int record_event(sim_t *s, int kind, int32_t job, int32_t node) noexcept no
 
 cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     cdef record_t *r = &s.record
-    cdef int32_t nodes = s.allocated[job]
+    cdef int32_t nodes = s.allocated[job], others = s.nodes - nodes
     if room_for(&s.blocks, s, &r.stay, &r.cap_stays, r.n_stays + 1, sizeof(record_stay_t)) < 0:
         return NO_MEMORY
     r.stay[r.n_stays].begin = s.now
@@ -48,10 +52,12 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     if s.machine.placed:
         r.stay[r.n_stays].place = s.machine.place_of(s.machine.state, job)
     else:
-        if room_for(&s.blocks, s, &r.node, &r.cap_nodes, r.n_nodes + nodes, sizeof(int32_t)) < 0:
+        # Between two ranges there is a node of others.
+        if room_for(&s.blocks, s, &r.range, &r.cap_ranges, r.n_ranges + min(nodes, others + 1), sizeof(range_t)) < 0:
             return NO_MEMORY
-        r.stay[r.n_stays].first = r.n_nodes
-        s.machine.list_nodes(s.machine.state, job, &r.node[r.n_nodes])
+        r.stay[r.n_stays].first = r.n_ranges
+        r.stay[r.n_stays].nodes = r.n_nodes
+        r.n_ranges += s.machine.list_ranges(s.machine.state, job, &r.range[r.n_ranges])
         r.n_nodes += nodes
     r.open_stay[job] = r.n_stays
     r.n_stays += 1
@@ -71,19 +77,24 @@ cdef object recorded_events(const sim_t *s):
     return {name: rows[name].copy() for name in ("time", "kind", "job", "node")}
 
 
-cdef object lend_nodes(sim_t *s):
-    """The nodes of all stays, without a copy: of a long log they are most of the memory."""
+cdef object lend_ranges(sim_t *s):
     cdef array found
-    blocks_resize(&s.blocks, s, &s.record.node, s.record.n_nodes * sizeof(int32_t))
-    s.record.cap_nodes = s.record.n_nodes
-    found = <int32_t[:s.record.n_nodes]> s.record.node
-    nodes = np.asarray(found)
+    blocks_resize(&s.blocks, s, &s.record.range, s.record.n_ranges * sizeof(range_t))
+    s.record.cap_ranges = s.record.n_ranges
+    found = <int32_t[:s.record.n_ranges, :2]> <int32_t *>s.record.range
+    ranges = np.asarray(found)
     found.callback_free_data = c_free     # from here on it is the array's
-    return nodes
+    return ranges
 
 
-cdef object recorded_stays(const sim_t *s, object nodes):
-    """Boxes on a torus, lists of nodes on a cluster."""
+cdef object recorded_ranges(const sim_t *s):
+    if s.record.n_ranges == 0:
+        return np.empty((0, 2), np.int32)
+    return np.array(<int32_t[:s.record.n_ranges, :2]> <int32_t *>s.record.range)
+
+
+cdef object recorded_stays(const sim_t *s, object ranges):
+    """Boxes on a torus, ranges of nodes on a cluster."""
     cdef record_stay_t none
     cdef int64_t n = s.record.n_stays
     rows = np.asarray(<record_stay_t[:n + (n == 0)]>(s.record.stay if n else &none))[:n]
@@ -91,5 +102,6 @@ cdef object recorded_stays(const sim_t *s, object nodes):
     if s.machine.placed:
         out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
     else:
-        out["node_offsets"], out["nodes"] = np.append(rows["first"], s.record.n_nodes), nodes
+        out["node_offsets"] = np.append(rows["nodes"], s.record.n_nodes)
+        out["range_offsets"], out["ranges"] = np.append(rows["first"], s.record.n_ranges), ranges
     return out

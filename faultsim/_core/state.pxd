@@ -17,7 +17,7 @@ from faultsim._core.containers.releases cimport releases_t
 from faultsim._core.tables.checkpointing cimport checkpointing_t
 from faultsim._core.tables.recovery cimport recovery_t
 from faultsim._core.tables.rescheduling cimport rescheduling_t
-from faultsim._core.tables.machine cimport machine_t, place_t
+from faultsim._core.tables.machine cimport machine_t, place_t, range_t
 from faultsim._core.tables.migration cimport migration_t
 from faultsim._core.tables.order cimport order_t
 from faultsim._core.tables.placement cimport placement_t
@@ -91,7 +91,8 @@ cdef struct record_stay_t:
     double begin, end
     int32_t job
     place_t place            # on placed machines
-    int64_t first            # on others: its nodes are at nodes[first .. first + allocated)
+    int64_t first            # on others: number of its first range; those of the next stay follow
+    int64_t nodes            # of all stays before it
 
 cdef struct record_t:
     bint on
@@ -99,8 +100,9 @@ cdef struct record_t:
     int64_t n_events, cap_events
     record_stay_t *stay
     int64_t n_stays, cap_stays
-    int32_t *node            # node numbers of all stays, one after another
-    int64_t n_nodes, cap_nodes
+    range_t *range           # the nodes of all stays, one after another
+    int64_t n_ranges, cap_ranges
+    int64_t n_nodes          # in them
     int64_t *open_stay       # per job: index of its stay that has not ended
 
 # What the lead phase of a job is: the stretch before its work, whose end is a safe point (model.md#lead-phase).

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.base import GREY, axes, legend_below, tidy, time_unit
 from faultsim.plot.raster import Raster
+from faultsim.results.held import Held
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,6 +72,8 @@ def _blocks(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None
     rows = len(held["job"])
     if shape is not None:
         ends = np.cumsum(np.asarray(held["a"], dtype=np.int64) * held["b"])
+    elif isinstance(held, Held):
+        ends = held.range_offsets[1:]
     else:
         ends = np.asarray(held["node_offsets"][1:])
     lo = 0
@@ -79,6 +82,9 @@ def _blocks(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int] | None
         hi = max(lo + 1, int(np.searchsorted(ends, before + BLOCK, side="right")))
         if shape is not None:
             row, first, count = _box_runs({name: held[name][lo:hi] for name in "xyzabc"}, shape)
+        elif isinstance(held, Held):
+            first, count = held.ranges[before : ends[hi - 1]].astype(np.int64).T
+            row = np.repeat(np.arange(hi - lo), np.diff(held.range_offsets[lo : hi + 1]))
         else:
             offsets = held["node_offsets"][lo : hi + 1]
             part = {"node_offsets": offsets - offsets[0], "nodes": held["nodes"][offsets[0] : offsets[-1]]}

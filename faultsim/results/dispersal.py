@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
+from faultsim.results.held import nodes_of
 
 #: Cells of a table of coordinates that are counted at a time.
 _CELLS = 2**22
@@ -39,7 +40,7 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_j
     else:
         begin, end = held["node_offsets"][last], held["node_offsets"][last + 1]
         size = (end - begin).astype(float)
-        hops = _in_lists(held["nodes"], begin, end - begin, machine.shape)
+        hops = _in_lists(held, last, end - begin, machine.shape)
     pairs = size * (size - 1.0) / 2.0
     mean = np.full(n_jobs, np.nan)
     mean[some] = np.divide(hops, pairs, out=np.full(len(last), np.nan), where=pairs > 0)
@@ -66,20 +67,19 @@ def _in_boxes(
 
 
 def _in_lists(
-    nodes: NDArray[Any], begin: NDArray[np.int64], count: NDArray[np.int64], shape: tuple[int, int, int]
+    held: Mapping[str, NDArray[Any]], rows: NDArray[np.int64], count: NDArray[np.int64], shape: tuple[int, int, int]
 ) -> NDArray[np.float64]:
     """Hops between all pairs of nodes of lists on a mesh.
 
     Between two neighbouring coordinates, every pair of a node below and one above makes a hop.
     """
-    hops = np.zeros(len(begin))
+    hops = np.zeros(len(rows))
     step = max(1, _CELLS // (max(shape) + max(1, int(count.max(initial=1)))))
-    for first in range(0, len(begin), step):
+    for first in range(0, len(rows), step):
         part = slice(first, first + step)
-        row = np.repeat(np.arange(len(begin[part])), count[part])
-        offset = np.arange(len(row)) - np.repeat(np.cumsum(count[part]) - count[part], count[part])
-        for length, where in zip(shape, np.unravel_index(nodes[begin[part][row] + offset], shape), strict=True):
-            cells = np.bincount(row * length + where, minlength=len(begin[part]) * length)
+        row = np.repeat(np.arange(len(rows[part])), count[part])
+        for length, where in zip(shape, np.unravel_index(nodes_of(held, rows[part]), shape), strict=True):
+            cells = np.bincount(row * length + where, minlength=len(rows[part]) * length)
             below = np.cumsum(cells.reshape(-1, length), axis=1).astype(float)
             hops[part] += (below * (below[:, -1:] - below)).sum(axis=1)
     return hops

@@ -9,9 +9,10 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from faultsim.data.columns import JOBS, WORKLOAD
@@ -19,27 +20,40 @@ from faultsim.data.event_kinds import JobState
 from faultsim.data.further import further_names
 from faultsim.data.swf_format import FIELDS, write_rows
 from faultsim.errors import InputError
+from faultsim.results.held import Held
 from faultsim.results.provenance import SCHEMA, Record
 
 _FACTS = "facts.json"
 _KIND = "faultsim result"
 
 
-def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any]], facts: dict[str, Any]) -> None:
+def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | Held], facts: dict[str, Any]) -> None:
     """Write arrays and facts to one .npz; the file is moved into place once it is complete."""
     document = json.dumps({"kind": _KIND, "schema": SCHEMA, **facts}, allow_nan=True).encode()
     target = os.fspath(path)
     folder = os.path.dirname(target) or "."
     descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=folder)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            members: dict[str, Any] = {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}
-            np.savez_compressed(file, **members)
+        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
+            for name, array in {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}.items():
+                with members.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    _write_array(member, array)
         os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
         os.replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _write_array(member: IO[bytes], array: NDArray[Any] | Held) -> None:
+    """As NumPy writes it; the nodes that jobs held block by block, for they may be more than all the rest."""
+    if not isinstance(array, Held):
+        npy.write_array(member, array, allow_pickle=False)
+        return
+    shape = (int(array["node_offsets"][-1]),)
+    npy.write_array_header_1_0(member, {"descr": "<i4", "fortran_order": False, "shape": shape})
+    for block in array.blocks():
+        member.write(block.astype("<i4", copy=False).tobytes())
 
 
 def _umask() -> int:
@@ -234,6 +248,11 @@ def _places(n: int, record: Record, held: Mapping[str, NDArray[Any]] | None) -> 
     places = [""] * n
     if held is None:
         return places
+    if isinstance(held, Held):
+        offsets, parts = held.range_offsets.tolist(), held.ranges.tolist()
+        for row, job in enumerate(held["job"].tolist()):
+            places[job] = _text((first, first + count - 1) for first, count in parts[offsets[row] : offsets[row + 1]])
+        return places
     if "nodes" in held:
         offsets, nodes = held["node_offsets"].tolist(), held["nodes"]
         for row, job in enumerate(held["job"].tolist()):
@@ -260,4 +279,9 @@ def intervals(nodes: NDArray[Any]) -> str:
         return ""
     cuts = np.flatnonzero(np.diff(nodes) != 1)
     firsts, lasts = nodes[np.r_[0, cuts + 1]].tolist(), nodes[np.r_[cuts, len(nodes) - 1]].tolist()
-    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in zip(firsts, lasts, strict=True))
+    return _text(zip(firsts, lasts, strict=True))
+
+
+def _text(spans: Iterable[tuple[int, int]]) -> str:
+    """First and last nodes as an interval set."""
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

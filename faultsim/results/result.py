@@ -18,6 +18,7 @@ from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
+from faultsim.results.held import Held
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
@@ -158,7 +159,7 @@ class Result:
     """
 
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
-        self._output = output
+        self._output = _with_held(output)
         self._record = record
         made: dict[str, NDArray[Any]] = {
             name: record.columns[name] for name in (*_FROM_LOG, *further_names(record.columns))
@@ -239,7 +240,8 @@ class Result:
     def allocations(self) -> Mapping[str, NDArray[Any]]:
         """Who held what: columns job, begin, end and the box (torus) or the node list (cluster).
 
-        On a cluster row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``.
+        On a cluster row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``; ``nodes`` is made when it is first
+        looked at, for it may be larger than all the rest.
 
         Raises
         ------
@@ -265,7 +267,9 @@ class Result:
     def _recorded(self, key: str, what: str) -> Mapping[str, NDArray[Any]]:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
-        columns: dict[str, NDArray[Any]] = self._output[key]
+        columns: Mapping[str, NDArray[Any]] = self._output[key]
+        if isinstance(columns, Held):
+            return columns
         for column in columns.values():
             column.setflags(write=False)
         return MappingProxyType(columns)
@@ -388,12 +392,15 @@ class Result:
         The file includes the workload, failures and predictions, so `rerun` works on a loaded result. It appears
         complete or not at all.
         """
-        arrays: dict[str, NDArray[Any]] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
+        arrays: dict[str, NDArray[Any] | Held] = {f"jobs/{name}": self._jobs[name] for name in FROM_ENGINE}
         if "state" in self._output:
             arrays["jobs/state"] = self._jobs["state"]
         arrays |= {f"workload/{name}": column for name, column in self._record.columns.items()}
         for key in ("events_table", "allocations"):
-            arrays |= {f"{key}/{name}": column for name, column in self._output.get(key, {}).items()}
+            table = self._output.get(key, {})
+            for name in table:  # nodes are listed as they are written
+                listed = name == "nodes" and isinstance(table, Held)
+                arrays[f"{key}/{name}"] = table if listed else table[name]
         trace = self._record.failures
         if trace is not None:
             arrays |= {f"failures/{name}": column for name, column in trace.columns.items()}
@@ -449,6 +456,12 @@ class Result:
                 lines.append(f"  {account.replace('_', ' '):<22}{share:>9.2%} {amount:>14,.0f}")
         lines += [f"note: {warning}" for warning in self.warnings]
         return "\n".join(lines)
+
+
+def _with_held(output: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What an engine returned, with the nodes that jobs held as columns that are listed on demand."""
+    held = output.get("allocations", {})
+    return {**output, "allocations": Held(held)} if "ranges" in held else output
 
 
 def _shown(value: float, unit: str) -> str:

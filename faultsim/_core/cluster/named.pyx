@@ -3,11 +3,11 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.cluster.node_sets cimport (
-    nodes_add, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_swap, nodes_t,
+    nodes_add, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges, nodes_swap, nodes_t,
 )
 from faultsim._core.containers.bits cimport fs_popcount
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t
+from faultsim._core.tables.machine cimport machine_t, range_t
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -135,6 +135,10 @@ cdef int32_t list_nodes(const void *state, int32_t job, int32_t *out) noexcept n
     return nodes_list((<const named_t *>state).held[job], out)
 
 
+cdef int32_t list_ranges(const void *state, int32_t job, range_t *out) noexcept nogil:
+    return nodes_ranges((<const named_t *>state).held[job], out)
+
+
 cdef int take_nodes(void *state, int32_t job, const int32_t *list_, int32_t count) noexcept nogil:
     cdef int32_t i
     for i in range(count):
@@ -189,7 +193,7 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
     machine.give, machine.add_job, machine.list_nodes = give, add_job, list_nodes
-    machine.take_nodes = take_nodes
+    machine.take_nodes, machine.list_ranges = take_nodes, list_ranges
     return 0
 
 

@@ -2,6 +2,8 @@
 
 from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.tables.machine cimport range_t
+
 cdef struct nodes_t:
     int32_t n, capacity
     int32_t *word
@@ -17,6 +19,8 @@ cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil
 # Node numbers, ascending; how many.
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil
+# The same as ranges, in time linear in their number and that of the words.
+cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil
 
 
 # The nodes of a word into the set as well.

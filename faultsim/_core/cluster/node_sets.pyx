@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free as c_free, realloc
 from libc.string cimport memcpy, memmove
 
-from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.containers.memory cimport fresh
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -106,4 +106,25 @@ cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
             out[n] = (set_.word[i] << 6) + fs_lowest(bits)
             n += 1
             bits &= bits - 1
+    return n
+
+
+cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil:
+    cdef int32_t i, first, count, end = -1, n = 0
+    cdef uint64_t bits, rest
+    for i in range(set_.n):
+        bits = set_.bits[i]
+        while bits:
+            first = fs_lowest(bits)
+            rest = ~(bits >> first)
+            count = fs_lowest(rest) if rest else 64
+            bits &= ~(ones(count) << first)
+            first += set_.word[i] << 6
+            if first == end:
+                out[n - 1].count += count
+            else:
+                out[n].first = first
+                out[n].count = count
+                n += 1
+            end = first + count
     return n

@@ -17,6 +17,10 @@ from faultsim._core.containers.releases cimport release_t
 cdef struct place_t:
     int32_t part[6]
 
+# Consecutive nodes of a cluster.
+cdef struct range_t:
+    int32_t first, count
+
 # Which free places are candidates at all; all zero permits every one.
 cdef struct permit_t:
     const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
@@ -49,8 +53,9 @@ cdef struct machine_t:
     # [named] a job gives its nodes back; its nodes into a mask that has none of them: False if it had
     void (*give)(void *state, int32_t job) noexcept nogil
     bint (*add_job)(const void *state, uint64_t *mask, int32_t job) noexcept nogil
-    # [named, not placed] the nodes of a job, ascending; how many
+    # [named, not placed] the nodes of a job, ascending; as ranges that do not touch; how many
     int32_t (*list_nodes)(const void *state, int32_t job, int32_t *out) noexcept nogil
+    int32_t (*list_ranges)(const void *state, int32_t job, range_t *out) noexcept nogil
 
     # ... it takes these free ones, besides those that it has; OK or NO_MEMORY
     int (*take_nodes)(void *state, int32_t job, const int32_t *list, int32_t count) noexcept nogil

@@ -1,0 +1,28 @@
+"""record=True beside not recording, over CEA-Curie."""
+
+import os
+from pathlib import Path
+
+from scaling.row import Row, cpu
+
+import faultsim as fs
+
+DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).parents[3] / "shared" / "data") / "swf"
+
+
+def measure(jobs):
+    log = fs.read_swf(DATA / "CEA-Curie-2011-2.1-cln.swf.gz")[:jobs]
+    machine = fs.Cluster(93_312)
+    kept, plain = (cpu(lambda record=record: fs.simulate(log, machine, record=record)) for record in (True, False))
+    return kept, plain, len(log)
+
+
+ROW = Row(
+    title="record=True",
+    grows="jobs of CEA-Curie",
+    sizes=(4_887, 19_550, 78_201, 312_807),
+    measure=measure,
+    run="recorded",
+    against="not recorded",
+    reach="at most 3 times",
+)

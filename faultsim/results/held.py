@@ -1,0 +1,100 @@
+"""Who held which nodes of a cluster, kept as ranges of nodes and listed node by node only when somebody asks."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Nodes that are listed at a time where nobody needs all at once.
+_BLOCK = 1 << 20
+
+
+class Held(Mapping[str, NDArray[Any]]):
+    """The columns of `Result.allocations` on a cluster; O(ranges of nodes) of memory until ``nodes`` is looked at.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> held = Held(
+    ...     {
+    ...         "job": np.array([0, 1]),
+    ...         "node_offsets": np.array([0, 3, 5]),
+    ...         "range_offsets": np.array([0, 2, 3]),
+    ...         "ranges": np.array([[0, 2], [7, 1], [2, 2]], np.int32),
+    ...     }
+    ... )
+    >>> list(held), held["nodes"]
+    (['job', 'node_offsets', 'nodes'], array([0, 1, 7, 2, 3], dtype=int32))
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self._columns = dict(columns)
+        #: First node and number of nodes of each range; those of row k are at ``range_offsets[k:k + 2]``.
+        self.ranges, self.range_offsets = self._columns.pop("ranges"), self._columns.pop("range_offsets")
+        for column in (*self._columns.values(), self.ranges, self.range_offsets):
+            column.setflags(write=False)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name == "nodes" and name not in self._columns:
+            nodes = _listed(self.ranges, int(self._columns["node_offsets"][-1]))
+            nodes.setflags(write=False)
+            self._columns[name] = nodes
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name in self._columns if name != "nodes"] + ["nodes"])
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        return name == "nodes" or name in self._columns
+
+    def __repr__(self) -> str:
+        return f"<Held: {len(self['node_offsets']) - 1:,} stays on {self['node_offsets'][-1]:,} nodes>"
+
+    def blocks(self) -> Iterator[NDArray[np.int32]]:
+        """All nodes in their order, a block at a time."""
+        ends = np.cumsum(self.ranges[:, 1], dtype=np.int64)
+        low = 0
+        while low < len(ends):
+            before = int(ends[low - 1]) if low else 0
+            high = max(low + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
+            yield _listed(self.ranges[low:high], int(ends[high - 1]) - before)
+            low = high
+
+
+def nodes_of(held: Mapping[str, NDArray[Any]], rows: NDArray[Any]) -> NDArray[np.int32]:
+    """The nodes of some rows, one list after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nodes_of({"node_offsets": np.array([0, 3, 5]), "nodes": np.array([0, 1, 7, 2, 3])}, np.array([1, 0]))
+    array([2, 3, 0, 1, 7])
+    """
+    offsets = held["node_offsets"]
+    if not isinstance(held, Held):
+        taken: NDArray[np.int32] = held["nodes"][_within(offsets[rows], offsets[rows + 1] - offsets[rows])]
+        return taken
+    first, end = held.range_offsets[rows], held.range_offsets[rows + 1]
+    return _listed(held.ranges[_within(first, end - first)], int((offsets[rows + 1] - offsets[rows]).sum()))
+
+
+def _within(first: NDArray[Any], count: NDArray[Any]) -> NDArray[np.int64]:
+    """The numbers from `first` on, `count` of each, one after the other."""
+    ends = np.cumsum(count)
+    places: NDArray[np.int64] = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - count), count)
+    return places
+
+
+def _listed(ranges: NDArray[np.int32], total: int) -> NDArray[np.int32]:
+    """The nodes of ranges, in place: steps of one, but for those from a range to the next."""
+    nodes = np.ones(total, np.int32)
+    if total:
+        first, count = ranges.T
+        nodes[0] = first[0]
+        nodes[np.cumsum(count[:-1], dtype=np.int64)] = first[1:] - (first[:-1] + count[:-1] - 1)
+        np.cumsum(nodes, out=nodes)
+    return nodes
