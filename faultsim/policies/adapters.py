@@ -150,6 +150,13 @@ def checkpoint_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.fl
     return policy.work_between(jobs.size)
 
 
+def planned_intervals(policy: Checkpointing | None, jobs: Workload) -> NDArray[np.float64] | None:
+    """The same of one whose checkpoints are planned; None for others, whose intervals are between requests."""
+    if policy is None or not (policy.planned or (policy.is_written() and not policy.is_asked())):
+        return None
+    return checkpoint_intervals(policy, jobs)
+
+
 def own_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64]:
     """What a `Checkpointing` written in Python plans, checked: one interval per job."""
     name = type(policy).__name__

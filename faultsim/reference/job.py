@@ -225,7 +225,7 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
 
 
 def unpause(job: Job, t: float) -> None:
-    """ "The part of a pause that a kill cuts off is deducted from the account"."""
+    """ "The part of a pause that a kill, or an end that is told, cuts off is deducted from the account"."""
     if t < job.pause_until:
         job.migration -= job.pause_until - max(t, job.start)
     job.pause_until = NEVER

@@ -20,7 +20,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Torus
 from faultsim.policies import BOX_ORDERS
-from faultsim.policies.adapters import checked_predictions, checkpoint_intervals, guarded
+from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import spare_nodes
@@ -87,7 +87,7 @@ class Execution:
         policy = run.checkpointing
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
-            world["checkpoint_interval"] = checkpoint_intervals(policy, self._log)
+            world["checkpoint_interval"] = planned_intervals(policy, self._log)
         if live:
             columns[1] = self._runtimes(self._log, unknown)
             columns = self._make_room(live, settings, columns, world)
@@ -173,9 +173,7 @@ class Execution:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
         runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
-        interval = None
-        if self._run.checkpointing is not None:
-            interval = checkpoint_intervals(self._run.checkpointing, log)
+        interval = planned_intervals(self._run.checkpointing, log)
         told = self._told.and_then(log)
         key, further = self._keys_of(log, estimate)
         self.engine.submit(log.submit, runtime, estimate, log.size, interval, key, told, further)

@@ -32,6 +32,8 @@ SCHEDULERS = [
     fs.ConservativeBackfill(order=fs.Key("wait / size")),
 ]
 
+CHECKPOINTING = [None, fs.Periodic(4, cost=1), fs.Periodic(7, cost=0), fs.RiskBased(4, cost=1), fs.RiskBased(7, cost=0)]
+
 
 @st.composite
 def told_runs(draw):
@@ -60,7 +62,8 @@ def told_runs(draw):
         scheduler=draw(st.sampled_from(SCHEDULERS)),
         failures=failures,
         recovery=draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail"), fs.Hold(), fs.Hold(3)])),
-        checkpointing=draw(st.sampled_from([None, None, fs.Periodic(4, cost=1), fs.Periodic(7, cost=0)])),
+        checkpointing=draw(st.sampled_from(CHECKPOINTING)),
+        predictor=fs.Blind(),
         overrun=draw(st.sampled_from(["extend", "kill"])),
         start_delay=draw(st.sampled_from([0.0, 2.0])),
         record=True,
@@ -79,7 +82,8 @@ def told(run, *, by_hand, engine="core", ahead=None):
     log, failures = run.log, run.failures
     sim = fs.Simulation(
         rows(log, [0]), run.machine, live=len(log), scheduler=run.scheduler, recovery=run.recovery,
-        checkpointing=run.checkpointing, overrun=run.overrun, start_delay=run.start_delay, record=True, engine=engine,
+        checkpointing=run.checkpointing, predictor=run.predictor, overrun=run.overrun, start_delay=run.start_delay,
+        record=True, engine=engine,
     )  # fmt: skip
     early = [0.0] * len(log) if ahead is None else ahead
     coming = [(t - early[job], "submit", job, 0) for job, t in enumerate(log.submit.tolist()) if job]

@@ -34,6 +34,7 @@ SCHEDULERS = [
     fs.ConservativeBackfill(),
     fs.ConservativeBackfill(order=fs.Key("wait / estimate")),
 ]
+CHECKPOINTING = [None, fs.Periodic(3, cost=1), fs.Periodic(5, cost=0), fs.RiskBased(3, cost=1), fs.RiskBased(5, cost=0)]
 #: Names of jobs and nodes that are none.
 STRANGE = [-1, 99, 2**31, 2**63, 2**80, -(2**70), 1.0, None, "0"]
 ERRORS = (fs.DecisionError, fs.OptionError, fs.InputError)
@@ -47,7 +48,7 @@ def live_runs(draw):
     options = {
         "scheduler": draw(st.sampled_from(SCHEDULERS)),
         "recovery": draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)])),
-        "checkpointing": draw(st.sampled_from([None, None, fs.Periodic(3, cost=1), fs.Periodic(5, cost=0)])),
+        "checkpointing": draw(st.sampled_from(CHECKPOINTING)),
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(st.sampled_from([0.0, 0.0, 2.0])),
         "unknown": draw(st.booleans()),

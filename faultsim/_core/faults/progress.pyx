@@ -237,7 +237,9 @@ cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil:
         s.run[job], s.finish[job], p.planned = before, finish, plan
         return TOO_LATE
     p.eventful |= p.planned > 0.0
-    return push_known(&s.heap, s.finish[job], EV_FINISH, job)
+    if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:
+        return NO_MEMORY
+    return plan_request(s, job, False)
 
 
 cdef int progress_end(sim_t *s, int32_t job) noexcept nogil:
@@ -407,6 +409,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
     if finished and p.eventful:
         close_stretch(s, job, s.now)
+        give_back_pause(s, job)          # who is told to end may pause
     delay = (s.start[job] if s.start[job] < s.now else s.now) - s.decision[job]
     stay -= delay
     s.ledger[<int>ACC_START_DELAY] += size * delay

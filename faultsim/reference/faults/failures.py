@@ -100,7 +100,8 @@ def kill_for_good(state: State, job: Job) -> None:
     """ "It is done, and what it has saved is its run time" (model.md#acts)."""
     roll_back(state, job)
     job.start = min(job.start, state.now)
-    job.runtime, job.finish = job.safe, state.now
+    job.runtime = job.done = job.safe
+    job.finish = state.now
     state.write(FINISH, job)
     state.leave(job)
     state.done.append(job)
