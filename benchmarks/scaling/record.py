@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from scaling.row import Row, cpu
-
 import faultsim as fs
+from scaling.row import Row, cpu
 
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).parents[3] / "shared" / "data") / "swf"
 

@@ -146,6 +146,8 @@ cdef class WorkflowEngine:
             raise ValueError(f"bandwidth: expected a number or one a pair of nodes, got shape {links.shape}")
         else:
             s.machine.links = self.real(links.reshape(-1))
+        s.machine.alike = (
+            not s.machine.per_node and s.machine.links == NULL and bool((tables["speed"] == tables["speed"][0]).all()))
         return 0
 
     cdef int set_orders(self, tables) except -1:
@@ -179,8 +181,10 @@ cdef class WorkflowEngine:
                 s.faults.time, s.faults.downtime = self.real(begin), self.real(end)
                 code = by_node_fill(s, &s.faults.failing, s.faults.node, s.faults.time, s.faults.time, rows)
             else:
+                s.faults.n_warned, s.faults.warned = rows, self.whole(node)
+                s.faults.warned_from, s.faults.warned_until = self.real(begin), self.real(end)
                 code = by_node_fill(
-                    s, &s.faults.foreseen, self.whole(node), self.real(begin), self.real(end), rows)
+                    s, &s.faults.foreseen, s.faults.warned, s.faults.warned_from, s.faults.warned_until, rows)
                 s.asks = s.asks and rows > 0
             self.translate(code)
         return 0
@@ -224,6 +228,11 @@ cdef class WorkflowEngine:
     def n_done(self):
         """Jobs that have ended."""
         return self.s.n_done
+
+    @property
+    def n_looks(self):
+        """Nodes looked at for a job so far, for tests of how work grows."""
+        return self.s.n_looks
 
     @property
     def n_events(self):

@@ -1,4 +1,9 @@
-"""RANK_HYBD, FLAW and FIFO: ready jobs wait in a pool, and passes put them on free nodes (workflow-model.md#pass)."""
+"""RANK_HYBD, FLAW and FIFO: ready jobs wait in a pool, and passes put them on free nodes (workflow-model.md#pass).
+
+A try of a job looks at all free nodes.  Where nodes are alike, it looks at those that have an input of the job and at
+the first of the others about which the predictor says no, and a pass looks at the failures and predictions until the
+job would finish: nodes as such cost a step of 64.
+"""
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -45,7 +50,7 @@ cdef void gather(workflow_t *s, int32_t job, inputs_t *inputs) noexcept nogil:
     cdef double time
     inputs.most = inputs.other = inputs.total = 0.0
     inputs.most_from = -1
-    s.scan.stamp += 1
+    s.scan.stamp += 2
     for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
         source = s.job.node[s.graph.before[e]]
         s.scan.seen[source] = s.scan.stamp
@@ -71,7 +76,7 @@ cdef double input_time(const workflow_t *s, int32_t job, int32_t target, const i
     if s.machine.links == NULL:
         if not s.moves.in_turn:
             return inputs.other if target == inputs.most_from else inputs.most
-        if s.scan.seen[target] != s.scan.stamp:
+        if s.scan.seen[target] < s.scan.stamp:
             return inputs.total
     for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
         time = moving(s, s.graph.before_size[e], s.job.node[s.graph.before[e]], target)
@@ -169,6 +174,160 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
     s.count.node_asked += choice.asked
 
 
+# ------------------------------------------------------------------------------------ nodes that are alike
+
+cdef inline bint is_free(const workflow_t *s, int32_t node) noexcept nogil:
+    return (s.machine.free[node >> 6] >> (node & 63)) & 1
+
+
+cdef inline bint is_special(const workflow_t *s, int32_t node, const inputs_t *inputs) noexcept nogil:
+    """Whether the input time on a node is not that of all others."""
+    return s.scan.seen[node] >= s.scan.stamp if s.moves.in_turn else node == inputs.most_from
+
+
+cdef int32_t free_special(workflow_t *s, int32_t job, const inputs_t *inputs) noexcept nogil:
+    """The free special nodes, each once, into `gathered`, and their finishes; how many."""
+    cdef int32_t node, n = 0
+    cdef int64_t e
+    if not s.moves.in_turn:
+        if inputs.most_from >= 0 and is_free(s, inputs.most_from):
+            s.scan.gathered[0] = inputs.most_from
+            n = 1
+    else:
+        for e in range(s.graph.before_start[job], s.graph.before_start[job + 1]):
+            node = s.job.node[s.graph.before[e]]
+            if s.scan.seen[node] == s.scan.stamp:
+                s.scan.seen[node] += 1
+                if is_free(s, node):
+                    s.scan.gathered[n] = node
+                    n += 1
+    for e in range(n):
+        node = s.scan.gathered[e]
+        s.scan.finish_on[node] = (s.now + input_time(s, job, node, inputs)) + duration(s, job, node)
+    return n
+
+
+cdef int32_t next_plain(const workflow_t *s, int32_t node, const inputs_t *inputs) noexcept nogil:
+    """The first free node from `node` on that is not special, -1: none."""
+    cdef int32_t i = node >> 6
+    cdef uint64_t word
+    if i >= s.machine.words:
+        return -1
+    word = s.machine.free[i] & ((~<uint64_t>0) << (node & 63))
+    while True:
+        while word:
+            node = (i << 6) + fs_lowest(word)
+            if not is_special(s, node, inputs):
+                return node
+            word &= word - 1
+        i += 1
+        if i == s.machine.words:
+            return -1
+        word = s.machine.free[i]
+
+
+cdef inline bint answered_right(workflow_t *s, int32_t node, double finish) noexcept nogil:
+    return is_right(s, node, finish, s.asks and is_foreseen(s, node, finish))
+
+
+cdef int64_t count_wrong(workflow_t *s, const int32_t *node, const double *begin, int64_t k, int64_t n, double finish,
+                         const inputs_t *inputs, int64_t *most) noexcept nogil:
+    """Wrong answers about free nodes that are not special, among the rows from k on that begin before `finish`.
+
+    Every node counts once a pass.  `most` is how many rows to look at; it is negative if there are more.
+    """
+    cdef int64_t wrong = 0
+    while k < n and begin[k] < finish:
+        most[0] -= 1
+        if most[0] < 0:
+            break
+        if (s.scan.counted[node[k]] != s.scan.stamp and is_free(s, node[k])
+                and not is_special(s, node[k], inputs)):
+            s.scan.counted[node[k]] = s.scan.stamp
+            wrong += not answered_right(s, node[k], finish)
+        k += 1
+    return wrong
+
+
+cdef void count_pass_alike(workflow_t *s, double finish, int32_t n, const inputs_t *inputs) noexcept nogil:
+    """As `count_pass`: an answer can be wrong only about a node that fails, or is predicted to, until `finish`."""
+    cdef int64_t wrong = 0, most = s.machine.n_free
+    cdef int32_t i, node
+    if s.faults.n > 0 or s.asks:
+        for i in range(n):
+            wrong += not answered_right(s, s.scan.gathered[i], s.scan.finish_on[s.scan.gathered[i]])
+        wrong += count_wrong(
+            s, s.faults.node, s.faults.time, s.faults.next, s.faults.n, finish, inputs, &most)
+        if s.asks and most >= 0:
+            while s.faults.next_warned < s.faults.n_warned and s.faults.warned_until[s.faults.next_warned] <= s.now:
+                s.faults.next_warned += 1
+            wrong += count_wrong(
+                s, s.faults.warned, s.faults.warned_from, s.faults.next_warned, s.faults.n_warned, finish, inputs,
+                &most)
+        s.n_looks += s.machine.n_free - most
+    if most < 0:                 # the nodes are fewer
+        node = next_plain(s, 0, inputs)
+        while node >= 0:
+            s.scan.finish_on[node] = finish
+            node = next_plain(s, node + 1, inputs)
+        count_pass(s)
+        return
+    s.count.pass_asked += s.machine.n_free
+    s.count.pass_right += s.machine.n_free - wrong
+
+
+cdef inline void count_refusal(workflow_t *s, int32_t node, double finish, choice_t *choice) noexcept nogil:
+    cdef double end = s.faults.foreseen.end[ahead(&s.faults.foreseen, node, s.now)]
+    choice.asked += 1
+    s.count.node_right += is_right(s, node, finish, True)
+    if end < choice.wake:
+        choice.wake = end
+
+
+cdef void choose_alike(workflow_t *s, int32_t job, bint first, choice_t *choice) noexcept nogil:
+    """As `choose_node`: all nodes finish the job at the same time, but for the special ones."""
+    cdef inputs_t inputs
+    cdef int32_t i, n, node
+    cdef double finish, plain
+    gather(s, job, &inputs)
+    n = free_special(s, job, &inputs)
+    plain = (s.now + (inputs.total if s.moves.in_turn else inputs.most)) + duration(s, job, 0)
+    choice.node = -1
+    choice.finish = INFINITY
+    choice.asked = 0
+    choice.wake = INFINITY
+    for i in range(n):
+        node = s.scan.gathered[i]
+        finish = s.scan.finish_on[node]
+        if not (s.asks and is_foreseen(s, node, finish)) and (
+                choice.node < 0 or finish < choice.finish or finish == choice.finish and node < choice.node):
+            choice.node = node
+            choice.finish = finish
+    s.n_looks += n
+    node = next_plain(s, 0, &inputs)
+    while node >= 0 and (choice.node < 0 or plain < choice.finish or plain == choice.finish and node < choice.node):
+        s.n_looks += 1
+        if not (s.asks and is_foreseen(s, node, plain)):
+            choice.node = node
+            choice.finish = plain
+            break
+        count_refusal(s, node, plain, choice)
+        node = next_plain(s, node + 1, &inputs)
+    for i in range(n if s.asks else 0):
+        node = s.scan.gathered[i]
+        finish = s.scan.finish_on[node]
+        if choice.node < 0 or finish < choice.finish or finish == choice.finish and node < choice.node:
+            count_refusal(s, node, finish, choice)
+    if first:
+        count_pass_alike(s, plain, n, &inputs)
+    if choice.node >= 0:
+        choice.asked += 1
+        s.count.node_right += is_right(s, choice.node, choice.finish, False)
+    s.count.node_asked += choice.asked
+
+
+# ---------------------------------------------------------------------------------------------- passes
+
 cdef int make_pass(workflow_t *s) noexcept nogil:
     """Put what can be put on free nodes, in order."""
     cdef bint rising = s.pool.ascending and s.pool.n_workflows > 1, first = True
@@ -199,7 +358,10 @@ cdef int make_pass(workflow_t *s) noexcept nogil:
         if node >= 0:
             park(s, job, node)       # until the node is repaired nothing can change that
             continue
-        choose_node(s, job, first, &choice)
+        if s.machine.alike:
+            choose_alike(s, job, first, &choice)
+        else:
+            choose_node(s, job, first, &choice)
         first = False
         if choice.wake < wake:
             wake = choice.wake

@@ -101,6 +101,7 @@ cdef struct nodes_t:
     const double *speed                # (nodes)
     double bandwidth                   # of every pair of nodes, where `links` is NULL
     const double *links                # (nodes, nodes) or NULL
+    bint alike                         # a job takes the same time on all nodes, wherever its inputs come from
     int32_t *on                        # job on it, -1: none
     uint8_t *is_down
     double *up_at
@@ -123,13 +124,19 @@ cdef struct faults_t:
     int64_t next
     by_node_t failing                  # failures: begin = end = the time
     by_node_t foreseen                 # predictions
+    const double *warned_from          # the same of all nodes, ascending in both columns; the caller's
+    const double *warned_until
+    const int32_t *warned
+    int64_t n_warned
+    int64_t next_warned                # the first that ends after now
 
 # Scratch of a pass.
 cdef struct scan_t:
     int32_t *gathered                  # (nodes)
     double *finish_on                  # (nodes) F(p) of the job at hand, of free nodes
-    int64_t *seen                      # (nodes) stamp of the last job with an input on the node
-    int64_t stamp
+    int64_t *seen                      # (nodes) stamp of the last job with an input on the node; + 1: it is gathered
+    int64_t stamp                      # even
+    int64_t *counted                   # (nodes) stamp of the last pass that counted an answer about the node
     event_t *stay                      # (n, Fifo only) jobs that a pass looked at and left in the pool
 
 cdef struct count_t:

@@ -1,6 +1,6 @@
 """State of a simulation of workflows, and how a job comes and goes; the contract is in state.pxd."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, frexp, ldexp
 from libc.stdlib cimport free as c_free
 
 from faultsim._core.containers.bit_tree cimport bit_tree_add, bit_tree_drop, bit_tree_free, bit_tree_init
@@ -35,6 +35,7 @@ cdef int workflow_alloc(workflow_t *s) noexcept nogil:
     blocks_add(blocks, s, &s.scan.gathered, nodes, sizeof(int32_t))
     blocks_add(blocks, s, &s.scan.finish_on, nodes, sizeof(double))
     blocks_add(blocks, s, &s.scan.seen, nodes, sizeof(int64_t))
+    blocks_add(blocks, s, &s.scan.counted, nodes, sizeof(int64_t))
     blocks_add(blocks, s, &s.record.decision, 0, sizeof(decision_t))
     blocks_add(blocks, s, &s.record.event, 0, sizeof(workflow_event_t))
     if s.pool.fifo:
@@ -110,6 +111,41 @@ cdef double mean_moving(const workflow_t *s) noexcept nogil:
     return total / (<double>s.nodes * (s.nodes - 1))
 
 
+cdef double repeated_sum(double term, int64_t count) noexcept nogil:
+    """`term` added up `count` times, rounded each time; in steps of the sum's powers of two, not of terms.
+
+    A sum between two powers of two is a whole number of its last places, and so is what a term adds to it, always the
+    same, as soon as one was added there: a tie is rounded to even, so that the first sum may be odd, but no later one.
+    """
+    cdef double total = 0.0, before, following
+    cdef int64_t whole, step, jump
+    cdef int exponent, after
+    while count > 0:
+        before = total
+        total += term
+        count -= 1
+        if count < 8 or not 1e-200 < total < 1e200:
+            continue
+        following = total + term
+        frexp(total, &exponent)
+        frexp(before, &after)
+        if after != exponent:
+            continue             # the first sum here
+        frexp(following, &after)
+        if after != exponent:
+            continue
+        whole = <int64_t>ldexp(total, 53 - exponent)
+        step = <int64_t>ldexp(following, 53 - exponent) - whole
+        if step < 1:
+            return total
+        jump = ((<int64_t>1 << 53) - 1 - whole) // step
+        if jump > count:
+            jump = count
+        total = ldexp(<double>(whole + jump * step), exponent - 53)
+        count -= jump
+    return total
+
+
 cdef int workflow_ranks(workflow_t *s) noexcept nogil:
     cdef int32_t *order = <int32_t *>fresh(s.n, sizeof(int32_t))
     cdef int32_t *waits = <int32_t *>fresh(s.n, sizeof(int32_t))
@@ -136,9 +172,12 @@ cdef int workflow_ranks(workflow_t *s) noexcept nogil:
             way = way + s.job.rank[s.graph.after[e]]
             if way > best:
                 best = way
-        total = 0.0
-        for p in range(s.nodes):
-            total += duration(s, j, p)
+        if s.machine.alike:
+            total = repeated_sum(duration(s, j, 0), s.nodes)
+        else:
+            total = 0.0
+            for p in range(s.nodes):
+                total += duration(s, j, p)
         s.job.rank[j] = total / s.nodes + best
         for e in range(s.graph.before_start[j], s.graph.before_start[j + 1]):
             waits[s.graph.before[e]] -= 1
