@@ -10,6 +10,10 @@ cdef int enqueue(sim_t *s, int32_t job) noexcept nogil
 cdef int sort_now(sim_t *s) noexcept nogil
 # For a scheduler that scans: keep queue_t.need and queue_t.least from now on.
 cdef int open_scan(sim_t *s) except -1
+# The same of queue_t.slope, if the order has any.
+cdef int open_slopes(sim_t *s) except -1
+# Whether any waiting job asks for no more than the nodes that a pass may use.
+cdef bint somebody_fits(const sim_t *s) noexcept nogil
 # Another order, and another scheduler, meet the jobs that wait already.
 cdef void queue_again(sim_t *s) noexcept nogil
 
@@ -55,6 +59,9 @@ cdef inline bint queued_before(const sim_t *s, int32_t a, int32_t b) noexcept no
 cdef inline void move_scan(queue_t *q, int32_t to, int32_t at, int32_t count) noexcept nogil:
     memmove(&q.need[to], &q.need[at], <size_t>count * sizeof(int32_t))
     memmove(&q.least[to], &q.least[at], <size_t>count * sizeof(float))
+    if q.slope != NULL:
+        memmove(&q.slope[to], &q.slope[at], <size_t>count * sizeof(double))
+        memmove(&q.since[to], &q.since[at], <size_t>count * sizeof(double))
 
 
 # Takes the started jobs, those at [keep, at), out of the queue.

@@ -13,11 +13,24 @@ from faultsim._core.status cimport OK
 cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
     s.queue.need[at] = s.need[s.queue.job[at]]
     s.queue.least[at] = <float>(s.remaining[s.queue.job[at]] * (1.0 - 1.5e-7))     # rounded down, with no call
+    if s.queue.slope != NULL and s.order.slope_of != NULL:
+        s.queue.slope[at] = s.order.slope_of(s, s.queue.job[at])
+        s.queue.since[at] = s.submit[s.queue.job[at]]
 
 
 cdef int open_scan(sim_t *s) except -1:
     blocks_room(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
     blocks_room(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
+    if s.blocks.failed:
+        raise MemoryError("no memory for the queue")
+    return 0
+
+
+cdef int open_slopes(sim_t *s) except -1:
+    if s.order.slope_of == NULL or s.queue.slope != NULL:
+        return 0
+    blocks_room(&s.blocks, s, &s.queue.slope, s.n, sizeof(double))
+    blocks_room(&s.blocks, s, &s.queue.since, s.n, sizeof(double))
     if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0

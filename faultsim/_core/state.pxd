@@ -79,6 +79,9 @@ cdef struct queue_t:
     # What a scan reads first of the job at a place, kept in the same places; NULL unless a scheduler asked for it.
     int32_t *need            # nodes asked for
     float *least             # a lower bound of the expected duration, rounded down
+    # The same for a scheduler that looks for the first by slope (order.pxd), else NULL.
+    double *slope
+    double *since            # submit times
 
 # One row of record=True: an event, or a stay of a job on nodes.
 cdef struct record_event_t:

@@ -39,6 +39,9 @@ _TOKEN = re.compile(
 )
 #: Most parts of a program that are computed once.
 MOST_KEPT = 8
+#: Where a key counts as a power of `wait` at all: most operations, and most powers inside one another.
+MOST_OPERATIONS = 40
+MOST_POWERS = 2
 #: Columns of a log that no key can name, and why.
 _HIDDEN = {"runtime": 'nobody knows it while a job waits; with estimates="actual" it is the estimate'}
 #: What people write elsewhere, and how it is written here.
@@ -74,6 +77,7 @@ class Program(NamedTuple):
     static: bool
     kept: tuple["Program", ...] = ()
     further: tuple[str, ...] = ()
+    degree: float | None = None  # the value of a job is its value at wait 1, times wait to this power
 
 
 class _Token(NamedTuple):
@@ -297,7 +301,42 @@ def _program(tree: Node, further: tuple[str, ...]) -> Program:
         depth += 1 if operation == "column" else 1 - len(node.parts)
         most = max(most, depth)
     programs = tuple(_program(node, further) for node in kept)
-    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, static, programs, further)
+    degree = _degree(tree) if not static and _count(tree) <= MOST_OPERATIONS else None
+    return Program(np.array(code, np.int32), np.array(numbers, np.float64), most, static, programs, further, degree)
+
+
+def _degree(node: Node, powers: int = MOST_POWERS) -> float | None:
+    """The power of `wait` that an expression is, up to what does not change; None: it is none.
+
+    Also none where rounding could be more than the core expects, as after a power of a power of a power.
+    """
+    if _is_static(node):
+        return 0.0
+    if node.column == "wait":
+        return 1.0
+    operation, first = node.operation, node.parts[0] if node.parts else None
+    exponent = 0.5 if operation == "sqrt" else _number(node.parts[1]) if operation == "**" else None
+    if first is None or operation not in ("negate", "abs", "sqrt", "*", "/", "**"):
+        return None
+    degree = _degree(first, powers - (exponent is not None))
+    if degree is None or operation in ("negate", "abs"):
+        return degree
+    if operation in ("*", "/"):
+        other = _degree(node.parts[1], powers)
+        return None if other is None else degree + other if operation == "*" else degree - other
+    good = exponent is not None and powers > 0 and 0.25 <= abs(exponent) <= 4.0
+    return degree * exponent if exponent is not None and good else None
+
+
+def _number(node: Node) -> float | None:
+    if node.operation == "negate":
+        negated = _number(node.parts[0])
+        return None if negated is None else -negated
+    return node.number if node.operation == "number" else None
+
+
+def _count(node: Node) -> int:
+    return 1 + sum(map(_count, node.parts))
 
 
 def _is_static(node: Node) -> bool:

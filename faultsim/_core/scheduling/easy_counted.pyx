@@ -1,6 +1,6 @@
 """FCFS and EASY backfilling where any free nodes serve (model.md#easy)."""
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.memory cimport open_state
@@ -8,11 +8,18 @@ from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
-    begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, sort_queue,
+    begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, open_slopes, somebody_fits, sort_now,
+    sort_queue,
+)
+from faultsim._core.scheduling.by_slope cimport (
+    add_place, choice_t, choose_from, fill_place, first_candidate, first_place, next_place, open_choice,
 )
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
+
+cdef enum:
+    FEW = 8                  # heads that start in one pass before sorting is the cheaper way to find the next
 
 cdef struct easy_t:
     bint backfills
@@ -21,6 +28,7 @@ cdef struct easy_t:
     bint valid
     double time
     int64_t extra            # nodes free then that the head does not need
+    choice_t choice          # where the order of the queue has slopes
 
 
 cdef int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t free, int32_t extra,
@@ -41,6 +49,18 @@ cdef int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t f
     return at
 
 
+cdef inline void promise(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    """The shadow of the job at a place."""
+    p.valid = True
+    p.time = releases_shadow(&s.releases, s.now, usable(s), s.queue.need[head], &p.extra)
+    promise_start(s, s.queue.job[head], p.time)
+
+
+cdef inline float until_shadow(const easy_t *p, const sim_t *s) noexcept nogil:
+    """Rounded up, so that nobody who ends in time is passed over; the test that counts is in doubles."""
+    return <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+
+
 cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     """One scan of the queue after its head, from the first job not yet refused under this shadow."""
     cdef queue_t *q = &s.queue
@@ -51,11 +71,8 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     if usable(s) > 0 and not p.valid:
         at = next_fitting(q.need, at, end, usable(s))
         if at < end:
-            p.valid = True
-            p.time = releases_shadow(&s.releases, s.now, usable(s), q.need[q.head], &p.extra)
-            promise_start(s, q.job[q.head], p.time)
-    # Rounded up, so that nobody who ends in time is passed over; the test that counts is below, in doubles.
-    time = <float>(((p.time - s.now) + 1e-15 * (p.time + s.now)) * (1.0 + 1.5e-7) + 1e-37)
+            promise(p, s, q.head)
+    time = until_shadow(p, s)
     while at < end and usable(s) > 0:
         at = next_candidate(q, at, end, usable(s), <int32_t>p.extra, time)
         if at == end:
@@ -79,26 +96,129 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     return OK
 
 
+cdef int pass_from_head(easy_t *p, sim_t *s) noexcept nogil:
+    """A pass over the whole queue, which is in its order."""
+    cdef int code
+    p.valid = False
+    code = start_heads(s)
+    if code < 0:
+        return code
+    if nobody_waits(&s.queue):
+        p.examined = 0
+        return OK
+    p.examined = 1
+    if not p.backfills:
+        p.examined = s.queue.end - s.queue.head
+        return OK
+    return backfill(p, s)
+
+
+cdef int backfill_chosen(easy_t *p, sim_t *s, float time) noexcept nogil:
+    """The rest of `backfill_unsorted`, where more than a few may start: all candidates in a heap."""
+    cdef queue_t *q = &s.queue
+    cdef choice_t *choice = &p.choice
+    cdef int32_t at = q.head, job, need, total, k, n_started = 0
+    cdef bint outlives
+    cdef int code
+    choice.n = 0
+    s.work.looked += q.end - q.head
+    while True:
+        at = next_candidate(q, at, q.end, usable(s), <int32_t>p.extra, time)
+        if at == q.end:
+            break
+        add_place(choice, s, at)
+        at += 1
+    choose_from(choice, s)
+    total = choice.n
+    while choice.n and usable(s) > 0:
+        at = next_place(choice, s)
+        job, need = q.job[at], q.need[at]
+        outlives = end_if_started(s, job) > p.time
+        if need <= usable(s) and (not outlives or need <= p.extra):
+            if outlives:
+                p.extra -= need
+            code = start_job(s, job, need, NULL, True)
+            if code < 0:
+                return code
+            n_started += 1
+            choice.place[total - n_started] = at     # the heap no longer needs that room
+    for k in range(n_started):
+        fill_place(s, choice.place[total - 1 - k])
+    return OK
+
+
+cdef int backfill_unsorted(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
+    """`backfill` of a queue that is in no order; `head` is the place of its first job."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t at, job, need, _k
+    cdef float time
+    cdef bint outlives
+    cdef int code
+    if usable(s) <= 0 or next_fitting(q.need, q.head, q.end, usable(s)) == q.end:
+        return OK
+    promise(p, s, head)
+    time = until_shadow(p, s)
+    for _k in range(FEW):
+        if usable(s) <= 0:
+            return OK
+        at = first_candidate(s, usable(s), <int32_t>p.extra, time)
+        if at < 0:
+            return OK
+        job, need = q.job[at], q.need[at]
+        outlives = end_if_started(s, job) > p.time
+        if outlives:
+            if need > p.extra:
+                break        # a candidate by rounding only
+            p.extra -= need
+        code = start_job(s, job, need, NULL, True)
+        if code < 0:
+            return code
+        fill_place(s, at)
+    return backfill_chosen(p, s, time)
+
+
+cdef int pass_unsorted(easy_t *p, sim_t *s) noexcept nogil:
+    """A pass over a queue whose order changes with time, of which only the first few jobs are looked for."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t first, n_started = 0
+    cdef int code
+    s.change = CHANGED_ALL
+    s.epoch += 1
+    q.unsorted = s.now
+    p.valid, p.examined = False, 0
+    if not somebody_fits(s):
+        return OK
+    while not nobody_waits(q):
+        if n_started == FEW:
+            code = sort_now(s)
+            return pass_from_head(p, s) if code == OK else code
+        first = first_place(s)
+        if q.need[first] > usable(s):
+            return backfill_unsorted(p, s, first) if p.backfills else OK
+        code = start_job(s, q.job[first], q.need[first], NULL, False)
+        if code < 0:
+            return code
+        fill_place(s, first)
+        n_started += 1
+    return OK
+
+
 cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef easy_t *p = <easy_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef queue_t *q = &s.queue
-    cdef int code = begin_pass(s)
+    cdef int code
+    # A migration goes by who waits first.
+    if p.choice.place != NULL and s.migration.rearrange == NULL and 1e-10 < fabs(s.now) < 1e17:
+        return pass_unsorted(p, s)
+    code = begin_pass(s)
     if code < 0:
         return code
     # After arrivals alone nothing that was refused can start: nodes, shadow and extra nodes are the same and time is
     # later.  Only an overrun moves the shadow.
     if s.change == CHANGED_ALL or p.examined <= 0 or (p.valid and s.now > p.time):
-        p.valid = False
-        code = start_heads(s)
-        if code < 0:
-            return code
-        if nobody_waits(q):
-            p.examined = 0
-            return OK
-        p.examined = 1
+        return pass_from_head(p, s)
     if not p.backfills:
-        p.examined = q.end - q.head
+        p.examined = s.queue.end - s.queue.head
         return OK
     return backfill(p, s)
 
@@ -119,19 +239,25 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     return extra if extra < sound else sound
 
 
-cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    open_state(&s.scheduler, sizeof(easy_t))
+cdef int open_counted(sim_t *s, bint backfills) except -1:
+    cdef easy_t *p = <easy_t *>open_state(&s.scheduler, sizeof(easy_t))
     s.scheduler.schedule = schedule
+    p.backfills = backfills
+    if backfills or s.order.slope_of != NULL:
+        open_scan(s)
+    if s.order.slope_of != NULL:
+        open_slopes(s)
+        open_choice(p, &p.choice, s.n)
     return 0
 
 
+cdef int open_fcfs(void *sim, dict options, dict columns) except -1:
+    return open_counted(<sim_t *>sim, False)
+
+
 cdef int open_easy(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = <sim_t *>sim
-    open_fcfs(sim, options, columns)
-    (<easy_t *>s.scheduler.state).backfills = True
-    s.scheduler.spare = spare
-    return open_scan(s)
+    (<sim_t *>sim).scheduler.spare = spare
+    return open_counted(<sim_t *>sim, True)
 
 
 FCFS = factory(open_fcfs)

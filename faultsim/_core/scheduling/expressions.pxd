@@ -53,6 +53,9 @@ cdef struct program_t:
     double *kept[8]          # per job
     double *stack            # depth x BATCH
     int32_t depth
+    # To find slopes: each wait counts as 1, and what is computed should stay between sensible bounds.
+    bint unit
+    bint strange             # it did not
 
 # The values of at most BATCH jobs at s.now, in stack[0..count).
-cdef void run_program(const program_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil
+cdef void run_program(program_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil

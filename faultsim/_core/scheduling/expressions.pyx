@@ -26,7 +26,12 @@ cdef struct key_order_t:
     int32_t n_parts
     bint live                # jobs may come whose columns are not there yet
     sorter_t sorter
+    double *slope            # per job; NULL: the order is none of by_slope.pxd
     PyObject *refused        # makes the exception for a key that is no number; the engine keeps it
+
+
+cdef enum:
+    MOST_DEGREE = 3          # of a power of `wait`, so that no score of by_slope.pyx leaves the range of a double
 
 
 cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, const int32_t *job, int32_t count,
@@ -50,7 +55,7 @@ cdef inline void push_column(const program_t *p, const sim_t *s, int32_t which, 
             to[i] = s.restarts[job[i]]
     elif which == COL_WAIT:
         for i in range(count):
-            to[i] = s.now - s.submit[job[i]]
+            to[i] = 1.0 if p.unit else s.now - s.submit[job[i]]
     elif which >= FURTHER:
         column = s.queue.column + (which - FURTHER) * s.queue.length
         for i in range(count):
@@ -131,7 +136,15 @@ cdef inline void apply_to_two(int32_t what, double *a, const double *b, int32_t 
             a[i] = a[i] != b[i]
 
 
-cdef void run_program(const program_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil:
+cdef void look(program_t *p, const double *a, int32_t count) noexcept nogil:
+    """With bounds this wide, no wait from 1e-30 s to 1e18 s takes a part of a key out of the range of a double."""
+    cdef int32_t i
+    for i in range(count):
+        if not 1e-60 < fabs(a[i]) < 1e60:
+            p.strange = True
+
+
+cdef void run_program(program_t *p, const sim_t *s, const int32_t *job, int32_t count) noexcept nogil:
     cdef double *top = p.stack       # behind the last value
     cdef const int32_t *code = p.code
     cdef const int32_t *end = p.code + 2 * p.n
@@ -161,6 +174,8 @@ cdef void run_program(const program_t *p, const sim_t *s, const int32_t *job, in
             for i in range(count):
                 if a[i] == a[i]:
                     a[i] = b[i] if a[i] != 0.0 else c[i]
+        if p.unit:
+            look(p, top - BATCH, count)
         code += 2
 
 
@@ -211,7 +226,7 @@ cdef int check_program(
     return 0
 
 
-cdef double[::1] every_value(const program_t *p, const sim_t *s):
+cdef double[::1] every_value(program_t *p, const sim_t *s):
     """The values of all jobs at s.now."""
     cdef double[::1] value = np.empty(s.n)
     cdef int32_t job[BATCH]
@@ -287,6 +302,41 @@ cdef int set_keys(key_order_t *p, sim_t *s, dict columns) except -1:
     return 0
 
 
+cdef double key_of(const void *sim, int32_t job) noexcept nogil:
+    cdef const sim_t *s = <const sim_t *>sim
+    cdef key_order_t *p = <key_order_t *>s.order.state
+    run_program(&p.program, s, &job, 1)
+    return p.program.stack[0]
+
+
+cdef double slope_of(const void *sim, int32_t job) noexcept nogil:
+    return (<const key_order_t *>(<const sim_t *>sim).order.state).slope[job]
+
+
+cdef int find_slopes(key_order_t *p, sim_t *s, double degree) except -1:
+    """A key -c wait**d with c > 0, or c wait**-d, orders jobs as wait times c**(1/d) does, largest first."""
+    cdef int32_t job[BATCH]
+    cdef int32_t at = 0, count, i
+    cdef double slope
+    p.program.unit, p.program.strange = True, False
+    own_block(p, &p.slope, s.n, sizeof(double))
+    while at < s.n:
+        count = s.n - at if s.n - at < BATCH else BATCH
+        for i in range(count):
+            job[i] = at + i
+        run_program(&p.program, s, job, count)
+        for i in range(count):
+            slope = pow(-p.program.stack[i] if degree > 0.0 else p.program.stack[i], 1.0 / degree)
+            p.slope[at + i] = slope
+            if not 1e-60 < slope < 1e60:
+                p.program.strange = True
+        at += count
+    p.program.unit = False
+    if not p.program.strange:
+        s.order.key_of, s.order.slope_of = key_of, slope_of
+    return 0
+
+
 def values(program, submit, estimate, size, index, restarts, double now, further=None):
     """What a program gives for jobs in these columns: of a key that never changes, for jobs that come later.
 
@@ -317,6 +367,9 @@ cdef int open_key(void *sim, dict options, dict columns) except -1:
     p.refused = <PyObject *>columns["queue_refused"]
     open_sorter(p, &p.sorter, s.n)
     s.order.sort = sort
+    degree = columns["queue_program"].degree
+    if degree is not None and 0.5 <= abs(degree) <= <int>MOST_DEGREE and not p.live:
+        find_slopes(p, s, degree)
     return 0
 
 

@@ -3,7 +3,7 @@
 Each sorts the queue by (key at now, place of entry), smallest first.
 """
 
-from libc.math cimport log2, pow
+from libc.math cimport cbrt, log2, pow
 from libc.stdint cimport int32_t
 
 from faultsim._core.containers.memory cimport open_state
@@ -13,7 +13,6 @@ from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
 
 cdef struct order_state_t:
-    double (*key_of)(const sim_t *s, int32_t job) noexcept nogil
     sorter_t sorter
 
 
@@ -27,37 +26,57 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     for i in range(count):
         p.sorter.item[i].job = job[i]
         p.sorter.item[i].place = place_of(s, job[i])
-        p.sorter.item[i].key = p.key_of(s, job[i])
+        p.sorter.item[i].key = s.order.key_of(s, job[i])
     reorder(&p.sorter, s)
     return OK
 
 
-cdef double wfp3_key(const sim_t *s, int32_t job) noexcept nogil:
-    cdef double estimate = s.estimate[job] if s.estimate[job] > 1.0 else 1.0
-    return -pow((s.now - s.submit[job]) / estimate, 3.0) * s.size[job]
+cdef inline double length(const sim_t *s, int32_t job) noexcept nogil:
+    return s.estimate[job] if s.estimate[job] > 1.0 else 1.0
 
 
-cdef double unicef_key(const sim_t *s, int32_t job) noexcept nogil:
-    cdef double estimate = s.estimate[job] if s.estimate[job] > 1.0 else 1.0
-    cdef double size = s.size[job] if s.size[job] > 2 else 2.0
-    return -(s.now - s.submit[job]) / (log2(size) * estimate)
+cdef inline double log_size(const sim_t *s, int32_t job) noexcept nogil:
+    return log2(s.size[job] if s.size[job] > 2 else 2.0)
 
 
-cdef order_state_t *open_order(void *sim) except NULL:
+cdef double wfp3_key(const void *sim, int32_t job) noexcept nogil:
+    cdef const sim_t *s = <const sim_t *>sim
+    return -pow((s.now - s.submit[job]) / length(s, job), 3.0) * s.size[job]
+
+
+cdef double wfp3_slope(const void *sim, int32_t job) noexcept nogil:
+    """The cube root is a line."""
+    cdef const sim_t *s = <const sim_t *>sim
+    return cbrt(s.size[job]) / length(s, job)
+
+
+cdef double unicef_key(const void *sim, int32_t job) noexcept nogil:
+    cdef const sim_t *s = <const sim_t *>sim
+    return -(s.now - s.submit[job]) / (log_size(s, job) * length(s, job))
+
+
+cdef double unicef_slope(const void *sim, int32_t job) noexcept nogil:
+    cdef const sim_t *s = <const sim_t *>sim
+    return 1.0 / (log_size(s, job) * length(s, job))
+
+
+cdef sim_t *open_order(void *sim) except NULL:
     cdef sim_t *s = <sim_t *>sim
     cdef order_state_t *p = <order_state_t *>open_state(&s.order, sizeof(order_state_t))
     s.order.sort = sort
     open_sorter(p, &p.sorter, s.n)
-    return p
+    return s
 
 
 cdef int open_wfp3(void *sim, dict options, dict columns) except -1:
-    open_order(sim).key_of = wfp3_key
+    cdef sim_t *s = open_order(sim)
+    s.order.key_of, s.order.slope_of = wfp3_key, wfp3_slope
     return 0
 
 
 cdef int open_unicef(void *sim, dict options, dict columns) except -1:
-    open_order(sim).key_of = unicef_key
+    cdef sim_t *s = open_order(sim)
+    s.order.key_of, s.order.slope_of = unicef_key, unicef_slope
     return 0
 
 

@@ -1,0 +1,142 @@
+"""The first of a queue without sorting it; the contract is in by_slope.pxd."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.containers.memory cimport own_block
+from faultsim._core.scheduling.sorting cimport place_of
+from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
+
+cdef enum:
+    BLOCK = 16
+
+# Key and score are each right to a few units in the last place, and no power of a score between these bounds that an
+# order may take leaves the range of a double.
+cdef const double NEAR = 1e-12
+cdef const double LEAST = 1e-90
+cdef const double MOST = 1e90
+
+
+cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1:
+    own_block(state, &choice.place, n, sizeof(int32_t))
+    return own_block(state, &choice.score, n, sizeof(double))
+
+
+cdef inline double score_at(const sim_t *s, int32_t place) noexcept nogil:
+    return s.queue.slope[place] * (s.now - s.queue.since[place])
+
+
+cdef inline bint clearly(double a, double b) noexcept nogil:
+    """Whether a score is so much larger that its key is the smaller one."""
+    return a - b > NEAR * a and LEAST < a < MOST
+
+
+cdef bint keyed_before(const sim_t *s, int32_t a, int32_t b) noexcept nogil:
+    cdef int32_t one = s.queue.job[a], other = s.queue.job[b]
+    cdef double key = s.order.key_of(s, one), key_of_other = s.order.key_of(s, other)
+    return key < key_of_other or (key == key_of_other and place_of(s, one) < place_of(s, other))
+
+
+cdef inline bint before(const sim_t *s, int32_t a, double score, int32_t b, double score_of_other) noexcept nogil:
+    return clearly(score, score_of_other) or (not clearly(score_of_other, score) and keyed_before(s, a, b))
+
+
+cdef inline double as_good(double first) noexcept nogil:
+    """Whose score is less comes after the one with this score."""
+    return first * (1.0 - 2.0 * NEAR) if LEAST < first < MOST else -1.0      # no score is negative
+
+
+cdef inline int32_t next_near(const queue_t *q, double now, int32_t at, double least) noexcept nogil:
+    """The beginning of the first block of places from `at` on where a score is at least `least`."""
+    cdef const double *slope = q.slope
+    cdef const double *since = q.since
+    cdef int64_t near
+    cdef int32_t k
+    while at + BLOCK <= q.end:
+        near = 0
+        for k in range(at, at + BLOCK):      # the compiler makes vectors of this
+            near |= <int64_t>(slope[k] * (now - since[k]) >= least)
+        if near:
+            break
+        at += BLOCK
+    return at
+
+
+cdef int32_t first_place(sim_t *s) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef double first = score_at(s, q.head), score
+    cdef int32_t at = q.head, block = q.head + 1, k
+    s.work.looked += q.end - q.head
+    while True:
+        block = next_near(q, s.now, block, as_good(first))
+        if block >= q.end:
+            return at
+        for k in range(block, min(block + BLOCK, q.end)):
+            score = score_at(s, k)
+            if before(s, k, score, at, first):
+                at, first = k, score
+        block += BLOCK
+
+
+cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef double first = -1.0, score
+    cdef int32_t at = -1, block = q.head, k
+    s.work.looked += q.end - q.head
+    while True:
+        block = next_near(q, s.now, block, as_good(first))
+        if block >= q.end:
+            return at
+        for k in range(block, min(block + BLOCK, q.end)):
+            if q.need[k] <= free and (q.need[k] <= extra or q.least[k] <= time):
+                score = score_at(s, k)
+                if at < 0 or before(s, k, score, at, first):
+                    at, first = k, score
+        block += BLOCK
+
+
+cdef void add_place(choice_t *choice, const sim_t *s, int32_t place) noexcept nogil:
+    choice.place[choice.n] = place
+    choice.score[choice.n] = score_at(s, place)
+    choice.n += 1
+
+
+cdef void sink(choice_t *choice, const sim_t *s, int32_t i) noexcept nogil:
+    cdef int32_t place = choice.place[i], child
+    cdef double score = choice.score[i]
+    while True:
+        child = 2 * i + 1
+        if child >= choice.n:
+            break
+        if child + 1 < choice.n and before(
+                s, choice.place[child + 1], choice.score[child + 1], choice.place[child], choice.score[child]):
+            child += 1
+        if not before(s, choice.place[child], choice.score[child], place, score):
+            break
+        choice.place[i], choice.score[i] = choice.place[child], choice.score[child]
+        i = child
+    choice.place[i], choice.score[i] = place, score
+
+
+cdef void choose_from(choice_t *choice, const sim_t *s) noexcept nogil:
+    cdef int32_t i
+    for i in range(choice.n // 2 - 1, -1, -1):
+        sink(choice, s, i)
+
+
+cdef int32_t next_place(choice_t *choice, const sim_t *s) noexcept nogil:
+    cdef int32_t place = choice.place[0]
+    choice.n -= 1
+    choice.place[0], choice.score[0] = choice.place[choice.n], choice.score[choice.n]
+    if choice.n:
+        sink(choice, s, 0)
+    return place
+
+
+cdef void fill_place(sim_t *s, int32_t place) noexcept nogil:
+    cdef queue_t *q = &s.queue
+    while q.end > q.head and s.state[q.job[q.end - 1]] != JOB_QUEUED:
+        q.end -= 1
+    if place < q.end:
+        q.end -= 1
+        q.job[place], q.need[place], q.least[place] = q.job[q.end], q.need[q.end], q.least[q.end]
+        q.slope[place], q.since[place] = q.slope[q.end], q.since[q.end]

@@ -1,0 +1,84 @@
+"""Orders that are powers of the wait find the first job by slopes, without sorting: the same schedules, less work."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import faultsim as fs
+from faultsim.policies.expressions import program
+from helpers.results import assert_equal
+
+#: Expressions in their degree: how `wait` enters them.
+POWERS = {
+    "-wait": 1,
+    "-wait / (log2(max(size, 2)) * max(estimate, 1))": 1,
+    "-(wait / max(estimate, 1)) ** 3 * size": 3,
+    "-sqrt(wait * size) / estimate": 0.5,
+    "estimate * size / wait": -1,
+    "-abs(-wait) ** 2 / (estimate + 1)": 2,
+    "-wait * wait / size * wait": 3,
+    "size ** 30 / (wait ** 0.5 * estimate) ** 2": -1,
+    "-(wait / where(size > 2, estimate + 1, 3)) ** 1.5": 1.5,
+}
+OTHERS = [
+    "-wait - estimate", "-wait * now", "-wait ** size", "-log(wait)", "-((wait ** 2) ** 0.5) ** 2", "-wait * restarts",
+    "-wait ** 0.1", "-max(wait, 1)", "-wait ** 9", "size < wait", "estimate",
+]  # fmt: skip
+#: Powers of which some jobs are none, or whose parts leave the range of a double.
+ODD = ["-wait * (size - 2)", "-wait / (estimate - 1)", "-wait * 1e200 / 1e200 / estimate", "-(wait * 0)", "wait / size"]
+
+
+@pytest.mark.parametrize("key", POWERS)
+def test_the_degree_of_a_power(key):
+    assert program(key).degree == POWERS[key]
+
+
+@pytest.mark.parametrize("key", OTHERS)
+def test_no_power_that_slopes_could_serve(key):
+    degree = program(key).degree
+    assert degree is None or not 0.5 <= abs(degree) <= 3
+
+
+def jobs(rng):
+    n, span = int(rng.integers(1, 60)), rng.choice([3, 30, 1000])
+    return fs.Workload(
+        submit=np.sort(rng.integers(0, span, n) * rng.choice([1.0, 0.1, 1 / 3])),
+        runtime=rng.integers(0, 8, n) * rng.choice([1, 7, 0.1]),
+        size=rng.integers(1, 9, n),
+        estimate=rng.choice([1, 2, 4, 8, 16, 0.5, 1 / 3], n) * rng.choice([1, 7]),
+    )
+
+
+@given(st.integers(0, 2**32), st.sampled_from([*POWERS, *ODD]), st.sampled_from([fs.EasyBackfill, fs.Fcfs]))
+def test_slopes_and_sorting_start_the_same_jobs(seed, key, scheduler):
+    """A key that is the same number, but no power of `wait` to read: it sorts."""
+    rng = np.random.default_rng(seed)
+    log, found = jobs(rng), []
+    failures = fs.FailureTrace(np.sort(rng.uniform(0, log.submit[-1] + 9, 5)), rng.integers(0, 8, 5), 3.0)
+    recovery = fs.Requeue(place=rng.choice(["tail", "arrival"]))
+    for one in (key, f"({key}) + 0 * now"):
+        try:
+            run = fs.Run(log, fs.Cluster(8), scheduler=scheduler(order=fs.Key(one)))
+            found.append(run.with_options(failures=failures, recovery=recovery).simulate())
+        except fs.FaultsimError as error:
+            found.append(str(error).replace(" + 0 * now", ""))
+    if isinstance(found[0], str):
+        assert isinstance(found[1], str)
+    else:
+        assert_equal(*found)
+
+
+def looked(log, order):
+    sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=order))
+    sim.run()
+    return sim._execution.engine.work["looked"]
+
+
+@pytest.mark.parametrize("order", ["wfp3", "unicef", fs.Key("-sqrt(wait / estimate)")])
+def test_a_pass_looks_at_the_queue_a_few_times_and_not_by_sorting(order):
+    """A pass over an unsorted queue looks at it about twice, and once more for each job that it starts."""
+    for n in (250, 1000, 4000):
+        log = fs.synthetic.lublin(n, 1, nodes=128)
+        log = fs.Workload(**{**log.columns, "submit": np.arange(n, dtype=float)})
+        assert 0 < looked(log, order) <= 0.6 * n * n
