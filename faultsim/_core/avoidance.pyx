@@ -2,6 +2,7 @@
 
 from libc.string cimport memset
 
+from faultsim._core.cluster.named cimport named_of, open_word
 from faultsim._core.containers.bits cimport mask_count_without
 from faultsim._core.state cimport set_window
 
@@ -64,7 +65,9 @@ cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
             occ[i] |= s.hidden[i]
         code = s.placement.take(s.placement.state, s, job, sound)
         for i in range(s.machine.words):
-            occ[i] &= ~s.hidden[i]
+            if s.hidden[i]:
+                occ[i] &= ~s.hidden[i]
+                open_word(named_of(&s.machine), i)
         if code < 0 or sound == count:
             return code
     return s.placement.take(s.placement.state, s, job, count - sound)

@@ -227,6 +227,8 @@ cdef struct asked_t:
 # What was done, for tests of how work grows with its input: counted in every build, and read by nothing else.
 cdef struct work_t:
     int64_t looked           # places of the queue that passes have looked at
+    int64_t words            # 64 nodes each, of a cluster, that were looked at for free ones
+    int64_t asked            # jobs, whether they have a node of a cluster
 
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows

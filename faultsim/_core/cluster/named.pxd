@@ -1,26 +1,65 @@
 # A cluster whose nodes are known by number (machine.pxd); bit i of a mask is node i.
+#
+# Free nodes are looked for where there may be some: a word of `occ` in which no node is free is passed over, and so are
+# 64 such words at once.  A placement takes a step for each word that it takes nodes of, one for each that turns out to
+# be full, which happens once each time that nodes of it are given back, and one for every 262,144 nodes.
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.cluster.node_sets cimport nodes_t
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.tables.machine cimport machine_t
 
 cdef struct named_t:
     uint64_t *occ
     int32_t nodes, words, jobs
+    uint64_t *open           # a bit a word: 0 only if no node of it is free
+    uint64_t *wide           # a bit a word of `open`: 0 only if that is 0
+    # Who has a node is noted down once looking for it among the jobs has cost as much as the notes would have.
+    bint notes
+    int32_t *owner           # per node: the job that took it last
+    int64_t asked            # jobs, whether they have a node
+    int64_t taken            # nodes that jobs have taken
     nodes_t **held           # per job: its nodes; NULL: it has none
     nodes_t *spare           # sets of jobs that left, to use again
 
 # Free nodes of a word for a job, besides those that it has; OK or NO_MEMORY.
 cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcept nogil
 # The `count` lowest free nodes that are not to be avoided (NULL: none are); how many are missing, or NO_MEMORY.
-cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid) noexcept nogil
+# `words` counts what was looked at.
+cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words) noexcept nogil
 # A job leaves a node for a free one; OK or NO_MEMORY.
 cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcept nogil
 
 
 cdef inline named_t *named_of(const machine_t *m) noexcept nogil:
     return <named_t *>m.state
+
+
+# Some nodes of a word are free that were not.
+cdef inline void open_word(named_t *m, int32_t word) noexcept nogil:
+    m.open[word >> 6] |= (<uint64_t>1) << (word & 63)
+    m.wide[word >> 12] |= (<uint64_t>1) << ((word >> 6) & 63)
+
+
+# No node of it is free.
+cdef inline void close_word(named_t *m, int32_t word) noexcept nogil:
+    m.open[word >> 6] &= ~((<uint64_t>1) << (word & 63))
+    if m.open[word >> 6] == 0:
+        m.wide[word >> 12] &= ~((<uint64_t>1) << ((word >> 6) & 63))
+
+
+# The first word from this one on in which a node may be free; `words`: there is none.
+cdef inline int32_t next_open(const named_t *m, int32_t word) noexcept nogil:
+    cdef uint64_t bits = m.open[word >> 6] >> (word & 63)
+    return word + fs_lowest(bits) if bits else next_wide(m, (word >> 6) + 1)
+
+
+cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil
+
+
+# Whether every word with a free node is open.
+cdef bint named_is_right(const named_t *m) noexcept nogil
 
 
 cdef inline bint is_busy(const named_t *m, int32_t node) noexcept nogil:

@@ -57,43 +57,64 @@ cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil:
     return to
 
 
-cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
-    cdef int32_t word = node >> 6, low = 0, high = set_.n, mid
+cdef int32_t place_of(const nodes_t *set_, int32_t word) noexcept nogil:
+    """The first place of a word that is not below this one."""
+    cdef int32_t low = 0, high = set_.n, mid
     while low < high:
         mid = (low + high) >> 1
         if set_.word[mid] < word:
             low = mid + 1
         else:
             high = mid
-    return low < set_.n and set_.word[low] == word and (set_.bits[low] >> (node & 63)) & 1
+    return low
+
+
+cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
+    cdef int32_t i = place_of(set_, node >> 6)
+    return i < set_.n and set_.word[i] == node >> 6 and (set_.bits[i] >> (node & 63)) & 1
+
+
+cdef inline int make_room(nodes_t *set_, int32_t i, int32_t count) noexcept nogil:
+    if reserve(set_, set_.n + count) < 0:
+        return NO_MEMORY
+    memmove(&set_.word[i + count], &set_.word[i], <size_t>(set_.n - i) * sizeof(int32_t))
+    memmove(&set_.bits[i + count], &set_.bits[i], <size_t>(set_.n - i) * sizeof(uint64_t))
+    set_.n += count
+    return OK
 
 
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
-    cdef int32_t i = 0
-    while i < set_.n and set_.word[i] < word:
-        i += 1
+    cdef int32_t i = place_of(set_, word)
     if i == set_.n or set_.word[i] != word:
-        if reserve(set_, set_.n + 1) < 0:
+        if make_room(set_, i, 1) < 0:
             return NO_MEMORY
-        memmove(&set_.word[i + 1], &set_.word[i], <size_t>(set_.n - i) * sizeof(int32_t))
-        memmove(&set_.bits[i + 1], &set_.bits[i], <size_t>(set_.n - i) * sizeof(uint64_t))
         set_.word[i] = word
         set_.bits[i] = 0
-        set_.n += 1
     set_.bits[i] |= bits
     return OK
 
 
+cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil:
+    cdef int32_t i = set_.n, word
+    if i > 0 and set_.word[i - 1] >= first:
+        i = place_of(set_, first)
+    if make_room(set_, i, end - first) < 0:
+        return NO_MEMORY
+    for word in range(first, end):
+        set_.word[i] = word
+        set_.bits[i] = ~<uint64_t>0
+        i += 1
+    return OK
+
+
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
-    cdef int32_t i
-    for i in range(set_.n):
-        if set_.word[i] == out >> 6:
-            set_.bits[i] &= ~((<uint64_t>1) << (out & 63))
-            if set_.bits[i] == 0:
-                set_.n -= 1
-                memmove(&set_.word[i], &set_.word[i + 1], <size_t>(set_.n - i) * sizeof(int32_t))
-                memmove(&set_.bits[i], &set_.bits[i + 1], <size_t>(set_.n - i) * sizeof(uint64_t))
-            break
+    cdef int32_t i = place_of(set_, out >> 6)
+    if i < set_.n and set_.word[i] == out >> 6:
+        set_.bits[i] &= ~((<uint64_t>1) << (out & 63))
+        if set_.bits[i] == 0:
+            set_.n -= 1
+            memmove(&set_.word[i], &set_.word[i + 1], <size_t>(set_.n - i) * sizeof(int32_t))
+            memmove(&set_.bits[i], &set_.bits[i + 1], <size_t>(set_.n - i) * sizeof(uint64_t))
     return nodes_insert(set_, into >> 6, (<uint64_t>1) << (into & 63))
 
 

@@ -21,4 +21,4 @@ cdef int repair_now(sim_t *s, int32_t node) noexcept nogil
 # A job stops and loses what it has not saved, also in its start delay; recovery_t.killed comes next.
 cdef void roll_back(sim_t *s, int32_t job) noexcept nogil
 # The running or held job that has the node, or -1.
-cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil
+cdef int32_t job_on(sim_t *s, int32_t node) noexcept nogil

@@ -49,13 +49,16 @@ cdef void count_failure(sim_t *s, int32_t node) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- failures
 
-cdef int32_t job_on(const sim_t *s, int32_t node) noexcept nogil:
+cdef int32_t job_on(sim_t *s, int32_t node) noexcept nogil:
     cdef int32_t i, job
-    if s.machine.marked(s.machine.state, s.machine.occ, node):
-        for i in range(s.releases.n):
-            job = s.releases.items[i].job
-            if job >= 0 and s.machine.holds(s.machine.state, job, node):
-                return job
+    if not s.machine.marked(s.machine.state, s.machine.occ, node):
+        return -1
+    if s.machine.job_at != NULL:
+        return s.machine.job_at(s.machine.state, node, s.releases.items, s.releases.n, &s.work.asked)
+    for i in range(s.releases.n):
+        job = s.releases.items[i].job
+        if job >= 0 and s.machine.holds(s.machine.state, job, node):
+            return job
     return -1
 
 

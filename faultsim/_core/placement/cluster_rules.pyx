@@ -18,7 +18,8 @@ cdef struct rule_t:
 
 cdef int take_first_fit(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
     """The lowest numbers."""
-    cdef int32_t missing = take_lowest(named_of(&(<sim_t *>sim).machine), job, count, NULL)
+    cdef sim_t *s = <sim_t *>sim
+    cdef int32_t missing = take_lowest(named_of(&s.machine), job, count, NULL, &s.work.words)
     fs_require(missing <= 0)
     return NO_MEMORY if missing < 0 else OK
 
@@ -28,7 +29,7 @@ cdef int take_safest(void *state, void *sim, int32_t job, int32_t count) noexcep
     cdef sim_t *s = <sim_t *>sim
     cdef const uint64_t *failing = failing_nodes(s)
     if failing != NULL:
-        count = take_lowest(named_of(&s.machine), job, count, failing)
+        count = take_lowest(named_of(&s.machine), job, count, failing, &s.work.words)
         if count <= 0:
             return NO_MEMORY if count < 0 else OK
     return take_first_fit(state, sim, job, count)

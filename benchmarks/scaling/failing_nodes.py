@@ -1,0 +1,50 @@
+"""Failures on clusters of more and more nodes, which must be known by number then."""
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import faultsim as fs
+from scaling.row import Row, cpu
+
+DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "swf"
+NODES, JOBS = 80_640, 20_000
+#: Events stretched over so much more time that failures leave no long queue.
+STRETCH = 2.0
+
+
+@cache
+def curie():
+    log = fs.read_swf(DATA / "CEA-Curie-2011-2.1-cln.swf.gz")
+    log = log[(log.runtime > 0) & (log.size <= NODES)].head(JOBS)
+    return fs.Workload(**{**log.columns, "submit": log.submit * STRETCH})
+
+
+def copies(log, k):
+    """Everything comes k times at once."""
+    return fs.Workload(**{name: np.repeat(column, k) for name, column in log.columns.items()})
+
+
+def measure(nodes):
+    k = nodes // NODES
+    log = copies(curie(), k)
+    horizon = 1.2 * float(log.submit[-1])
+    trace = fs.synthetic.weibull_failures(
+        nodes, horizon, 0.85, 18_000.0, downtime=3600.0, count=round(4 * k * horizon / 86_400), rng=2004
+    )
+    never = fs.Run(log, fs.Cluster(nodes))
+    fails = never.with_options(failures=trace, checkpointing=fs.Periodic(7200.0, 300.0))
+    return cpu(fails.simulate), cpu(never.simulate), len(log)
+
+
+ROW = Row(
+    title=f"Failures on large clusters: {JOBS:,} jobs of CEA-Curie on {NODES:,} nodes, and 4 to 64 copies of both",
+    grows="nodes",
+    sizes=[NODES, 4 * NODES, 16 * NODES, 64 * NODES],
+    measure=measure,
+    run="EASY, 4 failures a day and copy",
+    against="no failures",
+    reach="at most 1.5 times the run without failures, whatever the number of nodes",
+)
