@@ -1,4 +1,4 @@
-"""Orders that are powers of the wait find the first job by slopes, without sorting: the same schedules, less work."""
+"""Orders that are powers of the wait go by slopes, which find the first job without sorting: the same schedules."""
 
 import numpy as np
 import pytest
@@ -40,8 +40,12 @@ def test_no_power_that_slopes_could_serve(key):
     assert degree is None or not 0.5 <= abs(degree) <= 3
 
 
+SCHEDULERS = [fs.EasyBackfill, fs.Fcfs, fs.ConservativeBackfill, lambda order: fs.Backfill(2, order=order)]
+MACHINES = [fs.Cluster(8), fs.Cluster(8), fs.Torus(2, 2, 2)]
+
+
 def jobs(rng):
-    n, span = int(rng.integers(1, 60)), rng.choice([3, 30, 1000])
+    n, span = int(rng.integers(1, 60)), rng.choice([1, 3, 30, 1000])
     return fs.Workload(
         submit=np.sort(rng.integers(0, span, n) * rng.choice([1.0, 0.1, 1 / 3])),
         runtime=rng.integers(0, 8, n) * rng.choice([1, 7, 0.1]),
@@ -50,16 +54,16 @@ def jobs(rng):
     )
 
 
-@given(st.integers(0, 2**32), st.sampled_from([*POWERS, *ODD]), st.sampled_from([fs.EasyBackfill, fs.Fcfs]))
-def test_slopes_and_sorting_start_the_same_jobs(seed, key, scheduler):
-    """A key that is the same number, but no power of `wait` to read: it sorts."""
+@given(st.integers(0, 2**32), st.sampled_from([*POWERS, *ODD]), st.sampled_from(SCHEDULERS), st.sampled_from(MACHINES))
+def test_slopes_and_keys_start_the_same_jobs(seed, key, scheduler, machine):
+    """The other key is the same number, but no power of `wait` to read: it is what queues are sorted by."""
     rng = np.random.default_rng(seed)
     log, found = jobs(rng), []
     failures = fs.FailureTrace(np.sort(rng.uniform(0, log.submit[-1] + 9, 5)), rng.integers(0, 8, 5), 3.0)
     recovery = fs.Requeue(place=rng.choice(["tail", "arrival"]))
     for one in (key, f"({key}) + 0 * now"):
         try:
-            run = fs.Run(log, fs.Cluster(8), scheduler=scheduler(order=fs.Key(one)))
+            run = fs.Run(log, machine, scheduler=scheduler(order=fs.Key(one)))
             found.append(run.with_options(failures=failures, recovery=recovery).simulate())
         except fs.FaultsimError as error:
             found.append(str(error).replace(" + 0 * now", ""))

@@ -4,6 +4,7 @@
 
 from libc.stdint cimport int32_t
 
+from faultsim._core.scheduling.sorting cimport sorter_t
 from faultsim._core.state cimport sim_t
 
 # Places of the queue, a heap; one room per job.
@@ -24,3 +25,5 @@ cdef void choose_from(choice_t *choice, const sim_t *s) noexcept nogil
 cdef int32_t next_place(choice_t *choice, const sim_t *s) noexcept nogil
 # The last job of the queue takes the place of one that left.
 cdef void fill_place(sim_t *s, int32_t place) noexcept nogil
+# Sort the whole queue by these slopes, per job; False where too many are close to each other, and keys have to do it.
+cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcept nogil

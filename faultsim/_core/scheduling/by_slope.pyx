@@ -3,11 +3,12 @@
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.memory cimport own_block
-from faultsim._core.scheduling.sorting cimport place_of
+from faultsim._core.scheduling.sorting cimport keyed_t, place_of, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
 cdef enum:
     BLOCK = 16
+    FEW = 16                 # jobs close to each other that are sorted one into another
 
 # Key and score are each right to a few units in the last place, and no power of a score between these bounds that an
 # order may take leaves the range of a double.
@@ -140,3 +141,40 @@ cdef void fill_place(sim_t *s, int32_t place) noexcept nogil:
         q.end -= 1
         q.job[place], q.need[place], q.least[place] = q.job[q.end], q.need[q.end], q.least[q.end]
         q.slope[place], q.since[place] = q.slope[q.end], q.since[q.end]
+
+
+cdef void insert_by_key(keyed_t *item, int32_t n, sim_t *s) noexcept nogil:
+    """A few items by (key, place) instead of score."""
+    cdef keyed_t one
+    cdef int32_t i, k
+    for i in range(n):
+        one = item[i]
+        one.key = s.order.key_of(s, one.job)
+        k = i
+        while k > 0 and (one.key < item[k - 1].key or (one.key == item[k - 1].key and one.place < item[k - 1].place)):
+            item[k] = item[k - 1]
+            k -= 1
+        item[k] = one
+
+
+cdef bint sort_by_slope(sorter_t *sorter, sim_t *s, const double *slope) noexcept nogil:
+    cdef int32_t n = s.queue.end - s.queue.head, first = 0, i
+    cdef int32_t *job = &s.queue.job[s.queue.head]
+    cdef keyed_t *item = sorter.item
+    for i in range(n):
+        item[i].job = job[i]
+        item[i].place = place_of(s, job[i])
+        item[i].key = -slope[job[i]] * (s.now - s.submit[job[i]])
+    reorder(sorter, s)
+    item = sorter.item
+    for i in range(1, n + 1):
+        if i < n and not clearly(-item[i - 1].key, -item[i].key):
+            if i - first == FEW:
+                return False
+            continue
+        if i - first > 1:
+            insert_by_key(&item[first], i - first, s)
+        first = i
+    for i in range(n):
+        job[i] = item[i].job
+    return True

@@ -15,6 +15,7 @@ import numpy as np
 
 from faultsim._core.containers.memory cimport close_state, open_state, own_block
 from faultsim._core.scheduling.by_place cimport refuse_key
+from faultsim._core.scheduling.by_slope cimport sort_by_slope
 from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.status cimport OK
@@ -184,6 +185,8 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef const int32_t *job = &s.queue.job[s.queue.head]
     cdef int32_t n = s.queue.end - s.queue.head, at = 0, count, i, wrong = -1
+    if s.order.slope_of != NULL and sort_by_slope(&p.sorter, s, p.slope):
+        return OK
     while at < n:
         count = n - at if n - at < BATCH else BATCH
         if p.live:

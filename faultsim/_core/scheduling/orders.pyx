@@ -6,7 +6,8 @@ Each sorts the queue by (key at now, place of entry), smallest first.
 from libc.math cimport cbrt, log2, pow
 from libc.stdint cimport int32_t
 
-from faultsim._core.containers.memory cimport open_state
+from faultsim._core.containers.memory cimport open_state, own_block
+from faultsim._core.scheduling.by_slope cimport sort_by_slope
 from faultsim._core.scheduling.sorting cimport open_sorter, place_of, reorder, sorter_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.state cimport sim_t
@@ -14,6 +15,7 @@ from faultsim._core.status cimport OK
 
 cdef struct order_state_t:
     sorter_t sorter
+    double *slope            # per job; NULL: jobs may come that are not known yet
 
 
 cdef int sort(void *state, void *sim) noexcept nogil:
@@ -21,7 +23,7 @@ cdef int sort(void *state, void *sim) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef int32_t count = s.queue.end - s.queue.head, i
     cdef int32_t *job = &s.queue.job[s.queue.head]
-    if count < 2:
+    if count < 2 or (p.slope != NULL and sort_by_slope(&p.sorter, s, p.slope)):
         return OK
     for i in range(count):
         p.sorter.item[i].job = job[i]
@@ -44,9 +46,12 @@ cdef double wfp3_key(const void *sim, int32_t job) noexcept nogil:
     return -pow((s.now - s.submit[job]) / length(s, job), 3.0) * s.size[job]
 
 
-cdef double wfp3_slope(const void *sim, int32_t job) noexcept nogil:
+cdef double slope_of(const void *sim, int32_t job) noexcept nogil:
+    return (<const order_state_t *>(<const sim_t *>sim).order.state).slope[job]
+
+
+cdef double wfp3_slope(const sim_t *s, int32_t job) noexcept nogil:
     """The cube root is a line."""
-    cdef const sim_t *s = <const sim_t *>sim
     return cbrt(s.size[job]) / length(s, job)
 
 
@@ -55,29 +60,31 @@ cdef double unicef_key(const void *sim, int32_t job) noexcept nogil:
     return -(s.now - s.submit[job]) / (log_size(s, job) * length(s, job))
 
 
-cdef double unicef_slope(const void *sim, int32_t job) noexcept nogil:
-    cdef const sim_t *s = <const sim_t *>sim
+cdef double unicef_slope(const sim_t *s, int32_t job) noexcept nogil:
     return 1.0 / (log_size(s, job) * length(s, job))
 
 
-cdef sim_t *open_order(void *sim) except NULL:
+cdef int open_order(void *sim, double (*key)(const void *, int32_t) noexcept nogil,
+                    double (*slope)(const sim_t *, int32_t) noexcept nogil) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef order_state_t *p = <order_state_t *>open_state(&s.order, sizeof(order_state_t))
-    s.order.sort = sort
+    cdef int32_t i
+    s.order.sort, s.order.key_of = sort, key
     open_sorter(p, &p.sorter, s.n)
-    return s
+    if s.known == s.n:
+        own_block(p, &p.slope, s.n, sizeof(double))
+        for i in range(s.n):
+            p.slope[i] = slope(s, i)
+        s.order.slope_of = slope_of
+    return 0
 
 
 cdef int open_wfp3(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = open_order(sim)
-    s.order.key_of, s.order.slope_of = wfp3_key, wfp3_slope
-    return 0
+    return open_order(sim, wfp3_key, wfp3_slope)
 
 
 cdef int open_unicef(void *sim, dict options, dict columns) except -1:
-    cdef sim_t *s = open_order(sim)
-    s.order.key_of, s.order.slope_of = unicef_key, unicef_slope
-    return 0
+    return open_order(sim, unicef_key, unicef_slope)
 
 
 cdef int open_static(void *sim, dict options, dict columns) except -1:
