@@ -13,7 +13,7 @@ from faultsim._core.tables.machine cimport permit_t, place_t
 cdef class Decision(Outlook):
     cdef int act(self, str what) except -1
     cdef int refuse_another(self, int32_t job, str what) except -1
-    cdef int32_t stoppable(self, Py_ssize_t row, str what) except -1
+    cdef int32_t stoppable(self, object row, str what) except -1
     cdef int check_nodes(self, int32_t job, int32_t size, object where, int32_t owner) except -1
     cdef int check_box(self, object where, place_t *place) except -1
     cdef int change_nodes(self, int32_t job, object where, const move_t *cost) except -1
@@ -24,7 +24,7 @@ cdef class Decision(Outlook):
     cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1
     cdef int launch(self, int32_t job, int32_t at, int32_t size, const place_t *place) except -1
     cdef int choose(self, int32_t job, int32_t size, permit_t *permit, place_t *place) except -1
-    cdef object whole_numbers(self, Py_ssize_t job, object nodes, object box)
+    cdef object whole_numbers(self, object job, object nodes, object box)
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1
     cdef int conclude(self, int code) except -1
 

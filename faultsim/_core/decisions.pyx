@@ -122,7 +122,7 @@ cdef class Decision(Outlook):
             self.refuse(f"job {self.row_of(job)} cannot be {what}: this decision is about job {self.job}")
         return 0
 
-    cdef int32_t stoppable(self, Py_ssize_t row, str what) except -1:
+    cdef int32_t stoppable(self, object row, str what) except -1:
         """The number of a job that can be stopped."""
         cdef int32_t job = self.find(row)
         cdef sim_t *s = self.s
@@ -191,7 +191,7 @@ cdef class Decision(Outlook):
         self.waiting_at(j)
         return j
 
-    def may_backfill(self, Py_ssize_t job, head=None, *, int max_growth=1):
+    def may_backfill(self, job, head=None, *, int max_growth=1):
         """Whether a waiting job could start now without delaying another one, by default the first in the queue.
 
         That is: it fits and is expected to end by the shadow time of `head`, or leaves it enough nodes, on a torus a
@@ -206,11 +206,12 @@ cdef class Decision(Outlook):
         """
         return bool(self.try_to_backfill(self.find(job), self.head_of(head), max_growth, False))
 
-    def backfill(self, Py_ssize_t job, head=None, *, int max_growth=1):
+    def backfill(self, job, head=None, *, int max_growth=1):
         """Start a job if `may_backfill` allows it, on a torus in a box that does; whether it started."""
-        if not self.try_to_backfill(self.find(job), self.head_of(head), max_growth, True):
+        cdef int32_t j = self.find(job), of = self.head_of(head)
+        if not self.try_to_backfill(j, of, max_growth, True):
             return False
-        self.note("backfill", (job, head), {"max_growth": max_growth})
+        self.note("backfill", (self.row_of(j), None if head is None else self.row_of(of)), {"max_growth": max_growth})
         return True
 
     cdef int try_to_backfill(self, int32_t job, int32_t head, int32_t growth, bint do_it) except -1:
@@ -252,7 +253,7 @@ cdef class Decision(Outlook):
 
     # ------------------------------------------------------------------ acts
 
-    def start(self, Py_ssize_t job, *, nodes=None, box=None):
+    def start(self, job, *, nodes=None, box=None):
         """Start a waiting job now.
 
         Parameters
@@ -291,9 +292,10 @@ cdef class Decision(Outlook):
             self.act("started")
             self.launch(j, at, size, &place)
         taken = None if given is None else given.tolist()
-        self.note("start", (job,), {"nodes": None if nodes is None else taken, "box": taken if nodes is None else None})
+        where = {"nodes": None if nodes is None else taken, "box": taken if nodes is None else None}
+        self.note("start", (self.row_of(j),), where)
 
-    cdef object whole_numbers(self, Py_ssize_t job, object nodes, object box):
+    cdef object whole_numbers(self, object job, object nodes, object box):
         what, asked = ("nodes", nodes) if nodes is not None else ("box", box)
         try:
             given = np.ascontiguousarray(asked)
@@ -361,7 +363,7 @@ cdef class Decision(Outlook):
             self.launch(job, at, m.size_of(&place), &place)
         return 0
 
-    def requeue(self, Py_ssize_t job):
+    def requeue(self, job):
         """Stop a running job: it loses what it has not saved and waits again, as after a failure (model.md#kill)."""
         cdef int32_t j = self.stoppable(job, "requeued")
         cdef sim_t *s = self.s
@@ -379,9 +381,9 @@ cdef class Decision(Outlook):
         code = sort_queue(s) if s.scheduler.elsewhere else OK
         s.closed = False
         self.conclude(code)
-        self.note("requeue", (job,), {})
+        self.note("requeue", (self.row_of(j),), {})
 
-    def hold(self, Py_ssize_t job):
+    def hold(self, job):
         """The job that a failure hits keeps its nodes until they are repaired, as with `Hold` (model.md#hold)."""
         cdef int32_t j
         if self.kind != "failure":
@@ -392,9 +394,9 @@ cdef class Decision(Outlook):
         self.act("held")
         roll_back(self.s, j)
         self.conclude(hold_job(self.s.recovery.state, self.s, j))
-        self.note("hold", (job,), {})
+        self.note("hold", (self.row_of(j),), {})
 
-    def kill(self, Py_ssize_t job):
+    def kill(self, job):
         """Stop a running job for good: it loses what it has not saved, and does not come back (model.md#acts).
 
         It counts as done, with what it has saved as its run time.
@@ -405,9 +407,9 @@ cdef class Decision(Outlook):
         roll_back(s, j)
         disturb(s)
         self.conclude(end_for_good(s, j))
-        self.note("kill", (job,), {})
+        self.note("kill", (self.row_of(j),), {})
 
-    def checkpoint(self, Py_ssize_t job):
+    def checkpoint(self, job):
         """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
         cdef int32_t j = self.find(job)
         if "cost" not in (self.engine.settings["checkpointing"] or ()):
@@ -417,9 +419,9 @@ cdef class Decision(Outlook):
             self.refuse(f"job {job} cannot save now (model.md#requested)")
         self.act("saved")
         self.conclude(save(self.s, j))
-        self.note("checkpoint", (job,), {})
+        self.note("checkpoint", (self.row_of(j),), {})
 
-    def move(self, Py_ssize_t job, *, nodes=None, box=None, double checkpoint_cost=30.0, double restart_cost=30.0,
+    def move(self, job, *, nodes=None, box=None, double checkpoint_cost=30.0, double restart_cost=30.0,
              bint live=False):
         """A running job goes on elsewhere, as if `Fars` had moved it (model.md#move).
 
@@ -456,7 +458,7 @@ cdef class Decision(Outlook):
             self.s.n_successful += 1
         taken = given.tolist()
         options = {"checkpoint_cost": checkpoint_cost, "restart_cost": restart_cost, "live": live}
-        self.note("move", (job,), {**options, "nodes" if nodes is not None else "box": taken})
+        self.note("move", (self.row_of(j),), {**options, "nodes" if nodes is not None else "box": taken})
 
     cdef int change_nodes(self, int32_t job, object where, const move_t *cost) except -1:
         cdef const int32_t[::1] left, taken

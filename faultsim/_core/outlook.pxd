@@ -18,7 +18,7 @@ cdef class Outlook(Moment):
     cdef int64_t extra
     cdef uint64_t *later     # [placed] the occupancy then
 
-    cdef int32_t find(self, Py_ssize_t row) except -1
+    cdef int32_t find(self, object given) except -1
     cdef int32_t row_of(self, int32_t job) noexcept
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int look_ahead(self, int32_t head) except -1

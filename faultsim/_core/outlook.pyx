@@ -17,6 +17,9 @@ from faultsim._core.state cimport (
 )
 from faultsim._core.tables.machine cimport machine_t, place_t
 
+cdef extern from "Python.h":
+    Py_ssize_t PyNumber_AsSsize_t(object number, void *error) except? -1
+
 _PHRASES = {
     <int>JOB_FUTURE: "has not arrived yet",
     <int>JOB_QUEUED: "is waiting",
@@ -47,17 +50,18 @@ cdef class Outlook(Moment):
             self.head = -1
         return 0
 
-    cdef int32_t find(self, Py_ssize_t row) except -1:
+    cdef int32_t find(self, object given) except -1:
         """The number of the job in a row."""
         cdef int32_t job = -1
+        cdef Py_ssize_t row = PyNumber_AsSsize_t(given, NULL)        # the nearest one, of which there is no job either
         cdef int64_t n = self.s.known if self.s != NULL and self.s.live else self.n_rows
         self.check()
         if 0 <= row < n:
             job = <int32_t>row if self.job_of == NULL else self.job_of[row]
             if job < 0:
-                self.refuse(f"job {row} was dropped from the log: it does not fit on the machine")
+                self.refuse(f"job {given} was dropped from the log: it does not fit on the machine")
         else:
-            self.refuse(f"there is no job {row}: the log has rows 0 to {n - 1}")
+            self.refuse(f"there is no job {given}: the log has rows 0 to {n - 1}")
         return job
 
     cdef int32_t row_of(self, int32_t job) noexcept:
@@ -154,7 +158,7 @@ cdef class Outlook(Moment):
         ]
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
-    def fits(self, Py_ssize_t job):
+    def fits(self, job):
         """Whether a job could be started now: enough nodes are free, on a torus in one box."""
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
@@ -162,7 +166,7 @@ cdef class Outlook(Moment):
             return False
         return not m.placed or self.s.need[j] <= m.largest_now(m.state)
 
-    def boxes(self, Py_ssize_t job, size=None):
+    def boxes(self, job, size=None):
         """The free boxes that a job could take (torus): int32 of shape (k, 6), bases x, y, z and extents a, b, c.
 
         Parameters
@@ -217,7 +221,7 @@ cdef class Outlook(Moment):
         self.head = head
         return 0
 
-    def expected_end(self, Py_ssize_t job, at=None):
+    def expected_end(self, job, at=None):
         """When a waiting job would end by its estimate if it were started at a time (model.md#expected-end).
 
         Parameters
@@ -231,7 +235,7 @@ cdef class Outlook(Moment):
         self.waiting_at(j)
         return end_if_started_at(self.s, j, self.s.now if at is None else at)
 
-    def shadow(self, Py_ssize_t job):
+    def shadow(self, job):
         """When a waiting job could start if running jobs end as expected, and the nodes that it would leave over then.
 
         Returns

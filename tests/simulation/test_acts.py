@@ -93,6 +93,43 @@ def test_a_move_costs_what_the_caller_says(engine, live, finish):
 
 
 @ENGINES
+@pytest.mark.parametrize("job", [-1, 2, 2**31, 2**63, 2**70, -(2**70)])
+def test_a_row_that_is_none_is_refused_by_name(engine, job):
+    """However large: no act and no question knows it."""
+    d = fs.Simulation(
+        LOG, fs.Torus(4, 1, 1), scheduler=fs.External(), engine=engine, checkpointing=fs.Periodic(5, 1)
+    ).advance()
+    for name in ("start", "backfill", "may_backfill", "requeue", "kill", "checkpoint", "fits", "boxes", "shadow"):
+        with pytest.raises(fs.DecisionError, match=f"there is no job {job}"):
+            getattr(d, name)(job)
+    with pytest.raises(fs.DecisionError, match=f"there is no job {job}"):
+        d.backfill(0, job)
+    with pytest.raises(fs.DecisionError, match=f"there is no job {job}"):
+        d.move(job, box=[0, 0, 0, 1, 1, 1])
+
+
+class MovesAtTen(fs.Rescheduling):
+    """Its tick moves job 0 from one end of a line of four nodes to the other."""
+
+    interval = 10.0
+
+    def tick(self, decision):
+        if decision.now == 10:
+            decision.move(0, box=[3, 0, 0, 1, 1, 1], live=True, restart_cost=0)
+
+
+@ENGINES
+@pytest.mark.parametrize("scheduler", [fs.EasyBackfill(), fs.ConservativeBackfill(), fs.Backfill(4)], ids=str)
+def test_reservations_are_beside_jobs_that_were_told_to_move(engine, scheduler):
+    """Job 2 waits for nodes 0 to 2 from 50 to 60, since job 0 has node 3 now; job 3 must not be in its way."""
+    log = fs.Workload(submit=[0, 0, 0, 20], runtime=[100, 50, 10, 100], size=[1, 2, 3, 1])
+    machine = fs.Torus(4, 1, 1, wrap=False)
+    result = fs.simulate(log, machine, scheduler=scheduler, rescheduling=MovesAtTen(), engine=engine)
+    assert result.jobs["start"].tolist() == [0, 0, 50, 60]
+    assert result.jobs["moves"].tolist() == [1, 0, 0, 0]
+
+
+@ENGINES
 def test_a_box_may_overlap_the_one_that_the_job_leaves(engine):
     log = fs.Workload(submit=[0], runtime=[100], size=[2])
     found = []

@@ -22,7 +22,7 @@ COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "
 def random_act(rng, d, n):
     """A name, positional and keyword arguments: sensible or not."""
     waiting, running = d.queue.tolist(), list(d.running)
-    job = rng.choice([*waiting, *waiting, *running, rng.randrange(-1, n + 1)])
+    job = rng.choice([*waiting, *waiting, *running, rng.randrange(-1, n + 1), rng.choice([-(2**70), 2**63, n])])
     name = rng.choice(["start", "start", "start", *CHANGES, "may_backfill", "shadow", "fits", "expected_end", "boxes"])
     if d.kind not in ("schedule", "time") and rng.random() < 0.6:
         name = rng.choice([*STOPS, "move"])

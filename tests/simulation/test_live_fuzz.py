@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from simulation.test_decision_fuzz import CHANGES, COLUMNS, outcome, random_act
+from simulation.test_decision_fuzz import CHANGES, COLUMNS, outcome, random_act, random_way
 from simulation.test_decision_fuzz import seen as seen_of_decision
 
 import faultsim as fs
@@ -43,16 +43,17 @@ ERRORS = (fs.DecisionError, fs.OptionError, fs.InputError)
 @st.composite
 def live_runs(draw):
     """Options of a live simulation, its first jobs, and which of them have run times."""
-    machine = draw(st.sampled_from(MACHINES))
+    machine, scheduler = draw(st.sampled_from(MACHINES)), draw(st.sampled_from(SCHEDULERS))
     log = jobs_at(random.Random(draw(st.integers(0, 2**32))), machine, draw(st.integers(1, 5)), 0.0)
     options = {
-        "scheduler": draw(st.sampled_from(SCHEDULERS)),
+        "scheduler": scheduler,
         "recovery": draw(st.sampled_from([fs.Requeue(), fs.Requeue("tail", 2), fs.Hold(), fs.Hold(3)])),
         "checkpointing": draw(st.sampled_from(CHECKPOINTING)),
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(st.sampled_from([0.0, 0.0, 2.0])),
         "unknown": draw(st.booleans()),
         **policies_that_foresee(random.Random(draw(st.integers(0, 99))), machine),
+        **policies_that_move(random.Random(draw(st.integers(0, 99))), machine, scheduler),
     }
     return log, machine, options
 
@@ -60,6 +61,28 @@ def live_runs(draw):
 def policies_that_foresee(rng, machine):
     placements = [fs.Balancing(), fs.TieBreaking()] if machine.name == "torus" else [fs.SafestFirst()]
     return {"placement": rng.choice([None, *placements]), "predictor": fs.Blind()}
+
+
+class Restless(fs.Rescheduling):
+    """Stops and moves running jobs at ticks, and often what it tries is refused."""
+
+    interval = 4.5
+
+    def tick(self, decision):
+        rng = random.Random(int(8 * decision.now))
+        for job in decision.running.index.tolist():
+            act = rng.choice(["", "", "requeue", "kill", "move"])
+            costs = {"checkpoint_cost": rng.choice([0, 2]), "restart_cost": 1.5, "live": rng.random() < 0.5}
+            more = random_way(rng, decision, job) | costs if act == "move" else {}
+            with contextlib.suppress(fs.DecisionError):
+                getattr(decision, act)(job, **more) if act else None
+
+
+def policies_that_move(rng, machine, scheduler):
+    migration = fs.LeastFailuresMigration(0, cost=3)
+    if machine.name == "torus":
+        migration = None if isinstance(scheduler, fs.External) or not machine.wrap else fs.Defragment(cost=3)
+    return rng.choice([{}, {}, {"rescheduling": Restless()}, {"migration": migration}])
 
 
 def jobs_at(rng, machine, n, begin):
@@ -158,7 +181,8 @@ def check(case, seed, steps=25):
         if not steps and kind is fs.External and found[0] is not None:
             for d in found:
                 easy(d)
-        until = sims[0].now + rng.choice([0, 0.25, 1, 5, 17]) if steps or rng.random() < 0.5 else None
+        endless = "rescheduling" in options  # while there are ticks there is no deadlock
+        until = sims[0].now + rng.choice([0, 0.25, 1, 5, 17]) if steps or endless or rng.random() < 0.5 else None
         found = [go_on(sim, until) for sim in sims]
         assert len({isinstance(each, str) for each in found}) == 1, found
         if found[0] is None or isinstance(found[0], str):

@@ -32,8 +32,11 @@ cdef int move_to_nodes(sim_t *s, int32_t job, const int32_t *out, const int32_t 
 
 
 cdef int move_to_place(sim_t *s, int32_t job, const place_t *place, const move_t *cost) noexcept nogil:
+    cdef int code = OK
     if s.record.on:
         close_stay(s, job)
     s.machine.give(s.machine.state, job)
     s.machine.take(s.machine.state, job, place)
-    return go_on(s, job, cost)
+    if s.scheduler.adopt != NULL:
+        code = s.scheduler.adopt(s.scheduler.state, s, job)
+    return go_on(s, job, cost) if code == OK else code

@@ -25,7 +25,7 @@ cdef struct scheduler_t:
     void (*queued)(void *state, void *sim, int32_t job) noexcept nogil
     void (*released)(void *state, void *sim, int32_t job) noexcept nogil
     void (*disturbed)(void *state) noexcept nogil
-    # A job has nodes already when this scheduler takes over; OK or a code.
+    # A job has nodes already when this scheduler takes over, or others since it was told to move; OK or a code.
     int (*adopt)(void *state, void *sim, int32_t job) noexcept nogil
 
     # How many of `sound` free nodes running jobs may move to without breaking a promise; < 0: a code.  NULL: all.
