@@ -79,7 +79,8 @@ cdef struct machine_t:
     bint (*meets)(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil
     # [placed] what n releases (jobs, and repairs as -1 - node) will have given back, out of a mask
     void (*release)(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil
-    # [placed] is there a free place of at least `need` nodes; the size of the largest one, in a mask and in `occ`
+    # [placed] is there a free place of exactly `size`, of at least `need` nodes; the largest size, in a mask, in `occ`
+    bint (*has_place)(void *state, const uint64_t *mask, int32_t size) noexcept nogil
     bint (*has_free)(void *state, const uint64_t *mask, int32_t need) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil

@@ -7,7 +7,7 @@ from faultsim._core.containers.memory cimport close_state, copy_state, open_stat
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
-from faultsim._core.torus.choose cimport largest_free, list_permitted
+from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
@@ -135,6 +135,11 @@ cdef void release(const void *state, const release_t *items, int32_t n, uint64_t
             occ_drop_node(&m.torus, mask, -1 - items[i].job)
 
 
+cdef bint has_place(void *state, const uint64_t *mask, int32_t size) noexcept nogil:
+    cdef box_t box
+    return first_free(&(<torus_machine_t *>state).finder, mask, size, EXTENTS_DESCENDING, &box)
+
+
 cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
     return has_free(&(<torus_machine_t *>state).finder, mask, need, NULL)
 
@@ -213,7 +218,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
     machine.is_place, machine.free_places = is_place, free_places
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
-    machine.release, machine.has_free = release, has_free_box
+    machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
     machine.largest, machine.largest_now = largest_box, largest_now
     return 0
 
