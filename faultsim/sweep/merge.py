@@ -75,6 +75,7 @@ def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
             runs += len(new)
         for part in _parts(other, "SELECT * FROM timing"):
             store.write("INSERT OR IGNORE INTO timing VALUES (?, ?, ?)", part)
+        store.write("DELETE FROM whole WHERE sweep = ?", list(other.read("SELECT id FROM sweep")))
         before = store.count("task")
         for part in _parts(other, "SELECT * FROM task"):
             store.write("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, ?)", part)

@@ -11,6 +11,9 @@ Tables (read them with any tool that knows SQLite; the view ``results`` joins th
     The sweeps.
 ``timing``
     When a run ended and how long it took: the only columns that differ between machines.
+``whole``
+    Sweeps whose tasks are those of a definition with this content hash, so that nobody has to make them again to know
+    what is missing.  It goes with the first task that is entered or merged.
 
 Rows are only added.  A run that failed may be tried again, and its row replaced.
 """
@@ -136,6 +139,7 @@ class Store:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
+            db.execute("CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID")
             self._check()
             there = {row[1] for row in db.execute("PRAGMA table_info(run)")}
             for name in COLUMNS:
@@ -216,7 +220,14 @@ class Store:
                     db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
                 self._insert(f"INSERT OR IGNORE INTO run ({columns})", runs)
                 self._insert("INSERT OR REPLACE INTO timing", [(*row, ended) for row in timing])
+            for sweep in {row[0] for row in tasks}:
+                db.execute("DELETE FROM whole WHERE sweep = ?", (sweep,))
             self._insert("INSERT OR REPLACE INTO task", tasks)
+
+    def set_whole(self, sweep: str, content: str) -> None:
+        """All tasks of the definition with this content are entered."""
+        with self._explained(), self.transaction():
+            self._db.execute("INSERT OR REPLACE INTO whole VALUES (?, ?)", (sweep, content))
 
     def _insert(self, head: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows, many per statement: for each statement, SQLite releases the lock that workers wait for."""
@@ -264,6 +275,19 @@ class Store:
                 self._db.executemany(statement, rows)
 
     # -- reading
+
+    def is_whole(self, sweep: str, content: str) -> bool:
+        """Whether the tasks of a sweep are known to be those of the definition with this content."""
+        return bool(list(self.read("SELECT 1 FROM whole WHERE sweep = ? AND content = ?", [sweep, content])))
+
+    def outcome(self, sweep: str) -> tuple[int, int]:
+        """How many tasks of a sweep are done, and how many of these failed."""
+        query = (
+            "SELECT count(*), coalesce(sum(run.status = 'error'), 0) "
+            "FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
+        )
+        done, failed = next(iter(self.read(query, [sweep])))
+        return int(done), int(failed)
 
     def count(self, table: str) -> int:
         """Number of rows of a table."""

@@ -71,6 +71,18 @@ def by_content(value: object) -> object:
     return label(value) if callable(value) else value
 
 
+def is_told_by_content(value: object) -> bool:
+    """Whether `by_content` says all that there is to say: of a factory it says the name only.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> is_told_by_content(fs.Fcfs()), is_told_by_content(lambda rng: fs.synthetic.nasa_like(50, rng))
+    (True, False)
+    """
+    return isinstance(value, Workload | FailureTrace | Policy | Cluster | Torus) or not callable(value)
+
+
 def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) -> str:
     """The content hash of a run.
 
