@@ -67,9 +67,26 @@ modules = [
     for path in EXTENSIONS
 ]
 
+# What Cython needs for memoryviews, once and not in each module that has one: half of the time of a build.
+SHARED = "faultsim._core.memoryviews"
+modules.append(
+    Extension(
+        SHARED,
+        [SHARED.replace(".", "/") + ".c"],
+        extra_compile_args=compile_args,
+        extra_link_args=link_args,
+        define_macros=macros,
+    )
+)
+
 # The guard is for the processes that translate: where they are spawned, they import this file.
 if __name__ == "__main__":
     setup(
-        ext_modules=cythonize(modules, compiler_directives=DIRECTIVES, nthreads=os.cpu_count() or 1) if modules else [],
+        ext_modules=cythonize(
+            modules,
+            compiler_directives=DIRECTIVES,
+            nthreads=os.cpu_count() or 1,
+            shared_utility_qualified_name=SHARED,
+        ),
         options={"build_ext": {"parallel": os.cpu_count()}},
     )
