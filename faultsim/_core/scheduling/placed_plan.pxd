@@ -60,7 +60,8 @@ cdef inline void empty(stretch_t *s) noexcept nogil:
 
 
 cdef inline bint meet(const stretch_t *s, double begin, double end) noexcept nogil:
-    return s.begin < end and begin < s.end
+    """Whether it has some of [begin, end), or `begin` if that is empty."""
+    return begin < s.end and (s.begin < end or s.begin <= begin)
 
 
 cdef inline void put_alone(sim_t *s, uint64_t *mask, const place_t *place) noexcept nogil:
