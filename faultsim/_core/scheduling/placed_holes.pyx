@@ -181,6 +181,6 @@ cdef int find_hole(plan_t *p, sim_t *s, int32_t job, bint head, double *begin, p
     if old == INFINITY or not ((head and p.head != job) or is_touched(p, job)):
         return 0
     find_window(p, s, job, old, end_if_started_at(s, job, old))
-    if p.sure and s.nodes - mask_count(p.window, p.steps.words) == p.nodes[job]:
+    if p.sure and old < p.end[job] and s.nodes - mask_count(p.window, p.steps.words) == p.nodes[job]:
         return 0                 # nothing is free but its own place
     return choose_at(p, s, job, head, old, False, place)
