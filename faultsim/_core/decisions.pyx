@@ -399,7 +399,7 @@ cdef class Decision(Outlook):
     def kill(self, job):
         """Stop a running job for good: it loses what it has not saved, and does not come back (model.md#acts).
 
-        It counts as done, with what it has saved as its run time.
+        It counts as done, with what it has saved as its run time, and its state in the result is `JobState.KILLED`.
         """
         cdef int32_t j = self.stoppable(job, "killed")
         cdef sim_t *s = self.s

@@ -25,7 +25,7 @@ from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
-from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
+from faultsim._core.so_far cimport any_killed, book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
     N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
@@ -401,7 +401,10 @@ cdef class Engine(Live):
         if s.n_done != s.known:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         if not s.live:
-            return self.add_totals(dict(self.columns))
+            out = dict(self.columns)
+            if any_killed(s):
+                out["state"] = states_of(s)
+            return self.add_totals(out)
         # It may go on, and what is given out stays as it is.
         out = {name: values[:s.known].copy() for name, values in self.columns.items()}
         out["state"] = states_of(s)

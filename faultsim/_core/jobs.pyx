@@ -1,5 +1,7 @@
 """How a job comes to its nodes and leaves them; the contract is in jobs.pxd."""
 
+from libc.math cimport INFINITY
+
 from faultsim._core.avoidance cimport take_now
 from faultsim._core.containers.event_queue cimport heap_push, push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
@@ -136,6 +138,7 @@ cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
         if s.first_start[job] > s.now:
             s.first_start[job] = s.now
     s.run[job] = s.track.saved[job]
+    s.track.owed[job] = INFINITY         # it never starts again
     s.finish[job] = s.now
     s.state[job] = JOB_DONE
     s.n_done += 1

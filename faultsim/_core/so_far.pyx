@@ -1,5 +1,6 @@
 """The books of a run that is not over; the contract is in so_far.pxd."""
 
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int8_t
 
 import numpy as np
@@ -45,12 +46,27 @@ cdef void book_so_far(sim_t *s) noexcept nogil:
             close_stay(s, job)
 
 
+cdef inline bint was_killed(const sim_t *s, int32_t job) noexcept nogil:
+    return s.track.on and s.state[job] == JOB_DONE and s.restarts[job] > 0 and s.track.owed[job] == INFINITY
+
+
+cdef bint any_killed(const sim_t *s) noexcept nogil:
+    cdef int32_t job
+    for job in range(s.known if s.track.on else 0):
+        if was_killed(s, job):
+            return True
+    return False
+
+
 cdef object states_of(const sim_t *s):
     cdef int32_t job
     found = np.array(<int8_t[:s.known]>s.state)
     cdef int8_t[::1] state = found
     for job in range(s.known):
-        state[job] += state[job] == JOB_DONE and timed_out(s, job)
+        if was_killed(s, job):
+            state[job] += 2
+        elif state[job] == JOB_DONE and timed_out(s, job):
+            state[job] += 1
     return found
 
 

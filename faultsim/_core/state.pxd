@@ -149,7 +149,7 @@ cdef struct tracking_t:
     double *killed_at        # when it was killed last
     uint8_t *started         # a start has really come: its delay was not broken off
     double *remaining        # expected time from the begin of work to the end
-    double *owed             # restart cost at the next start
+    double *owed             # restart cost at the next start; inf: it was killed for good
 
 # The failure trace, by time, and what is down.  `down` and what follows are NULL unless tracking is on.
 cdef struct trace_t:

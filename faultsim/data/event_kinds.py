@@ -23,7 +23,7 @@ class EventKind(IntEnum):
 
 
 class JobState(IntEnum):
-    """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last two.
+    """What `Result.jobs` has in its column `state` (model.md#partial); a run that is over has only the last three.
 
     Examples
     --------
@@ -39,6 +39,7 @@ class JobState(IntEnum):
     HELD = 3
     ENDED = 4
     TIMED_OUT = 5
+    KILLED = 6
 
 
 class WorkflowEventKind(IntEnum):

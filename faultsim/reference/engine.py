@@ -209,7 +209,7 @@ class Run:
         if state.checking:
             check_end(state, accounts, self.begin, state.clock)
         found = output(state, by_row(state.jobs), accounts, self.begin)
-        if state.world.live:
+        if state.world.live or any(job.killed for job in state.jobs):
             found["state"] = np.array([what_became_of(state, job) for job in by_row(state.jobs)], dtype=np.int8)
         return found
 

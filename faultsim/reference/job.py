@@ -53,6 +53,7 @@ class Job:
     row: int = -1  # in the log that the user gave
     wanted: float = 0.0  # run time without the limit that overrun="kill" sets
     done: float | None = None  # what it had done when somebody said that it ends
+    killed: bool = False  # for good
 
     # the stretch that it is in, or what is left of the last one
     lead: str = "restart"

@@ -6,13 +6,13 @@ from copy import copy
 from faultsim.reference.job import Job, close_stretch, unpause
 from faultsim.reference.state import State
 
-FUTURE, WAITING, RUNNING, HELD, ENDED, TIMED_OUT = range(6)
+FUTURE, WAITING, RUNNING, HELD, ENDED, TIMED_OUT, KILLED = range(7)
 
 
 def what_became_of(state: State, job: Job) -> int:
     """By its number."""
     if job in state.done:
-        return TIMED_OUT if job.timed_out else ENDED
+        return KILLED if job.killed else TIMED_OUT if job.timed_out else ENDED
     if job in state.running:
         return HELD if job.held else RUNNING
     return WAITING if job in state.queue else FUTURE

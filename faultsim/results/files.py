@@ -148,7 +148,7 @@ def write_schedule(path: str | os.PathLike[str], jobs: Mapping[str, NDArray[Any]
         "allocated": np.where(state < JobState.RUNNING, -1, jobs["allocated"]),
         "requested": jobs["size"],
         "requested_time": record.columns["estimate"],
-        "status": np.select([state < JobState.ENDED, state == JobState.TIMED_OUT], [-1, 5], 1),
+        "status": np.select([state < JobState.ENDED, state > JobState.ENDED], [-1, 5], 1),
         "user": record.columns["user"],
     }
     more = [name for name in further_names(record.columns) if name in FIELDS and name not in fields]
@@ -234,6 +234,7 @@ _BATSIM_STATES = (
     "RUNNING",
     "COMPLETED_SUCCESSFULLY",
     "COMPLETED_WALLTIME_REACHED",
+    "COMPLETED_KILLED",
 )
 
 

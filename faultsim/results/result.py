@@ -192,7 +192,7 @@ class Result:
 
     @property
     def ended(self) -> NDArray[np.bool_]:
-        """Which jobs have ended, in time or at their limit; all of them once the run is over."""
+        """Which jobs have ended, in time, at their limit or killed for good; all of them once the run is over."""
         ended: NDArray[np.bool_] = self._jobs["state"] >= JobState.ENDED
         return ended
 

@@ -41,6 +41,31 @@ def test_a_killed_job_is_done_and_has_lost_what_it_had_not_saved(engine):
     assert jobs["lost_work"].tolist() == [60.0, 0.0]
     assert result.ledger["lost"] == 60.0
     assert result.counters["events"] == 4
+    assert jobs["state"].tolist() == [fs.JobState.KILLED, fs.JobState.ENDED]
+
+
+@ENGINES
+@pytest.mark.parametrize("overrun", ["extend", "kill"])
+def test_who_was_killed_is_told_from_who_ended_and_who_timed_out(engine, overrun, tmp_path):
+    """So far, when all have ended, in a file, and in the files that others read."""
+    log = fs.Workload(submit=[0, 1, 2], runtime=[100, 50, 50], size=[1, 1, 1], estimate=[120, 50, 40])
+    sim = fs.Simulation(log, fs.Cluster(3), scheduler=fs.External(), overrun=overrun, engine=engine)
+    while (d := sim.advance(until=30)).kind != "time":
+        easy(d)
+    d.kill(0)
+    assert sim.result(partial=True).jobs["state"].tolist() == [6, 2, 2]
+    while sim.advance() is not None:
+        pass
+    last = {"extend": fs.JobState.ENDED, "kill": fs.JobState.TIMED_OUT}[overrun]
+    result = sim.result()
+    assert result.jobs["state"].tolist() == [fs.JobState.KILLED, fs.JobState.ENDED, last]
+    result.save(tmp_path / "run.npz")
+    assert fs.load_result(tmp_path / "run.npz").jobs["state"].tolist() == result.jobs["state"].tolist()
+    result.write_swf(tmp_path / "run.swf")
+    rows = (tmp_path / "run.swf").read_text().splitlines()[-3:]
+    assert [row.split()[10] for row in rows] == ["5", "1", {"extend": "1", "kill": "5"}[overrun]]
+    result.write_jobs_csv(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text().splitlines()[1].count("COMPLETED_KILLED") == 1
 
 
 @ENGINES

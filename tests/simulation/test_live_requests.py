@@ -85,5 +85,5 @@ def test_a_killed_job_that_has_saved_its_estimate_was_not_ended_by_it(engine):
     changes = sim.advance(until=8).changes.tolist()
     assert sim.result().jobs["runtime"].tolist() == [5]
     assert [row[0] for row in changes] == ["ended"]
-    assert sim.result().jobs["state"].tolist() == [fs.JobState.ENDED]
+    assert sim.result().jobs["state"].tolist() == [fs.JobState.KILLED]
     np.testing.assert_array_equal(sim.result().jobs["lost_work"], [2])

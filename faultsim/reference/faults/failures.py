@@ -101,6 +101,7 @@ def kill_for_good(state: State, job: Job) -> None:
     roll_back(state, job)
     job.start = min(job.start, state.now)
     job.runtime = job.done = job.safe
+    job.killed = True
     job.finish = state.now
     state.write(FINISH, job)
     state.leave(job)
