@@ -62,15 +62,13 @@ def parse_block(block: bytes, wanted: Sequence[int], width: int) -> list[NDArray
     gap = text <= 32
     edges = np.flatnonzero(gap[1:] != gap[:-1]) + 1  # begin, end, begin, end, ...: PAD and the last newline are gaps
     begins, ends = edges[0::2], edges[1::2]
-    rows = block.count(b"\n")
+    newlines = np.flatnonzero(text == 10)
+    rows = len(newlines)
     if len(begins) % rows or len(begins) // rows < width:
         return None
     fields = len(begins) // rows
-    last = ends[fields - 1 :: fields]
-    if (text[last] != 10).any():  # else these are all newlines
-        newlines = np.flatnonzero(text == 10)
-        if (last > newlines).any() or (begins[fields::fields] < newlines[:-1]).any():
-            return None
+    if (ends[fields - 1 :: fields] > newlines).any() or (begins[fields::fields] < newlines[:-1]).any():
+        return None
     if not _signs_and_points_fit(block, text, begins):
         return None
     chosen = list(wanted)
