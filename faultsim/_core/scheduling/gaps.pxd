@@ -1,0 +1,65 @@
+# Where a plan has become freer: a bound that tells, job by job, who may find an earlier hole there.
+#
+# Contract: a gap is a stretch of time in which at least so many nodes are free.  Needs are in classes, one for each
+# power of two, with a list of bounds on the gaps in which as many nodes are free as the least need of the class.  They
+# are those that were told in this turn and the last.  A job to whom no gap is admitted finds no hole in any of them
+# that begins before its reservation.
+#
+# Telling costs the steps of the stretch and those beside it up to where as few nodes are free as before.
+
+from libc.stdint cimport int32_t
+
+from faultsim._core.scheduling.profile cimport profile_t, spot_t
+
+cdef enum:
+    CLASSES = 32
+    GAPS = 8                # of a class; more are joined
+    DEPTH = 64
+
+cdef struct gap_t:
+    double begin
+    double end
+    double length            # no hole in it is longer; rounded up
+    int32_t level            # nor of more nodes
+    int32_t told             # in this turn
+
+cdef struct class_t:
+    int32_t n
+    gap_t gap[GAPS]          # in order of time; they do not overlap
+
+cdef struct gaps_t:
+    class_t of[CLASSES]
+    int32_t turn
+    int32_t top              # classes in use: those below
+    int32_t tallest          # nodes free at most
+    float longest
+
+# Another turn: what was told in the last one stays, and what was told before goes.
+cdef void gaps_turn(gaps_t *g) noexcept nogil
+# [begin, end) has become freer, by `nodes`; `spot` is the step that holds at `begin`.
+cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t spot, double now, double begin, double end,
+                    int32_t nodes) noexcept nogil
+# Where so many nodes are free from a time in [begin, stop) on, they are for no longer than `longest`.
+cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil
+
+
+cdef extern from *:
+    int __builtin_clz(unsigned int) noexcept nogil
+
+
+cdef inline int32_t class_of(int32_t need) noexcept nogil:
+    return 31 - __builtin_clz(<unsigned int>need)
+
+
+cdef inline gap_t *gap_that_admits(gaps_t *g, int32_t need, double least, double begin, double after) noexcept nogil:
+    """The first gap that begins at `after` or later, in which a job that takes at least so long may find a hole earlier
+    than `begin`; NULL: none.
+    """
+    cdef class_t *of = &g.of[class_of(need)]
+    cdef gap_t *gap = of.gap
+    cdef gap_t *end = gap + of.n
+    while gap != end and gap.begin < begin:
+        if least <= gap.length and need <= gap.level and gap.begin >= after:
+            return gap
+        gap += 1
+    return NULL

@@ -1,0 +1,188 @@
+"""Reservations in a plan of free nodes; the contract is in reservations.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+
+from faultsim._core.scheduling.gaps cimport class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell
+from faultsim._core.scheduling.profile cimport (
+    at_of, block_at, level_of, profile_add, profile_cut, profile_rise, profile_t, profile_tidy, spot_of, spot_t,
+    step_back, step_on,
+)
+from faultsim._core.state cimport end_if_started_at, sim_t
+from faultsim._core.status cimport NO_MEMORY, OK
+
+
+cdef void unlink(plan_t *p, int32_t job) noexcept nogil:
+    cdef spot_t spot
+    if p.next[job] >= 0:
+        p.before[p.next[job]] = p.before[job]
+    if p.before[job] >= 0:
+        p.next[p.before[job]] = p.next[job]
+    else:
+        spot = spot_of(&p.free, p.begin[job])
+        block_at(&p.free, spot.b).first[spot.i] = p.next[job]
+    p.instants -= p.begin[job] == p.end[job]
+
+
+cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
+    cdef spot_t spot
+    cdef int32_t *first
+    if profile_cut(&p.free, p, begin, &spot) < 0:
+        return NO_MEMORY
+    first = &block_at(&p.free, spot.b).first[spot.i]
+    p.next[job], p.before[job] = first[0], -1
+    if first[0] >= 0:
+        p.before[first[0]] = job
+    first[0] = job
+    p.begin[job], p.end[job] = begin, end
+    p.instants += begin == end
+    return OK
+
+
+cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
+    cdef profile_t *f = &p.free
+    cdef spot_t here, spot
+    cdef int32_t level, job
+    if begin < s.now:
+        begin = s.now
+    if not begin < end:
+        return
+    here = spot = spot_of(f, begin)
+    level = level_of(f, spot)
+    while step_on(f, &spot) and at_of(f, spot) <= end:
+        job = block_at(f, spot.b).first[spot.i]
+        while job >= 0:
+            if s.need[job] <= level:
+                mark(p, job)
+            job = p.next[job]
+        level = level_of(f, spot)
+        f.looked += 1
+    gaps_tell(&p.gaps, f, here, s.now, begin, end, nodes)
+
+
+cdef int move(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
+    """Give a job without a reservation one at `begin`, or one that has one an earlier one."""
+    cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin), left = old
+    cdef int32_t need = s.need[job]
+    if old != INFINITY:
+        unlink(p, job)
+    if link(p, job, begin, end) < 0:
+        return NO_MEMORY
+    if old == INFINITY:
+        return profile_add(&p.free, p, begin, end, -need)
+    if end <= old:
+        if profile_add(&p.free, p, old, old_end, need) < 0 or profile_add(&p.free, p, begin, end, -need) < 0:
+            return NO_MEMORY
+    else:
+        left = end
+        if profile_add(&p.free, p, begin, old, -need) < 0 or profile_add(&p.free, p, end, old_end, need) < 0:
+            return NO_MEMORY
+    freed(p, s, left, old_end, need)
+    return OK
+
+
+cdef int slide(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
+    """`move` where a job moves up as `earlier_hole` has found, and both places are known."""
+    cdef profile_t *f = &p.free
+    cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin)
+    cdef int32_t need = s.need[job]
+    cdef spot_t spot = p.slid_to
+    cdef int32_t *first = &block_at(f, spot.b).first[spot.i]
+    if end <= old:
+        return move(p, s, job, begin)
+    while spot.b != p.slid_from.b or spot.i != p.slid_from.i:
+        block_at(f, spot.b).level[spot.i] -= need
+        f.looked += 1
+        step_on(f, &spot)
+    if p.next[job] >= 0:
+        p.before[p.next[job]] = p.before[job]
+    if p.before[job] >= 0:
+        p.next[p.before[job]] = p.next[job]
+    else:
+        block_at(f, spot.b).first[spot.i] = p.next[job]
+    p.next[job], p.before[job] = first[0], -1
+    if first[0] >= 0:
+        p.before[first[0]] = job
+    first[0] = job
+    p.begin[job], p.end[job] = begin, end
+    profile_tidy(f, spot)
+    if profile_add(f, p, end, old_end, need) < 0:
+        return NO_MEMORY
+    freed(p, s, end, old_end, need)
+    return OK
+
+
+cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, double *longest) noexcept nogil:
+    """Earliest time from `t` on and before `stop` at which `job` fits for all of its expected duration; inf: none.
+
+    What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
+    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (model.md#overrun): such a
+    hole is at `now` and waits.  `longest`: of the stretches that were too short.
+    """
+    cdef profile_t *f = &p.free
+    cdef int32_t need = s.need[job]
+    cdef double end
+    cdef spot_t spot = spot_of(f, t)
+    if level_of(f, spot) < need:
+        if not profile_rise(f, &spot, need):
+            return INFINITY
+        t = at_of(f, spot)
+    while t < stop:
+        end = end_if_started_at(s, job, t)
+        if end > p.begin[job]:
+            end = p.begin[job]
+        while True:
+            f.looked += 1
+            if not step_on(f, &spot) or at_of(f, spot) >= end:
+                return t
+            if level_of(f, spot) < need:
+                break
+        longest[0] = max(longest[0], at_of(f, spot) - t)
+        if not profile_rise(f, &spot, need):
+            return INFINITY
+        t = at_of(f, spot)
+    return INFINITY
+
+
+cdef double first_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef double longest = 0.0
+    p.slides = False
+    return hole(p, s, job, s.now, INFINITY, &longest)
+
+
+cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    cdef profile_t *f = &p.free
+    cdef double old = p.begin[job], slid = INFINITY, limit, found, begin, stop, longest
+    cdef int32_t need = s.need[job]
+    cdef gaps_t *gaps = &p.gaps
+    cdef gap_t *gap
+    # It may begin sooner on the nodes that are free just before.
+    cdef spot_t spot = spot_of(f, old)
+    p.slides = False
+    p.slid_from = spot
+    while at_of(f, spot) > s.now and step_back(f, &spot) and level_of(f, spot) >= need:
+        f.looked += 1
+        p.slides = True
+        p.slid_to = spot
+    if p.slides:
+        slid = at_of(f, p.slid_to)
+    if gaps.top <= class_of(need):
+        return slid
+    # Or in a gap before that.
+    limit = min(old, slid)
+    gap = gap_that_admits(gaps, need, s.remaining[job], limit, -INFINITY)
+    while gap != NULL:
+        begin = gap.begin
+        stop = min(limit, gap.end)
+        longest = 0.0
+        found = hole(p, s, job, max(begin, s.now), stop, &longest)
+        if found != INFINITY:
+            p.slides = False
+            return found
+        gaps_measured(gaps, need, begin, stop, longest)
+        gap = gap_that_admits(gaps, need, s.remaining[job], limit, stop)
+    return slid
+
+
+cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
+    return slide(p, s, job, begin) if p.slides else move(p, s, job, begin)
