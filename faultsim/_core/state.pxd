@@ -230,6 +230,8 @@ cdef struct work_t:
     int64_t words            # 64 nodes each, of a cluster, that were looked at for free ones
     int64_t asked            # jobs, whether they have a node of a cluster
     int64_t steps            # of conservative plans that searches for holes have looked at
+    int64_t probes           # [placed] free places asked for in searches of shadow times
+    int64_t tried            # [placed] places asked for in order to backfill
 
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows

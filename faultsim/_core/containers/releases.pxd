@@ -15,6 +15,7 @@ cdef struct releases_t:
     release_t *items
     int32_t n
     int32_t capacity
+    int64_t changes          # so often was one added or removed
 
 cdef int releases_init(releases_t *r, int32_t capacity) noexcept nogil      # 0, or -1 no memory
 cdef void releases_free(releases_t *r) noexcept nogil

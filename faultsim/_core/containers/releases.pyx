@@ -10,6 +10,7 @@ from faultsim._core.contract cimport fs_require
 
 cdef int releases_init(releases_t *r, int32_t capacity) noexcept nogil:
     r.n = 0
+    r.changes = 0
     r.capacity = capacity if capacity > 16 else 16
     r.items = <release_t *>malloc(<size_t>r.capacity * sizeof(release_t))
     return 0 if r.items != NULL else -1
@@ -24,6 +25,7 @@ cdef int releases_copy(releases_t *to, const releases_t *source) noexcept nogil:
     if releases_init(to, source.capacity) < 0:
         return -1
     to.n = source.n
+    to.changes = source.changes
     memcpy(to.items, source.items, <size_t>source.n * sizeof(release_t))
     return 0
 
@@ -55,6 +57,7 @@ cdef int releases_add(releases_t *r, double end, int32_t job, int32_t nodes) noe
     r.items[i].job = job
     r.items[i].nodes = nodes
     r.n += 1
+    r.changes += 1
     return 0
 
 
@@ -62,6 +65,7 @@ cdef void releases_remove(releases_t *r, double end, int32_t job) noexcept nogil
     cdef int32_t i = place_of(r, end, job)
     fs_require(i < r.n and r.items[i].job == job and r.items[i].end == end)
     r.n -= 1
+    r.changes += 1
     memmove(&r.items[i], &r.items[i + 1], <size_t>(r.n - i) * sizeof(release_t))
 
 

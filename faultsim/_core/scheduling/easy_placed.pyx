@@ -13,7 +13,9 @@ from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
-from faultsim._core.scheduling.shadow cimport later_t, lift_mover, placed_shadow, settle_mover, shadow_from_now
+from faultsim._core.scheduling.shadow cimport (
+    later_t, lift_mover, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+)
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport OK
@@ -34,6 +36,11 @@ cdef struct easy_t:
     uint64_t *reserved       # fixed: the reserved place alone
     permit_t permit
     bint took_long           # a job that ends after `time` was backfilled in the last pass
+    # Between passes: what `time` and `occ` say is still true of job `head`, but for jobs that left since.
+    bint kept
+    bint is_earlier          # it may be: one of these was to hold nodes up to `time`
+    int32_t head
+    int64_t changes          # of the releases, as they were then, and one for each job that left
     # Per size: there is no free place of it since this epoch; none permitted for jobs that end after the shadow time.
     int32_t *none_free
     int32_t *none_permitted
@@ -43,15 +50,12 @@ cdef struct easy_t:
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
     """1: started in a place of the smallest size that has a free one; 0: none is large enough; < 0: status."""
     cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], largest
+    cdef int32_t size = s.need[job]
     cdef place_t place
     cdef int code
-    if size > s.free:
+    if size > s.free or not m.has_free(m.state, m.occ, size):
         return 0
-    largest = m.largest_now(m.state)
-    if size > largest:
-        return 0
-    size = choose_growing(s, job, s.now, m.occ, largest, NULL, True, &place)
+    size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
     if size <= 0:
         return size
     code = start_job(s, job, size, &place, False)
@@ -86,9 +90,43 @@ cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
     p.permit.need = 0 if p.fixed else need
 
 
+cdef inline bint is_kept(const easy_t *p, const sim_t *s, int32_t head) noexcept nogil:
+    """Is the shadow still that of the head, or of an earlier time?  Not if a job outlives its estimate."""
+    return (p.kept and p.head == head and p.changes == s.releases.changes and s.now < p.time
+            and s.releases.n > 0 and s.releases.items[0].end > s.now)
+
+
+cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
+    """What a job leaves is free at the shadow time, too; but was it so before it, then as early as before."""
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef place_t place
+    if not p.kept:
+        return
+    p.changes += 1
+    if s.expected[job] < p.time:
+        return
+    p.is_earlier = True
+    if s.expected[job] > p.time:
+        place = s.machine.place_of(s.machine.state, job)
+        s.machine.lift(s.machine.state, p.occ, &place)
+
+
+cdef void disturbed(void *state) noexcept nogil:
+    (<easy_t *>state).kept = False
+
+
 cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.valid = True
-    p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, s.need[head], p.occ)
+    if not is_kept(p, s, head):
+        p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, s.need[head], p.occ)
+    elif p.is_earlier:
+        p.time = shadow_no_later(s, s.need[head], p.time, p.occ)
+    p.head = head
+    p.is_earlier = False
+    # A job that is held may have nodes that are down: they are not free when it leaves.
+    p.kept = p.time != INFINITY and not s.recovery.keeps_nodes
+    p.changes = s.releases.changes
     if p.time == INFINITY:
         return OK               # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
@@ -109,7 +147,10 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no place has none.
+        if p.none_free[size] != p.epoch and m.lacks(m.state, size):
+            p.none_free[size] = p.epoch
         if p.none_free[size] != p.epoch and refused[size] != p.epoch:
+            s.work.tried += 1
             code = choose_now(s, job, m.occ, size, &p.permit if outlives else NULL, &place)
             if code < 0:
                 return code
@@ -151,6 +192,8 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
         at += 1
     close_gap(q, keep, at)
     p.examined = q.end - q.head
+    if p.valid:
+        p.changes = s.releases.changes           # who started: `time` and `occ` know of it
     return OK
 
 
@@ -183,6 +226,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
             return code
         if adopted:
             afresh = True
+            p.kept = False
             code = start_afresh(p, s)
             if code < 0:
                 return code
@@ -253,6 +297,7 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     p.fixed = options["reservation"] == "fixed"
     p.max_growth = min(options["max_growth"], <object>s.nodes)
     s.scheduler.spare, s.scheduler.guard, s.scheduler.settled = spare, guard, settle_mover
+    s.scheduler.released, s.scheduler.disturbed = released, disturbed
     own_block(p, &p.occ, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.reserved, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.later.mask, s.machine.words, sizeof(uint64_t))

@@ -14,8 +14,12 @@ cdef struct later_t:
 
 # When a place of at least `need` nodes is free, if `items` (sorted by end) leave `occ` one after another; `there`
 # becomes the occupancy at that time, everything that ends by then left out.  inf: never.
-cdef double placed_shadow(const sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil
+
+# What has become of a shadow time if all that happened since is that jobs left: `there` is the occupancy at that time,
+# with nothing of theirs, and becomes that at the time returned, which is no later.
+cdef double shadow_no_later(sim_t *s, int32_t need, double time, uint64_t *there) noexcept nogil
 
 # The same of the machine as it is now, where perhaps no pass has been run: now, if there is a place.
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil

@@ -6,15 +6,54 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.status cimport OK
-from faultsim._core.tables.machine cimport machine_t
+from faultsim._core.tables.machine cimport machine_t, place_t
 
 
-cdef double placed_shadow(const sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+cdef inline void put_back(const machine_t *m, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
+    """Undo a `release`."""
+    cdef int32_t i
+    cdef place_t place
+    for i in range(n):
+        if items[i].job >= 0:
+            place = m.place_of(m.state, items[i].job)
+            m.put(m.state, mask, &place)
+        else:
+            m.mark(m.state, mask, -1 - items[i].job)
+
+
+cdef double first_place(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+                        int32_t low, int32_t high, bint sure, uint64_t *there) noexcept nogil:
+    """placed_shadow, where items[:low + 1] are not enough, and items[:high + 1] are, or (not `sure`) all that there is.
+    """
+    cdef const machine_t *m = &s.machine
+    cdef int32_t mid, n
+    cdef double shadow
+    memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
+    m.release(m.state, items, low + 1, there)
+    # Free places only grow as jobs leave: bisect for the first release that is enough.  `there` is after items[low].
+    while high - low > 1:
+        mid = (low + high) >> 1
+        m.release(m.state, items + low + 1, mid - low, there)
+        s.work.probes += 1
+        if m.has_free(m.state, there, need):
+            put_back(m, items + low + 1, mid - low, there)
+            high = mid
+            sure = True
+        else:
+            low = mid
+    shadow = items[high].end if items[high].end > s.now else s.now
+    n = high
+    while n < count and items[n].end <= shadow:
+        n += 1
+    m.release(m.state, items + low + 1, n - low - 1, there)
+    s.work.probes += not sure
+    return shadow if sure or m.has_free(m.state, there, need) else INFINITY
+
+
+cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
-    cdef int32_t low = -1, high, mid, n, free = m.nodes - mask_count(occ, m.words)
-    cdef double shadow
+    cdef int32_t low = -1, high, free = m.nodes - mask_count(occ, m.words)
     if count == 0:
         return INFINITY
     # Fewer than `need` nodes are free before items[low] has gone.
@@ -23,25 +62,35 @@ cdef double placed_shadow(const sim_t *s, const release_t *items, int32_t count,
         free += items[low].nodes
     if free < need:
         return INFINITY
+    # Enough is what a job leaves that has a place large enough.
+    high = low if low > 0 else 0
+    while high < count and (items[high].job < 0 or items[high].nodes < need):
+        high += 1
     # The head could not start, so with nothing released there is no place; `low` releases at least are needed.
     low = low - 1 if low > 0 else -1
-    high = count - 1
-    # Free places only grow as jobs leave: bisect for the first release that is enough.
-    while high - low > 1:
-        mid = (low + high) >> 1
-        memcpy(there, occ, bytes)
-        m.release(m.state, items, mid + 1, there)
-        if m.has_free(m.state, there, need):
-            high = mid
-        else:
-            low = mid
-    shadow = items[high].end if items[high].end > s.now else s.now
-    n = 0
-    while n < count and items[n].end <= shadow:
+    if high < count:
+        return first_place(s, items, count, occ, need, low, high, True, there)
+    return first_place(s, items, count, occ, need, low, count - 1, False, there)
+
+
+cdef double shadow_no_later(sim_t *s, int32_t need, double time, uint64_t *there) noexcept nogil:
+    cdef const machine_t *m = &s.machine
+    cdef const release_t *items = s.releases.items
+    cdef int32_t first = 0, n
+    while first < s.releases.n and items[first].end < time:
+        first += 1
+    n = first
+    while n < s.releases.n and items[n].end <= time:
         n += 1
-    memcpy(there, occ, bytes)
-    m.release(m.state, items, n, there)
-    return shadow if m.has_free(m.state, there, need) else INFINITY
+    if n == 0:                  # nothing was in the way, and yet the head did not start
+        return placed_shadow(s, items, s.releases.n, m.occ, need, there)
+    if n > first:
+        put_back(m, items + first, n - first, there)
+        s.work.probes += 1
+        if first == 0 or not m.has_free(m.state, there, need):
+            m.release(m.state, items + first, n - first, there)
+            return time
+    return first_place(s, items, s.releases.n, m.occ, need, -1, first - 1, True, there)
 
 
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil:

@@ -84,6 +84,8 @@ cdef struct machine_t:
     bint (*has_free)(void *state, const uint64_t *mask, int32_t need) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
     int32_t (*largest_now)(void *state) noexcept nogil
+    # [placed] is it known, without a search, that `occ` has no free place of exactly `size` nodes?
+    bint (*lacks)(void *state, int32_t size) noexcept nogil
 
 
 cdef inline bint same_place(const place_t *p, const place_t *q) noexcept nogil:

@@ -28,5 +28,8 @@ cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept n
 cdef void family_clear(family_t *f) noexcept nogil
 cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil
 
+# The coordinates that all intervals [q, q+m) have in common; all if there are none; 0 also where sets take words.
+cdef uint64_t family_shared(const family_t *f) noexcept nogil
+
 # out = {p : [p, p+s) misses [q, q+m) for some extent m and some q in its set}
 cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil

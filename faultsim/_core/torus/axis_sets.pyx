@@ -108,3 +108,19 @@ cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil:
     memset(out, 0, f.words * sizeof(uint64_t))
     for i in range(f.used):
         _apart_words(f.n, f.wrap, &f.sets[i * f.words], f.extent[i], s, out)
+
+
+cdef uint64_t family_shared(const family_t *f) noexcept nogil:
+    cdef uint64_t all = ones(f.n) if f.words == 1 else 0, w
+    cdef int i, q, end
+    for i in range(f.used if f.words == 1 else 0):
+        w = f.sets[i]
+        while w and all:
+            q = fs_lowest(w)
+            w &= w - 1
+            end = q + f.extent[i]
+            if end <= f.n:
+                all &= ones(end) & ~ones(q)
+            else:
+                all &= ones(end - f.n) | ~ones(q)
+    return all

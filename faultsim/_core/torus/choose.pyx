@@ -6,16 +6,19 @@ on the axes (axis_sets.pxd).  The largest free box of all is tried as a level fi
 search finds the highest level that some candidate leaves.
 """
 
-from libc.stdint cimport uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
+from faultsim._core.containers.bits cimport mask_has
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_next,
     map_pick, map_project, map_shape,
 )
 from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
-from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_t
+from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_shared, family_t
+from faultsim._core.torus.row_maps cimport view_t
+from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
     BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
@@ -58,41 +61,98 @@ cdef void _rooms(finder_t *f, int need) noexcept nogil:
                 choose_add(f, f.guard, &s, f.map)
 
 
-cdef void _guard(finder_t *f, int which, const permit_t *permit) noexcept nogil:
-    """Make f.guard the boxes of at least permit.need nodes in permit.later; what was blocked stays so while it must."""
+cdef void _share(finder_t *f) noexcept nogil:
+    """Where all boxes of f.guard meet: a candidate with a node of these would destroy them all."""
     cdef const torus_t *t = f.torus
-    cdef bint same, stays = False
-    cdef int i
-    same = f.guard_valid and permit.need == f.guard_need
-    if same:
-        stays = True
-        for i in range(t.words):
-            if f.guard_later[i] != permit.later[i]:
-                same = False
-            if f.guard_later[i] & ~permit.later[i]:
-                stays = False
-                break
-    if not (stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life)):
-        f.blocked_which = which
-        f.blocked_life = f.view[which].life
-        f.blocked_stamp += 1
-        if f.blocked_stamp == 0:
-            memset(f.blocked, 0, (t.nodes + 1) * sizeof(unsigned short))
-            f.blocked_stamp = 1
-    if same:
+    cdef uint64_t sx, sy, sz
+    cdef int64_t bit
+    cdef int ix, iy
+    f.has_shared = False
+    f.shares += 1
+    if not f.gains.able:
         return
+    sx, sy, sz = family_shared(&f.guard[0]), family_shared(&f.guard[1]), family_shared(&f.guard[2])
+    f.has_shared = sx != 0 and sy != 0 and sz != 0
+    if not f.has_shared:
+        return
+    memset(f.shared, 0, t.words * sizeof(uint64_t))
+    for ix in range(t.x):
+        for iy in range(t.y if mask_has(&sx, ix) else 0):
+            if mask_has(&sy, iy):
+                bit = (<int64_t> ix * t.y + iy) * t.field
+                f.shared[bit >> 6] |= sz << (bit & 63)
+
+
+cdef bint _guard_stays(finder_t *f, const permit_t *permit, bint *same) noexcept nogil:
+    """Has the occupancy `later` no larger boxes than when f.guard was made?  `same`: they are the same ones."""
+    cdef const torus_t *t = f.torus
+    cdef view_t *v = &f.view[<int> FUTURE]
+    cdef uint64_t more = 0, less = 0
+    cdef bint known
+    cdef int i
+    if not f.guard_valid or permit.need != f.guard_need:
+        return False
+    same[0] = memcmp(f.guard_later, permit.later, t.words * sizeof(uint64_t)) == 0
+    if same[0]:
+        return True
+    for i in range(t.words):
+        more |= permit.later[i] & ~f.guard_later[i]
+        less |= f.guard_later[i] & ~permit.later[i]
+    if less == 0:
+        return True
+    if f.is_small:
+        return False
+    known = v.valid and v.loads == f.guard_loads
+    finder_load(f, FUTURE, permit.later)
+    if not known or v.gained >= permit.need:
+        return False
+    if more == 0:
+        same[0] = True
+        memcpy(f.guard_later, permit.later, t.words * sizeof(uint64_t))
+        f.guard_loads = v.loads
+    return True
+
+
+cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
+    """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
+    cdef bint same = False, stays = _guard_stays(f, permit, &same)
+    if same:
+        return True
     f.guard_valid = False
     choose_clear(f.guard)
     finder_load(f, FUTURE, permit.later)
     _rooms(f, permit.need)
-    memcpy(f.guard_later, permit.later, t.words * sizeof(uint64_t))
+    _share(f)
+    memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
     f.guard_need = permit.need
+    f.guard_loads = f.view[<int> FUTURE].loads
     f.guard_valid = True
+    return stays
+
+
+cdef void _unblock(finder_t *f, int which, bint stays) noexcept nogil:
+    """What was blocked stays so while it must: with no more boxes in f.guard, and no more free nodes in the view."""
+    if stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life):
+        return
+    f.blocked_which = which
+    f.blocked_life = f.view[which].life
+    f.blocked_stamp += 1
+    if f.blocked_stamp == 0:
+        memset(f.blocked, 0, (f.torus.nodes + 1) * sizeof(uint16_t))
+        f.blocked_stamp = 1
+
+
+cdef inline bint _is_joined(const finder_t *f) noexcept nogil:
+    """Has the view FENCED the view PLAIN, with f.shared?"""
+    return (f.joined_as[0] == f.view[<int> PLAIN].loads and f.joined_as[1] == f.shares
+            and f.joined_as[2] == f.view[<int> FENCED].loads)
 
 
 cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permit, bint *guarded) noexcept nogil:
+    cdef const uint64_t *forbidden
     cdef int i, which = PLAIN
-    guarded[0] = False
+    cdef bint stays = False
+    guarded[0] = f.some_free = False
     if size < 1 or size > f.torus.nodes:
         return -1
     finder_load(f, PLAIN, occ)
@@ -100,16 +160,24 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
         return -1
     if permit == NULL:
         return which
-    if permit.forbidden != NULL:
-        which = FENCED
-        for i in range(f.torus.words):
-            f.joined[i] = occ[i] | permit.forbidden[i]
-        finder_load(f, FENCED, f.joined)
-        if finder_absent(f, FENCED, size):
-            return -1
+    forbidden = permit.forbidden
     if permit.later != NULL and permit.need > 0:
         guarded[0] = True
-        _guard(f, which, permit)
+        stays = _guard(f, permit)
+        if f.has_shared and forbidden == NULL:
+            forbidden = f.shared
+    if forbidden != NULL:
+        which = FENCED
+        if forbidden != f.shared or not _is_joined(f):
+            for i in range(f.torus.words):
+                f.joined[i] = occ[i] | forbidden[i]
+            finder_load(f, FENCED, f.joined)
+            f.joined_as[0] = f.view[<int> PLAIN].loads if forbidden == f.shared else 0
+            f.joined_as[1], f.joined_as[2] = f.shares, f.view[<int> FENCED].loads
+        if finder_absent(f, FENCED, size):
+            return -1
+    if guarded[0]:
+        _unblock(f, which, stays)
         if f.blocked[size] == f.blocked_stamp and not f.is_small:
             return -1
     return which
@@ -118,6 +186,7 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
     if not map_shape(f, which, s, map):
         return False
+    f.some_free = True
     map_canonical(f, s, map)
     if not guarded:
         return True
@@ -126,7 +195,7 @@ cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t 
 
 
 cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil:
-    if guarded:
+    if f.some_free:
         f.blocked[size] = f.blocked_stamp
     else:
         finder_note_absent(f, which, size)
@@ -199,6 +268,9 @@ cdef bint choose_first_fit(finder_t *f, const uint64_t *occ, int size, int order
 cdef void choose_level(finder_t *f, int size) noexcept nogil:
     cdef int k
     cdef const shape_t *s
+    if f.room_size == size:
+        return
+    f.room_size = size
     choose_clear(f.room)
     for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
         s = choose_shape(f.torus, size, BASES, k)
@@ -270,6 +342,12 @@ cdef inline choice_t *_slot(finder_t *f, const uint64_t *occ, int size, int orde
     return &f.memo[(h >> 40) & (MEMO - 1)]
 
 
+cdef inline void _know_after(finder_t *f, const uint64_t *occ, const box_t *out) noexcept nogil:
+    """The job will most likely start."""
+    f.known_vacant = f.word_maps.all & ~(word_map_get(&f.word_maps, occ) | word_map_box(&f.word_maps, out))
+    f.known_largest = f.after
+
+
 cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                           box_t *out) noexcept nogil:
     cdef choice_t *slot = NULL
@@ -286,6 +364,7 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
                 if slot.found:
                     out[0] = slot.out
                     f.before, f.after = slot.before, slot.after
+                    _know_after(f, occ, out)
                 return slot.found
     found = _max_free(f, occ, size, order, permit, out)
     if slot != NULL:
@@ -293,4 +372,6 @@ cdef bint choose_max_free(finder_t *f, const uint64_t *occ, int size, int order,
         slot.epoch, slot.found = f.epoch, found
         if found:
             slot.out, slot.before, slot.after = out[0], f.before, f.after
+    if found and f.is_small:
+        _know_after(f, occ, out)
     return found

@@ -1,8 +1,9 @@
 # What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint16_t, uint64_t
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.node_counts cimport counts_t
+from faultsim._core.torus.row_gains cimport gains_t
 from faultsim._core.torus.row_maps cimport row_maps_t, view_t
 from faultsim._core.torus.axis_sets cimport family_t
 from faultsim._core.torus.word_maps cimport u128, word_maps_t
@@ -32,6 +33,9 @@ cdef struct finder_t:
     row_maps_t row_maps
     u128 *vacant                    # [3] the free nodes of each view, where maps are words
     view_t view[3]
+    gains_t gains
+    u128 known_vacant               # where maps are words: an occupancy (its free nodes) whose largest free box
+    int known_largest               # has this size; -1 = none
     int map_words                   # uint64 words a map
     int *reach                      # [x + 1] scratch of the search: an upper bound of the runs below columns of a
     int *cap                        # scratch of the search: as in view_t
@@ -43,14 +47,21 @@ cdef struct finder_t:
     uint64_t *reach_x               # [x + 1] sets
     family_t mine[3]                # projections of the candidates
     family_t room[3]                # projections of the free boxes of the size looked at
+    int room_size                   # which it is, if these are the boxes of the view PLAIN; else 0
     family_t guard[3]               # projections of the boxes that the permit asks to be left
     bint guard_valid
+    uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
+    uint64_t joined_as[3]           # `joined` is PLAIN and `shared`: loads of PLAIN, `shares`, loads of FENCED with it
+    uint64_t shares                 # so often was `shared` made
+    bint has_shared                 # there are some, and they are looked for
+    bint some_free                  # a box of the size asked for was free, if not permitted
     uint64_t *guard_later           # what `guard` was made of: [torus.words]
     int guard_need
+    uint64_t guard_loads            # where maps are of rows: the view FUTURE was then loaded so often
     int blocked_which               # blocked[size] == blocked_stamp: no candidate, for any more busy nodes either
     uint64_t blocked_life
-    unsigned short blocked_stamp
-    unsigned short *blocked         # [nodes + 1]
+    uint16_t blocked_stamp
+    uint16_t *blocked               # [nodes + 1]
     choice_t *memo                  # a direct-mapped table
     int before, after               # largest free boxes before and after the last choice of choose_max_free
     int held_shapes                 # so many shapes of its size it left in `held`, and in `room` the boxes of `after`

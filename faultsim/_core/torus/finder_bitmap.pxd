@@ -8,7 +8,7 @@ answer, and makes the same question, or one about an occupancy with more busy no
 from libc.stdint cimport uint64_t
 
 from faultsim._core.torus.axis_sets cimport family_t
-from faultsim._core.torus.finder cimport finder_t
+from faultsim._core.torus.finder cimport FUTURE, finder_t
 from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
 
 
@@ -17,7 +17,12 @@ cdef void finder_free(finder_t *f) noexcept nogil
 cdef void finder_forget(finder_t *f) noexcept nogil                             # drop all that is remembered
 
 # Is there a free box of at least `at_least` nodes?  `witness` (may be NULL) is some such box.
-cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil
+cdef bint has_free_in(finder_t *f, int which, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil
+
+
+cdef inline bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
+    return has_free_in(f, FUTURE, occ, at_least, witness)
+
 
 # -- for choose.pyx: maps (row_maps.pxd) whatever their kind ---------------------------------------------------------
 

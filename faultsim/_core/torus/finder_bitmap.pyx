@@ -1,13 +1,15 @@
 """The bitmap finder; see finder_bitmap.pxd."""
 
+from libc.stdint cimport uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
-from faultsim._core.torus.finder cimport FUTURE
+from faultsim._core.torus.finder cimport PLAIN
+from faultsim._core.torus.row_gains cimport gains_init, gains_load
 from faultsim._core.torus.row_maps cimport (
     row_map_any_run, row_map_canonical, row_map_column, row_map_filter, row_map_hunt, row_map_init, row_map_layer,
     row_map_next, row_map_next_column, row_map_next_column_run, row_map_pick, row_map_project, row_map_runs,
-    row_map_shape, row_map_widen, row_maps_t, view_init, view_load, view_t,
+    row_map_shape, row_map_widen, row_maps_t, view_init, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_apart, family_init
 from faultsim._core.torus.word_maps cimport (
@@ -24,6 +26,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.torus = torus
     f.blocked_stamp = 1
     f.epoch = 1
+    f.known_largest = -1
     axes[0], axes[1], axes[2] = torus.x, torus.y, torus.z
     f.is_small = word_map_fits(torus)
     if f.is_small:
@@ -35,6 +38,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
         f.map_words = <int> f.row_maps.size
         for i in range(3):
             view_init(&f.view[i], &f.row_maps, memory)
+        gains_init(&f.gains, &f.row_maps, memory)
     for i in range(3):
         f.set[i] = <uint64_t *> arena_zeros(memory, (axes[i] + 63) // 64, sizeof(uint64_t))
         family_init(&f.mine[i], axes[i], torus.wrap, memory)
@@ -47,10 +51,13 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.reach = <int *> arena_zeros(memory, torus.x + 1, sizeof(int))
     f.cap = <int *> arena_zeros(memory, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
     f.joined = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
+    f.shared = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
     f.guard_later = <uint64_t *> arena_zeros(memory, torus.words, sizeof(uint64_t))
     f.map = <uint64_t *> arena_zeros(memory, f.map_words, sizeof(uint64_t))
     f.reach_x = <uint64_t *> arena_zeros(memory, <size_t> (torus.x + 1) * words, sizeof(uint64_t))
-    f.blocked = <unsigned short *> arena_zeros(memory, torus.nodes + 1, sizeof(unsigned short))
+    f.blocked = <uint16_t *> arena_zeros(memory, torus.nodes + 1, sizeof(uint16_t))
+    for i in range(3):
+        f.view[i].blocked = f.blocked
     if memory.failed:
         finder_free(f)
         return -1
@@ -66,6 +73,8 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
     cdef int i
     for i in range(3):
         f.view[i].valid = False
+    f.known_largest = -1
+    f.room_size = 0
     f.guard_valid = False
     f.epoch += 1
     if f.epoch == 0:                                    # all numbers used up: begin again with an empty table
@@ -76,10 +85,16 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
 # -- maps of either kind ---------------------------------------------------------------------------------------------
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil:
+    cdef u128 vacant
+    cdef bint is_new
     if f.is_small:
-        f.vacant[which] = f.word_maps.all & ~word_map_get(&f.word_maps, occ)
+        vacant = f.word_maps.all & ~word_map_get(&f.word_maps, occ)
+        is_new = vacant != f.vacant[which]
+        f.vacant[which] = vacant
     else:
-        view_load(&f.view[which], &f.row_maps, occ)
+        is_new = gains_load(&f.gains, &f.row_maps, &f.view[which], occ)
+    if is_new and which == PLAIN:
+        f.room_size = 0
 
 
 cdef bint finder_absent(const finder_t *f, int which, int size) noexcept nogil:
@@ -155,6 +170,10 @@ cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noex
 # It goes column by column: the map of (a, b, 1) follows from that of (a - 1, b, 1), and a box that beats the best so
 # far needs a run of c > best / (a*b) along z in it.  No run of that length: then none in any wider column either, and
 # all columns whose area cannot make up for it are left out (about M^5 / 64 steps at worst, far fewer as a rule).
+
+cdef enum:
+    FEW = 24                        # columns looked at one by one
+
 
 cdef struct hunt_t:                 # a search over columns
     const family_t *mine            # NULL, or what a box must keep clear of
@@ -278,6 +297,43 @@ cdef int _lengthen(finder_t *f, hunt_t *h, const uint64_t *column, int a, int b,
     return c
 
 
+cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
+    """The columns of the highest bounds, one after another; False: too many are so high."""
+    cdef const torus_t *t = f.torus
+    cdef row_maps_t *rows = &f.row_maps
+    cdef const uint64_t *layer
+    cdef int a, b, c, bound, most, wide = 0, deep = 0, above, _i
+    cdef int *cap
+    for _i in range(<int> FEW):
+        most, above = h.best, 0
+        for b in range(1, t.y + 1):
+            cap = &h.cap[b * (t.x + 1)]
+            for a in range(1, t.x + 1):
+                bound = a * b * cap[a]
+                above += bound > h.best
+                if bound > most:
+                    most, wide, deep = bound, a, b
+        if most <= h.best or h.best >= h.enough:
+            return True
+        if _i == 0 and above > <int> FEW and h.mine == NULL:
+            return False
+        a, b = wide, deep
+        cap = &h.cap[b * (t.x + 1) + a]
+        v.spent += 4 * rows.size
+        layer = row_map_layer(rows, v, b)
+        if layer == NULL or not row_map_column(rows, layer, a, rows.column):
+            cap[0] = 0
+            continue
+        if h.mine != NULL:
+            family_apart(&h.mine[1], b, f.set[1])
+        c = h.best // (a * b) + 1
+        if _fits(f, h, rows.column, a, b, c):
+            cap[0] = _lengthen(f, h, rows.column, a, b, c, min(cap[0], v.ceiling // (a * b)))
+        else:
+            cap[0] = c - 1
+    return False
+
+
 cdef void _coarse(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
     """Columns of 1, 2, 4, ..., X by 1, 2, 4, ..., Y: a good box to begin with, and bounds for all wider columns."""
     cdef const torus_t *t = f.torus
@@ -342,6 +398,7 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
         if h.mine != NULL:
             family_apart(&h.mine[1], b, f.set[1])
         layer = row_map_layer(rows, v, b)
+        v.spent += (t.x - first) * rows.size
         if layer == NULL or not row_map_column(rows, layer, first, rows.column):
             for a in range(first, t.x + 1):
                 reach[a] = cap[a] = 0
@@ -381,6 +438,7 @@ cdef int _search_rows(finder_t *f, view_t *v, int best, int enough, const family
     cdef hunt_t h
     cdef box_t box
     cdef int a
+    cdef bint was_learnt = v.spent > 0
     h.mine, h.best, h.enough, h.witness, h.cap = mine, best, min(enough, v.ceiling), witness, v.cap
     if h.best >= h.enough:
         return best
@@ -394,6 +452,8 @@ cdef int _search_rows(finder_t *f, view_t *v, int best, int enough, const family
         memcpy(f.cap, v.cap, <size_t> (t.x + 1) * (t.y + 1) * sizeof(int))
         for a in range(1, t.x + 1):
             family_apart(&mine[0], a, &f.reach_x[a * ((t.x + 63) // 64)])
+    if was_learnt and _best_first(f, v, &h):
+        return h.best
     _coarse(f, v, &h)
     _fine(f, v, &h)
     return h.best
@@ -406,10 +466,24 @@ cdef int finder_search(finder_t *f, int which, int best, int enough, const famil
     return _search_rows(f, &f.view[which], best, enough, mine, witness)
 
 
+cdef int _largest_words(finder_t *f, u128 vacant) noexcept nogil:
+    """What is known of another occupancy bounds it, if one of both has all the free nodes of the other."""
+    cdef int least = 0, most = f.torus.nodes
+    cdef u128 both = vacant & f.known_vacant
+    if f.known_largest >= 0:
+        if both == f.known_vacant:
+            least = f.known_largest
+        if both == vacant:
+            most = f.known_largest
+    f.known_largest = least if least == most else _search_words(f, vacant, least, most, NULL, NULL)
+    f.known_vacant = vacant
+    return f.known_largest
+
+
 cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     cdef view_t *v = &f.view[which]
     if f.is_small:
-        return _search_words(f, f.vacant[which], 0, f.torus.nodes, NULL, NULL)
+        return _largest_words(f, f.vacant[which])
     if v.largest < 0 and f.row_maps.is_octet:              # the witness is then the first box
         v.floor = v.largest = row_map_hunt(&f.row_maps, v, max(v.floor, 1), f.torus.nodes, &v.witness)
         v.ceiling = v.largest
@@ -419,14 +493,14 @@ cdef int finder_largest(finder_t *f, int which) noexcept nogil:
     return v.largest
 
 
-cdef bint has_free(finder_t *f, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
-    cdef view_t *v = &f.view[<int> FUTURE]
+cdef bint has_free_in(finder_t *f, int which, const uint64_t *occ, int at_least, box_t *witness) noexcept nogil:
+    cdef view_t *v = &f.view[which]
     cdef int size
     if at_least < 1:
         at_least = 1
-    finder_load(f, FUTURE, occ)
+    finder_load(f, which, occ)
     if f.is_small:
-        return _search_words(f, f.vacant[<int> FUTURE], at_least - 1, at_least, NULL, witness) >= at_least
+        return _search_words(f, f.vacant[which], at_least - 1, at_least, NULL, witness) >= at_least
     if at_least > v.ceiling:
         return False
     if v.floor < at_least:

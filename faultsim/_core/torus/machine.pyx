@@ -8,7 +8,12 @@ from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
-from faultsim._core.torus.finder_bitmap cimport finder_free, finder_init, has_free
+from faultsim._core.torus.finder_bitmap cimport (
+    finder_absent, finder_free, finder_init, finder_load, has_free, has_free_in,
+)
+from faultsim._core.torus.finder cimport PLAIN
+from faultsim._core.torus.row_maps cimport view_t
+from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
     occ_node, occ_set_node, torus_free,
@@ -62,29 +67,58 @@ cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const
     return k
 
 
+# -- boxes, in one step where the machine is two words at most --------------------------------------------------------
+
+cdef inline void fill(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
+    cdef const word_maps_t *s = &m.finder.word_maps
+    if m.finder.is_small:
+        word_map_put(s, word_map_get(s, mask) | (word_map_box(s, box) & s.all), mask)
+    else:
+        occ_fill(&m.torus, mask, box)
+
+
+cdef inline void drop(const torus_machine_t *m, uint64_t *mask, const box_t *box) noexcept nogil:
+    cdef const word_maps_t *s = &m.finder.word_maps
+    if m.finder.is_small:
+        word_map_put(s, word_map_get(s, mask) & ~word_map_box(s, box), mask)
+    else:
+        occ_drop(&m.torus, mask, box)
+
+
+cdef inline bint meet(const torus_machine_t *m, const uint64_t *mask, const box_t *box) noexcept nogil:
+    cdef const word_maps_t *s = &m.finder.word_maps
+    if m.finder.is_small:
+        return word_map_get(s, mask) & word_map_box(s, box) != 0
+    return occ_meets(&m.torus, mask, box)
+
+
 cdef void block(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     occ_set_node(&m.torus, m.occ, node)
     m.largest = -1
+    m.version += 1
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     occ_drop_node(&m.torus, m.occ, node)
     m.largest = -1
+    m.version += 1
 
 
 cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     m.box[job] = (<const box_t *>place)[0]
-    occ_fill(&m.torus, m.occ, &m.box[job])
+    fill(m, m.occ, &m.box[job])
     m.largest = -1
+    m.version += 1
 
 
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
-    occ_drop(&m.torus, m.occ, &m.box[job])
+    drop(m, m.occ, &m.box[job])
     m.largest = -1
+    m.version += 1
 
 
 cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
@@ -99,6 +133,7 @@ cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept 
     cdef torus_machine_t *m = <torus_machine_t *>state
     memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
     m.largest = largest
+    m.version += 1
 
 
 cdef int32_t size_of(const place_t *place) noexcept nogil:
@@ -106,22 +141,22 @@ cdef int32_t size_of(const place_t *place) noexcept nogil:
 
 
 cdef void put(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
-    occ_fill(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+    fill(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef void lift(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
-    occ_drop(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+    drop(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef bint meets(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil:
-    return occ_meets(&(<const torus_machine_t *>state).torus, mask, <const box_t *>place)
+    return meet(<const torus_machine_t *>state, mask, <const box_t *>place)
 
 
 cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
     cdef const torus_machine_t *m = <const torus_machine_t *>state
-    if occ_meets(&m.torus, mask, &m.box[job]):
+    if meet(m, mask, &m.box[job]):
         return False
-    occ_fill(&m.torus, mask, &m.box[job])
+    fill(m, mask, &m.box[job])
     return True
 
 
@@ -130,7 +165,7 @@ cdef void release(const void *state, const release_t *items, int32_t n, uint64_t
     cdef int32_t i
     for i in range(n):
         if items[i].job >= 0:
-            occ_drop(&m.torus, mask, &m.box[items[i].job])
+            drop(m, mask, &m.box[items[i].job])
         else:
             occ_drop_node(&m.torus, mask, -1 - items[i].job)
 
@@ -138,10 +173,6 @@ cdef void release(const void *state, const release_t *items, int32_t n, uint64_t
 cdef bint has_place(void *state, const uint64_t *mask, int32_t size) noexcept nogil:
     cdef box_t box
     return first_free(&(<torus_machine_t *>state).finder, mask, size, EXTENTS_DESCENDING, &box)
-
-
-cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
-    return has_free(&(<torus_machine_t *>state).finder, mask, need, NULL)
 
 
 cdef int32_t largest_box(void *state, const uint64_t *mask) noexcept nogil:
@@ -173,6 +204,26 @@ cdef int32_t largest_now(void *state) noexcept nogil:
     return m.largest
 
 
+cdef bint lacks(void *state, int32_t size) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    cdef view_t *v = &m.finder.view[<int> PLAIN]
+    if m.finder.is_small:
+        return False
+    if m.viewed != m.version or m.loads != v.loads:
+        finder_load(&m.finder, PLAIN, m.occ)
+        m.viewed, m.loads = m.version, v.loads
+    return finder_absent(&m.finder, PLAIN, size)
+
+
+cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
+    cdef torus_machine_t *m = <torus_machine_t *>state
+    if mask != m.occ:
+        return has_free(&m.finder, mask, need, NULL)
+    if m.finder.is_small or m.largest >= 0:
+        return need <= largest_now(state)
+    return has_free_in(&m.finder, PLAIN, mask, need, NULL)
+
+
 cdef void close(void *state) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if m == NULL:
@@ -198,6 +249,8 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
     if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap) < 0:
         close_state(m)
         return NULL
+    if m != NULL:
+        m.viewed = -1               # the finder is a new one
     return m
 
 
@@ -207,7 +260,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     if set_up(m, options["x"], options["y"], options["z"], options["wrap"]) < 0:
         raise MemoryError("no memory for the torus")
     machine.copy, machine.close = copy, close
-    m.largest = -1
+    m.largest = m.viewed = -1
     own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
     own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
@@ -219,7 +272,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.is_place, machine.free_places = is_place, free_places
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
-    machine.largest, machine.largest_now = largest_box, largest_now
+    machine.largest, machine.largest_now, machine.lacks = largest_box, largest_now, lacks
     return 0
 
 

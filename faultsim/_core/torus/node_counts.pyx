@@ -8,7 +8,7 @@ from faultsim._core.containers.bits cimport fs_lowest, fs_popcount, ones
 from faultsim._core.containers.memory cimport arena_get
 from faultsim._core.torus.row_maps cimport row_map_next
 from faultsim._core.torus.word_maps cimport (
-    FS_HIGH, axis_t, u128, word_map_get, word_map_next, word_map_turn, word_maps_t,
+    FS_HIGH, axis_t, u128, word_map_box, word_map_get, word_map_next, word_map_turn, word_maps_t,
 )
 from faultsim._core.torus.occupancy cimport box_t, torus_t
 
@@ -173,21 +173,12 @@ cdef void _numbers(counts_t *c) noexcept nogil:
 
 # -- base by base ----------------------------------------------------------------------------------------------------
 
-cdef inline u128 _interval(const axis_t *axis, int base, int extent) noexcept nogil:
-    """The nodes of [base, base + extent) on an axis."""
-    cdef int end = base + extent
-    if end <= axis.n:
-        return axis.lo[axis.n - end] & ~axis.lo[axis.n - base]
-    return axis.lo[2 * axis.n - end] | ~axis.lo[axis.n - base]
-
-
 cdef int counts_box(const counts_t *c, const box_t *box) noexcept nogil:
     cdef const torus_t *t = c.torus
     cdef u128 nodes
     cdef int i, x, y, z, k = 0
     if c.word_maps != NULL:
-        nodes = (_interval(&c.word_maps.x, box.x, box.a) & _interval(&c.word_maps.y, box.y, box.b)
-                 & _interval(&c.word_maps.z, box.z, box.c) & word_map_get(c.word_maps, c.mark))
+        nodes = word_map_box(c.word_maps, box) & word_map_get(c.word_maps, c.mark)
         k = fs_popcount(<uint64_t> nodes) + fs_popcount(FS_HIGH(nodes))
     else:
         for i in range(c.n):

@@ -36,13 +36,13 @@ FS_ALWAYS uint64_t fs_run(uint64_t r, const fs_steps *s, int n, int whole) {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define FS_NAME(name) name##_avx2
-#define FS_TARGET __attribute__((target("avx2")))
+#define FS_TARGET __attribute__((target("avx2,popcnt")))
 #include "row_loops.h"
 #undef FS_NAME
 #undef FS_TARGET
 #define FS_NAME(name) name##_avx512
 /* vectors of 256 bits: the new instructions help, wider vectors hardly do */
-#define FS_TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=256")))
+#define FS_TARGET __attribute__((target("popcnt,avx512f,avx512vl,avx512bw,avx512dq,prefer-vector-width=256")))
 #include "row_loops.h"
 #undef FS_NAME
 #undef FS_TARGET

@@ -82,6 +82,35 @@ FS_TARGET static int FS_NAME(fs_within)(const uint64_t *a, const uint64_t *b, lo
     return 1;
 }
 
+/* how many bits */
+FS_TARGET static long FS_NAME(fs_count)(const uint64_t *a, long n) {
+    long bits = 0;
+    for (long i = 0; i < n; i++) bits += fs_popcount(a[i]);
+    return bits;
+}
+
+/* dst = the runs of free bits that meet the mask, in every line */
+FS_TARGET static void FS_NAME(fs_flood_runs)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT free, uint64_t mask,
+                                             long n, const fs_flood *FS_RESTRICT s) {
+    for (long i = 0; i < n; i++) dst[i] = free[i] & mask;
+    for (int j = 0; j < 2; j++) {
+        for (long i = 0; i < n; i++) {
+            uint64_t p = free[i], g = dst[i];
+            for (int m = 0; m < s->n; m++) {
+                const int k = s->k[m], back = s->back[m];
+                if (j) {
+                    g |= p & (((g << k) & s->up[m]) | ((g >> back) & s->up_ring[m]));
+                    p &= ((p << k) & s->up[m]) | ((p >> back) & s->up_ring[m]);
+                } else {
+                    g |= p & (((g >> k) & s->down[m]) | ((g << back) & s->down_ring[m]));
+                    p &= ((p >> k) & s->down[m]) | ((p << back) & s->down_ring[m]);
+                }
+            }
+            dst[i] = g;
+        }
+    }
+}
+
 /* the largest box of a machine of 8 words; see row_octet.h */
 FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) {
     return fs_octet_hunt(vacant, g, least, enough, box);
@@ -89,5 +118,5 @@ FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g,
 
 static const fs_row_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
-    FS_NAME(fs_hunt),
+    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_hunt),
 };

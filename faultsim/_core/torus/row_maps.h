@@ -17,6 +17,13 @@ typedef struct {
     uint64_t lo[6], hi[6];    /* bits that come from the right shift, from the left shift (none on a mesh) */
 } fs_steps;
 
+/* How to fill runs from some of their bits: by k[i] = 1, 2, 4, ... in either direction. */
+typedef struct {
+    int n;
+    int k[6], back[6];        /* back = Z - k */
+    uint64_t up[6], up_ring[6], down[6], down_ring[6];      /* bits that come from each shift; no ring on a mesh */
+} fs_flood;
+
 /* A machine of at most 8 words, in which each x has one word. */
 typedef struct {
     int x, y, z, field;
@@ -35,6 +42,8 @@ typedef struct {
     int (*into_run)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long, const fs_steps *FS_RESTRICT);
     uint64_t (*fold)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, long);
     int (*within)(const uint64_t *, const uint64_t *, long);
+    long (*count)(const uint64_t *, long);
+    void (*flood)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, uint64_t, long, const fs_flood *FS_RESTRICT);
     int (*hunt)(const uint64_t *, const fs_octet *, int, int, int *);
 } fs_row_kernels;
 

@@ -6,7 +6,7 @@ set; it is the free nodes ANDed over the shape, first along y, then x, then z (s
 extent steps). On a full axis of a torus every base is set or none is, until `row_map_canonical` keeps base 0 alone.
 """
 
-from libc.stdint cimport uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
@@ -20,6 +20,14 @@ cdef extern from "row_maps.h" nogil:
         int back[6]
         uint64_t lo[6]
         uint64_t hi[6]
+    ctypedef struct fs_flood:
+        int n
+        int k[6]
+        int back[6]
+        uint64_t up[6]
+        uint64_t up_ring[6]
+        uint64_t down[6]
+        uint64_t down_ring[6]
     ctypedef struct fs_octet:
         int x, y, z, field
         uint64_t all
@@ -37,6 +45,8 @@ cdef extern from "row_maps.h" nogil:
         int (*into_run)(uint64_t *dst, const uint64_t *b, long n, const fs_steps *s) noexcept nogil
         uint64_t (*fold)(uint64_t *acc, const uint64_t *row, long n) noexcept nogil
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
+        long (*count)(const uint64_t *a, long n) noexcept nogil
+        void (*flood)(uint64_t *dst, const uint64_t *free, uint64_t mask, long n, const fs_flood *s) noexcept nogil
         int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
 
 
@@ -52,9 +62,13 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     int *cap                        # [y + 1][x + 1]: bounds of the runs in columns (a, b, 1), at cap[b*(x+1) + a]
     uint64_t *layers                # [y + 1] maps of (1, b, 1), as far as known; NULL where they would be too large
     unsigned char *layer_state      # [y + 1]: 0 = not known, 1 = known, 2 = known to be empty
+    int64_t spent                   # words of maps looked at in order to find bounds, since all was forgotten
+    int gained                      # no free box that the occupancy before did not have is larger
+    uint64_t loads                  # counts occupancies
     uint64_t life                   # counts occupancies that do not include the one before
     uint16_t stamp                  # the same, for `absent`
     uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
+    uint16_t *blocked               # [nodes + 1]: of the finder; 0 where there may be a new free box of this size
 
 
 cdef struct row_maps_t:
@@ -84,7 +98,9 @@ cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noe
 cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil
 
 # Make the view one of `occ`; what is remembered stays where it still holds (no free box of a size: in any superset).
-cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil
+# False: it was so before.  `keep`: the caller sees to the bounds (row_gains.pxd); view_reset: nothing is known.
+cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
+cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil
 
 # The map of a shape into `out`; False = empty (out is then not filled in).
 cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil

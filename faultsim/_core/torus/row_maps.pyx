@@ -5,7 +5,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, mask_has, ones
 from faultsim._core.containers.memory cimport arena_get, arena_zeros
-from faultsim._core.torus.occupancy cimport occ_count, occ_meets
+from faultsim._core.torus.occupancy cimport occ_meets
 
 cdef extern from "row_kernels.h" nogil:
     const fs_row_kernels *fs_best_row_kernels()
@@ -96,36 +96,45 @@ cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept no
         v.layers = <uint64_t *> arena_get(memory, (l.torus.y + 1) * l.size, sizeof(uint64_t))
 
 
-cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcept nogil:
+cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef int i
+    v.ceiling = v.gained = t.nodes
+    for i in range((t.x + 1) * (t.y + 1)):
+        v.cap[i] = t.z
+    v.spent = 0
+    v.life += 1
+    v.stamp += 1
+    if v.stamp == 0:
+        memset(v.absent, 0, (t.nodes + 1) * sizeof(uint16_t))
+        v.stamp = 1
+
+
+cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int ix, i, row_bytes = t.y * l.line_bytes
     cdef uint64_t *row
     cdef unsigned char *wide
     if v.valid and memcmp(v.occ, occ, t.words * sizeof(uint64_t)) == 0:
-        return
+        return False
     if not v.valid:
         v.floor = 0
-    if not (v.valid and l.kernels.within(v.occ, occ, t.words)):
-        v.ceiling = t.nodes
-        for i in range((t.x + 1) * (t.y + 1)):
-            v.cap[i] = t.z
-        v.life += 1
-        v.stamp += 1
-        if v.stamp == 0:
-            memset(v.absent, 0, (t.nodes + 1) * sizeof(uint16_t))
-            v.stamp = 1
+    v.gained = 0
+    v.loads += 1
+    if not (v.valid and (keep or l.kernels.within(v.occ, occ, t.words))):
+        view_reset(v, l)
     memset(v.layer_state, 0, t.y + 1)
     memcpy(v.occ, occ, t.words * sizeof(uint64_t))
     v.valid = True
     v.largest = -1
     if v.floor and occ_meets(t, occ, &v.witness):
         v.floor = 0
-    v.ceiling = min(v.ceiling, t.nodes - occ_count(t, occ))
+    v.ceiling = <int> min(v.ceiling, t.nodes - l.kernels.count(occ, t.words))
     if row_bytes == 8:                                  # a loop of its own, as memcpy of so little is mostly calls
         for ix in range(t.x):
             v.free[ix] = v.wide[2 * ix] = ~occ[ix] & l.row_tail
             v.wide[2 * ix + 1] = v.free[ix] if t.wrap else 0
-        return
+        return True
     for ix in range(t.x):
         row = &v.free[ix * l.row]
         row[l.row - 1] = 0
@@ -136,6 +145,7 @@ cdef void view_load(view_t *v, const row_maps_t *l, const uint64_t *occ) noexcep
         memcpy(wide, row, row_bytes)
         if t.wrap:
             memcpy(wide + row_bytes, row, row_bytes)
+    return True
 
 
 # -- maps of shapes --------------------------------------------------------------------------------------------------
@@ -307,6 +317,7 @@ cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t 
     cdef const uint64_t *map
     if c > cap[0]:
         return False
+    v.spent += 4 * l.size
     map = row_map_layer(l, v, b)
     if map != NULL and a > 1:
         map = l.column if row_map_column(l, map, a, l.column) else NULL

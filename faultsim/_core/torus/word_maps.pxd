@@ -58,13 +58,33 @@ cdef inline u128 word_map_runs(const axis_t *axis, u128 w, int length) noexcept 
     return w
 
 
+cdef inline u128 word_map_interval(const axis_t *axis, int base, int extent) noexcept nogil:
+    """The nodes of [base, base + extent) on an axis."""
+    cdef int end = base + extent
+    if end <= axis.n:
+        return axis.lo[axis.n - end] & ~axis.lo[axis.n - base]
+    return axis.lo[2 * axis.n - end] | ~axis.lo[axis.n - base]
+
+
+cdef inline u128 word_map_box(const word_maps_t *s, const box_t *box) noexcept nogil:
+    """The nodes of a box; perhaps with bits of no node."""
+    return (word_map_interval(&s.x, box.x, box.a) & word_map_interval(&s.y, box.y, box.b)
+            & word_map_interval(&s.z, box.z, box.c))
+
+
+cdef inline void word_map_put(const word_maps_t *s, u128 map, uint64_t *occ) noexcept nogil:
+    occ[0] = <uint64_t> map
+    if s.torus.words > 1:
+        occ[1] = FS_HIGH(map)
+
+
 cdef inline u128 word_map_get(const word_maps_t *s, const uint64_t *occ) noexcept nogil:
     return FS_JOIN(occ[1], occ[0]) if s.torus.words > 1 else <u128> occ[0]
 
 
 cdef inline u128 word_map_shape(const word_maps_t *s, u128 free, int a, int b, int c) noexcept nogil:
     """The map of a shape; every base of a full axis of a torus is set, or none."""
-    return word_map_runs(&s.z, word_map_runs(&s.y, word_map_runs(&s.x, free, a), b), c)
+    return word_map_runs(&s.x, word_map_runs(&s.y, word_map_runs(&s.z, free, c), b), a)     # turns along x are dearest
 
 
 cdef u128 word_map_canonical(const word_maps_t *s, u128 map, int a, int b, int c) noexcept nogil
