@@ -232,6 +232,8 @@ cdef struct work_t:
     int64_t steps            # of conservative plans that searches for holes have looked at
     int64_t probes           # [placed] free places asked for in searches of shadow times
     int64_t tried            # [placed] places asked for in order to backfill
+    int64_t foreseen         # predictions and nodes of a cluster, by who looks for nodes that are safe
+    int64_t ranked           # nodes of a cluster and words of them, by who looks for those that failed least
 
 cdef struct sim_t:
     blocks_t blocks          # what it owns, but for the parts, and what grows

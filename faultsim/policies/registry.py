@@ -234,7 +234,7 @@ POLICIES: tuple[PolicyRow, ...] = (
               aliases=("lff",), compiled="placement.cluster_rules:LEAST_FAILURES_FIRST", follows="nodes",
               elsewhere=_NODES, reference="scheduling.placement:least_failures_first"),
     PolicyRow("placement", "safest_first", SafestFirst, _CLUSTER, "model.md#safest-first", aliases=("safest",),
-              compiled="placement.cluster_rules:SAFEST_FIRST", follows="nodes", needs=_PREDICTOR, elsewhere=_NODES,
+              compiled="placement.safest:SAFEST_FIRST", follows="nodes", needs=_PREDICTOR, elsewhere=_NODES,
               reference="scheduling.placement:safest_first"),
     PolicyRow("placement", "curve_best_fit", CurveBestFit, _CLUSTER, "[leung2002]", aliases=("curve",),
               compiled="placement.curve_best_fit:CURVE_BEST_FIT", follows="nodes",

@@ -4,7 +4,7 @@
 # 64 such words at once.  A placement takes a step for each word that it takes nodes of, one for each that turns out to
 # be full, which happens once each time that nodes of it are given back, and one for every 262,144 nodes.
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 
 from faultsim._core.cluster.node_sets cimport nodes_t
 from faultsim._core.containers.bits cimport fs_lowest
@@ -15,6 +15,10 @@ cdef struct named_t:
     int32_t nodes, words, jobs
     uint64_t *open           # a bit a word: 0 only if no node of it is free
     uint64_t *wide           # a bit a word of `open`: 0 only if that is 0
+    int32_t *latest          # [placement/safest.pyx] per word: no free node's first prediction is later; NULL: not kept
+    # [least_failed.pxd] per word, or 64 of them; NULL: nobody asked
+    int32_t *least, *least_of_64
+    int32_t *floor
     # Who has a node is noted down once looking for it among the jobs has cost as much as the notes would have.
     bint notes
     int32_t *owner           # per node: the job that took it last
@@ -36,10 +40,20 @@ cdef inline named_t *named_of(const machine_t *m) noexcept nogil:
     return <named_t *>m.state
 
 
-# Some nodes of a word are free that were not.
+# Some nodes of a word are free that were not: what is known of its free nodes.
+cdef inline void loosen(named_t *m, int32_t word) noexcept nogil:
+    if m.latest != NULL:
+        m.latest[word] = INT32_MAX
+    if m.least != NULL and m.floor[word] < m.least[word]:
+        m.least[word] = m.floor[word]
+        if m.floor[word] < m.least_of_64[word >> 6]:
+            m.least_of_64[word >> 6] = m.floor[word]
+
+
 cdef inline void open_word(named_t *m, int32_t word) noexcept nogil:
     m.open[word >> 6] |= (<uint64_t>1) << (word & 63)
     m.wide[word >> 12] |= (<uint64_t>1) << ((word >> 6) & 63)
+    loosen(m, word)
 
 
 # No node of it is free.
@@ -53,6 +67,16 @@ cdef inline void close_word(named_t *m, int32_t word) noexcept nogil:
 cdef inline int32_t next_open(const named_t *m, int32_t word) noexcept nogil:
     cdef uint64_t bits = m.open[word >> 6] >> (word & 63)
     return word + fs_lowest(bits) if bits else next_wide(m, (word >> 6) + 1)
+
+
+# The bits of a word that are nodes; those of them that are free.
+cdef inline uint64_t all_nodes(const named_t *m, int32_t word) noexcept nogil:
+    cdef int32_t rest = m.nodes - (word << 6)
+    return ~(<uint64_t>0) if rest >= 64 else ((<uint64_t>1) << rest) - 1
+
+
+cdef inline uint64_t free_nodes(const named_t *m, int32_t word) noexcept nogil:
+    return ~m.occ[word] & all_nodes(m, word)
 
 
 cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil

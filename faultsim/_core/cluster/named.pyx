@@ -54,12 +54,6 @@ cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcep
     return nodes_add(mine, word, bits)
 
 
-cdef inline uint64_t all_nodes(const named_t *m, int32_t word) noexcept nogil:
-    """The bits of a word that are nodes."""
-    cdef int32_t rest = m.nodes - (word << 6)
-    return ~(<uint64_t>0) if rest >= 64 else ((<uint64_t>1) << rest) - 1
-
-
 cdef int32_t next_wide(const named_t *m, int32_t at) noexcept nogil:
     """The first word in which a node may be free, from this word of `open` on."""
     cdef int32_t i = at >> 6, end = (m.words >> 12) + 1
@@ -125,7 +119,7 @@ cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t 
                 count -= there << 6
                 word = next_open(m, word + there)
                 continue
-        free = bits = ~m.occ[word] & all_nodes(m, word)
+        free = bits = free_nodes(m, word)
         if avoid != NULL:
             bits &= ~avoid[word]
         if bits:
@@ -156,7 +150,7 @@ cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcep
 cdef bint named_is_right(const named_t *m) noexcept nogil:
     cdef int32_t word
     for word in range(m.words):
-        if ~m.occ[word] & all_nodes(m, word) and not (
+        if free_nodes(m, word) and not (
                 mask_has(m.open, word) and mask_has(m.wide, word >> 6)):
             return False
     return True
@@ -248,6 +242,9 @@ cdef void give(void *state, int32_t job) noexcept nogil:
         if word >> 6 != wide:
             wide = word >> 6
             m.wide[wide >> 6] |= (<uint64_t>1) << (wide & 63)
+    if m.latest != NULL or m.least != NULL:
+        for i in range(mine.n):
+            loosen(m, mine.word[i])
     mine.n = 0
     mine.next = m.spare
     m.spare = mine

@@ -7,7 +7,6 @@ from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowes
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
-from faultsim._core.faults.predictions cimport failing_nodes
 from faultsim._core.state cimport sim_t
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
@@ -22,17 +21,6 @@ cdef int take_first_fit(void *state, void *sim, int32_t job, int32_t count) noex
     cdef int32_t missing = take_lowest(named_of(&s.machine), job, count, NULL, &s.work.words)
     fs_require(missing <= 0)
     return NO_MEMORY if missing < 0 else OK
-
-
-cdef int take_safest(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
-    """Nodes that are not predicted to fail in the job's window, by number; then the others, by number."""
-    cdef sim_t *s = <sim_t *>sim
-    cdef const uint64_t *failing = failing_nodes(s)
-    if failing != NULL:
-        count = take_lowest(named_of(&s.machine), job, count, failing, &s.work.words)
-        if count <= 0:
-            return NO_MEMORY if count < 0 else OK
-    return take_first_fit(state, sim, job, count)
 
 
 cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
@@ -54,6 +42,7 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
             low = node
         if node > high:
             high = node
+    s.work.ranked += i
     for i in range(low, high + 1):
         if picked[i]:
             if take_word(m, job, i, picked[i]) < 0:
@@ -64,11 +53,6 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
 
 cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
     (<sim_t *>sim).placement.take = take_first_fit
-    return 0
-
-
-cdef int open_safest(void *sim, dict options, dict columns) except -1:
-    (<sim_t *>sim).placement.take = take_safest
     return 0
 
 
@@ -105,6 +89,5 @@ cdef int open_python(void *sim, dict options, dict columns) except -1:
 
 
 FIRST_FIT = factory(open_first_fit)
-SAFEST_FIRST = factory(open_safest)
 LEAST_FAILURES_FIRST = factory(open_least_failures)
 PYTHON = factory(open_python)
