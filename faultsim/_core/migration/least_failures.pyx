@@ -7,6 +7,7 @@ When a job has finished and its nodes are free, jobs that started after it move 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 
+from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open
 from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
 from faultsim._core.containers.bits cimport fs_lowest
@@ -37,14 +38,16 @@ cdef int by_start(const void *a, const void *b) noexcept nogil:
     return (p.job > q.job) - (p.job < q.job)
 
 
-cdef int32_t best_idle(const sim_t *s, int32_t *spot) noexcept nogil:
+cdef int32_t best_idle(sim_t *s, int32_t *spot) noexcept nogil:
     """The free node that failed least, the lowest on ties; -1: none.  No node that ranks before `spot` is free.
 
     Of the nodes that a job gives up none ranks before the idle one that it takes, so `spot` only grows while jobs move.
     """
-    cdef const named_t *m = named_of(&s.machine)
+    cdef named_t *m = named_of(&s.machine)
     if s.free == 0:
         return -1
+    if m.least != NULL:
+        return find_least_failed(m, s.trace.count, &s.work.ranked)
     while spot[0] < s.nodes:
         if not is_busy(m, s.trace.rank[spot[0]]):
             return s.trace.rank[spot[0]]
@@ -167,7 +170,9 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.worst, s.n, sizeof(int32_t))
     own_block(p, &p.later, s.nodes, sizeof(later_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
-    if rank_open(s) < 0:
+    if s.nodes > RANKED:
+        least_failed_open(named_of(&s.machine))
+    elif rank_open(s) < 0:
         raise MemoryError("no memory for migration")
     p.threshold, p.cost = options["threshold"], options["cost"]
     s.migration.finished, s.migration.started, s.migration.failed = finished, started, failed

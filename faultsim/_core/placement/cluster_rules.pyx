@@ -3,6 +3,7 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, take_least_failed
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
@@ -29,6 +30,8 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     cdef named_t *m = named_of(&s.machine)
     cdef uint64_t *picked = <uint64_t *>state        # a mask, all zero between calls
     cdef int32_t i = 0, node, low = m.words, high = -1
+    if m.least != NULL:
+        return take_least_failed(m, s.trace.count, job, count, &s.work.ranked)
     while count > 0:
         fs_require(i < s.nodes)
         node = s.trace.rank[i]
@@ -60,7 +63,9 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     open_state(&s.placement, <size_t>s.machine.words * sizeof(uint64_t))
     s.placement.take = take_least_failures
-    if rank_open(s) < 0:
+    if s.nodes > RANKED:
+        least_failed_open(named_of(&s.machine))
+    elif rank_open(s) < 0:
         raise MemoryError("no memory for the placement rule")
     return 0
 

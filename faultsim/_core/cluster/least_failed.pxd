@@ -1,0 +1,22 @@
+# The free nodes of a cluster that failed least.
+#
+# Failures only add up, so a number of failures that no free node of a word is below stays right until nodes of the word
+# are given back; then it falls to one that no node of the word is below.  Such bounds are kept of words and of 64
+# words, and come closer whenever a word is looked at.  A placement looks at the words that it takes nodes of, at one
+# for each piece of a job that was given back since, and at the bounds of all 64 words: a step for every 4,096 nodes and
+# number of failures that it meets.
+
+from libc.stdint cimport int32_t, int64_t
+
+from faultsim._core.cluster.named cimport named_t
+
+# On machines of no more nodes these are kept in order instead (sim_t.trace.rank), which takes less time there.
+cdef enum:
+    RANKED = 1024
+
+# Before the simulation begins.
+cdef int least_failed_open(named_t *m) except -1
+# The `n` free nodes with the fewest failures (`count`, by node), ties to the lower number; `looked` counts steps.
+cdef int take_least_failed(named_t *m, const int32_t *count, int32_t job, int32_t n, int64_t *looked) noexcept nogil
+# The first of them; -1: none is free.
+cdef int32_t find_least_failed(named_t *m, const int32_t *count, int64_t *looked) noexcept nogil

@@ -1,0 +1,43 @@
+"""What looking for the nodes that failed least costs on large clusters: counted, so that a slip back fails."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import faultsim as fs
+from faultsim.simulation.execution import Execution
+
+
+def run_of(nodes, jobs, n, seed=3, **options):
+    """Jobs of about 10 nodes that fill two thirds of the machine, and transient failures, some nodes' more often."""
+    draw = np.random.default_rng(seed)
+    runtime = draw.exponential(3600, jobs).clip(1).round()
+    submit = np.cumsum(draw.exponential(3600 * 10 / (0.66 * nodes), jobs)).round()
+    log = fs.Workload(submit=submit, runtime=runtime, size=draw.integers(1, 20, jobs))
+    time = np.sort(draw.uniform(0, submit[-1] + 1, n)).round()
+    node = (nodes * draw.uniform(0, 1, n) ** 2).astype(int)
+    trace = fs.FailureTrace(time=time, node=node)
+    return fs.Run(log, fs.Cluster(nodes), failures=trace, placement=fs.LeastFailuresFirst(), **options)
+
+
+@pytest.mark.parametrize("nodes", [4096, 16_384, 65_536])
+def test_few_words_are_looked_at(nodes):
+    jobs = nodes // 2
+    one = Execution(run_of(nodes, jobs, jobs))
+    one.go_on()
+    one.engine.verify()
+    starts = jobs + int(one.result().jobs["restarts"].sum())
+    # The words of a job and of one that has left; and the bounds of 64 words each, for a few numbers of failures.
+    assert 0 < one.engine.work["ranked"] < starts * (40 + 8 * nodes / 4096)
+
+
+@given(st.sampled_from([100, 1100, 4100, 5000]), st.integers(1, 3000), st.integers(0, 99), st.booleans())
+@settings(max_examples=30, deadline=None)
+def test_the_same_nodes_as_by_the_reference(nodes, n, seed, moves):
+    options = {"migration": fs.LeastFailuresMigration()} if moves else {}
+    run = run_of(nodes, 40, n, seed, scheduler=fs.EasyBackfill(), record=True, **options)
+    fast, slow = run.simulate(), run.simulate(engine="reference")
+    assert np.array_equal(fast.jobs["start"], slow.jobs["start"])
+    for name in fast.allocations:
+        assert np.array_equal(fast.allocations[name], slow.allocations[name]), name
