@@ -67,8 +67,8 @@ modules = [
     for path in EXTENSIONS
 ]
 
-# What Cython needs for memoryviews, once and not in each module that has one: half of the time of a build.  Cython enters
-# the module without its package in sys.modules, too, so the name is one that nobody else has.
+# What Cython needs for memoryviews, once and not in each module that has one: half of the time of a build.  Cython
+# enters the module without its package in sys.modules, too, so the name is one that nobody else has.
 SHARED = "faultsim._core.faultsim_memoryviews"
 modules.append(
     Extension(

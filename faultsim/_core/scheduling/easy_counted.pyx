@@ -32,7 +32,7 @@ cdef struct easy_t:
 
 
 cdef inline int32_t next_candidate(const queue_t *q, int32_t at, int32_t end, int32_t free, int32_t extra,
-                            float time) noexcept nogil:
+                                   float time) noexcept nogil:
     """The first place from `at` on whose job fits, and perhaps ends in `time` or needs no more than `extra`."""
     cdef int32_t k, may
     cdef const int32_t *need = q.need
