@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t, gaps_turn
+from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t, gaps_turn, gaps_want
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
     at_of, block_at, level_of, profile_add, profile_forget, profile_open, profile_reset, profile_t, spot_of, spot_t,
@@ -318,6 +318,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
             return NO_MEMORY
     p.rebuild = False
     gaps_turn(&p.gaps)
+    gaps_want(&p.gaps, &s.queue.need[s.queue.head], &s.queue.least[s.queue.head], s.queue.end - s.queue.head)
     code = sweep(p, s)
     if code < 0:
         return code

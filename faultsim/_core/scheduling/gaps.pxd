@@ -14,6 +14,7 @@ from faultsim._core.scheduling.profile cimport profile_t, spot_t
 cdef enum:
     CLASSES = 32
     GAPS = 8                # of a class; more are joined
+    FEW = 256               # jobs that wait, so that looking at them all is cheaper than telling what none can use
     DEPTH = 64
 
 cdef struct gap_t:
@@ -33,12 +34,16 @@ cdef struct gaps_t:
     int32_t top              # classes in use: those below
     int32_t tallest          # nodes free at most
     float longest
+    double wanted[CLASSES]   # no job of the class that waits and has a reservation takes less; inf: there is none
 
 # Another turn: what was told in the last one stays, and what was told before goes.
 cdef void gaps_turn(gaps_t *g) noexcept nogil
-# [begin, end) has become freer, by `nodes`; `spot` is the step that holds at `begin`.
-cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t spot, double now, double begin, double end,
-                    int32_t nodes) noexcept nogil
+# These jobs wait for this turn, and those of them that stay for the next one: gaps too short for them all go untold.
+cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil
+# A stretch up to `end` has become freer: no fewer than `before` nodes were free all along, and no more than `peak` are
+# now.  `here` is the step that holds where it begins.
+cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end, int32_t before,
+                    int32_t peak) noexcept nogil
 # Where so many nodes are free from a time in [begin, stop) on, they are for no longer than `longest`.
 cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil
 

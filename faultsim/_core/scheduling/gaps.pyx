@@ -34,6 +34,16 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
         g.tallest = <int32_t>(((<int64_t>1) << top) - 1)
 
 
+cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:
+    cdef int32_t c, k
+    for c in range(CLASSES):
+        g.wanted[c] = 0.0 if n > FEW else INFINITY
+    if n <= FEW:
+        for k in range(n):
+            c = class_of(need[k])
+            g.wanted[c] = min(g.wanted[c], <double>least[k])
+
+
 cdef inline double rounded_up(double begin, double end) noexcept nogil:
     """A length: the end of a job is a sum of doubles, and its least duration may be a float."""
     return ((end - begin) + 4e-15 * (begin + end)) * (1.0 + 3e-7) + 1e-30
@@ -107,40 +117,43 @@ cdef void widen(gaps_t *g, int32_t level, int32_t floor, int32_t before, int32_t
     cdef double length = rounded_up(begin, end)
     cdef int32_t c = class_of(floor + 1), top = class_of(level) + 1
     cdef bint whole = (floor & (floor + 1)) == 0         # no needs of the class are as small as `floor`
+    if not whole and floor > before:
+        c += 1
+        whole = True
+    while c < top and g.wanted[c] > length:
+        c += 1
+        whole = True
+    if c == top:
+        return
     while g.top < top:
         g.of[g.top].n = 0
         g.top += 1
     g.tallest = max(g.tallest, peak)
     if length > g.longest:
         g.longest = <float>length
-    if not whole and floor > before:
-        c += 1
-        whole = True
     while c < top:
-        put(&g.of[c], begin, end, length, peak, whole, g.turn)
+        if g.wanted[c] <= length:
+            put(&g.of[c], begin, end, length, peak, whole, g.turn)
         c += 1
         whole = True
 
 
-cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double begin, double end,
-                    int32_t nodes) noexcept nogil:
+cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end, int32_t before,
+                    int32_t peak) noexcept nogil:
     cdef open_t stack[DEPTH]
     cdef open_t left[DEPTH]
     cdef open_t top
     cdef spot_t spot
-    cdef int32_t n = 0, k = 0, level = level_of(f, here), before, peak, low, floor
+    cdef int32_t n = 0, k = 0, level = level_of(f, here), low, floor
     cdef double t = max(at_of(f, here), now), first
     cdef bint more
-    # Fewer nodes than `before` were free all along, so gaps of as few have not grown.
-    spot = here
-    before = peak = level
-    while step_on(f, &spot) and at_of(f, spot) < end:
-        before = min(before, level_of(f, spot))
-        peak = max(peak, level_of(f, spot))
-        f.looked += 1
-    before = max(before - nodes, 0)
     if peak <= before:
-        return
+        return               # gaps of as few nodes as `before` have not grown
+    low = class_of(before + 1)
+    while g.wanted[low] == INFINITY:
+        if low == class_of(peak):
+            return
+        low += 1
     # The gaps that are open where it begins.
     spot = here
     low = level

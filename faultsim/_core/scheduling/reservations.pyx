@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from faultsim._core.scheduling.gaps cimport class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell
 from faultsim._core.scheduling.profile cimport (
     at_of, block_at, level_of, profile_add, profile_cut, profile_rise, profile_t, profile_tidy, spot_of, spot_t,
-    step_back, step_on,
+    step_back, step_on, steps_t,
 )
 from faultsim._core.state cimport end_if_started_at, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -42,22 +42,25 @@ cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
 cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef spot_t here, spot
-    cdef int32_t level, job
+    cdef int32_t level, least, most, job
     if begin < s.now:
         begin = s.now
-    if not begin < end:
+    if s.queue.head == s.queue.end or not begin < end:
         return
     here = spot = spot_of(f, begin)
-    level = level_of(f, spot)
+    level = least = most = level_of(f, spot)
     while step_on(f, &spot) and at_of(f, spot) <= end:
         job = block_at(f, spot.b).first[spot.i]
         while job >= 0:
             if s.need[job] <= level:
                 mark(p, job)
             job = p.next[job]
-        level = level_of(f, spot)
         f.looked += 1
-    gaps_tell(&p.gaps, f, here, s.now, begin, end, nodes)
+        if at_of(f, spot) == end:
+            break
+        level = level_of(f, spot)
+        least, most = min(least, level), max(most, level)
+    gaps_tell(&p.gaps, f, here, s.now, end, max(least - nodes, 0), most)
 
 
 cdef int move(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
@@ -120,28 +123,47 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
     hole is at `now` and waits.  `longest`: of the stretches that were too short.
     """
     cdef profile_t *f = &p.free
-    cdef int32_t need = s.need[job]
-    cdef double end
-    cdef spot_t spot = spot_of(f, t)
-    if level_of(f, spot) < need:
-        if not profile_rise(f, &spot, need):
+    cdef int32_t need = s.need[job], i = 0, b = 0
+    cdef double own = p.begin[job], end
+    cdef spot_t spot
+    cdef const steps_t *steps
+    if t > s.now:            # which is where the profile begins
+        spot = spot_of(f, t)
+        b, i = spot.b, spot.i
+    steps = block_at(f, b)
+    while True:
+        # The first step that has as many nodes; blocks are passed that are too low all along.
+        if steps.level[i] < need:
+            f.looked += steps.n - i
+            i += 1
+            while i < steps.n and steps.level[i] < need:
+                i += 1
+            if i == steps.n:
+                spot.b, spot.i = b + 1, 0
+                if not profile_rise(f, &spot, need):
+                    return INFINITY
+                b, i = spot.b, spot.i
+                steps = block_at(f, b)
+            t = steps.at[i]
+        if not t < stop:
             return INFINITY
-        t = at_of(f, spot)
-    while t < stop:
         end = end_if_started_at(s, job, t)
-        if end > p.begin[job]:
-            end = p.begin[job]
+        if end > own:
+            end = own
         while True:
-            f.looked += 1
-            if not step_on(f, &spot) or at_of(f, spot) >= end:
+            i += 1
+            if i == steps.n:
+                b += 1
+                if b == f.n:
+                    return t
+                steps = block_at(f, b)
+                i = 0
+            if steps.at[i] >= end:
                 return t
-            if level_of(f, spot) < need:
+            f.looked += 1
+            if steps.level[i] < need:
                 break
-        longest[0] = max(longest[0], at_of(f, spot) - t)
-        if not profile_rise(f, &spot, need):
-            return INFINITY
-        t = at_of(f, spot)
-    return INFINITY
+        longest[0] = max(longest[0], steps.at[i] - t)
 
 
 cdef double first_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
