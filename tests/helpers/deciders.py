@@ -1,7 +1,7 @@
 """The built-in schedulers again, decided from outside, and runs decided in that way."""
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from itertools import accumulate
 
@@ -26,7 +26,7 @@ class Conservative:
         waiting = list(zip(queue.tolist(), queue.size.tolist(), strict=True))
         self.reserved = {job: self.reserved[job] for job, _ in waiting if job in self.reserved}
         if d.disturbed or any(begin < d.now or begin == self.last for begin, _, _ in self.reserved.values()):
-            self.review(d, waiting)
+            self.reserved = {}
         self.last = d.now
         plan = Steps(self.in_use(d))
         for job, size in waiting:
@@ -43,20 +43,6 @@ class Conservative:
                 d.start(job)
             else:
                 self.reserved[job] = new
-
-    def review(self, d, waiting):
-        """In queue order: who missed its time is moved to now, and who no longer fits has no reservation."""
-        before, self.reserved = self.reserved, {}
-        plan = Steps(self.in_use(d))
-        for job, size in waiting:
-            if job not in before:
-                continue
-            begin, end, _ = before[job]
-            if begin < d.now or begin == self.last:
-                begin, end = d.now, d.expected_end(job, d.now)
-            if plan.most(begin, end) + size <= self.nodes:
-                self.reserved[job] = begin, end, size
-                plan.add(begin, end, size)
 
     def in_use(self, d):
         """Time: by how much more nodes are in use from then on."""
@@ -95,11 +81,6 @@ class Steps:
         if begin < end:
             first, last = self.cut(begin), self.cut(end)
             self.used[first:last] = [used + size for used in self.used[first:last]]
-
-    def most(self, begin, end):
-        """The most nodes in use at any time from `begin`, itself included, until before `end`."""
-        first = bisect_right(self.at, begin) - 1
-        return max(self.used[first : max(bisect_left(self.at, end), first + 1)])
 
     def hole(self, d, job, size, nodes):
         """The earliest hole that is large enough for as long as the job is expected to take."""

@@ -38,41 +38,34 @@ def test_compress_takes_one_reservation_out_at_a_time():
     assert starts(cluster(4), CONSERVATIVE, [(0, 4, 4, 10), (0, 5, 3), (0, 10, 2), (0, 10, 2)]) == [0, 4, 9, 9]
 
 
-def test_conservative_reviews_after_an_overrun():
-    """ "A reservation is kept if it fits beside the running jobs, the nodes that are down, and the reservations kept
-    before it"; "The others are dropped."
+def test_conservative_rebuilds_after_an_overrun():
+    """ "After a disturbance all reservations are dropped and recomputed in queue order."
 
-    Jobs 1 and 2 (whole machine) are promised 5 and 10.  Job 0 runs until 8; at 6 job 1 is moved to "now", until 11, so
-    that job 2 is dropped and promised 11, and job 3, for which a node is free, is promised 16.  At 8 job 1 starts and
-    runs until 13: job 2 is dropped again and promised 18, behind job 3, which then moves up to 13, and job 2 to 15.
+    Jobs 1 and 2 (whole machine) are promised 5 and 10.  Job 0 runs until 8; at 6 job 1 is promised "now", so job 3, for
+    which a node is free, has to wait.
     """
     jobs = [(0, 8, 2, 5), (0, 5, 3), (0, 5, 3), (6, 2, 1)]
-    assert starts(cluster(3), CONSERVATIVE, jobs) == [0, 8, 15, 13]
+    assert starts(cluster(3), CONSERVATIVE, jobs) == [0, 8, 13, 18]
 
 
-def test_an_overrun_breaks_nothing_that_does_not_need_its_nodes():
-    """Job 2 (all nodes, 9 s) is promised 9, so job 3 (8 s) is promised 18.  At 6 job 0 is late; in a new plan the
-    shorter job 3 would go first, but both are kept.
+def test_an_overrun_disturbs_while_it_lasts():
+    """ "a running job past its expected end": job 2 (all nodes, 9 s) is promised 9, so job 3 (8 s) is promised 18.  At
+    6 job 0 is late, and in the new plan the shorter job 3 goes first: it starts at once.
     """
     shortest = {**CONSERVATIVE, "order": {"name": "shortest"}}
-    assert starts(cluster(5), shortest, [(0, 7, 1, 5), (0, 9, 2), (1, 9, 5), (2, 8, 1), (6, 1, 1)]) == [0, 0, 9, 18, 6]
+    assert starts(cluster(5), shortest, [(0, 7, 1, 5), (0, 9, 2), (1, 9, 5), (2, 8, 1), (6, 1, 1)]) == [0, 0, 14, 6, 6]
 
 
-def test_an_overrun_that_has_ended_breaks_nothing():
-    """Job 0 holds 1 of 7 nodes until 9, as expected; job 1 is expected at 4 and ends at 5 with no pass in between.  The
-    shorter job 3 was promised a place after job 2's, and keeps it.
+def test_an_overrun_that_has_ended_did_disturb():
+    """ "or one that was and has ended since the last pass".
+
+    Job 0 holds 1 of 7 nodes until 9, as expected; job 1 is expected at 4 and ends at 5 with no pass in between.  Job 3
+    (shorter, promised a place after job 2's) goes first in the new plan.
     """
     shortest = {**CONSERVATIVE, "order": {"name": "shortest"}}
     jobs = [(0, 9, 1), (0, 5, 2, 4), (1, 4, 7), (2, 3, 7)]
-    assert starts(cluster(7), shortest, jobs) == starts(cluster(7), shortest, [(0, 9, 1), (0, 5, 2), *jobs[2:]])
-
-
-def test_a_reservation_of_no_length_is_kept_where_there_is_room_at_its_instant():
-    """ "(one of zero length needs room at its instant)": job 2 is promised 10, where job 3 then gets the last node.
-    When job 0 is late, job 3's promise, which is later in the queue, is not in its way, and both are moved to "now".
-    """
-    jobs = [(0, 12, 4, 10), (0, 5, 3), (0, 0, 1), (0, 5, 1), (11, 1, 4)]
-    assert starts(cluster(4), CONSERVATIVE, jobs) == [0, 12, 12, 12, 17]
+    assert starts(cluster(7), shortest, jobs) == [0, 0, 12, 9]
+    assert starts(cluster(7), shortest, [(0, 9, 1), (0, 5, 2), *jobs[2:]]) == [0, 0, 9, 13]
 
 
 def test_reservations_of_no_length():

@@ -360,14 +360,15 @@ class Program:
         return promise(after, rearranged) <= promise(before, busy)
 
     def conservative(self, queue, disturbed=False):
-        """One sweep in queue order; after a disturbance the reservations are reviewed first (model.md#disturbances)."""
+        """One sweep in queue order; after a disturbance all reservations are given anew (section 6)."""
         disturbed |= self.rebuild or any(job.expected_end <= self.now for job in self.running)
         for job in queue:
             if job.reservation and (job.reservation.begin < self.now or job.reservation.begin == self.last_pass):
                 disturbed = True
         self.rebuild = False
         if disturbed:
-            self.review(queue)
+            for job in queue:
+                job.reservation = None
         somebody_waits = False
         for job in queue:
             old, (hole, starts) = job.reservation, self.earliest_hole(job, somebody_waits)
@@ -383,27 +384,6 @@ class Program:
                 job.reservation = hole
                 somebody_waits = True
         self.last_pass = self.now
-
-    def review(self, queue):
-        """Who missed its time is moved to now; kept is what fits beside the running jobs and what was kept before."""
-        kept = []
-        for job in queue:
-            old, job.reservation = job.reservation, None
-            if old is None or self.torus:  # on a torus all are dropped
-                continue
-            if old.begin < self.now or old.begin == self.last_pass:
-                old = old._replace(begin=self.now, end=(self.now + self.delay) + job.estimate)
-            if self.nodes_are_left(old, kept):
-                job.reservation = old
-                kept.append(old)
-
-    def nodes_are_left(self, wanted, kept):
-        def free_at(time):
-            running = sum(run.allocated for run in self.running if self.end(run) > time)
-            return self.nodes - running - sum(other.size for other in kept if other.begin <= time < other.end)
-
-        times = [wanted.begin, *(other.begin for other in kept if wanted.begin < other.begin < wanted.end)]
-        return all(wanted.size <= free_at(time) for time in times)
 
     def earliest_hole(self, job, behind):
         """The earliest hole given all running jobs and other reservations, and whether the job can start in it now."""

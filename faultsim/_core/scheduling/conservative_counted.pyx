@@ -1,348 +1,235 @@
 """Conservative backfilling where any free nodes serve: every queued job has a reservation (model.md#conservative).
 
-The plan is a profile of free nodes, the running jobs held until their expected ends and every reservation counted.  A
-pass looks only at jobs that may move (reservations.pxd).  Nobody could when the last one ended, but where nodes have
-come back since, or were left by a job that moved: a job moves up where the nodes just before its reservation have
-become free, or it jumps into a gap that has grown (gaps.pxd).
-
-A pass that changes nothing costs nothing, else a sixteenth of a step for each waiting job and, for each that moves, the
-logarithm of the number of steps and the steps between its old place and its new one.  A disturbance costs the running
-jobs, and the waiting ones if a reservation no longer fits.
+The plan is a step function of free nodes: level[i] of them from at[i] until at[i + 1] (the last for ever), the running
+jobs held until their expected ends and every reservation counted; at[0] <= now.  A pass takes one job's reservation out
+after another, in queue order, and puts it at the earliest hole; after a disturbance all are dropped first.  No job can
+move to a hole that begins at or after `gained`: up to there nodes have come back, or were left by a job that moved,
+since the last sweep in which nothing could move.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memmove
 
-from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t, gaps_turn, gaps_want
-from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
-from faultsim._core.scheduling.profile cimport (
-    at_of, block_at, level_of, profile_add, profile_forget, profile_open, profile_reset, profile_t, spot_of, spot_t,
-    step_on,
-)
-from faultsim._core.scheduling.reservations cimport (
-    earlier_hole, first_hole, freed, is_marked, link, mark, plan_t, reserve, unlink, unmark,
-)
-from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
-from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
+from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport nobody_waits, sort_queue
+from faultsim._core.scheduling.least_free cimport change_t, most_changes, least_free
 from faultsim._core.tables.scheduler cimport promise_t
+from faultsim._core.state cimport end_if_started_at, promise_start, queue_t, sim_t, usable
+from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef struct plan_t:
+    double *begin            # of reservations, by job number; inf: none yet
+    double *end
+    double *at
+    int64_t *level
+    int32_t n, capacity      # steps
+    double gained
+    bint rebuild             # a disturbance since the last pass
+    double last_pass
+    change_t *changes        # scratch
 
 
-cdef extern from *:
-    int __builtin_ctzll(unsigned long long) noexcept nogil
-
-
-# ---------------------------------------------------------------------------------------------- disturbances
-
-cdef int held_until(plan_t *p, const sim_t *s, double *known, double end, int32_t nodes) noexcept nogil:
-    """Somebody has so many nodes until `end`, and not until `known`."""
-    cdef double was = known[0]
-    known[0] = end
-    if was < s.now:
-        was = s.now
-    if end < s.now:
-        end = s.now
-    if was < end:
-        return profile_add(&p.free, p, was, end, -nodes)
-    if end < was:
-        if profile_add(&p.free, p, end, was, nodes) < 0:
-            return NO_MEMORY
-        freed(p, s, end, was, nodes)
-    return OK
-
-
-cdef int follow(plan_t *p, sim_t *s) noexcept nogil:
-    """Let the profile know what has become of jobs that run and nodes that are down."""
-    cdef int64_t lost = <int64_t>s.nodes - s.free
-    cdef int32_t i, job, node, kept = 0
-    for i in range(s.releases.n):
-        job = s.releases.items[i].job
-        lost -= s.releases.items[i].nodes
-        if job >= 0:
-            if held_until(p, s, &p.held[job], s.releases.items[i].end, s.releases.items[i].nodes) < 0:
-                return NO_MEMORY
-            continue
-        node = -1 - job
-        if p.down[node] == -INFINITY:
-            p.outage[p.n_outages] = node
-            p.n_outages += 1
-        if held_until(p, s, &p.down[node], s.releases.items[i].end, 1) < 0:
-            return NO_MEMORY
-    for i in range(p.n_outages):
-        node = p.outage[i]
-        if s.trace.down[node]:
-            p.outage[kept] = node
-            kept += 1
-        else:
-            if held_until(p, s, &p.down[node], -INFINITY, 1) < 0:
-                return NO_MEMORY
-    p.n_outages = kept
-    if lost != p.lost:
-        if profile_add(&p.free, p, s.now, INFINITY, <int32_t>(p.lost - lost)) < 0:
-            return NO_MEMORY
-        if lost < p.lost:
-            freed(p, s, s.now, INFINITY, <int32_t>(p.lost - lost))
-        p.lost = lost
-    return OK
-
-
-cdef int32_t find_due(plan_t *p, sim_t *s) noexcept nogil:
-    """Marks who is due; p.list: who should have started before, taken out of the plan.  How many; < 0: a code."""
-    cdef profile_t *f = &p.free
-    cdef spot_t spot
-    cdef int32_t job, i, n = 0
-    spot.b = spot.i = 0
-    while at_of(f, spot) <= s.now:
-        job = block_at(f, spot.b).first[spot.i]
-        while job >= 0:
-            if p.begin[job] < s.now or p.begin[job] == p.last_pass:
-                p.list[n] = job
-                n += 1
-            else:
-                mark(p, job)
-            job = p.next[job]
-        if not step_on(f, &spot):
-            break
-    for i in range(n):
-        job = p.list[i]
-        unlink(p, job)
-        if profile_add(f, p, p.begin[job], p.end[job], s.need[job]) < 0:
-            return NO_MEMORY
-    return n
-
-
-cdef void drop(plan_t *p, int32_t job) noexcept nogil:
-    unlink(p, job)
-    p.begin[job] = INFINITY
-    mark(p, job)
-
-
-cdef bint within(plan_t *p, double begin, double end, int32_t need) noexcept nogil:
-    """Whether so many nodes are free in all of [begin, end), and at `begin`."""
-    cdef profile_t *f = &p.free
-    cdef spot_t spot = spot_of(f, begin)
-    while level_of(f, spot) >= need:
-        f.looked += 1
-        if not step_on(f, &spot) or at_of(f, spot) >= end:
-            return True
-    return False
-
-
-cdef int drop_what_is_broken(plan_t *p, sim_t *s) noexcept nogil:
-    """More is promised than will be there: those reservations stay, in queue order, that fit beside those before."""
-    cdef queue_t *q = &s.queue
-    cdef profile_t *f = &p.free
-    cdef double low = f.low_begin, high = f.low_end
-    cdef int32_t i, job, n = 0, broken = 0
-    for i in range(q.head, q.end):
-        job = q.job[i]
-        if (p.begin[job] < high and p.end[job] > low and p.begin[job] < p.end[job]
-                and not within(p, max(p.begin[job], low), min(p.end[job], high), 0)):
-            p.list[n] = job
-            n += 1
-    for i in range(n):
-        job = p.list[i]
-        if profile_add(f, p, p.begin[job], p.end[job], s.need[job]) < 0:
-            return NO_MEMORY
-    for i in range(n):
-        job = p.list[i]
-        if within(p, p.begin[job], p.end[job], s.need[job]):
-            if profile_add(f, p, p.begin[job], p.end[job], -s.need[job]) < 0:
-                return NO_MEMORY
-        else:
-            p.list[broken] = job
-            broken += 1
-    for i in range(broken):
-        job = p.list[i]
-        low = p.begin[job]
-        drop(p, job)
-        freed(p, s, low, p.end[job], s.need[job])
-    return OK
-
-
-cdef void drop_instants(plan_t *p, sim_t *s) noexcept nogil:
-    """Reservations of no length stay if there is room at their instant beside those before them in the queue."""
-    cdef queue_t *q = &s.queue
-    cdef int32_t i, k, job, other
-    cdef int64_t free
-    for i in range(q.head, q.end):
-        job = q.job[i]
-        if p.begin[job] == INFINITY or p.begin[job] != p.end[job]:
-            continue
-        free = level_of(&p.free, spot_of(&p.free, p.begin[job]))
-        for k in range(i + 1, q.end):
-            other = q.job[k]
-            if p.begin[other] <= p.begin[job] < p.end[other]:
-                free += s.need[other]
-        if free < s.need[job]:
-            drop(p, job)
-
-
-cdef int review(plan_t *p, sim_t *s, int32_t missed) noexcept nogil:
-    """After a disturbance (model.md#disturbances); the first `missed` jobs of p.list are moved to now."""
-    cdef int32_t i, job
-    p.free.low_begin, p.free.low_end = INFINITY, -INFINITY
-    if p.rebuild and follow(p, s) < 0:
-        return NO_MEMORY
-    for i in range(missed):
-        job = p.list[i]
-        mark(p, job)
-        if (link(p, job, s.now, end_if_started_at(s, job, s.now)) < 0
-                or profile_add(&p.free, p, s.now, p.end[job], -s.need[job]) < 0):
-            return NO_MEMORY
-    if p.free.low_begin < p.free.low_end and drop_what_is_broken(p, s) < 0:
-        return NO_MEMORY
-    if p.instants > 0:
-        drop_instants(p, s)
-    return OK
-
-
-# ---------------------------------------------------------------------------------------------- passes
-
-cdef int32_t next_marked(const plan_t *p, int32_t job, int32_t last) noexcept nogil:
-    """The first job from `job` up to `last` that is marked; -1: none."""
-    cdef int32_t word = job >> 6
-    cdef uint64_t bits = p.marked[word] & (~<uint64_t>0 << (job & 63))
-    while bits == 0:
-        word += 1
-        if word > last >> 6:
-            return -1
-        bits = p.marked[word]
-    job = 64 * word + __builtin_ctzll(bits)
-    return job if job <= last else -1
-
-
-cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
-    """The first place from `at` on of a job that does not come before, where the queue is in order of arrival."""
-    cdef int32_t low = at, high = q.end, mid
-    while low < high:
+cdef inline int32_t step_at(const plan_t *p, double t) noexcept nogil:
+    # Index of the step that holds at time t: the last one with at <= t.
+    cdef int32_t low = 0, high = p.n, mid
+    while high - low > 1:
         mid = (low + high) >> 1
-        if q.job[mid] < job:
-            low = mid + 1
+        if p.at[mid] <= t:
+            low = mid
         else:
             high = mid
     return low
 
 
-cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) noexcept nogil:
-    """The first place in [at, end) of a job that a gap may admit."""
-    cdef const int32_t *need = s.queue.need
-    cdef const float *least = s.queue.least
-    cdef gaps_t *gaps = &p.gaps
-    cdef int32_t tallest = gaps.tallest, k, may
-    cdef float longest = gaps.longest
-    while at < end:
-        if at + 16 <= end:
-            may = 0
-            for k in range(16):          # the compiler makes vectors of this
-                may |= (need[at + k] <= tallest) & (least[at + k] <= longest)
-            if not may:
-                at += 16
-                continue
-        for k in range(at, min(at + 16, end)):
-            if (need[k] <= tallest and least[k] <= longest
-                    and gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[k]], -INFINITY) != NULL):
-                return k
-        at += 16
-    return end
+cdef int32_t cut(plan_t *p, double t) noexcept nogil:
+    """Make `t` a step of its own; its index, or -1 without memory."""
+    cdef int32_t i = step_at(p, t), capacity
+    if p.at[i] == t:
+        return i
+    if p.n == p.capacity:
+        capacity = 2 * p.capacity
+        if (resize_block(p, &p.at, <size_t>capacity * sizeof(double)) < 0
+                or resize_block(p, &p.level, <size_t>capacity * sizeof(int64_t)) < 0):
+            return -1
+        p.capacity = capacity
+    i += 1
+    memmove(&p.at[i + 1], &p.at[i], <size_t>(p.n - i) * sizeof(double))
+    memmove(&p.level[i + 1], &p.level[i], <size_t>(p.n - i) * sizeof(int64_t))
+    p.at[i] = t
+    p.level[i] = p.level[i - 1]
+    p.n += 1
+    return i
 
 
-cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_number) noexcept nogil:
-    """The first place from `at` on of a job that may find an earlier hole, or is due; the end: none."""
-    cdef const queue_t *q = &s.queue
-    cdef int32_t end = q.end, found
-    if by_number:
-        found = next_marked(p, q.job[at], q.job[end - 1])
-        if found >= 0:
-            end = place_in(q, at, found)
-    else:
-        found = at
-        while found < end and not is_marked(p, q.job[found]):
-            found += 1
-        end = found
-    return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
+cdef inline void join(plan_t *p, int32_t i) noexcept nogil:
+    # Take step i out when it changes nothing.
+    if i > 0 and i < p.n and p.level[i] == p.level[i - 1]:
+        p.n -= 1
+        memmove(&p.at[i], &p.at[i + 1], <size_t>(p.n - i) * sizeof(double))
+        memmove(&p.level[i], &p.level[i + 1], <size_t>(p.n - i) * sizeof(int64_t))
 
 
-cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
-    cdef queue_t *q = &s.queue
-    cdef bint by_number = s.order.sort == NULL and q.key == NULL and q.entry == NULL
-    cdef int32_t at = q.head, keep = at, stays = at, job
-    cdef double begin
-    cdef int code
-    while at < q.end:
-        at = next_to_look_at(p, s, at, by_number)
-        if at >= q.end:
-            break
-        job = q.job[at]
-        at += 1
-        unmark(p, job)
-        begin = p.begin[job]
-        begin = first_hole(p, s, job) if begin == INFINITY else earlier_hole(p, s, job)
-        if begin < p.begin[job]:
-            if reserve(p, s, job, begin) < 0:
-                return NO_MEMORY
-            promise_start(s, job, begin)
-        if p.begin[job] == s.now and s.need[job] <= usable(s):
-            unlink(p, job)
-            p.begin[job] = INFINITY
-            code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - 1 - stays) > 0)
-            if code < 0:
-                return code
-            p.held[job] = s.expected[job]
-            keep = keep_range(q, keep, stays, at - 1)
-            stays = at
-    keep = keep_range(q, keep, stays, at)
-    close_gap(q, keep, at)
-    return OK
-
-
-cdef int schedule(void *state, void *sim) noexcept nogil:
-    cdef plan_t *p = <plan_t *>state
-    cdef sim_t *s = <sim_t *>sim
-    cdef int32_t missed
-    cdef int code = sort_queue(s)
-    if code < 0 or p.failed:
-        return code if code < 0 else NO_MEMORY
-    if not p.opened:
-        profile_reset(&p.free, s.now, s.nodes - s.kept_back)
-        p.opened = p.rebuild = True
-    missed = find_due(p, s)
-    if missed < 0 or profile_forget(&p.free, p, s.now) < 0:
+cdef int add(plan_t *p, double begin, double end, int64_t nodes) noexcept nogil:
+    """`nodes` more (or fewer) are free in [begin, end)."""
+    cdef int32_t i, j, k
+    if not begin < end:
+        return OK
+    i = cut(p, begin)
+    if i < 0:
         return NO_MEMORY
-    s.epoch += missed > 0
-    if p.rebuild or missed > 0 or (s.releases.n > 0 and s.releases.items[0].end <= s.now):
-        if review(p, s, missed) < 0:
-            return NO_MEMORY
-    p.rebuild = False
-    gaps_turn(&p.gaps)
-    gaps_want(&p.gaps, &s.queue.need[s.queue.head], &s.queue.least[s.queue.head], s.queue.end - s.queue.head)
-    code = sweep(p, s)
-    if code < 0:
-        return code
-    nobody_waits(&s.queue)
-    p.last_pass = s.now
+    j = cut(p, end)
+    if j < 0:
+        return NO_MEMORY
+    for k in range(i, j):
+        p.level[k] += nodes
+    join(p, j)
+    join(p, i)
     return OK
+
+
+cdef double hole(const plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil:
+    """Earliest time from now on and before `stop` at which `job` fits for all of its expected duration; inf: none.
+
+    What `job` itself has reserved is as good as free for it, so its own reservation need not be taken out first.
+    Nodes of a job that outlives its estimate count from now on, yet cannot be had now (model.md#overrun): such a
+    hole is at `now` and waits.
+    """
+    cdef int64_t need = s.need[job]
+    cdef double own = p.begin[job], t = s.now, end
+    cdef int32_t i, k
+    if not t < stop:
+        return INFINITY
+    i = step_at(p, t)
+    while True:
+        end = end_if_started_at(s, job, t)
+        if end > own:
+            end = own
+        k = i
+        while k < p.n and (k == i or p.at[k] < end) and p.level[k] >= need:
+            k += 1
+        if k == p.n or (k > i and p.at[k] >= end):
+            return t
+        i = k + 1
+        while i < p.n and p.level[i] < need:
+            i += 1
+        if i >= p.n or p.at[i] >= stop:
+            return INFINITY
+        t = p.at[i]
+
+
+cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
+    """The plan with the running jobs alone; the queue's reservations are dropped."""
+    cdef int32_t i
+    cdef int code
+    p.n = 1
+    p.at[0] = s.now
+    p.level[0] = usable(s)
+    for i in range(s.releases.n):
+        # What is expected "now" comes back from now on.
+        if s.releases.items[i].end <= s.now:
+            p.level[0] += s.releases.items[i].nodes
+        elif s.releases.items[i].end < INFINITY:
+            code = cut(p, s.releases.items[i].end)
+            if code < 0:
+                return NO_MEMORY
+            p.level[code] += s.releases.items[i].nodes
+    for i in range(s.queue.head, s.queue.end):
+        p.begin[s.queue.job[i]] = INFINITY
+    return OK
+
+
+cdef void forget_past(plan_t *p, double now) noexcept nogil:
+    cdef int32_t i = step_at(p, now)
+    if i > 0:
+        p.n -= i
+        memmove(p.at, &p.at[i], <size_t>p.n * sizeof(double))
+        memmove(p.level, &p.level[i], <size_t>p.n * sizeof(int64_t))
 
 
 cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
-    if s.expected[job] < s.now:
+    if s.expected[job] > s.now:
+        if s.expected[job] > p.gained:
+            p.gained = s.expected[job]
+        if add(p, s.now, s.expected[job], s.allocated[job]) < 0:
+            p.rebuild = True     # no memory now: the next pass builds the plan again, or fails there
+    elif s.expected[job] < s.now:
         p.rebuild = True         # it outlived its estimate: a disturbance
-    if p.opened and held_until(p, s, &p.held[job], -INFINITY, s.allocated[job]) < 0:
-        p.failed = True
 
 
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
-    mark(<plan_t *>state, job)
 
 
 cdef void disturbed(void *state) noexcept nogil:
     (<plan_t *>state).rebuild = True
+
+
+cdef int schedule(void *state, void *sim) noexcept nogil:
+    cdef plan_t *p = <plan_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef queue_t *q = &s.queue
+    cdef int32_t i, keep, job
+    cdef double begin, old, vacated = -INFINITY
+    cdef bint waits = False, upset = p.rebuild
+    cdef int code
+    code = sort_queue(s)
+    if code < 0:
+        return code
+    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
+        upset = True             # somebody outlives its estimate
+    if not upset:
+        for i in range(q.head, q.end):
+            begin = p.begin[q.job[i]]
+            if begin < s.now or begin == p.last_pass:
+                upset = True     # a reservation was missed
+                s.epoch += 1
+                break
+    if upset:
+        if rebuild(p, s) < 0:
+            return NO_MEMORY
+        p.gained = -INFINITY
+    else:
+        forget_past(p, s.now)
+    p.rebuild = False
+    keep = q.head
+    for i in range(q.head, q.end):
+        job = q.job[i]
+        old = p.begin[job]
+        # Only [now, gained) has become freer since no job could move: a better hole begins there.
+        begin = hole(p, s, job, old if old == INFINITY or old < p.gained else p.gained)
+        if begin < old:
+            if old != INFINITY:
+                if add(p, old, p.end[job], s.need[job]) < 0:
+                    return NO_MEMORY
+                # What it leaves may serve those behind it now and those before it in the next pass.
+                if p.end[job] > p.gained:
+                    p.gained = p.end[job]
+                if p.end[job] > vacated:
+                    vacated = p.end[job]
+            p.begin[job] = begin
+            p.end[job] = end_if_started_at(s, job, begin)
+            if add(p, begin, p.end[job], -<int64_t>s.need[job]) < 0:
+                return NO_MEMORY
+        begin = p.begin[job]
+        promise_start(s, job, begin)
+        if begin == s.now and s.need[job] <= usable(s):
+            code = start_job(s, job, s.need[job], NULL, waits)
+            if code < 0:
+                return code
+            continue
+        waits = True
+        q.job[keep] = job
+        keep += 1
+    p.gained = vacated
+    q.end = keep
+    nobody_waits(q)
+    p.last_pass = s.now
+    return OK
 
 
 cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
@@ -361,25 +248,18 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     cdef int32_t i
     s.scheduler.schedule, s.scheduler.spare = schedule, spare
     s.scheduler.released, s.scheduler.queued, s.scheduler.disturbed = released, queued, disturbed
-    profile_open(&p.free, p)
+    p.capacity = 256
     own_block(p, &p.begin, s.n, sizeof(double))
     own_block(p, &p.end, s.n, sizeof(double))
-    own_block(p, &p.held, s.n, sizeof(double))
-    own_block(p, &p.next, s.n, sizeof(int32_t))
-    own_block(p, &p.before, s.n, sizeof(int32_t))
-    own_block(p, &p.list, s.n, sizeof(int32_t))
-    own_block(p, &p.marked, s.n // 64 + 1, sizeof(uint64_t))
+    own_block(p, &p.at, p.capacity, sizeof(double))
+    own_block(p, &p.level, p.capacity, sizeof(int64_t))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
-    if s.track.on:
-        own_block(p, &p.down, s.nodes, sizeof(double))
-        own_block(p, &p.outage, s.nodes, sizeof(int32_t))
-        for i in range(s.nodes):
-            p.down[i] = -INFINITY
     for i in range(s.n):
         p.begin[i] = INFINITY
-        p.held[i] = -INFINITY
+    p.rebuild = True
+    p.gained = -INFINITY
     p.last_pass = -INFINITY
-    return open_scan(s)
+    return 0
 
 
 CONSERVATIVE = factory(open_conservative)

@@ -5,7 +5,7 @@ order (a new job has none), and puts it into the earliest hole given all others,
 """
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 
 from faultsim.reference.job import Job, expected_if_started
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
@@ -15,12 +15,13 @@ from faultsim.reference.torus.boxes import union
 
 def conservative(state: State, order: list[Job]) -> None:
     """One pass.  "Migration is tried after the sweep"."""
-    if is_disturbed(state):
-        review(state, order)
-    sweep(state, order)
+    rebuild = is_disturbed(state)
+    if rebuild:
+        state.reservations.clear()
+    sweep(state, order, compressing=not rebuild)
     if state.rules["migration"].in_pass(state, order):
-        review(state, order)
-        sweep(state, order)
+        state.reservations.clear()
+        sweep(state, order, compressing=False)
 
 
 def is_disturbed(state: State) -> bool:
@@ -37,29 +38,10 @@ def is_disturbed(state: State) -> bool:
     )
 
 
-def review(state: State, order: list[Job]) -> None:
-    """ "One whose time has passed, or was that of the last pass, is moved to now"; "A reservation is kept if it fits
-    beside the running jobs, the nodes that are down, and the reservations kept before it" (model.md#disturbances).
-    """
-    before = dict(state.reservations)
-    state.reservations.clear()
-    if state.table is not None:
-        return  # "on a torus all reservations are dropped and recomputed in queue order"
-    for job in order:
-        promise = before.get(job.index)
-        if promise is None:
-            continue
-        if promise.begin < state.now or promise.begin == state.last_pass:
-            end = reservation_end(state, job, state.now)
-            promise = Reservation(state.now, end, promise.size, promise.box)
-        if fits_on_cluster(state, promise):
-            state.reservations[job.index] = promise
-
-
-def sweep(state: State, order: list[Job]) -> None:
+def sweep(state: State, order: list[Job], compressing: bool) -> None:
     """Give every waiting job the earliest hole, in queue order; jobs whose hole is now start and leave `order`.
 
-    "A job that finds no hole at all [...] has no reservation until a pass finds one."
+    "A job that finds no hole at all [...] has no reservation until all are recomputed."
     """
     still_waiting: list[Job] = []
     for job in order:
@@ -114,25 +96,14 @@ def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | Non
     "the size fits at now into the nodes expected to be free and not reserved, including those that an overrun job
     should have released, and does not exceed the number actually free." (model.md#holes)
     """
-    plan = usage(state)
+    times, used = usage(state)
     for t in [state.now, *holes_to_try(state)]:
         end = reservation_end(state, job, t)
-        if most_used(plan, t, end) + job.size <= state.nodes - state.left_alone:
+        here = bisect_left(times, t)
+        over = max(bisect_left(times, end), here + 1)
+        if max(used[here:over]) + job.size <= state.nodes - state.left_alone:
             return Reservation(t, end, job.size), t == state.now and job.size <= state.open_to_start
     return None, False
-
-
-def fits_on_cluster(state: State, promise: Reservation) -> bool:
-    """ "if the nodes suffice all along (one of zero length needs room at its instant)"."""
-    used = most_used(usage(state), promise.begin, promise.end)
-    return used + promise.size <= state.nodes - state.left_alone
-
-
-def most_used(plan: tuple[list[float], list[int]], begin: float, end: float) -> int:
-    """The most nodes in use at any time from `begin`, itself included, until before `end`."""
-    times, used = plan
-    here = bisect_right(times, begin) - 1
-    return max(used[here : max(bisect_left(times, end), here + 1)])
 
 
 def usage(state: State) -> tuple[list[float], list[int]]:
@@ -177,16 +148,11 @@ def torus_hole(state: State, job: Job, first: bool) -> tuple[Reservation | None,
     if found is not None:
         return found, True
     for t in holes_to_try(state):
-        found = box_at(state, job, sizes, t, held_at(state, t))
+        running = union(other.mask for other in state.running if state.expected_end(other) > t)
+        found = box_at(state, job, sizes, t, running | state.down_mask(after=t))
         if found is not None:
             return found, False
     return None, False
-
-
-def held_at(state: State, t: float) -> int:
-    """What running jobs are expected to hold at t, and what is then down."""
-    running = union(other.mask for other in state.running if state.expected_end(other) > t)
-    return running | state.down_mask(after=t)
 
 
 def box_at(
