@@ -1,15 +1,12 @@
 """Failures on clusters of more and more nodes, which must be known by number then."""
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 import faultsim as fs
-from scaling.row import Row, cpu
+from scaling.row import DATA, Row, cpu
 
-DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "swf"
 NODES, JOBS = 80_640, 20_000
 #: Events stretched over so much more time that failures leave no long queue.
 STRETCH = 2.0

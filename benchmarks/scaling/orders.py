@@ -1,15 +1,11 @@
 """Queue orders that change with time, on logs that press harder and harder."""
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 import faultsim as fs
-from scaling.row import Row, cpu
-
-DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "swf"
+from scaling.row import DATA, Row, cpu
 
 
 @cache

@@ -1,12 +1,7 @@
 """record=True beside not recording, over CEA-Curie."""
 
-import os
-from pathlib import Path
-
 import faultsim as fs
-from scaling.row import Row, cpu
-
-DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).parents[3] / "shared" / "data") / "swf"
+from scaling.row import DATA, Row, cpu
 
 
 def measure(jobs):

@@ -1,9 +1,14 @@
 """A row of the scaling benchmark: the same run at four sizes and more, beside one that users compare it with."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+#: The public logs.
+DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "swf"
 
 #: An exponent up to which the cost counts as linear.
 LINEAR = 1.15

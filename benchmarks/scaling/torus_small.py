@@ -1,12 +1,7 @@
 """Placements on 4x4x8: EASY with the rule that leaves most free, beside FCFS, over SDSC-SP2 as Krevat has it."""
 
-import os
-from pathlib import Path
-
 import faultsim as fs
-from scaling.row import Row, cpu
-
-DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).parents[3] / "shared" / "data") / "swf"
+from scaling.row import DATA, Row, cpu
 
 
 def measure(jobs):
