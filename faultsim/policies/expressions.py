@@ -324,8 +324,9 @@ def _degree(node: Node, powers: int = MOST_POWERS) -> float | None:
     if operation in ("*", "/"):
         other = _degree(node.parts[1], powers)
         return None if other is None else degree + other if operation == "*" else degree - other
-    good = exponent is not None and powers > 0 and 0.25 <= abs(exponent) <= 4.0
-    return degree * exponent if exponent is not None and good else None
+    if exponent is None or powers == 0 or not 0.25 <= abs(exponent) <= 4.0:
+        return None
+    return degree * exponent
 
 
 def _number(node: Node) -> float | None:

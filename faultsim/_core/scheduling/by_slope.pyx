@@ -1,6 +1,6 @@
 """The first of a queue without sorting it; the contract is in by_slope.pxd."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 
 from faultsim._core.containers.memory cimport own_block
 from faultsim._core.scheduling.sorting cimport keyed_t, place_of, reorder, sorter_t
@@ -62,22 +62,6 @@ cdef inline int32_t next_near(const queue_t *q, double now, int32_t at, double l
     return at
 
 
-cdef int32_t first_place(sim_t *s) noexcept nogil:
-    cdef const queue_t *q = &s.queue
-    cdef double first = score_at(s, q.head), score
-    cdef int32_t at = q.head, block = q.head + 1, k
-    s.work.looked += q.end - q.head
-    while True:
-        block = next_near(q, s.now, block, as_good(first))
-        if block >= q.end:
-            return at
-        for k in range(block, min(block + BLOCK, q.end)):
-            score = score_at(s, k)
-            if before(s, k, score, at, first):
-                at, first = k, score
-        block += BLOCK
-
-
 cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) noexcept nogil:
     cdef const queue_t *q = &s.queue
     cdef double first = -1.0, score
@@ -93,6 +77,10 @@ cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) 
                 if at < 0 or before(s, k, score, at, first):
                     at, first = k, score
         block += BLOCK
+
+
+cdef int32_t first_place(sim_t *s) noexcept nogil:
+    return first_candidate(s, INT32_MAX, INT32_MAX, 0.0)
 
 
 cdef void add_place(choice_t *choice, const sim_t *s, int32_t place) noexcept nogil:
