@@ -203,8 +203,9 @@ cdef void _open_window(gains_t *g, const row_maps_t *l, const view_t *v, const b
     """Lay the lines around the piece out in a row."""
     cdef const torus_t *t = l.torus
     cdef uint64_t mask = 0
-    cdef int i, j, before, after, x, y
+    cdef int i, j, n, before, after, x, y
     cdef char *to
+    cdef const char *line
     for i in range(p.c):
         mask |= <uint64_t> 1 << (p.z + i if p.z + i < t.z else p.z + i - t.z)
     l.kernels.flood(g.flood, v.free, _repeat(mask, t.field), l.size, &g.steps)
@@ -224,10 +225,12 @@ cdef void _open_window(gains_t *g, const row_maps_t *l, const view_t *v, const b
     x = w.x
     for i in range(w.rows):
         to = <char *> &g.window[i * <long> w.wide_row]
-        y = w.y
-        for j in range(w.lines):
-            memcpy(to + j * l.line_bytes, <const char *> &g.flood[x * <long> l.row] + y * l.line_bytes, l.line_bytes)
-            y = y + 1 if y + 1 < t.y else 0
+        line = <const char *> &g.flood[x * <long> l.row]
+        j, y = 0, w.y
+        while j < w.lines:                              # a ring may be laid out twice
+            n = min(w.lines - j, t.y - y)
+            memcpy(to + j * l.line_bytes, line + y * l.line_bytes, n * l.line_bytes)
+            j, y = j + n, 0
         x = x + 1 if x + 1 < t.x else 0
 
 

@@ -92,23 +92,9 @@ FS_TARGET static long FS_NAME(fs_count)(const uint64_t *a, long n) {
 /* dst = the runs of free bits that meet the mask, in every line */
 FS_TARGET static void FS_NAME(fs_flood_runs)(uint64_t *FS_RESTRICT dst, const uint64_t *FS_RESTRICT free, uint64_t mask,
                                              long n, const fs_flood *FS_RESTRICT s) {
-    for (long i = 0; i < n; i++) dst[i] = free[i] & mask;
-    for (int j = 0; j < 2; j++) {
-        for (long i = 0; i < n; i++) {
-            uint64_t p = free[i], g = dst[i];
-            for (int m = 0; m < s->n; m++) {
-                const int k = s->k[m], back = s->back[m];
-                if (j) {
-                    g |= p & (((g << k) & s->up[m]) | ((g >> back) & s->up_ring[m]));
-                    p &= ((p << k) & s->up[m]) | ((p >> back) & s->up_ring[m]);
-                } else {
-                    g |= p & (((g >> k) & s->down[m]) | ((g << back) & s->down_ring[m]));
-                    p &= ((p >> k) & s->down[m]) | ((p << back) & s->down_ring[m]);
-                }
-            }
-            dst[i] = g;
-        }
-    }
+#define FS_LOOP(N, W) for (long i = 0; i < n; i++) dst[i] = fs_fill(free[i], mask, s, N);
+    FS_CASES(FS_LOOP, 0)
+#undef FS_LOOP
 }
 
 /* the largest box of a machine of 8 words; see row_octet.h */
