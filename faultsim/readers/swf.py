@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim._core.number_lines import parse_block
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.readers.input_lines import Lines, shown, stem
-from faultsim.readers.number_tables import PAD, parse_block
 
 _WIDTH = len(FIELDS)
 _WANTED = ("id", "submit", "runtime", "allocated", "requested", "requested_time", "user")
@@ -143,7 +143,7 @@ def _refuse_other_formats(block: bytes, name: str) -> None:
 
 def _parse(block: bytes, wanted: tuple[str, ...]) -> _Table | None:
     """The fast path: every line a job line as it should be, or None."""
-    columns = parse_block(PAD + block, tuple(map(FIELDS.index, wanted)), _WIDTH)
+    columns = parse_block(block, tuple(map(FIELDS.index, wanted)), _WIDTH)
     if columns is None:
         return None
     table = dict(zip(wanted, columns, strict=True))

@@ -1,0 +1,183 @@
+"""Lines of numbers as columns: each byte of a block is looked at once.
+
+What it accepts, and what it makes of it, are those of faultsim/reference/number_lines.py.
+"""
+
+from cpython.conversion cimport PyOS_string_to_double
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memchr, memset
+
+import numpy as np
+
+cdef enum:
+    MAX_FIELDS = 64     # of a line that can be asked for; further ones are checked and left out
+    MAX_DIGITS = 16     # of a whole number that becomes an int64
+    EXACT_DIGITS = 15   # a double holds any whole number of so many
+    EXACT_POWER = 22    # and so high a power of ten; one divided by the other is the double that is nearest
+
+cdef double[EXACT_POWER + 1] POWERS
+POWERS[:] = [float(10**k) for k in range(EXACT_POWER + 1)]
+
+cdef struct columns_t:
+    int64_t rows                # lines
+    int width                   # least number of fields of a line
+    int[MAX_FIELDS] column      # of a field; -1 if it is not wanted
+    bint[MAX_FIELDS] fraction   # whether a value of the column is anything but a short whole number
+    int64_t *whole              # [column * rows + line], where the column has no fraction
+    double *number              # the same, always
+
+
+cdef inline bint is_gap(unsigned char c) noexcept nogil:
+    return c == 32 or c == 9 or c == 13
+
+
+cdef inline const unsigned char *digits_end(const unsigned char *p, uint64_t *value) noexcept nogil:
+    """Past the digits at p; `value` goes on with them, and wraps around if they are too many."""
+    cdef uint64_t sum = value[0]
+    cdef unsigned char digit = p[0] - 48
+    while digit <= 9:
+        sum = sum * 10 + digit
+        p += 1
+        digit = p[0] - 48
+    value[0] = sum
+    return p
+
+
+cdef inline const unsigned char *parse_field(columns_t *t, const unsigned char *p, int64_t at, int column) except NULL:
+    """Past the number that begins at p, or p where none does; its value is the one of a column and line."""
+    cdef const unsigned char *begin = p
+    cdef bint negative = p[0] == 45
+    p += negative
+    cdef const unsigned char *first = p
+    cdef char *end
+    cdef uint64_t value = 0
+    cdef Py_ssize_t digits, decimals
+    cdef double number
+    p = digits_end(p, &value)
+    digits = p - first
+    if p[0] != 46 and 0 < digits <= MAX_DIGITS:
+        t.whole[at] = -<int64_t>value if negative else <int64_t>value
+        number = <double>value
+    else:
+        decimals = 0
+        if p[0] == 46:
+            first = p + 1
+            p = digits_end(first, &value)
+            decimals = p - first
+            digits += decimals
+        if digits == 0:
+            return begin
+        t.fraction[column] = True
+        if digits <= EXACT_DIGITS and decimals <= EXACT_POWER:
+            number = <double>value / POWERS[decimals]
+        else:
+            number = PyOS_string_to_double(<const char *>begin + negative, &end, NULL)
+    t.number[at] = -number if negative else number
+    return p
+
+
+cdef inline const unsigned char *skip_field(const unsigned char *p) noexcept nogil:
+    """Past the number that begins at p, or p where none does."""
+    cdef const unsigned char *begin = p
+    p += p[0] == 45
+    cdef const unsigned char *first = p
+    while <unsigned char>(p[0] - 48) <= 9:
+        p += 1
+    if p[0] == 46:
+        p += 1
+        first += 1
+        while <unsigned char>(p[0] - 48) <= 9:
+            p += 1
+    return begin if p == first else p
+
+
+cdef int64_t count_lines(const unsigned char *p, const unsigned char *end) noexcept nogil:
+    """Line ends; bytes.count looks at each byte by itself."""
+    cdef int64_t lines = 0
+    while p < end:
+        p = <const unsigned char *>memchr(p, 10, end - p) + 1   # the block ends in one
+        lines += 1
+    return lines
+
+
+cdef bint parse_lines(columns_t *t, const unsigned char *p) except -1:
+    """Whether all lines, the last of which ends, too, are as they should be."""
+    cdef const unsigned char *begin
+    cdef int fields = -1, field, column
+    cdef int64_t line, rows = t.rows
+    for line in range(rows):
+        field = 0
+        while True:
+            while is_gap(p[0]):
+                p += 1
+            if p[0] == 10:
+                break
+            begin = p
+            column = t.column[field] if field < MAX_FIELDS else -1
+            p = skip_field(p) if column < 0 else parse_field(t, p, column * rows + line, column)
+            if p == begin or p[0] != 10 and not is_gap(p[0]):
+                return False
+            field += 1
+        p += 1
+        if fields != field:
+            if fields >= 0 or field < t.width:
+                return False
+            fields = field
+    return True
+
+
+def parse_block(bytes block not None, wanted, int width):
+    """Some columns of a block of lines of numbers.
+
+    Parameters
+    ----------
+    block : bytes
+        Lines, each of the same number of fields, none blank.
+    wanted : sequence of int
+        Fields to return, counted from 0, each below `width`.
+    width : int
+        Least number of fields of a line, at most 64.
+
+    Returns
+    -------
+    list of numpy.ndarray, or None
+        A column each, int64 if all its values are whole numbers of at most 16 digits written without a point, else
+        float64.  None if a line is out of the ordinary, without saying which.
+
+    Raises
+    ------
+    ValueError
+        A wanted field that is not below `width`, or `width` not in 1..64.
+
+    Examples
+    --------
+    >>> parse_block(b"1 10 -1\\n2 20.5 -1\\n", [0, 1], 3)
+    [array([1, 2]), array([10. , 20.5])]
+    >>> parse_block(b"1 10 -1\\n2 many -1\\n", [0, 1], 3) is None
+    True
+    """
+    if not 1 <= width <= MAX_FIELDS or any(not 0 <= field < width for field in wanted):
+        raise ValueError(f"fields {list(wanted)} of {width}: expected fields below a width of 1 to {MAX_FIELDS}")
+    if not block.endswith(b"\n"):
+        block += b"\n"
+    cdef columns_t t
+    memset(&t, 0, sizeof(t))
+    cdef const unsigned char *text = block
+    t.width, t.rows = width, count_lines(text, text + len(block))
+    cdef int field, n = 0
+    for field in range(MAX_FIELDS):
+        t.column[field] = -1
+    for field in wanted:
+        if t.column[field] < 0:
+            t.column[field] = n
+            n += 1
+    if n == 0:
+        raise ValueError("no fields are wanted")
+    whole, number = np.empty((n, t.rows), np.int64), np.empty((n, t.rows), np.float64)
+    cdef int64_t[:, ::1] whole_view = whole
+    cdef double[:, ::1] number_view = number
+    t.whole, t.number = &whole_view[0, 0], &number_view[0, 0]
+    if not parse_lines(&t, text):
+        return None
+    columns = [t.column[<int>field] for field in wanted]
+    return [(number if t.fraction[<int>column] else whole)[column].copy() for column in columns]
