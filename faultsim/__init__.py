@@ -8,11 +8,15 @@ from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
 from faultsim.readers.fta import read_fta
+from faultsim.readers.jobs import read_jobs
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.sacct import read_sacct
+from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
 from faultsim.readers.table import READERS
+from faultsim.readers.titan import read_titan
 from faultsim.readers.wfcommons import read_wfcommons
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
@@ -230,10 +234,14 @@ __all__ = [
     "read_dax",
     "read_failures",
     "read_fta",
+    "read_jobs",
     "read_lanl",
+    "read_sacct",
+    "read_stepfun",
     "read_stg",
     "read_sweep",
     "read_swf",
+    "read_titan",
     "read_wfcommons",
     "rerun",
     "simulate",

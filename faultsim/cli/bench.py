@@ -9,11 +9,11 @@ faultsim bench knapsack       items x capacity/s of the knapsack
 import argparse
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import faultsim as fs
 from faultsim.cli.inputs import builtin
+from faultsim.cli.log_files import read_log
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.data.workload import Workload
@@ -39,7 +39,7 @@ def _print(args: argparse.Namespace, what: str, rows: list[dict[str, Any]]) -> i
 def _engine_log(args: argparse.Namespace) -> tuple[Workload, str]:
     """The log to run: --log, else the SDSC log in --data or FAULTSIM_DATA, else the built-in stand-in."""
     if args.log:
-        return fs.read_swf(args.log), str(args.log)
+        return read_log(args.log)
     from faultsim.reproduce.krevat2002.inputs import find_log
 
     folder = args.data or os.environ.get("FAULTSIM_DATA")
@@ -53,7 +53,7 @@ def _engine_log(args: argparse.Namespace) -> tuple[Workload, str]:
 
 def _engine(parser: Parser, argv: Sequence[str]) -> int:
     _common(parser)
-    parser.add_argument("--log", type=Path, metavar="LOG", help="job log to run")
+    parser.add_argument("--log", metavar="LOG", help="job log to run, as in 'faultsim run'")
     parser.add_argument("--data", metavar="DIR", help="folder that holds the SDSC log (else FAULTSIM_DATA)")
     parser.add_argument("--head", type=int, metavar="N", help="only the first N jobs")
     parser.add_argument("--repeat", type=int, default=3, metavar="K", help="best of K (default 3)")

@@ -4,6 +4,7 @@ import argparse
 from typing import NamedTuple
 
 import faultsim as fs
+from faultsim.cli.log_files import HELP, read_log
 from faultsim.cli.parser import hint
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -33,14 +34,13 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
             "log",
             nargs="?",
             metavar="LOG",
-            help="job log in Standard Workload Format: .swf, .swf.gz, .xz, .bz2, or - for standard "
-            "input; without it a built-in synthetic log is used",
+            help=f"{HELP}; without it a built-in synthetic log is used",
         )
         parser.add_argument(
             "--columns",
             metavar="NAMES",
-            help="fields of LOG to keep as further columns, for orders that name them and for --csv: "
-            f"{', '.join(FURTHER)}; with commas",
+            help="further columns of LOG to keep, for orders that name them and for --csv, with commas; of an SWF: "
+            f"{', '.join(FURTHER)} (default: of an SWF none; see fs.read_jobs and fs.read_sacct)",
         )
     group = parser.add_argument_group("built-in log (when LOG is not given)")
     group.add_argument(
@@ -81,10 +81,10 @@ def open_log(args: argparse.Namespace) -> Source:
     if args.log is not None:
         if args.synthetic is not None:
             raise OptionError(f"--synthetic {args.synthetic}: a LOG is given too ({args.log}); give one of the two")
-        log = fs.read_swf(args.log, columns=[name.strip() for name in (args.columns or "").split(",") if name.strip()])
+        log, path = read_log(args.log, args.columns)
         if args.jobs is not None:
             raise OptionError("--jobs is for the built-in log; use --head N for the first N jobs of a file")
-        return Source(log, "standard input" if args.log == "-" else args.log, False)
+        return Source(log, "standard input" if path == "-" else path, False)
     if args.columns is not None:
         raise OptionError("--columns is for the fields of a LOG; the built-in log has none")
     kind = args.synthetic or DEFAULT_KIND

@@ -2,20 +2,23 @@
 
 faultsim log summary [LOG]            counts, span, offered load, sizes and work (with --nodes: Krevat's Table 1)
 faultsim log head [LOG] [-n 10]       the first jobs
-faultsim log convert LOG OUT          to .swf (.gz, .xz, .bz2) or .csv, on the way cut, scaled or loaded
+faultsim log convert LOG OUT          to .swf, .csv (.gz, .xz, .bz2) or .parquet, on the way cut, scaled or loaded
 faultsim log generate KIND OUT        a synthetic log
 """
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 
 import faultsim as fs
 from faultsim.cli.inputs import DEFAULT_JOBS, DEFAULT_NODES, KINDS, add_log_arguments, builtin, open_log
+from faultsim.cli.log_files import HELP, read_log
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+
+_COMPRESSED = ("", ".gz", ".xz", ".bz2")
+_OUT = ".swf, .csv (either with .gz, .xz or .bz2 after it) or .parquet"
 
 
 def _change_arguments(parser: Parser) -> None:
@@ -84,26 +87,23 @@ def _head(parser: Parser, argv: Sequence[str]) -> int:
 
 def _write(log: Workload, path: str) -> None:
     name = path.lower()
-    if name.endswith(".csv"):
-        import csv
-
-        columns = {key: values.tolist() for key, values in log.columns.items()}
-        with Path(path).open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(columns)
-            writer.writerows(zip(*columns.values(), strict=True))
-    elif any(name.endswith(".swf" + end) for end in ("", ".gz", ".xz", ".bz2")):
+    if any(name.endswith(".csv" + end) for end in _COMPRESSED):
+        log.write_csv(path)
+    elif name.endswith((".parquet", ".pq")):
+        log.write_parquet(path)
+    elif any(name.endswith(".swf" + end) for end in _COMPRESSED):
         log.write_swf(path)
     else:
-        raise OptionError(f"{path}: unknown kind of file; write .swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+        raise OptionError(f"{path}: unknown kind of file; write {_OUT}")
 
 
 def _convert(parser: Parser, argv: Sequence[str]) -> int:
-    parser.add_argument("log", metavar="LOG", help="job log to read, or - for standard input")
-    parser.add_argument("out", metavar="OUT", help=".swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+    parser.add_argument("log", metavar="LOG", help=HELP)
+    parser.add_argument("out", metavar="OUT", help=_OUT)
+    parser.add_argument("--columns", metavar="NAMES", help="further columns to keep, with commas")
     _change_arguments(parser)
     args = parser.parse_args(argv)
-    log = _changed(fs.read_swf(args.log), args)
+    log = _changed(read_log(args.log, args.columns)[0], args)
     _write(log, args.out)
     print(f"{args.out}: {len(log):,} jobs")
     return 0
@@ -111,7 +111,7 @@ def _convert(parser: Parser, argv: Sequence[str]) -> int:
 
 def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("kind", metavar="KIND", help="; ".join(f"{name}: {text}" for name, text in KINDS.items()))
-    parser.add_argument("out", metavar="OUT", help=".swf, .swf.gz, .swf.xz, .swf.bz2 or .csv")
+    parser.add_argument("out", metavar="OUT", help=_OUT)
     parser.add_argument("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help=f"default {DEFAULT_JOBS:,}")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
     args = parser.parse_args(argv)

@@ -41,7 +41,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: error: {one_line(message)} (see '{self.explained_by or self.prog} --help')\n")
 
     def parse_args(self, args: Any = None, namespace: object = None) -> Any:
-        parsed, extra = self.parse_known_args(args, namespace)
+        # "-:csv" is standard input and its format; a space before it tells argparse that it is no option.
+        given = [f" {arg}" if str(arg).startswith("-:") else arg for arg in (sys.argv[1:] if args is None else args)]
+        parsed, extra = self.parse_known_args(given, namespace)
         if extra:
             options = [name for name in self._option_string_actions if name.startswith("--")]
             near = hint(extra[0].partition("=")[0], options) if extra[0].startswith("-") else ""

@@ -1,8 +1,6 @@
 """The failures of ``faultsim run``: a file of any format, or synthetic ones, as one word with options after a colon."""
 
-import os
-
-from faultsim.checks import did_you_mean
+from faultsim.cli.file_words import parted
 from faultsim.cli.parser import Parser
 from faultsim.cli.traces import (
     FORMATS,
@@ -14,7 +12,7 @@ from faultsim.cli.traces import (
     read_trace,
 )
 from faultsim.data.workload import Workload
-from faultsim.errors import InputError, OptionError
+from faultsim.errors import InputError
 
 MAPPINGS = ("modulo", "permute", "drop")
 _SYNTHETIC = "synthetic"
@@ -39,7 +37,8 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
     """
     if text.partition(":")[0] == _SYNTHETIC:
         return _made_up(text.partition(":")[2], log, nodes, seed)
-    path, kind, options = _parted(text)
+    path, kind, words = parted(text, FORMATS, "--failures ")
+    options = _arguments(words)
     parser = Parser(prog="faultsim run --failures", add_help=False)
     parser.explained_by = "faultsim failures summary"
     add_format_arguments(parser)
@@ -57,19 +56,6 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
     left_out = sum(trace.dropped.values())
     counted = f"{len(trace):,} failures" + (f"; {left_out:,} records left out" if left_out else "")
     return TraceSource(trace, f"{where} ({counted})", False)
-
-
-def _parted(text: str) -> tuple[str, str, list[str]]:
-    """Path, format and options; the text after the last colon is a format or options only if it looks like one."""
-    path, colon, rest = text.rpartition(":")
-    words = [word.strip() for word in rest.split(",")]
-    if colon and os.path.isfile(path) and not os.path.exists(text) and words[0] not in FORMATS and "=" not in words[0]:
-        hint = did_you_mean(words[0], FORMATS)
-        raise OptionError(f"--failures {text}: unknown format {words[0]!r}{hint}; known: {', '.join(FORMATS)}")
-    if not colon or os.path.exists(text) or not (words[0] in FORMATS or "=" in words[0]):
-        return text, "", []
-    kind = words.pop(0) if words[0] in FORMATS else ""
-    return path, kind, _arguments(words)
 
 
 def _arguments(words: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ import argparse
 from typing import Any, NamedTuple
 
 import faultsim as fs
+from faultsim.cli.file_words import moment
 from faultsim.cli.parser import hint
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
@@ -49,18 +50,26 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reading")
     formats = "; ".join(f"{name}: {row.summary}" for name, row in FORMATS.items())
     group.add_argument("--format", choices=FORMATS, help=f"{formats} (default: told by the first line)")
-    group.add_argument("--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (not csv)")
-    group.add_argument("--end", metavar="DATE", help="before this moment (not csv)")
+    group.add_argument(
+        "--begin", metavar="DATE", help="from this moment on, which becomes 0 s: 2001-01-31 (lanl, fta, ras, titan)"
+    )
+    group.add_argument("--end", metavar="DATE", help="before this moment (lanl, fta, ras, titan)")
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
     group.add_argument("--min-downtime", type=float, metavar="S", help="fta: omit shorter outages")
-    group.add_argument("--level", choices=("midplane", "node"), help="ras: what fails (default midplane)")
+    group.add_argument(
+        "--level", metavar="WHAT", help="what fails: ras: midplane (default) or node; titan: router (default) or node"
+    )
     group.add_argument(
         "--gap", type=float, metavar="S", help="ras: messages this close count as one failure (default 600)"
     )
-    group.add_argument("--kinds", choices=("hardware", "all"), help="ras: which messages (default hardware)")
-    group.add_argument("--downtime", type=float, metavar="S", help="ras: down time of each failure (default 0)")
+    group.add_argument(
+        "--kinds",
+        metavar="WHICH",
+        help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb",
+    )
+    group.add_argument("--downtime", type=float, metavar="S", help="ras, titan: down time of each failure (default 0)")
     group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
 
 
@@ -75,7 +84,7 @@ def read_trace(path: str, args: argparse.Namespace) -> FailureTrace:
         if name not in reader.options:
             takers = " and ".join(row.name for row in FORMATS.values() if name in row.options)
             raise OptionError(f"--{name.replace('_', '-')} is for {takers}; {path} is read as {reader.name}")
-        options[name] = _moment(value) if name in ("begin", "end") else value
+        options[name] = moment(value) if name in ("begin", "end") else value
     return reader.read(path, **options)
 
 
@@ -84,13 +93,6 @@ def refuse_reading(args: argparse.Namespace) -> None:
     for name in ("format", *_READING):
         if getattr(args, name) is not None:
             raise OptionError(f"--{name.replace('_', '-')} is for reading a TRACE, and none is given")
-
-
-def _moment(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:

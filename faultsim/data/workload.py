@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.further import check_together
 from faultsim.data.job_table import JobTable
@@ -227,6 +228,38 @@ class Workload(JobTable):
         }
         fields |= {name: self.columns[name] for name in self.further if name in FIELDS}
         write_rows(path, fields, self._new_comments())
+
+    def write_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write all columns as text (``.gz``, ``.xz``, ``.bz2`` compressed, "-" for standard output).
+
+        `faultsim.read_jobs` returns an equal workload, if no id and no further column is text that reads as numbers.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[0], runtime=[2.5], size=[4], columns={"queue": ["long"]}).write_csv("-")
+        id,submit,runtime,estimate,size,user,queue
+        1,0.0,2.5,-1.0,4,-1,long
+        """
+        write_csv(path, self._columns)
+
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write all columns as a Parquet file (needs pyarrow), of which `faultsim.read_jobs` returns an equal workload.
+
+        Raises
+        ------
+        MissingExtraError
+            Without pyarrow.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0], runtime=[2.5], size=[4], columns={"queue": ["long"]})
+        >>> log.write_parquet("log.parquet")
+        >>> fs.read_jobs("log.parquet") == log
+        True
+        """
+        write_parquet(path, self._columns, "write_parquet")
 
     def _new_comments(self) -> list[str]:
         counts = [f"; MaxJobs: {len(self)}", f"; MaxRecords: {len(self)}"]

@@ -16,12 +16,18 @@ from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
 from faultsim.readers.fta import read_fta
 from faultsim.readers.input_lines import Lines
+from faultsim.readers.jobs import read_jobs
 from faultsim.readers.lanl import read_lanl
+from faultsim.readers.sacct import read_sacct
+from faultsim.readers.stepfun import read_stepfun
 from faultsim.readers.stg import read_stg
 from faultsim.readers.swf import read_swf
+from faultsim.readers.titan import read_titan
 from faultsim.readers.wfcommons import read_wfcommons
 
 _WORDS = {Workload: "job log", FailureTrace: "failure trace", Workflow: "workflow"}
+# A name, then a separator: no job line of an SWF, nor a ";" comment, begins so.
+_NAMES_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[\"A-Za-z_][^,;\t|<>{}]*[,;\t|]")
 _RAS_LINE = re.compile(rb"(\S+ \d+ \S+ \S+ )?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d\.\d+ ")
 
 
@@ -68,7 +74,23 @@ class Reader(Generic[Data]):
 
 #: Every format; of those that a first line fits, the last is meant.
 READERS: tuple[Reader[Any], ...] = (
-    Reader(Workload, "swf", read_swf, ".swf", "Standard Workload Format"),
+    Reader(Workload, "swf", read_swf, ".swf", "Standard Workload Format", lambda line: True),
+    Reader(
+        Workload,
+        "csv",
+        read_jobs,
+        ".csv, .parquet",
+        "CSV or Parquet with named columns",
+        lambda line: line.startswith(b"PAR1") or _NAMES_LINE.match(line) is not None,
+    ),
+    Reader(
+        Workload,
+        "sacct",
+        read_sacct,
+        ".txt",
+        "what sacct --parsable2 of Slurm prints",
+        lambda line: b"|" in line and b"JobID" in line.split(b"|"),
+    ),
     Reader(
         FailureTrace,
         "csv",
@@ -101,6 +123,22 @@ READERS: tuple[Reader[Any], ...] = (
         "messages of a Blue Gene/L",
         lambda line: _RAS_LINE.match(line) is not None,
     ),
+    Reader(
+        FailureTrace,
+        "titan",
+        read_titan,
+        ".csv",
+        "gc_full.csv, the history of the GPUs of Titan",
+        lambda line: line == b"SN,location,insert,remove,duration,out,event",
+    ),
+    Reader(
+        FailureTrace,
+        "stepfun",
+        read_stepfun,
+        ".json",
+        "fault_trace.json of InfiniteHBD-Trace, StepFun",
+        lambda line: line.startswith(b"["),
+    ),
     Reader(Workflow, "wfcommons", read_wfcommons, ".json", "WfCommons (WfFormat 1.5)"),
     Reader(Workflow, "dax", read_dax, ".dax", "Pegasus (DAX)"),
     Reader(Workflow, "stg", read_stg, ".stg", "Standard Task Graph Set"),
@@ -113,7 +151,7 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
     Examples
     --------
     >>> list(readers_of(FailureTrace))
-    ['csv', 'lanl', 'fta', 'ras']
+    ['csv', 'lanl', 'fta', 'ras', 'titan', 'stepfun']
     """
     return {row.name: row for row in READERS if row.gives is gives}
 

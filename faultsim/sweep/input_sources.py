@@ -13,8 +13,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.readers.krevat import krevat_span
-from faultsim.readers.swf import read_swf
-from faultsim.readers.table import readers_of
+from faultsim.readers.table import detect, readers_of
 
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
@@ -56,7 +55,8 @@ def log_source(given: object, folder: Path) -> Any:
     Parameters
     ----------
     given : str or mapping
-        A path; ``{"file": path, "krevat": "nasa" or "sdsc", "columns": [name, ...]}``, columns as in `read_swf`;
+        A path; ``{"file": path, "format": name, "krevat": "nasa" or "sdsc", option: ...}`` with the options of the
+        format's reader, such as ``"columns": [name, ...]`` (by default the format is told by the first line);
         ``{"synthetic": name, "jobs": n, parameter: ...}``.
     folder : Path
         Folder that paths are relative to.
@@ -72,9 +72,12 @@ def log_source(given: object, folder: Path) -> Any:
             f'a log is a path, {{ file = "..." }} or {{ synthetic = "nasa_like", jobs = 1000 }}, got {given!r:.60}'
         )
     if "file" in table:
-        path, span, columns = table.pop("file"), table.pop("krevat", None), table.pop("columns", ())
-        _refuse_rest(table, ("file", "krevat", "columns"))
-        log = read_swf(folder / path, columns=columns)
+        path, span, formats = folder / table.pop("file"), table.pop("krevat", None), readers_of(Workload)
+        said = table.pop("format", None)
+        reader = detect(path, Workload) if said is None else formats[checks.choice("format", said, formats)]
+        known = list(reader.options)
+        _refuse_rest(table, ("file", "format", "krevat", *known), known)
+        log = reader.read(path, **table)
         return log if span is None else krevat_span(log, checks.choice("span", span, ("nasa", "sdsc")))
     name = checks.choice("synthetic log", _folded(table.pop("synthetic")), LOGS)
     jobs = checks.whole("jobs", table.pop("jobs", 10_000), low=1)
