@@ -34,6 +34,7 @@ from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.traces import TraceSource
+from faultsim.data.column_files import write_csv
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, parse_machine
@@ -109,16 +110,6 @@ def _default_machine(log: Workload) -> Cluster:
     if nodes:
         return fs.Cluster(int(nodes))
     return fs.Cluster(max(DEFAULT_NODES, int(log.size.max()) if len(log) else 1))
-
-
-def _write_csv(result: Result, path: str) -> None:
-    import csv
-
-    columns = {name: column.tolist() for name, column in result.jobs.items()}
-    with Path(path).open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -210,7 +201,7 @@ def _write(result: Result, args: argparse.Namespace) -> list[str]:
         result.save(args.save)
         written.append(args.save)
     if args.csv:
-        _write_csv(result, args.csv)
+        write_csv(args.csv, result.jobs)
         written.append(args.csv)
     if args.gantt:
         from faultsim.plot import plot_gantt, save

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.text_files import write_text
+from faultsim.data.whole_files import whole_file
 
 
 def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]]) -> None:
@@ -36,4 +37,5 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]])
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]], what: str) -> None:
     """A Parquet file, all types kept; `what` says in an error what needs pyarrow."""
     arrow, parquet = checks.extra("pyarrow", "arrow", what), checks.extra("pyarrow.parquet", "arrow", what)
-    parquet.write_table(arrow.table(dict(columns)), os.fspath(path))
+    with whole_file(path) as file:
+        parquet.write_table(arrow.table(dict(columns)), file)

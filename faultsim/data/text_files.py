@@ -12,6 +12,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from faultsim.data.whole_files import whole_file
+
 # No time stamp in a .gz: the same content gives the same bytes.
 _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": lambda data: gzip.compress(data, 6, mtime=0),
@@ -38,6 +40,8 @@ def shortest(values: NDArray[Any]) -> list[str]:
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file: ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output.
 
+    It is written whole or not at all.
+
     Raises
     ------
     OSError
@@ -54,5 +58,5 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
         return
     data = text.encode("utf-8", "surrogateescape")
     compress = _COMPRESS.get(os.path.splitext(name)[1].lower())
-    with open(name, "wb") as file:
+    with whole_file(name) as file:
         file.write(compress(data) if compress else data)

@@ -4,6 +4,7 @@ import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from faultsim.data.whole_files import whole_file
 from faultsim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
@@ -133,4 +134,5 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     whole: Any = figure if hasattr(figure, "savefig") else figure.figure
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)
-    whole.savefig(name, metadata=metadata)
+    with whole_file(name) as file:
+        whole.savefig(file, format=end[1:], metadata=metadata)

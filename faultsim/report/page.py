@@ -4,7 +4,6 @@ All text is escaped; a content security policy lets only the page's own script r
 """
 
 import base64
-import errno
 import hashlib
 import math
 import os
@@ -13,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Protocol
 
+from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
 from faultsim.version import __version__
 
@@ -269,16 +268,7 @@ class Page:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it appears complete or not at all."""
-        target = Path(path)
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-        part = target.with_name(target.name + ".part")
-        try:
-            part.write_text(self.html(), encoding="utf-8", newline="\n")
-            part.replace(target)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        write_text(path, self.html())
 
 
 @cache

@@ -4,8 +4,6 @@ import csv
 import io
 import json
 import os
-import sys
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -19,6 +17,8 @@ from faultsim.data.columns import JOBS, WORKLOAD
 from faultsim.data.event_kinds import JobState
 from faultsim.data.further import further_names
 from faultsim.data.swf_format import FIELDS, write_rows
+from faultsim.data.text_files import write_text
+from faultsim.data.whole_files import whole_file
 from faultsim.errors import InputError
 from faultsim.results.held import Held
 from faultsim.results.provenance import SCHEMA, Record
@@ -30,19 +30,10 @@ _KIND = "faultsim result"
 def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | Held], facts: dict[str, Any]) -> None:
     """Write arrays and facts to one .npz; the file is moved into place once it is complete."""
     document = json.dumps({"kind": _KIND, "schema": SCHEMA, **facts}, allow_nan=True).encode()
-    target = os.fspath(path)
-    folder = os.path.dirname(target) or "."
-    descriptor, temporary = tempfile.mkstemp(prefix=os.path.basename(target) + ".", suffix=".part", dir=folder)
-    try:
-        with os.fdopen(descriptor, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            for name, array in {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}.items():
-                with members.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    _write_array(member, array)
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with whole_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
+        for name, array in {_FACTS: np.frombuffer(document, dtype=np.uint8), **arrays}.items():
+            with members.open(f"{name}.npy", "w", force_zip64=True) as member:
+                _write_array(member, array)
 
 
 def _write_array(member: IO[bytes], array: NDArray[Any] | Held) -> None:
@@ -54,12 +45,6 @@ def _write_array(member: IO[bytes], array: NDArray[Any] | Held) -> None:
     npy.write_array_header_1_0(member, {"descr": "<i4", "fortran_order": False, "shape": shape})
     for block in array.blocks():
         member.write(block.astype("<i4", copy=False).tobytes())
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -219,11 +204,7 @@ def write_jobs_csv(
     out = csv.writer(text, lineterminator="\n")
     out.writerow(BATSIM_COLUMNS)
     out.writerows(zip(*columns, strict=True))
-    if os.fspath(path) == "-":
-        sys.stdout.write(text.getvalue())
-        return
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text.getvalue())
+    write_text(path, text.getvalue())
 
 
 #: Batsim's states, by `JobState`.

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import read_only
+from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
@@ -208,7 +209,8 @@ class SweepTable(Mapping[str, NDArray[Any]]):
             If pyarrow is not installed.
         """
         parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
-        parquet.write_table(self.to_arrow(), os.fspath(path))
+        with whole_file(path) as file:
+            parquet.write_table(self.to_arrow(), file)
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""

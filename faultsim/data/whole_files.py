@@ -1,0 +1,79 @@
+"""Writes a file whole or not at all."""
+
+import errno
+import io
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO, BinaryIO
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file to write, which takes the place of `path` once all is written and on the disk.
+
+    "-" is standard output.  A link stays, and the file that it names is replaced; what is no regular file (a pipe,
+    ``/dev/null``) is written as one goes.  After an error, `path` is what it was.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written; `path` is named even where the system names nothing, as when no space is left.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "numbers")
+    >>> with whole_file(path) as file:
+    ...     _ = file.write(b"1 2 3")
+    ...     os.path.exists(path)
+    False
+    >>> os.listdir(os.path.dirname(path))
+    ['numbers']
+    """
+    name = os.fspath(path)
+    if name == "-":
+        yield from _standard_output()
+        return
+    target = os.path.realpath(name)
+    if os.path.isdir(target):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    regular = os.path.isfile(target) or not os.path.exists(target)
+    # A name that nobody can guess, and no link is followed (O_EXCL).
+    written = os.path.join(os.path.dirname(target), f".faultsim-{secrets.token_hex(8)}.part") if regular else target
+    try:
+        if not regular:
+            with open(written, "wb") as file:
+                yield file
+            return
+        descriptor = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if os.path.exists(target):
+                os.chmod(written, os.stat(target).st_mode & 0o7777)
+            os.replace(written, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(written)
+            raise
+    except OSError as error:
+        if error.filename not in (None, written) or error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, name) from error
+
+
+def _standard_output() -> Iterator[BinaryIO]:
+    memory = io.BytesIO()
+    yield memory
+    data = memory.getvalue()
+    if hasattr(sys.stdout, "buffer"):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:  # a stream of text, as in a notebook
+        sys.stdout.write(data.decode("utf-8", "surrogateescape"))
