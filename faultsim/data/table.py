@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import content_hash, read_only
+from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class ReadOnly:
@@ -40,8 +38,8 @@ class ReadOnly:
         raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be deleted")
 
 
-class Table(ReadOnly):
-    """Read-only NumPy columns, sorted by one of them."""
+class Table(ReadOnly, Tabular):
+    """Read-only NumPy columns, sorted by one of them: columns by name, rows by number, parts by a slice or a mask."""
 
     __slots__ = ("_columns", "_dropped", "_name")
     #: What a message calls the table, and the column by which it is sorted.
@@ -118,7 +116,41 @@ class Table(ReadOnly):
         """
         return content_hash(self._hashed_columns(), self._hashed_first())
 
-    def __getitem__(self, rows: slice | ArrayLike) -> Self:
+    def _tabular(self) -> dict[str, AnyColumn]:
+        return dict(self._columns)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def keys(self) -> KeysView[str]:
+        """Names of the columns, so that ``dict(log)`` has them all."""
+        return self._columns.keys()
+
+    def values(self) -> ValuesView[NDArray[Any]]:
+        """The columns."""
+        return self._columns.values()
+
+    def items(self) -> ItemsView[str, NDArray[Any]]:
+        """Names and columns."""
+        return self._columns.items()
+
+    @overload
+    def __getitem__(self, rows: str, /) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any], /) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, rows: slice | NDArray[Any] | Sequence[bool], /) -> Self: ...
+    def __getitem__(self, rows: Any, /) -> Any:
+        if isinstance(rows, str):
+            if rows not in self._columns:
+                hint = checks.did_you_mean(rows, self._columns)
+                raise KeyError(f"no column {rows!r}{hint}; columns: {', '.join(self._columns)}")
+            return self._columns[rows]
+        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
+            return self.row(rows)
         if isinstance(rows, slice):
             if rows.step is not None and rows.step < 1:
                 raise InputError(
@@ -132,18 +164,6 @@ class Table(ReadOnly):
                 f"{'an array of ' + str(chosen.dtype) if chosen.ndim else type(rows).__name__}, shape {chosen.shape}"
             )
         return self._rows(chosen)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The columns as a pandas frame (needs pandas).
-
-        Examples
-        --------
-        >>> import faultsim as fs
-        >>> list(fs.FailureTrace([1], [0]).to_pandas())
-        ['time', 'node', 'downtime', 'coin']
-        """
-        pandas = checks.extra("pandas", "pandas", "to_pandas")
-        return pandas.DataFrame({key: values.copy() for key, values in self._columns.items()})
 
 
 def _equal(mine: NDArray[Any], theirs: NDArray[Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -310,6 +310,12 @@ class Workload(JobTable):
             if key not in there:
                 raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")
         return cls(**given, columns={key: frame[key].to_numpy() for key in columns}, name=name)
+
+
+def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], name: str) -> Workload:
+    """The workload with these columns, which are not checked again: what a run was given."""
+    parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name, "comments": ()}
+    return object.__new__(Workload)._fill(**parts)
 
 
 def _factor(what: str, value: float) -> float:

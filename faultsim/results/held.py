@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.tabular import AnyColumn, ColumnTable, with_lists
+
 #: Nodes that are listed at a time where nobody needs all at once.
 _BLOCK = 1 << 20
 
 
-class Held(Mapping[str, NDArray[Any]]):
+class Held(ColumnTable):
     """The columns of `Result.allocations` on a cluster; O(ranges of nodes) of memory until ``nodes`` is looked at.
 
     Examples
@@ -35,7 +37,8 @@ class Held(Mapping[str, NDArray[Any]]):
         for column in (*self._columns.values(), self.ranges, self.range_offsets):
             column.setflags(write=False)
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
         if name == "nodes" and name not in self._columns:
             nodes = _listed(self.ranges, int(self._columns["node_offsets"][-1]))
             nodes.setflags(write=False)
@@ -46,7 +49,10 @@ class Held(Mapping[str, NDArray[Any]]):
         return iter([name for name in self._columns if name != "nodes"] + ["nodes"])
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._columns["node_offsets"]) - 1
+
+    def _tabular(self) -> dict[str, AnyColumn]:
+        return with_lists(self)
 
     def __contains__(self, name: object) -> bool:
         return name == "nodes" or name in self._columns

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,8 @@ from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import JOB_STATES, JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
+from faultsim.data.tabular import Columns, ColumnTable
+from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.dispersal import dispersal_of
@@ -39,10 +41,13 @@ COUNTERS = (
     "passes",
 )
 _FROM_LOG = ("id", "submit", "size")
+_TABLES = ("jobs", "events", "allocations")
 
 
-class JobColumns(Mapping[str, NDArray[Any]]):
+class JobColumns(ColumnTable):
     """Read-only columns of a result, one row per job in workload order; derived ones are computed on first use.
+
+    Columns by name, rows by number; the length is the number of jobs.
 
     Examples
     --------
@@ -50,6 +55,8 @@ class JobColumns(Mapping[str, NDArray[Any]]):
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
     >>> fs.simulate(log, fs.Cluster(2)).jobs["wait"]
     array([0., 9.])
+    >>> len(fs.simulate(log, fs.Cluster(2)).jobs), fs.simulate(log, fs.Cluster(2)).jobs[-1]["wait"]
+    (2, 9.0)
     """
 
     __slots__ = ("_log", "_made")
@@ -57,7 +64,15 @@ class JobColumns(Mapping[str, NDArray[Any]]):
     def __init__(self, made: dict[str, NDArray[Any]], log: Mapping[str, NDArray[Any]]) -> None:
         self._made, self._log = made, log
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    @overload
+    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    def __getitem__(self, key: Any, /) -> Any:
+        return self.column(key) if type(key) is str else super().__getitem__(key)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
         column = self._made.get(name)
         if column is None:
             if name not in _DERIVED:
@@ -70,7 +85,7 @@ class JobColumns(Mapping[str, NDArray[Any]]):
         return iter([*(column.name for column in JOBS), *further_names(self._log)])
 
     def __len__(self) -> int:
-        return len(list(iter(self)))
+        return len(self._made["submit"])
 
     def __contains__(self, name: object) -> bool:
         return name in self._made or name in _DERIVED
@@ -223,7 +238,7 @@ class Result:
         return float(self._output["makespan_begin"]), float(self._output["makespan_end"])
 
     @property
-    def events(self) -> Mapping[str, NDArray[Any]]:
+    def events(self) -> ColumnTable:
         """Columns time (s), kind (see `EventKind`), job (row) and node, in the order in which events happened.
 
         Job or node is -1 if none is involved: a failure on a free node has no job, an arrival no node.  A job that
@@ -237,7 +252,7 @@ class Result:
         return self._recorded("events_table", "events")
 
     @property
-    def allocations(self) -> Mapping[str, NDArray[Any]]:
+    def allocations(self) -> ColumnTable:
         """Who held what: columns job, begin, end and the box (torus) or the node list (cluster).
 
         On a cluster row k holds ``nodes[node_offsets[k]:node_offsets[k + 1]]``; ``nodes`` is made when it is first
@@ -264,15 +279,11 @@ class Result:
             self._dispersal.setflags(write=False)
         return self._dispersal
 
-    def _recorded(self, key: str, what: str) -> Mapping[str, NDArray[Any]]:
+    def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
         columns: Mapping[str, NDArray[Any]] = self._output[key]
-        if isinstance(columns, Held):
-            return columns
-        for column in columns.values():
-            column.setflags(write=False)
-        return MappingProxyType(columns)
+        return columns if isinstance(columns, Held) else Columns(columns, what)
 
     # -- what made it
 
@@ -294,9 +305,12 @@ class Result:
         return MappingProxyType(dict(self._record.dropped))
 
     @property
-    def workload(self) -> Mapping[str, NDArray[Any]]:
-        """The columns of the workload as it was run."""
-        return MappingProxyType(dict(self._record.columns))
+    def workload(self) -> Workload:
+        """The workload as it was run.
+
+        Of a run whose caller owns time, jobs are in the order in which they were told, and run times may be unknown.
+        """
+        return as_it_is(self._record.columns, self._record.dropped, self._record.source)
 
     @property
     def record(self) -> Record:
@@ -347,27 +361,37 @@ class Result:
 
     # -- out
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """The jobs as a pandas DataFrame.
+    def _table(self, table: str) -> ColumnTable:
+        chosen: ColumnTable = getattr(self, checks.choice("table", table, _TABLES))
+        return chosen
+
+    def to_pandas(self, table: str = "jobs") -> "pandas.DataFrame":
+        """One of the tables ``"jobs"``, ``"events"`` and ``"allocations"`` as a pandas frame.
 
         Raises
         ------
+        OptionError
+            For another table, or one that the run did not record.
         MissingExtraError
             If pandas is not installed.
         """
-        pandas = checks.extra("pandas", "pandas", "to_pandas")
-        return pandas.DataFrame({name: self.jobs[name] for name in self.jobs})
+        return self._table(table).to_pandas()
 
-    def to_arrow(self) -> "pyarrow.Table":
-        """The jobs as a pyarrow Table.
+    def to_arrow(self, table: str = "jobs") -> "pyarrow.Table":
+        """The same as a pyarrow Table.
 
         Raises
         ------
+        OptionError
+            For another table, or one that the run did not record.
         MissingExtraError
             If pyarrow is not installed.
         """
-        pyarrow = checks.extra("pyarrow", "arrow", "to_arrow")
-        return pyarrow.table({name: self.jobs[name] for name in self.jobs})
+        return self._table(table).to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
+        return self.jobs.__arrow_c_stream__(requested_schema)
 
     def write_swf(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as an SWF file, with waits, allocated and requested processors.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.tabular import Columns
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
@@ -19,6 +20,7 @@ from faultsim.version import __version__
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 _TABLES = {"jobs": WORKFLOW_RESULTS, "decisions": DECISIONS, "events": WORKFLOW_EVENTS}
 _COUNTS = ("per_pass", "per_node")
@@ -58,12 +60,12 @@ class WorkflowResult:
         self._matched = matched
         self._settings = settings
         self._trace = trace
-        self._tables = {"jobs": self._named(output, WORKFLOW_RESULTS)}
-        self._tables["decisions"] = self._named(output["decisions"], DECISIONS)
+        self._tables = {"jobs": self._named(output, WORKFLOW_RESULTS, "jobs")}
+        self._tables["decisions"] = self._named(output["decisions"], DECISIONS, "decisions")
         if "events_table" in output:
-            self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS)
+            self._tables["events"] = self._named(output["events_table"], WORKFLOW_EVENTS, "events")
 
-    def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any]) -> Mapping[str, NDArray[Any]]:
+    def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any], what: str) -> Columns:
         """The columns of an engine table, whose jobs are numbered consecutively, with workflow and job."""
         sizes = [len(workflow) for workflow in self._workflows]
         first = np.cumsum([0, *sizes[:-1]])
@@ -74,9 +76,8 @@ class WorkflowResult:
         named = {}
         for column in columns:
             values = np.asarray(own.get(column.name, table.get(column.name))).astype(column.dtype, copy=False)
-            values.setflags(write=False)
             named[column.name] = values
-        return MappingProxyType(named)
+        return Columns(named, what)
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = ("workflows", "resources", "arrivals", "matched", "settings", "trace")
@@ -85,17 +86,17 @@ class WorkflowResult:
     # -- what happened
 
     @property
-    def jobs(self) -> Mapping[str, NDArray[Any]]:
+    def jobs(self) -> Columns:
         """Columns workflow, job, node, start, finish, kills, one row per job, workflow by workflow."""
         return self._tables["jobs"]
 
     @property
-    def decisions(self) -> Mapping[str, NDArray[Any]]:
+    def decisions(self) -> Columns:
         """Columns time, workflow, job, node, asked, begin, finish, one row each time a job was put on a node."""
         return self._tables["decisions"]
 
     @property
-    def events(self) -> Mapping[str, NDArray[Any]]:
+    def events(self) -> Columns:
         """Columns time, kind (see `faultsim.data.event_kinds`), workflow, job and node (-1: none), as things happened.
 
         Raises
@@ -226,16 +227,36 @@ class WorkflowResult:
     # -- out
 
     def to_pandas(self, table: str = "jobs") -> "pandas.DataFrame":
-        """One of the tables ``"jobs"``, ``"decisions"`` and ``"events"`` as a pandas DataFrame.
+        """One of the tables ``"jobs"``, ``"decisions"`` and ``"events"`` as a pandas frame.
 
         Raises
         ------
+        OptionError
+            For another table, or one that the run did not record.
         MissingExtraError
             If pandas is not installed.
         """
-        chosen = getattr(self, checks.choice("table", table, _TABLES))
-        pandas = checks.extra("pandas", "pandas", "to_pandas")
-        return pandas.DataFrame(dict(chosen))
+        return self._table(table).to_pandas()
+
+    def to_arrow(self, table: str = "jobs") -> "pyarrow.Table":
+        """The same as a pyarrow Table.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        return self._table(table).to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
+        return self.jobs.__arrow_c_stream__(requested_schema)
+
+    def _table(self, table: str) -> Columns:
+        chosen: Columns = getattr(self, checks.choice("table", table, _TABLES))
+        return chosen
 
     def _header(self) -> str:
         s = self._settings

@@ -6,18 +6,16 @@ by replicate: common variation cancels out. Rows that are the same run count onc
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wilcoxon_p
-
-if TYPE_CHECKING:
-    import pandas
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +32,7 @@ class Rows(Protocol):
     def n_rows(self) -> int: ...
 
 
-class Statistics(Mapping[str, NDArray[Any]]):
+class Statistics(ColumnTable):
     """Columns by name, one row per cell (or pair of cells), with notes for the reader.
 
     Attributes
@@ -51,7 +49,8 @@ class Statistics(Mapping[str, NDArray[Any]]):
         self._columns = dict(columns)
         self.axes, self.notes, self.what = tuple(axes), tuple(notes), what
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
         if name not in self._columns:
             hint = checks.did_you_mean(name, self._columns)
             raise KeyError(f"no column {name!r}{hint}; columns: {', '.join(self._columns)}")
@@ -59,14 +58,6 @@ class Statistics(Mapping[str, NDArray[Any]]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """As a pandas DataFrame (needs pandas)."""
-        pandas = checks.extra("pandas", "pandas", "to_pandas")
-        return pandas.DataFrame(self._columns)
 
     def __repr__(self) -> str:
         n = len(next(iter(self._columns.values())))

@@ -4,13 +4,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import read_only
+from faultsim.data.tabular import ColumnTable
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.results.metrics import METRICS
@@ -20,14 +21,13 @@ from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
 
 if TYPE_CHECKING:
-    import pandas
-    import pyarrow
-
     from faultsim.sweep.store import Store
 
 
-class SweepTable(Mapping[str, NDArray[Any]]):
+class SweepTable(ColumnTable):
     """The rows of a sweep: read-only columns by name, one row per cell and replicate, in the order of the axes.
+
+    ``table["mean_wait"]`` is a column, ``table[0]`` a row, ``table[:10]`` and ``table[mask]`` are tables.
 
     Columns are the axes; ``replicate``; ``seed``; the metrics of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
     node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the content hash of the run; and
@@ -41,6 +41,8 @@ class SweepTable(Mapping[str, NDArray[Any]]):
     >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [0.5, 1.0]}).run()
     >>> table.axes, len(table["mean_wait"]), table.select(runtime_factor=1.0)["n_jobs"]
     (('runtime_factor',), 2, array([50.]))
+    >>> len(table), table[-1]["runtime_factor"], table[:1]["runtime_factor"]
+    (2, 1.0, array([0.5]))
     """
 
     def __init__(
@@ -62,9 +64,25 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         self.expected = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
-    # -- a mapping of columns
+    # -- columns by name, rows by number
 
-    def __getitem__(self, name: str) -> NDArray[Any]:
+    @overload
+    def __getitem__(self, key: str, /) -> NDArray[Any]: ...
+    @overload
+    def __getitem__(self, key: int | np.integer[Any], /) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice | NDArray[Any] | Sequence[bool], /) -> "SweepTable": ...
+    def __getitem__(self, key: Any, /) -> Any:
+        if isinstance(key, slice):
+            rows = np.zeros(self.n_rows, np.bool_)
+            rows[key] = True
+            return self.where(rows)
+        if isinstance(key, list) or np.ndim(key):
+            return self.where(key)
+        return super().__getitem__(key)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """The column of this name."""
         try:
             return self._columns[name]
         except KeyError:
@@ -75,7 +93,7 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         return iter(self._columns)
 
     def __len__(self) -> int:
-        return len(self._columns)
+        return self.n_rows
 
     @property
     def n_rows(self) -> int:
@@ -172,29 +190,6 @@ class SweepTable(Mapping[str, NDArray[Any]]):
         return compare(self, metric, axis, baseline, confidence=confidence)
 
     # -- export
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """As a pandas DataFrame.
-
-        Raises
-        ------
-        MissingExtraError
-            If pandas is not installed.
-        """
-        pandas = checks.extra("pandas", "pandas", "to_pandas")
-        return pandas.DataFrame(self._columns)
-
-    def to_arrow(self) -> "pyarrow.Table":
-        """As a pyarrow Table.
-
-        Raises
-        ------
-        MissingExtraError
-            If pyarrow is not installed.
-        """
-        pyarrow = checks.extra("pyarrow", "arrow", "to_arrow")
-        columns = {name: c.tolist() if c.dtype == object else c for name, c in self._columns.items()}
-        return pyarrow.table(columns)
 
     def write_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a line of text for each row; ``.gz``, ``.xz`` and ``.bz2`` are compressed, "-" is standard output."""

@@ -127,8 +127,8 @@ def test_parts() -> None:
         trace[::-1]
     with pytest.raises(InputError, match="takes a slice or a mask of 20 booleans, got an array of int64"):
         trace[[1, 2]]
-    with pytest.raises(InputError, match="takes a slice or a mask of 20 booleans, got int"):
-        trace[3]
+    with pytest.raises(InputError, match="takes a slice or a mask of 20 booleans, got float"):
+        trace[3.0]
 
 
 # -- coins -----------------------------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def test_parts() -> None:
         log[log.size > 99]
     with pytest.raises(fs.InputError, match="slices go forward, got step -1"):
         log[::-1]
-    for bad in (0, [0, 1], [True, False], np.ones((3, 1), dtype=bool)):
+    for bad in (True, [0, 1], [True, False], np.ones((3, 1), dtype=bool)):
         with pytest.raises(fs.InputError, match="a slice or a mask of 3 booleans"):
             log[bad]
     refused(fs.InputError, "at least one job", log.head, 0)

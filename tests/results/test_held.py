@@ -43,7 +43,7 @@ def test_ranges_list_the_same_nodes(stays, block, data):
     flat = np.array([node for nodes in stays for node in nodes], np.int32)
     held = held_of(stays)
     assert list(held) == ["job", "node_offsets", "nodes"]
-    assert len(held) == 3
+    assert (len(held), len(held.keys())) == (len(stays), 3)
     assert "nodes" in held
     assert "ranges" not in held
     with patch.object(module, "_BLOCK", block):

@@ -55,7 +55,8 @@ def same(a: Result, b: Result) -> None:
 
 def test_columns_are_those_of_the_data_dictionary(result):
     assert list(result.jobs) == [column.name for column in JOBS]
-    assert len(result.jobs) == len(JOBS)
+    assert len(result.jobs.keys()) == len(result.jobs.values()) == len(result.jobs.items()) == len(JOBS)
+    assert len(result.jobs) == len(LOG)
     for column in JOBS:
         values = result.jobs[column.name]
         assert values.dtype == np.dtype(column.dtype)

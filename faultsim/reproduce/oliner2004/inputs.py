@@ -83,7 +83,8 @@ def halved(log: Workload) -> Workload:
 def nasa_like_cleaned(rng: np.random.Generator) -> Workload:
     """The stand-in without the one-node checks, which the cleaned log does not have either, at that log's load."""
     log = nasa_like(round(_NASA_ALL / 0.3865), rng)
-    return log[log.user != 0].with_load(_NASA_LOAD, nodes=NODES)
+    without: Workload = log[log.user != 0]
+    return without.with_load(_NASA_LOAD, nodes=NODES)
 
 
 _STAND_INS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
