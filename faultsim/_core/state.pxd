@@ -231,6 +231,7 @@ cdef struct work_t:
     int64_t asked            # jobs, whether they have a node of a cluster
     int64_t steps            # of conservative plans that searches for holes have looked at
     int64_t probes           # [placed] free places asked for in searches of shadow times
+    int64_t near             # [placed] releases beside whose places such searches have looked for one
     int64_t tried            # [placed] places asked for in order to backfill
     int64_t foreseen         # predictions and nodes of a cluster, by who looks for nodes that are safe
     int64_t ranked           # nodes of a cluster and words of them, by who looks for those that failed least

@@ -14,7 +14,7 @@ from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport (
-    later_t, lift_mover, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+    later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
@@ -38,7 +38,7 @@ cdef struct easy_t:
     bint took_long           # a job that ends after `time` was backfilled in the last pass
     # Between passes: what `time` and `occ` say is still true of job `head`, but for jobs that left since.
     bint kept
-    bint is_earlier          # it may be: one of these was to hold nodes up to `time`
+    left_t left              # what those left that were to hold nodes up to `time`: it may be earlier if there are any
     int32_t head
     int64_t changes          # of the releases, as they were then, and one for each job that left
     # Per size: there is no free place of it since this epoch; none permitted for jobs that end after the shadow time.
@@ -106,9 +106,9 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     p.changes += 1
     if s.expected[job] < p.time:
         return
-    p.is_earlier = True
+    place = s.machine.place_of(s.machine.state, job)
+    note_left(&p.left, &place)
     if s.expected[job] > p.time:
-        place = s.machine.place_of(s.machine.state, job)
         s.machine.lift(s.machine.state, p.occ, &place)
 
 
@@ -120,10 +120,10 @@ cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.valid = True
     if not is_kept(p, s, head):
         p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, s.need[head], p.occ)
-    elif p.is_earlier:
-        p.time = shadow_no_later(s, s.need[head], p.time, p.occ)
+    elif p.left.n > 0:
+        p.time = shadow_no_later(s, s.need[head], p.time, &p.left, p.occ)
     p.head = head
-    p.is_earlier = False
+    p.left.n = 0
     # A job that is held may have nodes that are down: they are not free when it leaves.
     p.kept = p.time != INFINITY and not s.recovery.keeps_nodes
     p.changes = s.releases.changes

@@ -17,9 +17,20 @@ cdef struct later_t:
 cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil
 
+cdef enum:
+    MOST_LEFT = 4
+
+# Places that jobs have left, as many as are worth a look at each.
+cdef struct left_t:
+    int32_t n                # more than MOST_LEFT: not all are here
+    place_t place[4]
+
+cdef void note_left(left_t *left, const place_t *place) noexcept nogil
+
 # What has become of a shadow time if all that happened since is that jobs left: `there` is the occupancy at that time,
-# with nothing of theirs, and becomes that at the time returned, which is no later.
-cdef double shadow_no_later(sim_t *s, int32_t need, double time, uint64_t *there) noexcept nogil
+# with nothing of theirs, and becomes that at the time returned, which is no later.  `left`: what they were to hold up
+# to that time or beyond.
+cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *left, uint64_t *there) noexcept nogil
 
 # The same of the machine as it is now, where perhaps no pass has been run: now, if there is a place.
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil

@@ -8,6 +8,9 @@ from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
+cdef enum:
+    ONE_BY_ONE = 32                 # releases, before a bisection of the others takes fewer searches
+
 
 cdef inline void put_back(const machine_t *m, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
     """Undo a `release`."""
@@ -21,12 +24,23 @@ cdef inline void put_back(const machine_t *m, const release_t *items, int32_t n,
             m.mark(m.state, mask, -1 - items[i].job)
 
 
+cdef double turn(const sim_t *s, const release_t *items, int32_t count, int32_t high, int32_t gone,
+                 uint64_t *there) noexcept nogil:
+    """The shadow time that the release items[high] makes; `there` is after items[:gone], gone <= high + 1."""
+    cdef double shadow = items[high].end if items[high].end > s.now else s.now
+    cdef int32_t n = high + 1
+    while n < count and items[n].end <= shadow:
+        n += 1
+    s.machine.release(s.machine.state, items + gone, n - gone, there)
+    return shadow
+
+
 cdef double first_place(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                         int32_t low, int32_t high, bint sure, uint64_t *there) noexcept nogil:
     """placed_shadow, where items[:low + 1] are not enough, and items[:high + 1] are, or (not `sure`) all that there is.
     """
     cdef const machine_t *m = &s.machine
-    cdef int32_t mid, n
+    cdef int32_t mid
     cdef double shadow
     memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
     m.release(m.state, items, low + 1, there)
@@ -41,39 +55,81 @@ cdef double first_place(sim_t *s, const release_t *items, int32_t count, const u
             sure = True
         else:
             low = mid
-    shadow = items[high].end if items[high].end > s.now else s.now
-    n = high
-    while n < count and items[n].end <= shadow:
-        n += 1
-    m.release(m.state, items + low + 1, n - low - 1, there)
+    shadow = turn(s, items, count, high, low + 1, there)
     s.work.probes += not sure
     return shadow if sure or m.has_free(m.state, there, need) else INFINITY
+
+
+cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
+                        int32_t first, bint *found, uint64_t *there) noexcept nogil:
+    """Release by release from items[first] on: the first that is enough, or (not `found`) so many are not."""
+    cdef const machine_t *m = &s.machine
+    cdef int32_t i = first, end = min(count, first + <int32_t>ONE_BY_ONE)
+    cdef place_t place
+    memcpy(there, occ, <size_t>m.words * sizeof(uint64_t))
+    m.release(m.state, items, first, there)
+    found[0] = False
+    while i < end and items[i].job >= 0:                # a repaired node is no place
+        place = m.place_of(m.state, items[i].job)
+        m.lift(m.state, there, &place)
+        s.work.near += 1
+        if m.has_free_at(m.state, there, need, &place):
+            found[0] = True
+            return i
+        i += 1
+    return i
 
 
 cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef int32_t low = -1, high, free = m.nodes - mask_count(occ, m.words)
+    cdef int32_t first = 0, high, free = m.nodes - mask_count(occ, m.words)
+    cdef bint found
     if count == 0:
         return INFINITY
-    # Fewer than `need` nodes are free before items[low] has gone.
-    while low + 1 < count and free < need:
-        low += 1
-        free += items[low].nodes
+    # Fewer than `need` nodes are free before items[first] has gone.
+    while first < count and free < need:
+        free += items[first].nodes
+        first += free < need
     if free < need:
         return INFINITY
+    # The head could not start, so with nothing released there is no place (but a rule of the user's may have refused).
+    if m.has_free_at != NULL and (occ != m.occ or not m.has_free(m.state, occ, need)):
+        first = first_left(s, items, count, occ, need, first, &found, there)
+        if found:
+            return turn(s, items, count, first, first + 1, there)
+        if first == count:
+            return INFINITY
     # Enough is what a job leaves that has a place large enough.
-    high = low if low > 0 else 0
+    high = first
     while high < count and (items[high].job < 0 or items[high].nodes < need):
         high += 1
-    # The head could not start, so with nothing released there is no place; `low` releases at least are needed.
-    low = low - 1 if low > 0 else -1
     if high < count:
-        return first_place(s, items, count, occ, need, low, high, True, there)
-    return first_place(s, items, count, occ, need, low, count - 1, False, there)
+        return first_place(s, items, count, occ, need, first - 1, high, True, there)
+    return first_place(s, items, count, occ, need, first - 1, count - 1, False, there)
 
 
-cdef double shadow_no_later(sim_t *s, int32_t need, double time, uint64_t *there) noexcept nogil:
+cdef void note_left(left_t *left, const place_t *place) noexcept nogil:
+    if left.n < <int32_t>MOST_LEFT:
+        left.place[left.n] = place[0]
+    left.n += 1
+
+
+cdef bint has_free_since(sim_t *s, const uint64_t *mask, int32_t need, const left_t *left) noexcept nogil:
+    """Is there a place in a mask that had none before these became free?"""
+    cdef const machine_t *m = &s.machine
+    cdef int32_t i
+    if m.has_free_at == NULL or left.n > <int32_t>MOST_LEFT:
+        s.work.probes += 1
+        return m.has_free(m.state, mask, need)
+    for i in range(left.n):
+        s.work.near += 1
+        if m.has_free_at(m.state, mask, need, &left.place[i]):
+            return True
+    return False
+
+
+cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *left, uint64_t *there) noexcept nogil:
     cdef const machine_t *m = &s.machine
     cdef const release_t *items = s.releases.items
     cdef int32_t first = 0, n
@@ -82,14 +138,13 @@ cdef double shadow_no_later(sim_t *s, int32_t need, double time, uint64_t *there
     n = first
     while n < s.releases.n and items[n].end <= time:
         n += 1
-    if n == 0:                  # nothing was in the way, and yet the head did not start
-        return placed_shadow(s, items, s.releases.n, m.occ, need, there)
     if n > first:
         put_back(m, items + first, n - first, there)
-        s.work.probes += 1
-        if first == 0 or not m.has_free(m.state, there, need):
+        if first == 0 or not has_free_since(s, there, need, left):
             m.release(m.state, items + first, n - first, there)
             return time
+    if n == 0 or m.has_free_at != NULL:     # n == 0: nothing was in the way, and yet the head did not start
+        return placed_shadow(s, items, s.releases.n, m.occ, need, there)
     return first_place(s, items, s.releases.n, m.occ, need, -1, first - 1, True, there)
 
 

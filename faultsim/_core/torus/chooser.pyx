@@ -9,6 +9,7 @@ from faultsim._core.tables.machine cimport permit_t
 from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init, has_free
 from faultsim._core.torus.finder cimport finder_t
+from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.occupancy cimport Torus, box_t, occ_pack, torus_t
 
 _RULES = ("first_fit", "max_free_partition", "balancing", "tie_breaking", "list")
@@ -59,6 +60,18 @@ cdef class Chooser:
         with nogil:
             found = has_free(&self.finder, occ, at_least, &out)
         return _row(&out) if found else None
+
+    def has_room(self, busy, int need, tuple box):
+        """Is there a free box of at least so many nodes that meets a box?  None: this torus is not asked that.
+
+        True also where one that does not meet it was found.
+        """
+        cdef uint64_t *occ = self._load(busy, 0)
+        cdef box_t near
+        if not self.finder.gains.slices.able:
+            return None
+        near.x, near.y, near.z, near.a, near.b, near.c = box
+        return slices_room(&self.finder.gains.slices, &self.finder.row_maps, occ, &near, need)
 
     cdef bint _ask(self, int rule, const uint64_t *occ, int size, int order, permit_t *permit,
                    const uint64_t *failing, double p, bint rule_max, box_t *out) noexcept nogil:

@@ -11,8 +11,9 @@ from faultsim._core.torus.choose cimport first_free, largest_free, list_permitte
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_free, finder_init, finder_load, has_free, has_free_in,
 )
-from faultsim._core.torus.finder cimport PLAIN
+from faultsim._core.torus.finder cimport PLAIN, finder_t
 from faultsim._core.torus.row_maps cimport view_t
+from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
@@ -224,6 +225,11 @@ cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept
     return has_free_in(&m.finder, PLAIN, mask, need, NULL)
 
 
+cdef bint has_free_at(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil:
+    cdef finder_t *f = &(<torus_machine_t *>state).finder
+    return slices_room(&f.gains.slices, &f.row_maps, mask, <const box_t *>left, need)
+
+
 cdef void close(void *state) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if m == NULL:
@@ -273,6 +279,8 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
     machine.largest, machine.largest_now, machine.lacks = largest_box, largest_now, lacks
+    if m.finder.gains.slices.able:
+        machine.has_free_at = has_free_at
     return 0
 
 

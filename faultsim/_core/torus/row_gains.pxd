@@ -4,9 +4,10 @@ A view that is loaded with an occupancy of fewer busy nodes than before has forg
 as a rule a job or two have left, and each new free box meets one of the boxes that they left.  So the bounds of runs
 are raised by the boxes that meet these, and nothing else changes: what did not fit still does not.
 
-Only nodes that are free and hang together along z with the nodes left are looked at, in a window that ends where no
-free line goes on: at most A*A*B*B words for a window of A by B lines.  Where that would be more than a quarter of what
-it took to find the bounds, all is forgotten.
+A box that is thin on some axis is gone through by slices (row_slices.pxd).  Else only nodes that are free and hang
+together along z with the nodes left are looked at, in a window that ends where no free line goes on: at most A*A*B*B
+words for a window of A by B lines.  Where that would be more than a quarter of what it took to find the bounds, all is
+forgotten.
 """
 
 from libc.stdint cimport int64_t, uint64_t
@@ -14,6 +15,7 @@ from libc.stdint cimport int64_t, uint64_t
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t
 from faultsim._core.torus.row_maps cimport fs_flood, row_maps_t, view_t
+from faultsim._core.torus.row_slices cimport slices_t
 
 cdef enum:
     MOST_PIECES = 4                 # boxes that are left at a time
@@ -28,6 +30,7 @@ cdef struct gains_t:
     uint64_t *column
     int *reach                      # [x + 1]
     box_t piece[4]
+    slices_t slices
     int64_t looked                  # words of columns looked at, since it was made
 
 # Where memory is out, the arena says so.

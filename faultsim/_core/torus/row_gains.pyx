@@ -7,9 +7,11 @@ from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.occupancy cimport box_size, torus_t
 from faultsim._core.torus.row_maps cimport view_load, view_reset
+from faultsim._core.torus.row_slices cimport slices_gain, slices_init, slices_of, view_gain
 
 cdef enum:
     MOST = 1 << 20                  # words of columns looked at for one occupancy
+    THIN = 4                        # slices: more of them take longer than words
 
 
 cdef inline uint64_t _repeat(uint64_t pattern, int field) noexcept nogil:
@@ -26,6 +28,7 @@ cdef void gains_init(gains_t *g, const row_maps_t *l, arena_t *memory) noexcept 
     cdef fs_flood *s = &g.steps
     cdef int k = 1
     g.able = l.words == 1 and not l.is_octet
+    slices_init(&g.slices, l, memory)
     if not g.able:
         return
     while k < t.z:
@@ -234,17 +237,6 @@ cdef void _open_window(gains_t *g, const row_maps_t *l, const view_t *v, const b
         x = x + 1 if x + 1 < t.x else 0
 
 
-cdef inline void _gain(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:
-    """There are new free boxes of (a, b, c), and none longer."""
-    cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
-    cdef int k
-    cap[0] = max(cap[0], c)
-    v.gained = max(v.gained, a * b * c)
-    for k in range(1, c + 1):
-        v.absent[a * b * k] = 0
-        v.blocked[a * b * k] = 0
-
-
 cdef int _longest(const row_maps_t *l, const uint64_t *column, long n, int most) noexcept nogil:
     """The longest run of at most so many; 0: there is none."""
     cdef int low = 0, middle
@@ -298,7 +290,8 @@ cdef bint _add(gains_t *g, const row_maps_t *l, view_t *v, const box_t *p, int64
                 most = 0
                 break
             g.reach[a] = c
-            _gain(l, v, a, b, c)
+            for i in range(1, c + 1):
+                view_gain(l, v, a, b, i)
         if most == 0:
             return True
     return True
@@ -307,7 +300,8 @@ cdef bint _add(gains_t *g, const row_maps_t *l, view_t *v, const box_t *p, int64
 cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) noexcept nogil:
     cdef const torus_t *t = l.torus
     cdef int n = -1, i, most = v.ceiling
-    cdef int64_t enough = g.looked + min(<int64_t> MOST, v.spent // 4)
+    cdef int64_t enough = g.looked + g.slices.looked + min(<int64_t> MOST, v.spent // 4)
+    cdef bint known
     if not (g.able and v.valid and v.spent > 0):
         return view_load(v, l, occ, False)
     if memcmp(v.occ, occ, t.words * sizeof(uint64_t)) == 0:
@@ -319,7 +313,11 @@ cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) 
     view_load(v, l, occ, True)
     v.gained = 0
     for i in range(n):
-        if not _add(g, l, v, &g.piece[i], enough):
+        if g.slices.able and slices_of(&g.piece[i]) <= <int> THIN:
+            known = slices_gain(&g.slices, l, v, &g.piece[i], enough - g.looked - g.slices.looked)
+        else:
+            known = _add(g, l, v, &g.piece[i], enough - g.slices.looked)
+        if not known:
             view_reset(v, l)
             return True
         if box_size(&g.piece[i]) > v.floor:

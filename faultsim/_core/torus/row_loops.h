@@ -97,6 +97,38 @@ FS_TARGET static void FS_NAME(fs_flood_runs)(uint64_t *FS_RESTRICT dst, const ui
 #undef FS_LOOP
 }
 
+/* u += the bits of w, a byte each */
+FS_TARGET static void FS_NAME(fs_spread)(uint8_t *FS_RESTRICT u, uint64_t w, long n) {
+    for (long i = 0; i < n; i++) u[i] += (uint8_t)((w >> i) & 1);
+}
+
+/* dst = the lesser of two, byte by byte, in rows of `pitch` (a multiple of 32); tells whether one is left */
+FS_TARGET static int FS_NAME(fs_lower)(uint8_t *FS_RESTRICT dst, const uint8_t *FS_RESTRICT a, const uint8_t *FS_RESTRICT b,
+                                       long step_b, long rows, long pitch) {
+    uint8_t any = 0;
+    for (long i = 0; i < rows; i++, dst += pitch, a += pitch, b += step_b)
+        for (long j = 0; j < pitch; j += 32)
+            for (int k = 0; k < 32; k++) {
+                uint8_t w = a[j + k] < b[j + k] ? a[j + k] : b[j + k];
+                dst[j + k] = w;
+                any |= w;
+            }
+    return any != 0;
+}
+
+/* u = min(u, a), d = min(d, b), n bytes; the largest sum of the two */
+FS_TARGET static int FS_NAME(fs_narrow)(uint8_t *FS_RESTRICT u, uint8_t *FS_RESTRICT d, const uint8_t *FS_RESTRICT a,
+                                        const uint8_t *FS_RESTRICT b, long n) {
+    uint8_t best = 0;
+    for (long i = 0; i < n; i++) {
+        uint8_t p = u[i] < a[i] ? u[i] : a[i], q = d[i] < b[i] ? d[i] : b[i], sum = (uint8_t)(p + q);
+        u[i] = p;
+        d[i] = q;
+        best = sum > best ? sum : best;
+    }
+    return best;
+}
+
 /* the largest box of a machine of 8 words; see row_octet.h */
 FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) {
     return fs_octet_hunt(vacant, g, least, enough, box);
@@ -104,5 +136,5 @@ FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g,
 
 static const fs_row_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
-    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_hunt),
+    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_spread), FS_NAME(fs_lower), FS_NAME(fs_narrow), FS_NAME(fs_hunt),
 };

@@ -44,6 +44,9 @@ typedef struct {
     int (*within)(const uint64_t *, const uint64_t *, long);
     long (*count)(const uint64_t *, long);
     void (*flood)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, uint64_t, long, const fs_flood *FS_RESTRICT);
+    void (*spread)(uint8_t *FS_RESTRICT, uint64_t, long);
+    int (*lower)(uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, long, long, long);
+    int (*narrow)(uint8_t *FS_RESTRICT, uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, long);
     int (*hunt)(const uint64_t *, const fs_octet *, int, int, int *);
 } fs_row_kernels;
 

@@ -6,7 +6,7 @@ set; it is the free nodes ANDed over the shape, first along y, then x, then z (s
 extent steps). On a full axis of a torus every base is set or none is, until `row_map_canonical` keeps base 0 alone.
 """
 
-from libc.stdint cimport int64_t, uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.occupancy cimport box_t, torus_t
@@ -47,6 +47,10 @@ cdef extern from "row_maps.h" nogil:
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
         long (*count)(const uint64_t *a, long n) noexcept nogil
         void (*flood)(uint64_t *dst, const uint64_t *free, uint64_t mask, long n, const fs_flood *s) noexcept nogil
+        void (*spread)(uint8_t *u, uint64_t w, long n) noexcept nogil
+        int (*lower)(uint8_t *dst, const uint8_t *a, const uint8_t *b, long step_b, long rows,
+                     long pitch) noexcept nogil
+        int (*narrow)(uint8_t *u, uint8_t *d, const uint8_t *a, const uint8_t *b, long n) noexcept nogil
         int (*hunt)(const uint64_t *vacant, const fs_octet *g, int least, int enough, int *box) noexcept nogil
 
 
@@ -101,6 +105,9 @@ cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept no
 # False: it was so before.  `keep`: the caller sees to the bounds (row_gains.pxd); view_reset: nothing is known.
 cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint keep) noexcept nogil
 cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil
+
+# The free nodes of an occupancy as a map.
+cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free) noexcept nogil
 
 # The map of a shape into `out`; False = empty (out is then not filled in).
 cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t *out) noexcept nogil

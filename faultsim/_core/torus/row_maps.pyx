@@ -148,6 +148,22 @@ cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint ke
     return True
 
 
+cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free) noexcept nogil:
+    cdef int ix, i, row_bytes = l.torus.y * l.line_bytes
+    cdef uint64_t *row
+    if row_bytes == 8 * l.row:
+        for ix in range(l.torus.x):
+            for i in range(l.row):
+                free[ix * <long> l.row + i] = ~occ[ix * <long> l.row + i] & l.row_mask[i]
+        return
+    for ix in range(l.torus.x):
+        row = &free[ix * <long> l.row]
+        row[l.row - 1] = 0
+        memcpy(row, <const char *> occ + <int64_t> ix * row_bytes, row_bytes)
+        for i in range(l.row):
+            row[i] = ~row[i] & l.row_mask[i]
+
+
 # -- maps of shapes --------------------------------------------------------------------------------------------------
 
 cdef bint _make_layer(row_maps_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:

@@ -1,0 +1,50 @@
+"""Free boxes that meet a given box, slice by slice: the contract.
+
+A slice are the nodes of one coordinate on one axis.  Each of them has a run of free nodes on either side, a byte or two
+a node; a box that meets the slice is a rectangle of it, and reaches as far on either side as the least of its runs do.
+So all rectangles are gone through, 32 bases at a step, in a window that ends where no free line goes on: at most
+P*P*Q*Q / 32 steps for a window of P by Q nodes.  A box is looked at along the axis where it is thinnest; it then has
+one slice or a few.  A *room* is a free box of at least so many nodes.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+
+from faultsim._core.containers.memory cimport arena_t
+from faultsim._core.torus.axis_sets cimport family_t
+from faultsim._core.torus.occupancy cimport box_t
+from faultsim._core.torus.row_maps cimport row_maps_t, view_t
+
+cdef struct slices_t:
+    bint able                       # no axis is longer than 64, and the machine is not a small one
+    uint64_t *free                  # a map
+    uint64_t *bits                  # [rows] free nodes of the slice
+    uint8_t *up                     # [rows][columns] runs that begin in the slice
+    uint8_t *down                   # runs below it
+    uint8_t *window[2]              # those around a box, in rows of `wide`
+    uint8_t *low[4]                 # the least of so many columns, in rows of `pitch`: up and down, twice
+    uint8_t *least[2]               # the least of so many rows of those
+    int *reach                      # [rows + 1]
+    int64_t looked                  # words that were looked at, since it was made
+
+# Where memory is out, the arena says so.
+cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcept nogil
+
+# How many slices a box has.
+cdef int slices_of(const box_t *p) noexcept nogil
+# Raise the bounds of a view by the free boxes that meet a box; False: that takes more than `enough` looks.
+cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil
+
+# Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not is an answer, too.
+cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil
+# Add the projections of all rooms that meet the box to three families, one an axis, but for shapes of which a smaller
+# one is a room.
+cdef void slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
+                       family_t *three) noexcept nogil
+
+# There are free boxes of (a, b, c): a view knows them now.
+cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:
+    cdef int *cap = &v.cap[b * (l.torus.x + 1) + a]
+    cap[0] = max(cap[0], c)
+    v.gained = max(v.gained, a * b * c)
+    v.absent[a * b * c] = 0
+    v.blocked[a * b * c] = 0

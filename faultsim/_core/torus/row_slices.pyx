@@ -1,0 +1,341 @@
+"""Free boxes that meet a given box, slice by slice; see row_slices.pxd."""
+
+from libc.string cimport memcpy, memset
+
+from faultsim._core.containers.bits cimport fs_highest, fs_lowest, ones
+from faultsim._core.containers.memory cimport arena_zeros
+from faultsim._core.torus.axis_sets cimport family_add
+from faultsim._core.torus.occupancy cimport torus_t
+from faultsim._core.torus.row_maps cimport row_map_free
+
+cdef enum:
+    STEP = 32                       # bytes: rows of bases take a multiple of it
+
+cdef enum aim_t:                    # what the boxes are looked at for
+    GAIN
+    ANY_ROOM
+    ALL_ROOMS
+
+cdef struct slice_t:
+    int axis, at                    # its axis, its coordinate there
+    int rows, columns               # nodes of the other two axes
+    int depth                       # and of its own
+    bint deep                       # boxes that begin before it are asked for, too
+
+cdef struct frame_t:                # the window around a box
+    int row, column                 # where it begins
+    int rows, columns               # in the window
+    int base_rows, base_columns     # where boxes begin that meet the box
+    int most_rows, most_columns     # the largest extents
+    long pitch, wide
+
+
+cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef size_t rows = max(t.x, t.y), columns = max(t.y, t.z), wide = 2 * columns + 2 * <int>STEP
+    cdef int i
+    s.able = l.words == 1 and t.x <= 64 and t.y <= 64 and not l.is_octet
+    if not s.able:
+        return
+    s.free = <uint64_t *> arena_zeros(memory, l.size, sizeof(uint64_t))
+    s.bits = <uint64_t *> arena_zeros(memory, rows, sizeof(uint64_t))
+    s.up = <uint8_t *> arena_zeros(memory, rows * columns, 1)
+    s.down = <uint8_t *> arena_zeros(memory, rows * columns, 1)
+    s.reach = <int *> arena_zeros(memory, rows + 1, sizeof(int))
+    for i in range(2):
+        s.window[i] = <uint8_t *> arena_zeros(memory, 2 * rows * wide, 1)
+        s.least[i] = <uint8_t *> arena_zeros(memory, 2 * rows * (columns + <int>STEP), 1)
+    for i in range(4):
+        s.low[i] = <uint8_t *> arena_zeros(memory, 2 * rows * (columns + <int>STEP), 1)
+
+
+cdef int slices_of(const box_t *p) noexcept nogil:
+    return min(p.a, p.b, p.c)
+
+
+# -- the runs on either side -------------------------------------------------------------------------------------------
+
+cdef inline uint64_t _line(const row_maps_t *l, const uint64_t *map, int x, int y) noexcept nogil:
+    cdef int bit = y * l.torus.field
+    return (map[x * <long> l.row + (bit >> 6)] >> (bit & 63)) & ones(l.torus.z)
+
+
+cdef inline int _beyond(int i, int by, int n, bint wrap) noexcept nogil:
+    """The coordinate `by` further on, |by| < n; -1: there is none."""
+    i += by
+    if wrap:
+        return i if 0 <= i < n else (i + n if i < 0 else i - n)
+    return i if i < n else -1
+
+
+cdef void _along_z(slices_t *s, const row_maps_t *l, const uint64_t *free, int at, bint deep) noexcept nogil:
+    cdef const torus_t *t = l.torus
+    cdef uint64_t line, w
+    cdef int x, y, n
+    cdef uint8_t *up = s.up
+    cdef uint8_t *down = s.down
+    for x in range(t.x):
+        s.bits[x] = 0
+        for y in range(t.y):
+            line = _line(l, free, x, y)
+            if not (line >> at) & 1:
+                up[y] = down[y] = 0
+                continue
+            s.bits[x] |= <uint64_t> 1 << y
+            w = line >> at
+            if t.wrap and at > 0:
+                w |= line << (t.z - at)
+            w = ~(w & ones(t.z))
+            n = fs_lowest(w) if w else 64
+            up[y] = n
+            down[y] = 0
+            if not deep or (at == 0 and not t.wrap):
+                continue
+            if n == t.z:
+                down[y] = t.z - 1
+                continue
+            w = ~(~w << (64 - t.z)) if t.wrap else ~(line << (64 - at))
+            down[y] = 63 - fs_highest(w) if w else 64   # bits from that below the slice on, downwards
+        up += t.y
+        down += t.y
+
+
+cdef void _along(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q) noexcept nogil:
+    """The runs along x or y."""
+    cdef const torus_t *t = l.torus
+    cdef uint64_t line
+    cdef uint8_t *side
+    cdef int row, way, k, i
+    for row in range(q.rows):
+        s.bits[row] = line = _line(l, free, q.at, row) if q.axis == 0 else _line(l, free, row, q.at)
+        memset(&s.up[row * q.columns], 0, q.columns)
+        memset(&s.down[row * q.columns], 0, q.columns)
+        if line == 0:
+            continue
+        l.kernels.spread(&s.up[row * q.columns], line, q.columns)
+        for way in range(2 if q.deep else 1):
+            side = &s.down[row * q.columns] if way else &s.up[row * q.columns]
+            line = s.bits[row]
+            for k in range(1, q.depth):
+                i = _beyond(q.at, -k if way else k, q.depth, t.wrap)
+                if i < 0:
+                    break
+                line &= _line(l, free, i, row) if q.axis == 0 else _line(l, free, row, i)
+                if line == 0:
+                    break
+                l.kernels.spread(side, line, q.columns)
+
+
+# -- the window ------------------------------------------------------------------------------------------------------
+
+cdef int _arm_rows(const slices_t *s, const slice_t *q, int row, int most, int by, bint wrap) noexcept nogil:
+    """How many rows beyond this one some free line goes on, at most `most`."""
+    cdef uint64_t line = s.bits[row]
+    cdef int n = 0
+    while n < most:
+        row = _beyond(row, by, q.rows, wrap)
+        if row < 0:
+            return n
+        line &= s.bits[row]
+        if line == 0:
+            return n
+        n += 1
+    return n
+
+
+cdef int _arm_columns(const slices_t *s, const slice_t *q, const frame_t *f, int column, int most, int by,
+                      bint wrap) noexcept nogil:
+    """The same of columns, in the rows of the window."""
+    cdef int best = 0, n, at, _i
+    cdef int row = f.row
+    cdef uint64_t line
+    for _i in range(min(f.rows, q.rows)):
+        line = s.bits[row]
+        row = row + 1 if row + 1 < q.rows else 0
+        n, at = 0, column
+        while n <= most and at >= 0 and (line >> at) & 1:
+            n += 1
+            at = _beyond(at, by, q.columns, wrap)
+        best = max(best, n - 1)
+    return best
+
+
+cdef void _frame(slices_t *s, const slice_t *q, int row, int rows, int column, int columns, bint wrap,
+                 frame_t *f) noexcept nogil:
+    """Lay what is around the box out in rows without an end."""
+    cdef int before, after, i, j, k, n, _i
+    cdef uint8_t *to
+    cdef const uint8_t *side
+    before = _arm_rows(s, q, row, q.rows - 1, -1, wrap)
+    after = _arm_rows(s, q, (row + rows - 1) % q.rows, q.rows - 1, 1, wrap)
+    f.row = (row - before + q.rows) % q.rows
+    f.base_rows, f.most_rows = min(q.rows, before + rows), min(q.rows, before + rows + after)
+    f.rows = min(f.base_rows + f.most_rows - 1, before + rows + after)
+    before = _arm_columns(s, q, f, column, q.columns - 1, -1, wrap)
+    after = _arm_columns(s, q, f, (column + columns - 1) % q.columns, q.columns - 1, 1, wrap)
+    f.column = (column - before + q.columns) % q.columns
+    f.base_columns, f.most_columns = min(q.columns, before + columns), min(q.columns, before + columns + after)
+    f.columns = min(f.base_columns + f.most_columns - 1, before + columns + after)
+    f.pitch = (f.base_columns + <int>STEP - 1) // <int>STEP * <int>STEP
+    f.wide = f.pitch + f.most_columns
+    for k in range(2):
+        to = s.window[k]
+        row = f.row
+        for _i in range(f.rows):
+            side = &(s.down if k else s.up)[row * q.columns]
+            memset(to, 0, f.wide)
+            j, column = 0, f.column
+            while j < f.columns:                        # a ring may be laid out twice
+                n = min(f.columns - j, q.columns - column)
+                memcpy(&to[j], &side[column], n)
+                j, column = j + n, 0
+            to += f.wide
+            row = row + 1 if row + 1 < q.rows else 0
+        for i in range(f.rows):
+            memcpy(&s.low[k][i * f.pitch], &s.window[k][i * f.wide], f.base_columns)
+            memset(&s.low[k][i * f.pitch + f.base_columns], 0, f.pitch - f.base_columns)
+
+
+# -- rectangles --------------------------------------------------------------------------------------------------------
+
+cdef void _gain(const row_maps_t *l, view_t *v, int axis, int rows, int columns, int depth) noexcept nogil:
+    cdef int k
+    for k in range(1, depth + 1):
+        if axis == 0:
+            view_gain(l, v, k, rows, columns)
+        elif axis == 1:
+            view_gain(l, v, rows, k, columns)
+        else:
+            view_gain(l, v, rows, columns, k)
+
+
+cdef void _project(const slices_t *s, const slice_t *q, const frame_t *f, int base_rows, int rows, int columns,
+                   int depth, family_t *three) noexcept nogil:
+    """Add the bases of the rooms of a rectangle that are so deep."""
+    cdef int axis_rows = 0 if q.axis else 1, axis_columns = 1 if q.axis == 2 else 2
+    cdef const uint8_t *up = s.least[0]
+    cdef const uint8_t *down = s.least[1]
+    cdef int i, j, k
+    cdef uint64_t row_set = 0, column_set = 0, own_set = 0
+    for i in range(base_rows):
+        for j in range(f.base_columns):
+            if up[j] == 0 or up[j] + down[j] < depth:
+                continue
+            row_set |= <uint64_t> 1 << ((f.row + i) % q.rows)
+            column_set |= <uint64_t> 1 << ((f.column + j) % q.columns)
+            for k in range(-<int> down[j], up[j] - depth + 1):
+                own_set |= <uint64_t> 1 << ((q.at + k + q.depth) % q.depth)
+        up += f.pitch
+        down += f.pitch
+    family_add(&three[axis_rows], rows, &row_set)
+    family_add(&three[axis_columns], columns, &column_set)
+    family_add(&three[q.axis], depth, &own_set)
+
+
+cdef inline int _last(const slices_t *s, int most, int columns, int need) noexcept nogil:
+    """The most rows, of at most so many, that may make a room with so many columns; 0: none."""
+    while most > 0 and most * columns * s.reach[most] < need:
+        most -= 1
+    return most
+
+
+cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_t *f, int aim, int need, view_t *v,
+                int64_t enough, family_t *three) noexcept nogil:
+    """GAIN: False: that is too much; else: is there a room?"""
+    cdef int rows, columns, depth, i, last, most = f.most_rows, now = 0
+    cdef long n
+    cdef bint found = False
+    cdef const uint8_t *down = s.low[1]                 # all 0 unless deep
+    for i in range(1, most + 1):
+        s.reach[i] = q.depth
+    for columns in range(1, f.most_columns + 1):
+        if columns > 1:
+            n = 0
+            i = l.kernels.lower(s.low[2 - 2 * now], s.low[2 * now], &s.window[0][columns - 1], f.wide, f.rows, f.pitch)
+            if i == 0:
+                break
+            if q.deep:
+                l.kernels.lower(s.low[3 - 2 * now], down, &s.window[1][columns - 1], f.wide, f.rows, f.pitch)
+                down = s.low[3 - 2 * now]
+            now = 1 - now
+        last = most
+        if aim != GAIN:
+            if _last(s, most, f.most_columns, need) == 0:
+                break
+            last = _last(s, most, columns, need)
+        for rows in range(1, last + 1):
+            n = min(f.base_rows, f.rows - rows + 1) * f.pitch
+            s.looked += n >> 3
+            if rows == 1:
+                memcpy(s.least[0], s.low[2 * now], n)
+                memcpy(s.least[1], down, n)
+            depth = l.kernels.narrow(s.least[0], s.least[1], &s.low[2 * now][(rows - 1) * f.pitch],
+                                     &down[(rows - 1) * f.pitch], n)
+            if depth == 0:
+                most = rows - 1
+                break
+            s.reach[rows] = depth = min(depth, q.depth)
+            if aim == GAIN:
+                _gain(l, v, q.axis, rows, columns, depth)
+                if s.looked > enough:
+                    return False
+            elif rows * columns * depth >= need:
+                if aim == ANY_ROOM:
+                    return True
+                found = True
+                depth = (need + rows * columns - 1) // (rows * columns)
+                if (rows - 1) * columns * depth < need and rows * (columns - 1) * depth < need:
+                    _project(s, q, f, min(f.base_rows, f.rows - rows + 1), rows, columns, depth, three)
+        if most == 0:
+            break
+    return True if aim == GAIN else found
+
+
+cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_t *p, int aim, int need, view_t *v,
+              int64_t enough, family_t *three) noexcept nogil:
+    """Through all slices of a box."""
+    cdef const torus_t *t = l.torus
+    cdef slice_t q
+    cdef frame_t f
+    cdef int k, n = slices_of(p), first
+    cdef bint found = False
+    q.axis = 2 if n == p.c else (1 if n == p.b else 0)
+    q.rows, q.columns = t.x if q.axis else t.y, t.y if q.axis == 2 else t.z
+    q.depth = t.z if q.axis == 2 else (t.y if q.axis else t.x)
+    first = p.z if q.axis == 2 else (p.y if q.axis else p.x)
+    for k in range(n):
+        # What begins before a slice but the first meets the one before.
+        q.at, q.deep = (first + k) % q.depth, k == 0
+        if q.axis == 2:
+            _along_z(s, l, free, q.at, q.deep)
+        else:
+            _along(s, l, free, &q)
+        if q.axis == 2:
+            _frame(s, &q, p.x, p.a, p.y, p.b, t.wrap, &f)
+        elif q.axis == 1:
+            _frame(s, &q, p.x, p.a, p.z, p.c, t.wrap, &f)
+        else:
+            _frame(s, &q, p.y, p.b, p.z, p.c, t.wrap, &f)
+        s.looked += t.lines // 4
+        if _walk(s, l, &q, &f, aim, need, v, enough, three):
+            found = True
+            if aim == ANY_ROOM:
+                return True
+        elif aim == GAIN:
+            return False
+    return found
+
+
+cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil:
+    return _go(s, l, v.free, p, GAIN, 0, v, s.looked + enough, NULL)
+
+
+cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil:
+    row_map_free(l, occ, s.free)
+    return _go(s, l, s.free, p, ANY_ROOM, need, NULL, 0, NULL)
+
+
+cdef void slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
+                       family_t *three) noexcept nogil:
+    row_map_free(l, occ, s.free)
+    _go(s, l, s.free, p, ALL_ROOMS, need, NULL, 0, three)

@@ -1,0 +1,89 @@
+"""Free boxes beside a box that jobs left, found slice by slice: as if all boxes had been looked at."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faultsim._core.torus.chooser import Chooser
+from faultsim._core.torus.occupancy import Torus
+from faultsim._core.torus.row_maps import use_kernels
+
+#: Few enough nodes to look at every box.
+SMALL = [(9, 3, 6), (3, 9, 6), (2, 8, 9), (10, 2, 7)]
+#: Lines of 8, 16, 32 and 64 bits, rows of one word and of several, and the longest axes.
+SHAPES = [(9, 3, 6), (10, 4, 5), (3, 12, 15), (9, 2, 20), (5, 3, 32), (2, 2, 40), (2, 3, 64), (64, 3, 4), (3, 64, 5)]
+
+
+def nodes_of(box, shape):
+    x, y, z, a, b, c = box
+    return np.ix_((x + np.arange(a)) % shape[0], (y + np.arange(b)) % shape[1], (z + np.arange(c)) % shape[2])
+
+
+def draw_box(rng, shape, wrap, least):
+    """A box, thin on some axis as a rule."""
+    extents = [int(rng.integers(1, n + 1)) for n in shape]
+    extents[rng.integers(3)] = int(rng.integers(1, least + 1))
+    extents = [min(e, n) for e, n in zip(extents, shape, strict=True)]
+    bases = [0 if e == n else int(rng.integers(n if wrap else n - e + 1)) for e, n in zip(extents, shape, strict=True)]
+    return (*bases, *extents)
+
+
+def counts(nodes, extents, wrap):
+    """How many of the nodes each box of these extents has."""
+    shape = nodes.shape
+    sums = np.zeros([2 * n + 1 for n in shape], int)
+    sums[1:, 1:, 1:] = np.tile(nodes, (2, 2, 2)).cumsum(0).cumsum(1).cumsum(2)
+    for axis, (n, extent) in enumerate(zip(shape, extents, strict=True)):
+        bases = np.arange(1 if extent == n else n if wrap else n - extent + 1)
+        sums = sums.take(bases + extent, axis) - sums.take(bases, axis)
+    return sums
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SMALL), st.booleans(), st.integers(0, 2**32 - 1))
+def test_a_room_is_found_if_one_meets_the_box_and_only_if_there_is_one(shape, wrap, seed):
+    rng = np.random.default_rng(seed)
+    finder = Chooser(Torus(*shape, wrap))
+    busy = rng.random(shape) < rng.choice([0.1, 0.3, 0.6])
+    left = draw_box(rng, shape, wrap, 2)
+    if rng.random() < 0.8:
+        busy[nodes_of(left, shape)] = False
+    near = np.zeros(shape, bool)
+    near[nodes_of(left, shape)] = True
+    largest = meets = 0
+    for extents in itertools.product(*(range(1, n + 1) for n in shape)):
+        size = int(np.prod(extents))
+        free = counts(~busy, extents, wrap) == size
+        if free.any():
+            largest = max(largest, size)
+        if (free & (counts(near, extents, wrap) > 0)).any():
+            meets = max(meets, size)
+    answers = [finder.has_room(busy, need, left) for need in range(1, busy.size + 1)]
+    assert None not in answers
+    assert all(answers[:meets])
+    assert not any(answers[largest:])
+
+
+@pytest.mark.parametrize("wrap", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_all_loops_give_the_same(shape, wrap):
+    rng = np.random.default_rng(5)
+    asked = []
+    for _ in range(30):
+        busy = rng.random(shape) < rng.choice([0.02, 0.2])
+        left = draw_box(rng, shape, wrap, 3)
+        busy[nodes_of(left, shape)] = False
+        asked.append((busy, int(rng.integers(1, 3 * np.prod(left[3:]) + 1)), left))
+    torus, answers = Torus(*shape, wrap), []
+    try:
+        for i in (-1, 0, 1, 2):
+            if use_kernels(i):
+                finder = Chooser(torus)
+                answers.append([finder.has_room(*each) for each in asked])
+    finally:
+        use_kernels(-1)
+    assert all(each == answers[0] for each in answers[1:])
+    assert set(answers[0]) == {False, True}
