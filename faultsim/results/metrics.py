@@ -38,6 +38,8 @@ class Measured(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
     @property
     def dispersal(self) -> NDArray[np.float64]: ...
+    @property
+    def users(self) -> NDArray[np.int64]: ...
     def __len__(self) -> int: ...
 
 
@@ -60,6 +62,8 @@ class Metric:
     whole: bool = False
     #: Whether it reads what ``record=True`` keeps; sweeps, which record nothing, leave it out.
     recorded: bool = False
+    #: Whether it tells how jobs, users or sizes differ: ``print(result)`` omits it, and sweeps unless asked for it.
+    spread: bool = False
 
 
 _K = "[krevat2002] section 3.2"
@@ -86,6 +90,7 @@ def _metric(formula: str, unit: str, source: str, **facts: Any) -> Callable[[Fun
 
 _quiet = partial(_metric, quiet=True)
 _of_failures = partial(_quiet, zero_without="failures")
+_spread = partial(_metric, per_job=True, spread=True)
 
 
 def _rows(result: Measured, column: NDArray[Any], mask: ArrayLike | None) -> NDArray[Any]:
@@ -341,3 +346,134 @@ def mean_dispersal(result: Measured) -> float:
 def backfilled(result: Measured) -> int:
     """Number of jobs that started ahead of an earlier one in the queue."""
     return int(result.jobs["backfilled"].sum())
+
+
+# -- how jobs, users and sizes differ
+
+
+def _median(values: NDArray[Any]) -> float:
+    return float(np.median(values)) if len(values) else math.nan
+
+
+def _p95(values: NDArray[Any]) -> float:
+    return float(np.percentile(values, 95)) if len(values) else math.nan
+
+
+def _largest(values: NDArray[Any]) -> float:
+    return float(values.max()) if len(values) else math.nan
+
+
+_S = "model.md#spread"
+
+
+@_spread("median(start - submit)", "s", _S)
+def median_wait(result: Measured) -> float:
+    """Median of start - submit, in seconds."""
+    return _median(result.jobs["wait"])
+
+
+@_spread("95th percentile of start - submit", "s", _S)
+def p95_wait(result: Measured) -> float:
+    """95th percentile of start - submit, in seconds."""
+    return _p95(result.jobs["wait"])
+
+
+@_spread("max(start - submit)", "s", _S)
+def max_wait(result: Measured) -> float:
+    """Longest of start - submit, in seconds."""
+    return _largest(result.jobs["wait"])
+
+
+@_spread("median(finish - submit)", "s", _S)
+def median_response(result: Measured) -> float:
+    """Median of finish - submit, in seconds."""
+    return _median(result.jobs["response"])
+
+
+@_spread("95th percentile of finish - submit", "s", _S)
+def p95_response(result: Measured) -> float:
+    """95th percentile of finish - submit, in seconds."""
+    return _p95(result.jobs["response"])
+
+
+@_spread("max(finish - submit)", "s", _S)
+def max_response(result: Measured) -> float:
+    """Longest of finish - submit, in seconds."""
+    return _largest(result.jobs["response"])
+
+
+@_spread("median(max(response, 10 s) / max(runtime, 10 s))", "", _S)
+def median_bounded_slowdown(result: Measured) -> float:
+    """Median of `bounded_slowdown`."""
+    return _median(result.jobs["bounded_slowdown"])
+
+
+@_spread("95th percentile of max(response, 10 s) / max(runtime, 10 s)", "", _S)
+def p95_bounded_slowdown(result: Measured) -> float:
+    """95th percentile of `bounded_slowdown`."""
+    return _p95(result.jobs["bounded_slowdown"])
+
+
+@_spread("max(max(response, 10 s) / max(runtime, 10 s))", "", _S)
+def max_bounded_slowdown(result: Measured) -> float:
+    """Largest `bounded_slowdown`."""
+    return _largest(result.jobs["bounded_slowdown"])
+
+
+@_spread("max(restarts)", "", _S, zero_without="failures")
+def max_restarts(result: Measured) -> int:
+    """Most restarts of a job."""
+    return int(result.jobs["restarts"].max(initial=0))
+
+
+@_spread("max(lost_work)", "node-s", _S, zero_without="failures")
+def max_lost_work(result: Measured) -> float:
+    """Most node-seconds that a job lost."""
+    return float(result.jobs["lost_work"].max(initial=0.0))
+
+
+def size_class(size: ArrayLike) -> NDArray[np.int64]:
+    """The class of each size, by its largest size: 1, 2, 4, 8, ... nodes.
+
+    Examples
+    --------
+    >>> size_class([1, 2, 3, 4, 5, 64, 65])
+    array([  1,   2,   4,   4,   8,  64, 128])
+    """
+    fraction, exponent = np.frexp(np.asarray(size, dtype=np.float64))
+    classes: NDArray[np.int64] = np.left_shift(np.int64(1), exponent.astype(np.int64) - (fraction == 0.5))
+    return classes
+
+
+def _worst(labels: NDArray[Any], values: NDArray[Any]) -> float:
+    """The largest of the means of groups; NaN without values."""
+    if not len(values):
+        return math.nan
+    _, group = np.unique(labels, return_inverse=True)
+    return float((np.bincount(group, weights=values) / np.bincount(group)).max())
+
+
+@_spread("max over users of mean(start - submit)", "s", _S)
+def worst_user_wait(result: Measured) -> float:
+    """Mean wait of the user whose jobs wait longest, in seconds; NaN if no job names its user."""
+    known = result.users >= 0
+    return _worst(result.users[known], result.jobs["wait"][known])
+
+
+@_spread("max over users of mean(max(response, 10 s) / max(runtime, 10 s))", "", _S)
+def worst_user_slowdown(result: Measured) -> float:
+    """Mean `bounded_slowdown` of the user with the largest; NaN if no job names its user."""
+    known = result.users >= 0
+    return _worst(result.users[known], result.jobs["bounded_slowdown"][known])
+
+
+@_spread("max over classes of sizes of mean(start - submit)", "s", _S)
+def worst_size_wait(result: Measured) -> float:
+    """Mean wait of the class of sizes (1, 2, 3-4, 5-8, ... nodes) whose jobs wait longest, in seconds."""
+    return _worst(size_class(result.jobs["size"]), result.jobs["wait"])
+
+
+@_spread("max over classes of sizes of mean(max(response, 10 s) / max(runtime, 10 s))", "", _S)
+def worst_size_slowdown(result: Measured) -> float:
+    """Mean `bounded_slowdown` of the class of sizes (1, 2, 3-4, 5-8, ... nodes) with the largest."""
+    return _worst(size_class(result.jobs["size"]), result.jobs["bounded_slowdown"])

@@ -63,6 +63,12 @@ class Part:
         dispersal: NDArray[Any] = self._result.dispersal[self._rows]
         return dispersal
 
+    @property
+    def users(self) -> NDArray[Any]:
+        """Those of these jobs."""
+        users: NDArray[Any] = self._result.users[self._rows]
+        return users
+
     def __len__(self) -> int:
         return len(self.jobs["submit"])
 

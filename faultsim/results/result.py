@@ -2,12 +2,12 @@
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS
@@ -20,6 +20,7 @@ from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
+from faultsim.results.groups import grouped
 from faultsim.results.held import Held
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
@@ -279,6 +280,45 @@ class Result:
             self._dispersal.setflags(write=False)
         return self._dispersal
 
+    @property
+    def users(self) -> NDArray[np.int64]:
+        """User of each job, -1 where missing."""
+        users: NDArray[np.int64] = self._record.columns["user"]
+        return users
+
+    def by(self, column: str | ArrayLike, metrics: Sequence[str] | None = None) -> Columns:
+        """The metrics of jobs for each user, class of sizes, or value of any column: a row per group.
+
+        Parameters
+        ----------
+        column : str or array_like, shape (n_jobs,)
+            ``"user"``; ``"size_class"``, that of 1, 2, 3-4, 5-8, ... nodes, named by its largest size; any column of
+            `jobs`; or a label for each job.
+        metrics : sequence of str, optional
+            Names of metrics of jobs; by default all, those of failures only if there were any.
+
+        Returns
+        -------
+        Columns
+            The groups in ascending order, then a column per metric, in the units of `faultsim.METRICS` (a metric with
+            the name of the groups' column is called ``metric:NAME``); of a run that is not over, of jobs that have
+            ended.
+
+        Raises
+        ------
+        OptionError
+            For an unknown column, or a metric that jobs do not have.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 1, 2], runtime=[10, 5, 5], size=[1, 2, 2], user=[7, 7, 3])
+        >>> table = fs.simulate(log, fs.Cluster(2)).by("user", ["n_jobs", "max_wait"])
+        >>> table["user"], table["n_jobs"], table["max_wait"]
+        (array([3, 7]), array([1, 2]), array([13.,  9.]))
+        """
+        return grouped(self, self.ended, column, metrics)
+
     def _recorded(self, key: str, what: str) -> ColumnTable:
         if key not in self._output:
             raise OptionError(f"this run recorded no {what}: simulate with record=True to keep them")
@@ -469,7 +509,7 @@ class Result:
         lines += [
             f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
             for row in map(METRICS.__getitem__, self.metrics)
-            if not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name]))
+            if not row.spread and (not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name])))
         ]
         total = sum(self.ledger.values())
         lines += ["", "capacity ledger             share   node-seconds"]

@@ -10,7 +10,7 @@ from faultsim.results.result import COUNTERS, Result
 
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
-_METRICS = {name: metric for name, metric in METRICS.items() if not metric.recorded}
+_METRICS = {name: metric for name, metric in METRICS.items() if not metric.recorded and not metric.spread}
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
 COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 

@@ -55,6 +55,21 @@ EXPECTED = {
     "moves": 0,
     "mean_dispersal": math.nan,  # nothing is recorded
     "backfilled": 1,
+    "median_wait": 5.5,
+    "p95_wait": 10 + 0.85 * 8,
+    "max_wait": 18.0,
+    "median_response": 14.0,
+    "p95_response": 18 + 0.85 * 2,
+    "max_response": 20.0,
+    "median_bounded_slowdown": 1.4,
+    "p95_bounded_slowdown": 1.8 + 0.85 * 0.2,
+    "max_bounded_slowdown": 2.0,
+    "max_restarts": 0,
+    "max_lost_work": 0.0,
+    "worst_user_wait": math.nan,
+    "worst_user_slowdown": math.nan,
+    "worst_size_wait": 18.0,
+    "worst_size_slowdown": 2.0,
 }
 
 
