@@ -40,9 +40,22 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: error: {one_line(message)} (see '{self.explained_by or self.prog} --help')\n")
 
+    def _refuse_repeated(self, words: Sequence[str]) -> None:
+        """argparse would take the last of them without a word."""
+        seen = set()
+        for word in words:
+            if word == "--":
+                return
+            option = word.partition("=")[0]
+            action = self._option_string_actions.get(option)
+            if action is not None and id(action) in seen:
+                self.error(f"{option} is given twice")
+            seen.add(id(action))
+
     def parse_args(self, args: Any = None, namespace: object = None) -> Any:
         # "-:csv" is standard input and its format; a space before it tells argparse that it is no option.
         given = [f" {arg}" if str(arg).startswith("-:") else arg for arg in (sys.argv[1:] if args is None else args)]
+        self._refuse_repeated(given)
         parsed, extra = self.parse_known_args(given, namespace)
         if extra:
             options = [name for name in self._option_string_actions if name.startswith("--")]

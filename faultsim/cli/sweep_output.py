@@ -70,6 +70,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         for path, write in ((args.csv, table.write_csv), (args.parquet, table.write_parquet)):
             if path:
                 write(path)
+        said["warnings"] = list(table.warnings)
         if args.metric:
             if args.against:
                 axis, _, value = args.against.partition("=")
@@ -81,6 +82,9 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
                 said["notes"] = list(found.notes)
             else:
                 print(found)
+        if not args.json and args.csv != "-":
+            for text in table.warnings:
+                print(f"note: {text}")
         if args.report:
             _report(table, args)
             said["report"] = args.report

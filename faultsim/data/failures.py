@@ -14,6 +14,7 @@ from faultsim import checks
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
 from faultsim.data.failure_table import FailureTable, priorities
+from faultsim.data.job_table import JobTable
 from faultsim.data.table import together
 from faultsim.data.text_files import shortest, write_text
 from faultsim.errors import InputError, OptionError
@@ -139,6 +140,35 @@ class FailureTrace(FailureTable):
         columns["time"] = np.maximum(columns["time"], begin) - (begin if shift else 0.0)
         until = max(min(end, self._span), begin)
         return self._made(columns, span=until - begin if shift else until)
+
+    def align(self, log: JobTable, begin: float = 0.0) -> FailureTrace:
+        """The trace on the clock of a log: its second `begin` is the first submit; failures before that are left out.
+
+        Parameters
+        ----------
+        log : Workload
+            Whose first job is submitted at any time; to move the log instead, see `Workload.from_zero`.
+        begin : float
+            Second of this trace; ``trace.time[0]`` lets the first failure come with the first job.
+
+        Examples
+        --------
+        A log that begins after a year would otherwise meet the second year of the trace:
+
+        >>> import faultsim as fs
+        >>> year = 365 * 86_400
+        >>> log = fs.Workload(submit=[year, year + 500], runtime=[100, 100], size=[2, 2])
+        >>> trace = fs.FailureTrace([60, 600], [0, 1], 120, span=2 * year)
+        >>> fs.simulate(log, fs.Cluster(2), failures=trace)
+        <Result: 2 jobs on cluster:2 (2 nodes): easy, first_fit, 2 failures, 0 within the run, requeue>
+        >>> fs.simulate(log, fs.Cluster(2), failures=trace.align(log))
+        <Result: 2 jobs on cluster:2 (2 nodes): easy, first_fit, 2 failures, 2 within the run, requeue>
+        """
+        if not isinstance(log, JobTable):
+            raise InputError(f"align: the log must be a Workload, got {log!r:.60}")
+        part = self.window(begin, np.inf)
+        first = float(log.submit[0])
+        return part._made({**part._columns, "time": part.time + first}, span=part.span + first)
 
     def stretch(self, span: float) -> FailureTrace:
         """Times scaled such that the trace's span becomes `span`; down times are unchanged.

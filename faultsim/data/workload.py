@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import logging
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLUMNS = by_name(WORKLOAD)
+#: Offered loads above it are rather percentages.
+MOST_LOAD = 10.0
 
 
 class Workload(JobTable):
@@ -135,6 +139,19 @@ class Workload(JobTable):
             submit = first + (self.submit - first) * factor
         return self._derived(submit=submit)
 
+    def from_zero(self) -> Workload:
+        """The same jobs, on a clock on which the first is submitted at 0 s.
+
+        Logs need not begin at 0, whereas failure traces do: `FailureTrace.align` moves those instead.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Workload(submit=[1000, 1060], runtime=[5, 5], size=[1, 1]).from_zero().submit
+        array([ 0., 60.])
+        """
+        return self._derived(submit=self.submit - self.submit[0])
+
     def scale_size(self, f: int) -> Workload:
         """Sizes times a whole number: a log of supernodes as a log of nodes (512 on BlueGene/L).
 
@@ -153,7 +170,7 @@ class Workload(JobTable):
         Parameters
         ----------
         target : float
-            Work / (nodes * span) to reach, for example 0.9.
+            Work / (nodes * span) to reach, for example 0.9; no percentage: above 10 the logger "faultsim" warns.
         nodes : int
             Size of the machine.
 
@@ -167,7 +184,10 @@ class Workload(JobTable):
         load = offered_load(self.submit, self.work, _nodes(nodes))
         if not 0 < load < math.inf:
             raise InputError(f"with_load: the offered load is {load}; this needs work and a time span")
-        return self.scale_gaps(load / _factor("with_load", target))
+        wanted = _factor("with_load", target)
+        if wanted > MOST_LOAD:
+            _doubt(wanted)
+        return self.scale_gaps(load / wanted)
 
     def summary(self, nodes: int | None = None) -> Summary:
         """Counts, span, offered load, and mean and standard deviation of size and work.
@@ -316,6 +336,15 @@ def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], na
     """The workload with these columns, which are not checked again: what a run was given."""
     parts = {"columns": dict(columns), "dropped": dict(dropped), "name": name, "comments": ()}
     return object.__new__(Workload)._fill(**parts)
+
+
+@cache
+def _doubt(target: float) -> None:
+    """Warn once for each."""
+    logging.getLogger("faultsim").warning(
+        "with_load(%g): a load is work over what the machine can do, such as %g; this is %g times that",
+        target, target / 100, target,
+    )  # fmt: skip
 
 
 def _factor(what: str, value: float) -> float:

@@ -7,6 +7,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from numpy.typing import NDArray
 
+from faultsim.errors import OptionError
+
 __all__ = ["Check", "FailureCount", "Hours", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "Share"]
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
@@ -78,6 +80,12 @@ class Policy:
 
 @cache
 def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
+    if not issubclass(cls, OwnPolicy) and not cls.__module__.startswith("faultsim."):
+        own = cls.__mro__[1].__name__
+        raise OptionError(
+            f"{cls.__name__}: what a subclass of {own} overrides would be ignored, since its rule is compiled; use "
+            f"{own} as it is, or subclass one of {', '.join(kind.__name__ for kind in _own_kinds())}"
+        )
     marks = ((field.name, mark) for field in fields(cls) for mark in getattr(field.type, "__metadata__", ()))
     return tuple((name, mark) for name, mark in marks if isinstance(mark, Check))
 
@@ -93,6 +101,10 @@ class OwnPolicy(Policy):
     def _plain(self) -> dict[str, Any]:
         """With the object itself for one written in Python."""
         return {"name": "python", "object": self} if self.is_written() else super()._plain()
+
+
+def _own_kinds() -> list[type]:
+    return sorted((cls for cls in OwnPolicy.__subclasses__() if cls.__module__.startswith("faultsim.")), key=str)
 
 
 @cache

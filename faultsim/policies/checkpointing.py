@@ -161,7 +161,7 @@ class Periodic(_AtIntervals):
     interval : float
         Seconds of work, above 0.
     cost : float
-        Seconds that a checkpoint takes, during which no work is done.
+        Seconds that a checkpoint takes, during which no work is done; a run takes no more than `interval`.
 
     References
     ----------

@@ -38,6 +38,10 @@ class SweepRows(SweepLike, Protocol):
         """Row -> why that run failed."""
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is odd about runs."""
+
+    @property
     def metrics(self) -> Sequence[str]:
         """Names of the columns that are numbers of runs."""
 
@@ -112,6 +116,7 @@ def report_sweep(
     about = [f"{table.n_rows:,} rows" + ("" if table.n_rows == table.expected else f" of {table.expected:,}; not done")]
     if table.errors:
         about.append(f"{len(table.errors):,} runs failed; their numbers are missing")
+    about += table.warnings
     return Page(title or table.name or "Sweep", sections, about=about, command=command or table.command)
 
 

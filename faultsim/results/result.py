@@ -11,13 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.data.columns import JOBS
-from faultsim.data.event_kinds import JOB_STATES, JobState
+from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.tabular import Columns, ColumnTable
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
+from faultsim.results.caveats import caveats
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
 from faultsim.results.groups import grouped
@@ -195,6 +196,7 @@ class Result:
         self._machine: Cluster | Torus | None = None
         self._counters: dict[str, int] | None = None
         self._dispersal: NDArray[np.float64] | None = None
+        self._warnings: tuple[str, ...] | None = None
 
     # -- what happened
 
@@ -369,32 +371,14 @@ class Result:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Caveats about the numbers."""
-        said = [] if self.is_over else [self._how_far()]
-        said += [
-            f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
-            for reason, count in self._record.dropped.items()
-            if count
-        ]
-        if self._record.settings["estimates"] == "requested":
-            missing = int((self._record.columns["estimate"] < 0).sum())
-            if missing:
-                said.append(f"{missing:,} of {len(self):,} jobs have no requested time; their run time is used instead")
-        trace, end = self._record.failures, self.span[1]
-        if trace is not None and trace.span < end:
-            said.append(
-                f"the failure trace ends at {trace.span:,.0f} s, the last job at {end:,.0f} s: nothing fails in between"
-            )
-        return tuple(said)
+        """What should be known before the numbers are believed, one sentence each; none is usual.
 
-    def _how_far(self) -> str:
-        """What has become of the jobs of a run that is not over."""
-        counts = np.bincount(self._jobs["state"], minlength=len(JOB_STATES)).tolist()
-        states = ", ".join(f"{n:,} {name}" for name, n in zip(JOB_STATES, counts, strict=True) if n)
-        return (
-            f"the run is not over: at {self.span[1]:g} s, of {len(self):,} jobs {states}; "
-            "metrics of jobs count those that have ended"
-        )
+        Jobs that were left out, have no requested time or share their id; a load that is rather a percentage; failures
+        that are not in the run; checkpoints that take more than half of the time.
+        """
+        if self._warnings is None:
+            self._warnings = caveats(self)
+        return self._warnings
 
     def __len__(self) -> int:
         return len(self._record.columns["submit"])
@@ -496,7 +480,8 @@ class Result:
         if s["checkpointing"] is not None and s["checkpointing"]["name"] != "none":
             parts.append(f"{s['checkpointing']['name']} checkpoints")
         if s["failures"] is not None:
-            parts.append(f"{s['failures']['count']:,} failures, {s['recovery']['name']}")
+            happened, when = self.counters["failures"], "within the run" if self.is_over else "so far"
+            parts.append(f"{s['failures']['count']:,} failures, {happened:,} {when}, {s['recovery']['name']}")
         if s["predictor"] is not None:
             parts.append(f"{s['predictor']['name']} predictor")
         return f"{len(self):,} jobs on {self.machine} ({self.machine.nodes:,} nodes): {', '.join(parts)}"

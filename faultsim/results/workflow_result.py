@@ -14,6 +14,7 @@ from faultsim.data.tabular import Columns
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
+from faultsim.results.caveats import of_failures
 from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.version import __version__
@@ -212,14 +213,12 @@ class WorkflowResult:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Caveats about the numbers."""
-        end = float(self.jobs["finish"].max())
-        if self._trace is None or self._trace.span >= end:
-            return ()
-        return (
-            f"the failure trace ends at {self._trace.span:,.0f} s, the last job at {end:,.0f} s: "
-            f"nothing fails in between",
-        )
+        """What should be known before the numbers are believed: failures that are not in the run."""
+        return () if self._trace is None else tuple(of_failures(self._trace, *self._span()))
+
+    def _span(self) -> tuple[float, float]:
+        """First arrival and last finish."""
+        return float(self._arrivals.min()), float(self.jobs["finish"].max())
 
     def __len__(self) -> int:
         return len(self._workflows)
@@ -263,7 +262,11 @@ class WorkflowResult:
         jobs = len(self.jobs["job"])
         parts = [s["scheduler"]["name"]]
         if self._trace is not None:
-            parts.append(f"{len(self._trace):,} failure{'s' if len(self._trace) != 1 else ''}")
+            begin, end = self._span()
+            happened = int(((self._trace.time >= begin) & (self._trace.time <= end)).sum())
+            parts.append(
+                f"{len(self._trace):,} failure{'s' if len(self._trace) != 1 else ''}, {happened:,} within the run"
+            )
         if s["predictor"] is not None:
             parts.append(f"{s['predictor']['name']} predictor")
         if s["transfers"] != "parallel":

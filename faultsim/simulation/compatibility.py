@@ -18,6 +18,7 @@ from faultsim.policies import (
     Buckets,
     External,
     NoCheckpoint,
+    Periodic,
     Policy,
     Static,
 )
@@ -102,8 +103,19 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
                 words = {"policy": policy, "name": type(policy).__name__, "run": run}
                 raise OptionError(NEEDS[what].message.format(usual=usual.format(**words), **words))
     _check_nodes(run)
+    if isinstance(run.checkpointing, Periodic):
+        _check_cost(run.checkpointing)
     if isinstance(run.scheduler, External):
         _check_asked(run, run.scheduler)
+
+
+def _check_cost(policy: Periodic) -> None:
+    """A checkpoint takes no longer than the work that it saves."""
+    if policy.cost > policy.interval and not policy.is_written():
+        raise OptionError(
+            f"{policy!r} takes {policy.cost:g} s for a checkpoint (cost) after each {policy.interval:g} s of work "
+            f"(interval): less than half of the time is left for work; check their units, or take a longer interval"
+        )
 
 
 def _check_asked(run: RunOptions, external: External) -> None:

@@ -35,6 +35,7 @@ from faultsim.policies import (
 from faultsim.policies.adapters import checkpoint_intervals
 from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES, row_of
+from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
 from faultsim.simulation.engine_inputs import EXACT
@@ -135,7 +136,10 @@ class Run:
         else:
             with reporting(progress, "jobs") as report:
                 execution.go_on(report=report)
-        return execution.result()
+        result = execution.result()
+        if is_heard():
+            tell([result])
+        return result
 
     def with_options(self, **changes: Any) -> "Run":
         """A copy with other options, checked again.

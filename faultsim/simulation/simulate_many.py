@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from faultsim import checks
 from faultsim.errors import OptionError
+from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.execution import Execution, Stopped
 from faultsim.simulation.progress import Progress, reporting
@@ -79,14 +80,17 @@ def simulate_many(
                     futures[pool.submit(_to_the_end, [todo[row] for row in rows], stop)] = rows
                 for row, run in enumerate(todo):
                     if run.has_python:
-                        take([row], [run.simulate()])
+                        take([row], _to_the_end([run], stop))
                 for future in as_completed(futures):
                     take(futures[future], future.result())
             except BaseException:
                 stop.set()  # the threads look at it between two slices
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-    return [result for result in results if result is not None]
+    made = [result for result in results if result is not None]
+    if is_heard():
+        tell(made)
+    return made
 
 
 def _to_the_end(runs: list[Run], stop: threading.Event) -> list[Result]:

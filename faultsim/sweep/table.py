@@ -14,6 +14,8 @@ from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
+from faultsim.results.caveats import MOST_SAVING, TOO_LONG, shares_of_checkpoints
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.csv_file import write_csv
@@ -120,6 +122,13 @@ class SweepTable(ColumnTable):
     def complete(self) -> bool:
         """Whether it has every row of the sweep."""
         return self.n_rows == self.expected
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What should be known before the numbers are believed, with the number of rows it is about."""
+        ledger = {account: np.nan_to_num(self._columns[f"ledger_{account}"]) for account in LEDGER_ACCOUNTS}
+        rows = int((shares_of_checkpoints(ledger) > MOST_SAVING).sum())
+        return (f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}",) if rows else ()
 
     # -- parts
 

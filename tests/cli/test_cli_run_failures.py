@@ -44,7 +44,7 @@ def test_a_file(capsys, here):
     status, out, _ = run(capsys, "--failures", "own.csv", "--map-failures", "modulo", "--recovery", "hold")
     assert status == 0
     assert "failures own.csv (3 failures)\n" in out
-    assert "3 failures, hold" in out
+    assert "3 failures, 3 within the run, hold" in out
 
 
 def test_formats_and_their_options(capsys, here):

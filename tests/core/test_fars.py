@@ -272,7 +272,7 @@ def test_spare_nodes_stay_free():
             "rescheduling": FARS,
             "predictor": fs.IntervalPredictor.from_pairs([1], [0], interval=8e307, precision=0.5),
         },
-        {"rescheduling": fs.Fars(300, STEALING), "checkpointing": fs.Periodic(300, 1e303)},
+        {"rescheduling": fs.Fars(300, STEALING), "checkpointing": fs.Periodic(1e303, 1e303)},
     ],
 )
 def test_times_that_add_up_to_infinity(options):
@@ -311,7 +311,7 @@ def moved():
 
 def test_what_is_printed(moved):
     text = str(moved)
-    assert text.startswith("3 jobs on cluster:8 (8 nodes): easy, first_fit, fars service_unit_loss, 2 failures, req")
+    assert text.startswith("3 jobs on cluster:8 (8 nodes): easy, first_fit, fars service_unit_loss, 2 failures, 2 w")
     assert moved.metrics["moves"] == moved.metrics["migrations_successful"] == 2
     for line in ("migrations_attempted", "migrations_successful", "moves", "  migration "):
         assert f"\n{line}" in text

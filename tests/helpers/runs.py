@@ -78,6 +78,11 @@ def predictors(nodes: int, failing: bool) -> st.SearchStrategy:
     return st.one_of(known)
 
 
+def leaves_time(checkpointing: Any) -> bool:
+    """Whether a run takes it: not one that saves for longer than it works."""
+    return not isinstance(checkpointing, fs.Periodic) or checkpointing.cost <= checkpointing.interval
+
+
 @st.composite
 def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus, asks: bool) -> dict[str, Any]:
     """Failures, and the policies that are about them, in combinations with a meaning.
@@ -85,7 +90,7 @@ def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus, asks: bool)
     `asks` says whether the placement needs a predictor.
     """
     nodes, kind = machine.nodes, machine.name
-    checkpointing = draw(st.none() | policies("checkpointing", kind))
+    checkpointing = draw(st.none() | policies("checkpointing", kind).filter(leaves_time))
     options: dict[str, Any] = {"checkpointing": checkpointing, "failures": draw(failure_traces(nodes))}
     options["recovery"] = draw(st.none() | policies("recovery", kind))
     asks |= isinstance(checkpointing, fs.RiskBased)

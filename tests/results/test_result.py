@@ -225,7 +225,9 @@ def test_a_trace_that_ends_before_the_last_job():
     )
     assert longer.warnings == ()
     assert longer.failures.span == 5010
-    assert str(longer).startswith("1 jobs on cluster:1 (1 nodes): easy, first_fit, 1 failures, requeue\n")
+    assert str(longer).startswith(
+        "1 jobs on cluster:1 (1 nodes): easy, first_fit, 1 failures, 1 within the run, requeue\n"
+    )
 
 
 def test_saving_takes_the_name_as_it_is(result, tmp_path):

@@ -217,7 +217,7 @@ def test_what_is_no_log_and_no_machine():
         ({}, {"estimates": 1.7e308}),
         ({}, {"start_delay": 1.7e308}),
         ({}, {"migration": fs.Defragment(cost=1.7e308)}),
-        ({}, {"checkpointing": fs.Periodic(5, 1.7e308)}),
+        ({}, {"checkpointing": fs.Periodic(1.7e308, 1.7e308)}),
         ({}, {"checkpointing": fs.BeforeFailure(1.7e308)}),
         ({}, {"failures": fs.FailureTrace([5], [0], 1.7e308)}),
         ({}, {"failures": fs.FailureTrace([5], [0]), "recovery": fs.Hold(1.7e308)}),

@@ -101,7 +101,8 @@ def test_results_come_back_from_other_processes(back):
 def test_in_print():
     text = str(example(scheduler=fs.Flaw(), predictor=FORESEEN, transfers="in_turn", outputs=fs.SharedOutputs(2)))
     assert text.startswith(
-        "1 workflow (5 jobs) on 3 nodes: flaw, 3 failures, trace predictor, transfers in turn, shared outputs\n"
+        "1 workflow (5 jobs) on 3 nodes: flaw, 3 failures, 3 within the run, trace predictor, transfers in turn, "
+        "shared outputs\n"
     )
     assert "\nloss_time " in text
     assert "\naaa_per_pass " in text
@@ -112,7 +113,7 @@ def test_in_print():
     assert plain.warnings == ()
     short = fs.FailureTrace([1], [0], 1, span=2)
     noted = fs.simulate_workflows(CHAIN, NODES, failures=short)
-    assert str(noted).startswith("1 workflow (2 jobs) on 3 nodes: rank_hybd, 1 failure\n")
+    assert str(noted).startswith("1 workflow (2 jobs) on 3 nodes: rank_hybd, 1 failure, 1 within the run\n")
     assert str(noted).endswith("note: the failure trace ends at 2 s, the last job at 9 s: nothing fails in between")
 
 

@@ -10,7 +10,7 @@ from faultsim.policies.registry import row_of
 from faultsim.results.metrics import ledger_error
 from helpers.drawn_policies import policies
 from helpers.results import assert_equal as assert_same
-from helpers.runs import SHORT, failure_traces, runs
+from helpers.runs import SHORT, failure_traces, leaves_time, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
 failing_runs = runs(failing=True, record=True, moving=False)
@@ -58,7 +58,7 @@ def test_no_failures_in_the_trace_is_a_run_without_failures(engine, run, recover
 @given(run=failing_runs, cost=SHORT, beyond=st.sampled_from([0, 1, 1e6]))
 def test_an_interval_longer_than_every_job_is_no_checkpoint(engine, run, cost, beyond):
     longest = max(run.log.runtime.max(), run.expected_runtimes(run.log).max())
-    periodic = run.with_options(checkpointing=fs.Periodic(max(longest, 1) + beyond, cost))
+    periodic = run.with_options(checkpointing=fs.Periodic(max(longest, cost, 1) + beyond, cost))
     for none in (fs.NoCheckpoint(), None):
         assert_same(simulated(periodic, engine), simulated(run.with_options(checkpointing=none), engine))
 
@@ -92,7 +92,7 @@ def lonely_jobs(draw: st.DrawFn) -> fs.Run:
     machine = draw(st.sampled_from([fs.Cluster(4), fs.Torus(2, 2, 1)]))
     trace = draw(failure_traces(4))
     seconds = st.integers(0, 60)
-    checkpointing = draw(policies("checkpointing", machine.name))
+    checkpointing = draw(policies("checkpointing", machine.name).filter(leaves_time))
     # The last start, by which this one chooses, is another under `Hold`.
     assume(not (isinstance(checkpointing, fs.PredictedWindows) and isinstance(checkpointing.victims, fs.LongJobs)))
     log = fs.Workload(

@@ -34,7 +34,7 @@ def draw_checkpoints(rng, top):
         case "none":
             return ("none", 0, 0.0)
         case "periodic":
-            return ("periodic", float(rng.randint(1, top)), cost)
+            return ("periodic", max(cost, float(rng.randint(1, top))), cost)
         case "young":  # lengths of work that no sum of whole seconds meets, lest rounding decide
             return ("young", rng.choice([2.3, 5.7, 8.3, 31.9, 50.3]), max(cost, 1.0))
         case "before":

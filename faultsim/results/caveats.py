@@ -1,0 +1,170 @@
+"""What a reader should know before believing the numbers of a run: `Result.warnings`.
+
+Nothing here is computed before somebody asks, so that a short run does not pay for it.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.event_kinds import JOB_STATES
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import MOST_LOAD, Workload
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+
+#: Fewer jobs may come in a burst, whose offered load says nothing.
+LEAST_JOBS = 100
+#: Share of the failures that its rate over the whole trace would give a run, below which it has few of them.
+FEW = 0.1
+#: Share of the failures of a trace from which on it matters that they come before the run.
+MANY_BEFORE = 0.01
+#: Share of the time of jobs above which checkpoints can hardly be meant.
+MOST_SAVING = 0.5
+TOO_LONG = "of the time for which jobs hold nodes: check the units of their cost and interval"
+_NOT_HELD = ("down", "idle_no_demand", "idle_demand")
+_HELD = tuple(account for account in LEDGER_ACCOUNTS if account not in _NOT_HELD)
+
+
+_LOGGER = logging.getLogger("faultsim")
+
+
+class Doubtful(Protocol):
+    """The part of a `Result` that is looked at; it imports this module."""
+
+    is_over: bool
+
+    @property
+    def jobs(self) -> Mapping[str, NDArray[Any]]: ...
+    @property
+    def ledger(self) -> Mapping[str, float]: ...
+    @property
+    def span(self) -> tuple[float, float]: ...
+    @property
+    def settings(self) -> Mapping[str, Any]: ...
+    @property
+    def dropped(self) -> Mapping[str, int]: ...
+    @property
+    def workload(self) -> Workload: ...
+    @property
+    def failures(self) -> FailureTrace | None: ...
+    @property
+    def machine(self) -> Any: ...
+    def __len__(self) -> int: ...
+
+
+def caveats(result: Doubtful) -> tuple[str, ...]:
+    """One sentence for each thing that is odd about a run."""
+    begin, end = result.span
+    said = [] if result.is_over else [_how_far(result)]
+    said += [
+        f"{count:,} job{'s' if count != 1 else ''} left out: {reason}"
+        for reason, count in result.dropped.items()
+        if count
+    ]
+    columns = result.workload.columns
+    if result.settings["estimates"] == "requested":
+        missing = int((columns["estimate"] < 0).sum())
+        if missing:
+            said.append(f"{missing:,} of {len(result):,} jobs have no requested time; their run time is used instead")
+    said += _of_ids(columns["id"])
+    said += _of_load(columns, result.machine.nodes)
+    if result.failures is not None:
+        said += of_failures(result.failures, begin, end, is_over=result.is_over)
+    said += of_checkpoints(result.ledger)
+    return tuple(said)
+
+
+def _how_far(result: Doubtful) -> str:
+    """What has become of the jobs of a run that is not over."""
+    counts = np.bincount(result.jobs["state"], minlength=len(JOB_STATES)).tolist()
+    states = ", ".join(f"{n:,} {name}" for name, n in zip(JOB_STATES, counts, strict=True) if n)
+    return (
+        f"the run is not over: at {result.span[1]:g} s, of {len(result):,} jobs {states}; "
+        "metrics of jobs count those that have ended"
+    )
+
+
+def _of_ids(ids: NDArray[Any]) -> Iterator[str]:
+    if ids.dtype.kind in "iu" and bool((ids[1:] > ids[:-1]).all()):
+        return
+    again = len(ids) - len(np.unique(ids))
+    if again:
+        yield f"{again:,} of {len(ids):,} jobs have an id that an earlier job has"
+
+
+def _of_load(columns: Mapping[str, NDArray[Any]], nodes: int) -> Iterator[str]:
+    submit = columns["submit"]
+    span = float(submit[-1] - submit[0])
+    if len(submit) < LEAST_JOBS or span <= 0:
+        return
+    load = float((columns["size"] * columns["runtime"]).sum()) / (nodes * span)
+    if load > MOST_LOAD:
+        yield f"the offered load is {load:,.4g} times what the machine can do, no percentage: jobs wait without end"
+
+
+def of_failures(trace: FailureTrace, begin: float, end: float, *, is_over: bool = True) -> Iterator[str]:
+    """How the clock of a trace meets that of a run from `begin` to `end`.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> list(of_failures(fs.FailureTrace([5, 7], [0, 0], span=100), 40.0, 90.0))
+    ['none of the 2 failures is in the run, from 40 s to 90 s: they are from 5 s to 7 s. FailureTrace.align and ...']
+    """
+    if trace.span < end:
+        yield f"the failure trace ends at {trace.span:,.0f} s, the last job at {end:,.0f} s: nothing fails in between"
+    time, n = trace.time, len(trace)
+    if not n or not is_over:
+        return
+    before = int(np.searchsorted(time, begin, side="left"))
+    inside = int(np.searchsorted(time, end, side="right")) - before
+    remedy = "FailureTrace.align and Workload.from_zero bring the clocks together"
+    run = f"the run, from {begin:,.0f} s to {end:,.0f} s"
+    if not inside or inside * trace.span < FEW * n * min(end - begin, trace.span):
+        how_many = f"only {inside:,} of the {n:,} failures are" if inside else f"none of the {n:,} failures is"
+        yield f"{how_many} in {run}: they are from {time[0]:,.0f} s to {time[-1]:,.0f} s. {remedy}"
+    elif before >= MANY_BEFORE * n:
+        yield f"{before:,} of the {n:,} failures come before {run}. {remedy}"
+
+
+def of_checkpoints(ledger: Mapping[str, float]) -> Iterator[str]:
+    """Whether jobs save more than they work.
+
+    Examples
+    --------
+    >>> list(of_checkpoints({**dict.fromkeys(LEDGER_ACCOUNTS, 0.0), "useful": 10.0, "checkpoint": 30.0}))
+    ['checkpoints take 75.0 % of the time for which jobs hold nodes: check the units of their cost and interval']
+    """
+    share = float(shares_of_checkpoints(ledger)) if ledger["checkpoint"] else 0.0
+    if share > MOST_SAVING:
+        yield f"checkpoints take {100 * share:.1f} % {TOO_LONG}"
+
+
+def shares_of_checkpoints(ledger: Mapping[str, Any]) -> Any:
+    """Their shares of the node-seconds that jobs hold, in ledgers of one or many runs.
+
+    Examples
+    --------
+    >>> print(shares_of_checkpoints({**dict.fromkeys(LEDGER_ACCOUNTS, 0.0), "useful": 10.0, "checkpoint": 30.0}))
+    0.75
+    """
+    saving = ledger["checkpoint"]
+    return saving / np.maximum(sum(ledger[account] for account in _HELD), np.finfo(float).tiny)
+
+
+def is_heard() -> bool:
+    """Whether somebody has set up `logging`, so that it is worth the while to look."""
+    return bool(logging.root.handlers or _LOGGER.handlers)
+
+
+def tell(results: Iterable[Doubtful]) -> None:
+    """Log what is odd about runs: each sentence once, with the number of runs."""
+    said: dict[str, int] = {}
+    for result in results:
+        for text in caveats(result):
+            said[text] = said.get(text, 0) + 1
+    for text, runs in said.items():
+        _LOGGER.warning(text if runs == 1 else f"{text} ({runs:,} runs)")
