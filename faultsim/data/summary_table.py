@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from faultsim.data.notebook import table_html
+
 
 class SummaryTable(Mapping[str, float]):
     """A read-only mapping from name to number that prints with units and meanings.
@@ -53,6 +55,12 @@ class SummaryTable(Mapping[str, float]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._name!r}, {self._values!r})"
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks."""
+        rows = [(key, value, *self._rows[key]) for key, value in self._values.items()]
+        notes = [f"{count:,} left out: {reason}" for reason, count in self._dropped.items()]
+        return table_html(self._name or "summary", ("", "value", "unit", "meaning"), rows, notes)
 
     def __str__(self) -> str:
         lines = [self._name] if self._name else []

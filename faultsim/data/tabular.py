@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.notebook import MOST_ROWS, table_html
 from faultsim.errors import OptionError
 
 if TYPE_CHECKING:
@@ -69,6 +70,14 @@ class Tabular:
             raise IndexError(f"no row {at}: there are {rows:,}")
         at %= rows
         return {name: _value(values, at) for name, values in columns.items()}
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        columns = self._tabular()
+        rows = len(next(iter(columns.values()), ()))
+        listed = [[_value(values, row) for values in columns.values()] for row in range(min(rows, MOST_ROWS))]
+        rest = [f"and {rows - MOST_ROWS:,} more rows"] if rows > MOST_ROWS else []
+        return table_html(repr(self)[1:-1], list(columns), listed, rest)
 
     def to_pandas(self) -> pandas.DataFrame:
         """As a pandas frame.

@@ -14,6 +14,7 @@ from faultsim.data.columns import JOBS
 from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
+from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, ColumnTable
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
@@ -24,7 +25,7 @@ from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
 from faultsim.results.groups import grouped
 from faultsim.results.held import Held
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.metrics import METRICS
+from faultsim.results.metrics import METRICS, Metric
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
 
@@ -489,13 +490,22 @@ class Result:
     def __repr__(self) -> str:
         return f"<Result: {self._header()}>"
 
-    def __str__(self) -> str:
-        lines = [self._header(), ""]
-        lines += [
-            f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}"
+    def _printed(self) -> list[Metric]:
+        """The metrics that are printed."""
+        return [
+            row
             for row in map(METRICS.__getitem__, self.metrics)
             if not row.spread and (not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name])))
         ]
+
+    def _repr_html_(self) -> str:
+        """The metrics and the warnings, for notebooks."""
+        rows = [(row.name, _shown(self.metrics[row.name], row.unit).strip()) for row in self._printed()]
+        return table_html(self._header(), ("metric", "value"), rows, [f"note: {text}" for text in self.warnings])
+
+    def __str__(self) -> str:
+        lines = [self._header(), ""]
+        lines += [f"{row.name:<28}{_shown(self.metrics[row.name], row.unit)}" for row in self._printed()]
         total = sum(self.ledger.values())
         lines += ["", "capacity ledger             share   node-seconds"]
         for account in LEDGER_ACCOUNTS:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
+from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
@@ -280,14 +281,22 @@ class WorkflowResult:
     def __repr__(self) -> str:
         return f"<WorkflowResult: {self._header()}>"
 
-    def __str__(self) -> str:
+    def _rows(self) -> list[tuple[str, float, str]]:
+        """Name, value and unit of what is printed."""
         rows: list[tuple[str, float, str]] = [("makespan", self.makespan, "s")]
         if len(self) > 1:
             rows.append(("mean_makespan", float(self.makespans.mean()), "s"))
         rows += [("loss_time", self.loss_time, "node-s"), ("reschedulings", self.reschedulings, "1")]
         rows += [("aoa", self.aoa, "1"), *((f"aaa_{count}", self.aaa[count], "1") for count in _COUNTS)]
+        return [row for row in rows if row[1] == row[1]]
+
+    def _repr_html_(self) -> str:
+        """The numbers and the warnings, for notebooks."""
+        return table_html(self._header(), ("", "value", "unit"), self._rows(), [f"note: {t}" for t in self.warnings])
+
+    def __str__(self) -> str:
         lines = [self._header(), ""]
-        lines += [f"{name:<16} {_show(value):>14}  {unit}" for name, value, unit in rows if value == value]
+        lines += [f"{name:<16} {_show(value):>14}  {unit}" for name, value, unit in self._rows()]
         lines += ["", *(f"note: {text}" for text in self.warnings)] if self.warnings else []
         return "\n".join(lines)
 

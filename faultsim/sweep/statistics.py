@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.notebook import table_html
 from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
@@ -62,6 +63,11 @@ class Statistics(ColumnTable):
     def __repr__(self) -> str:
         n = len(next(iter(self._columns.values())))
         return f"<{self.what}: {n} row{'s' if n != 1 else ''}; {', '.join(self._columns)}>"
+
+    def _repr_html_(self) -> str:
+        """All rows and notes, for notebooks."""
+        rows = zip(*(column.tolist() for column in self._columns.values()), strict=True)
+        return table_html(self.what, list(self._columns), rows, self.notes)
 
     def __str__(self) -> str:
         cells = {name: [_text(value) for value in column.tolist()] for name, column in self._columns.items()}
