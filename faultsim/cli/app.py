@@ -17,6 +17,8 @@ from faultsim.errors import EngineError, FaultsimError
 #: Command -> what it does.  Its module is imported when it is used, so that --help and wrong use answer at once.
 COMMANDS = {
     "run": "simulate a job log on a machine",
+    "workflow": "summary, run, decisions, figure: graphs of jobs on nodes that may fail",
+    "show": "what is in a file: a saved result, a sweep's store, a log, failures, a workflow",
     "log": "summary, head, convert, generate: work with job logs",
     "failures": "summary, convert, generate: work with failure traces",
     "reproduce": "repeat a paper's experiments and judge its claims",
@@ -24,6 +26,7 @@ COMMANDS = {
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",
     "merge": "merge the stores of sweeps",
+    "completion": "bash, zsh, fish: the tab key in a shell",
     "serve": "simulate for another program, which asks over a socket",
 }
 
@@ -44,6 +47,10 @@ def _top_parser() -> Parser:
 
 
 def _dispatch(argv: Sequence[str]) -> int:
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks how to go on
+        from faultsim.cli.completion import complete_command
+
+        complete_command(COMMANDS)
     top = _top_parser()
     args = top.parse_args(argv)
     if args.version:

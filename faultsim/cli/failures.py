@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import faultsim as fs
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import (
     KINDS,
     TraceSource,
@@ -110,12 +111,11 @@ def _write(trace: FailureTrace, args: argparse.Namespace) -> int:
     path = args.out
     if path != "-" and not any(path.lower().endswith(".csv" + end) for end in ("", ".gz", ".xz", ".bz2")):
         raise OptionError(f"{path}: unknown kind of file; use {_OUT}")
-    if path == "-" and args.json:
-        raise OptionError("--json and OUT - both need standard output; give a file")
+    taken = check_targets({"OUT": path}, json=args.json)
     trace.write_csv(path)
     if args.json:
         print_json({"out": path, "name": trace.name, "dropped": dict(trace.dropped), **trace.summary()})
-    elif path != "-":
+    elif not (taken or args.quiet):
         print(f"{path}: {len(trace):,} failures of {trace.min_nodes:,} nodes, span {trace.span:.10g} s")
     return 0
 
@@ -126,6 +126,7 @@ def _convert(parser: Parser, argv: Sequence[str]) -> int:
     add_format_arguments(parser)
     _change_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
+    add_quiet(parser)
     args = parser.parse_args(argv)
     return _write(_changed(read_trace(args.trace, args), args), args)
 
@@ -138,6 +139,7 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
     add_made_up_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
+    add_quiet(parser)
     args = parser.parse_args(argv)
     return _write(made_up(args.kind, args, "KIND"), args)
 

@@ -9,43 +9,29 @@ faultsim log generate KIND OUT        a synthetic log
 import argparse
 from collections.abc import Sequence
 
-import faultsim as fs
+from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_JOBS, DEFAULT_NODES, KINDS, add_log_arguments, builtin, open_log
 from faultsim.cli.log_files import HELP, read_log
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
 _COMPRESSED = ("", ".gz", ".xz", ".bz2")
-_OUT = ".swf, .csv (either with .gz, .xz or .bz2 after it) or .parquet"
+_OUT = ".swf, .csv (either with .gz, .xz or .bz2 after it) or .parquet; - is standard output, as SWF"
 
 
 def _change_arguments(parser: Parser) -> None:
-    group = parser.add_argument_group("changes, in this order")
-    group.add_argument("--krevat", choices=("nasa", "sdsc"), help="the 10,000-job span of Krevat 2002, Table 1")
-    group.add_argument("--head", type=int, metavar="N", help="the first N jobs")
-    group.add_argument("--runtime-factor", type=float, metavar="C", help="run times and estimates times C")
-    group.add_argument("--gap-factor", type=float, metavar="F", help="gaps between arrivals times F")
-    group.add_argument("--load", type=float, metavar="L", help="gaps such that the offered load is L (needs --nodes)")
-    group.add_argument("--nodes", type=int, metavar="N", help="the machine's nodes")
+    add_change_arguments(parser).add_argument("--nodes", type=int, metavar="N", help="the machine's nodes")
 
 
 def _changed(log: Workload, args: argparse.Namespace) -> Workload:
-    if args.krevat:
-        log = fs.krevat_span(log, args.krevat)
-    if args.head is not None:
-        log = log.head(args.head)
-    if args.runtime_factor is not None:
-        log = log.scale_runtime(args.runtime_factor)
-    if args.gap_factor is not None:
-        log = log.scale_gaps(args.gap_factor)
-    if args.load is not None:
-        nodes = log.max_nodes if args.nodes is None else args.nodes
-        if nodes is None:
-            raise OptionError("--load needs --nodes N: the log's header does not name the machine's size")
-        log = log.with_load(args.load, nodes=nodes)
-    return log
+    log = spanned(log, args)
+    nodes = log.max_nodes if args.nodes is None else args.nodes
+    if args.load is not None and nodes is None:
+        raise OptionError("--load needs --nodes N: the log's header does not name the machine's size")
+    return loaded(log, args, nodes or 1)
 
 
 def _summary(parser: Parser, argv: Sequence[str]) -> int:
@@ -85,16 +71,20 @@ def _head(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
-def _write(log: Workload, path: str) -> None:
+def _write(log: Workload, args: argparse.Namespace) -> None:
+    path = args.out
+    taken = check_targets({"OUT": path})
     name = path.lower()
     if any(name.endswith(".csv" + end) for end in _COMPRESSED):
         log.write_csv(path)
     elif name.endswith((".parquet", ".pq")):
         log.write_parquet(path)
-    elif any(name.endswith(".swf" + end) for end in _COMPRESSED):
+    elif path == "-" or any(name.endswith(".swf" + end) for end in _COMPRESSED):
         log.write_swf(path)
     else:
         raise OptionError(f"{path}: unknown kind of file; write {_OUT}")
+    if not (taken or args.quiet):
+        print(f"{path}: {len(log):,} jobs")
 
 
 def _convert(parser: Parser, argv: Sequence[str]) -> int:
@@ -102,10 +92,10 @@ def _convert(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("out", metavar="OUT", help=_OUT)
     parser.add_argument("--columns", metavar="NAMES", help="further columns to keep, with commas")
     _change_arguments(parser)
+    add_quiet(parser)
     args = parser.parse_args(argv)
     log = _changed(read_log(args.log, args.columns)[0], args)
-    _write(log, args.out)
-    print(f"{args.out}: {len(log):,} jobs")
+    _write(log, args)
     return 0
 
 
@@ -114,10 +104,10 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("out", metavar="OUT", help=_OUT)
     parser.add_argument("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help=f"default {DEFAULT_JOBS:,}")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
+    add_quiet(parser)
     args = parser.parse_args(argv)
     log = builtin(args.kind, args.jobs, args.seed, option="KIND")
-    _write(log, args.out)
-    print(f"{args.out}: {len(log):,} jobs")
+    _write(log, args)
     return 0
 
 

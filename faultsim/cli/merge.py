@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
+from faultsim.cli.targets import add_quiet
 
 
 def main(parser: Parser, argv: Sequence[str]) -> int:
@@ -16,6 +17,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("target", metavar="TARGET", help="store that the rows go into; created if needed")
     parser.add_argument("sources", metavar="STORE", nargs="+", help="stores that they come from")
     parser.add_argument("--json", action="store_true", help="print only one JSON document")
+    add_quiet(parser)
     args = parser.parse_args(argv)
 
     from faultsim.sweep.merge import merge
@@ -23,6 +25,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     merged = merge(args.target, args.sources)
     if args.json:
         print_json({"target": args.target, "sources": args.sources, **merged._asdict()})
+        return 0
+    if args.quiet:
         return 0
     print(f"{args.target}: {merged.runs:,} runs and {merged.tasks:,} rows added from {len(args.sources)} stores")
     if merged.differing:

@@ -63,6 +63,9 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unknown argument {extra[0]!r}" + (f"; {near}" if near else ""))
         return parsed
 
+    def chosen(self, argv: Sequence[str], actions: Mapping[str, Any]) -> None:
+        """Called before the action that `argv` begins with is looked up."""
+
     def _print_message(self, message: str, file: Any = None) -> None:
         # argparse swallows OSError here; a closed pipe is handled once, by `main`.
         if message:
@@ -74,6 +77,7 @@ Action = Callable[[Parser, Sequence[str]], int]
 
 def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action], noun: str) -> int:
     """Run the action named by the first argument."""
+    parser.chosen(argv, actions)
     if not argv or argv[0] in ("-h", "--help"):
         print(parser.description)
         return 0
@@ -81,4 +85,4 @@ def choose(parser: Parser, argv: Sequence[str], actions: Mapping[str, Action], n
     if name not in actions:
         near = hint(name, actions)
         parser.error(f"unknown {noun} {name!r}; {near + ' ' if near else ''}known: {', '.join(actions)}")
-    return actions[name](Parser(prog=f"{parser.prog} {name}"), argv[1:])
+    return actions[name](type(parser)(prog=f"{parser.prog} {name}"), argv[1:])

@@ -19,6 +19,8 @@ from typing import Any
 
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Parser, choose
+from faultsim.cli.targets import add_quiet
+from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
 from faultsim.reproduce.data_files import find_file
 from faultsim.reproduce.report import Report, folder
@@ -52,6 +54,7 @@ def _arguments(parser: Parser, out: str, *, quick: str, data: str, report: str, 
     add("--page", metavar="FILE", help=page)
     add("--strict", action="store_true", help="exit with 1 if a claim does not hold")
     add("--json", action="store_true", help="print only one JSON document")
+    add_quiet(parser)
 
 
 def _workers(given: int | None) -> int:
@@ -80,14 +83,14 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
     for flag, keywords in study.options.items():
         parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
     given = vars(parser.parse_args(argv))
-    strict, as_json, report = given.pop("strict"), given.pop("json"), given.pop("report")
+    strict, as_json, report, quiet = (given.pop(name) for name in ("strict", "json", "report", "quiet"))
     if report:
         _must_have_folder(report, "--report ")
     given["workers"] = _workers(given["workers"])
     if not given["data"]:  # unlike --data, FAULTSIM_DATA may be meant for other studies
         ambient = os.environ.get("FAULTSIM_DATA")
         given["data"] = ambient if ambient and find_file(ambient, study.files) else None
-    with reporting(True, "runs") as progress:
+    with reporting(not quiet, "runs") as progress:
         done = study.reproduce(**given, progress=progress)
     if report:
         from faultsim.reproduce.html import page_of
@@ -95,7 +98,7 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
         page_of(done, command=shlex.join(["faultsim", "reproduce", study.name, *argv])).write(report)
     if as_json:
         print_json({"faultsim": __version__, **done.document()})
-    else:
+    elif not quiet:
         print(done.text())
         if report:
             print(f"written  {report}")
@@ -137,7 +140,7 @@ def _all(parser: Parser, argv: Sequence[str]) -> int:
         _must_have_folder(path)
     done: list[Report[Any]] = []
     for name, study in papers().items():
-        with reporting(True, f"{name} runs") as progress:
+        with reporting(not args.quiet, f"{name} runs") as progress:
             done.append(
                 study.reproduce(
                     data=data[name],
@@ -152,10 +155,10 @@ def _all(parser: Parser, argv: Sequence[str]) -> int:
     documents = {one.command: one.document() for one in done}
     relative = Path(os.path.relpath(out, page.absolute().parent))
     links = {name: (relative / name / "CLAIMS.md").as_posix() for name in documents}
-    page.write_text(everything.page(documents, links=links), encoding="utf-8")
+    write_text(page, everything.page(documents, links=links))
     if args.json:
         print_json({"faultsim": __version__, "papers": documents, "report": str(report), "page": str(page)})
-    else:
+    elif not args.quiet:
         print(table([row[:-1] for row in everything.overview(documents)], everything.COLUMNS[:-1]))
         for one in done:
             if one.failed:

@@ -25,14 +25,15 @@ examples:
 import argparse
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 
 import faultsim as fs
 from faultsim.cli import specs
+from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_NODES, Source, add_log_arguments, open_log
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
-from faultsim.cli.run_failures import MAPPINGS, open_failures
+from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
+from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import TraceSource
 from faultsim.data.column_files import write_csv
 from faultsim.data.workload import Workload
@@ -45,9 +46,8 @@ from faultsim.version import __version__
 
 def _add_arguments(parser: Parser) -> None:
     add_log_arguments(parser)
+    add_change_arguments(parser)
     job = parser.add_argument_group("jobs")
-    job.add_argument("--head", type=int, metavar="N", help="only the first N jobs")
-    job.add_argument("--runtime-factor", type=float, metavar="C", help="multiply run times and estimates by C")
     job.add_argument(
         "--estimates",
         default="requested",
@@ -96,12 +96,16 @@ def _add_arguments(parser: Parser) -> None:
     failing.add_argument("--predictor", metavar="P", help="see above (default none)")
     failing.add_argument("--checkpointing", metavar="P", help="see above (default none)")
     failing.add_argument("--rescheduling", metavar="P", help="see above (default none); needs a predictor")
-    out = parser.add_argument_group("output")
+    out = parser.add_argument_group("output (- for FILE is standard output)")
     out.add_argument("--json", action="store_true", help="print only one JSON document")
-    out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result reads it)")
+    out.add_argument("--save", metavar="FILE", help="save the result (fs.load_result and 'faultsim show' read it)")
+    out.add_argument(
+        "--record", action="store_true", help="save what --gantt and --report of 'faultsim show' need, too"
+    )
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
-    out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg)")
+    out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg; - is SVG)")
     out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
+    add_quiet(out)
 
 
 def _default_machine(log: Workload) -> Cluster:
@@ -120,23 +124,17 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()  # before the run, not after it
-    for path in filter(None, (args.save, args.csv, args.gantt, args.report)):
-        if not Path(path).absolute().parent.is_dir():
-            raise OptionError(f"{path}: its folder does not exist")
-        if Path(path).is_dir():
-            raise OptionError(f"{path} is a folder; a file is needed")
+    if args.record and not args.save:
+        raise OptionError("--record is for --save FILE")
+    files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
+    silent = check_targets(files, json=args.json) or args.quiet
     source = open_log(args)
-    log = source.log
-    if args.head is not None:
-        if args.head < 1:
-            raise OptionError(f"--head: got {args.head}, at least 1 is needed")
-        log = log.head(args.head)
-    if args.runtime_factor is not None:
-        log = log.scale_runtime(args.runtime_factor)
+    log = spanned(source.log, args)
     machine = _default_machine(log) if args.machine is None else parse_machine(args.machine)
+    log = loaded(log, args, machine.nodes)
     failures = None
     if args.failures is not None:
-        failures = open_failures(args.failures, log, machine.nodes, seed=args.seed, mapping=args.map_failures)
+        failures = open_failures(args.failures, reach(log), machine.nodes, seed=args.seed, mapping=args.map_failures)
     elif args.map_failures is not None:
         raise OptionError(f"--map-failures {args.map_failures}: there are no --failures to map")
     result = fs.simulate(
@@ -157,8 +155,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         oversized=args.oversized,
         start_delay=args.start_delay,
         seed=args.seed,
-        record=bool(args.gantt or args.report),
-        progress=True,
+        record=bool(args.gantt or args.report or args.record),
+        progress=not args.quiet,
     )
     written = _write(result, args)
     if args.report:
@@ -178,7 +176,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
                 "files": written,
             }
         )
-    else:
+    elif not silent:
         print(f"log      {source.text}")
         if failures is not None:
             print(f"failures {failures.text}")

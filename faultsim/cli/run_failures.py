@@ -18,7 +18,12 @@ MAPPINGS = ("modulo", "permute", "drop")
 _SYNTHETIC = "synthetic"
 
 
-def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
+def reach(log: Workload) -> float:
+    """Seconds that synthetic failures should cover: to the last submit plus the longest run time."""
+    return float(log.submit[-1]) + float(log.runtime.max())
+
+
+def open_failures(text: str, span: float, nodes: int, *, seed: int, mapping: str | None) -> TraceSource:
     """The failures that `text` specifies, on a machine of `nodes` nodes.
 
     Parameters
@@ -26,8 +31,8 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
     text : str
         ``FILE``, ``FILE:FORMAT,option=value,...``, ``synthetic`` or ``synthetic:KIND,option=value,...`` with the
         options of ``faultsim failures``.
-    log : Workload
-        Synthetic failures extend to its last submit plus the longest run time.
+    span : float
+        Seconds to which synthetic failures extend.
     nodes : int
         Nodes of the machine.
     seed : int
@@ -36,7 +41,7 @@ def open_failures(text: str, log: Workload, nodes: int, *, seed: int, mapping: s
         How to treat failures of nodes that the machine does not have; None leaves them.
     """
     if text.partition(":")[0] == _SYNTHETIC:
-        return _made_up(text.partition(":")[2], log, nodes, seed)
+        return _made_up(text.partition(":")[2], span, nodes, seed)
     path, kind, words = parted(text, FORMATS, "--failures ")
     options = _arguments(words)
     parser = Parser(prog="faultsim run --failures", add_help=False)
@@ -64,7 +69,7 @@ def _arguments(words: list[str]) -> list[str]:
     return [f"--{name.strip().replace('_', '-')}{equals}{value.strip()}" for name, equals, value in pairs]
 
 
-def _made_up(options: str, log: Workload, nodes: int, seed: int) -> TraceSource:
+def _made_up(options: str, span: float, nodes: int, seed: int) -> TraceSource:
     words = [word.strip() for word in options.split(",") if word.strip()]
     kind = words.pop(0) if words and "=" not in words[0] else next(iter(KINDS))
     parser = Parser(prog="faultsim run --failures", add_help=False)
@@ -72,7 +77,7 @@ def _made_up(options: str, log: Workload, nodes: int, seed: int) -> TraceSource:
     add_made_up_arguments(parser)
     args = parser.parse_args(_arguments(words))
     args.nodes, args.seed = nodes, seed
-    args.days = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0) / 86_400.0
+    args.days = max(span, 1.0) / 86_400.0
     trace = made_up(kind, args, "--failures synthetic")
     about = f"{len(trace):,} failures of {nodes:,} nodes in {args.days:.1f} days, seed {seed}"
     return TraceSource(trace, f"built-in synthetic {kind} ({about})", True)

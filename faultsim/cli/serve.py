@@ -32,7 +32,7 @@ from faultsim import checks
 from faultsim.cli import specs
 from faultsim.cli.inputs import add_log_arguments, open_log
 from faultsim.cli.parser import Parser, one_line
-from faultsim.cli.run_failures import open_failures
+from faultsim.cli.run_failures import open_failures, reach
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 
@@ -263,7 +263,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     if args.head is not None:
         log = log.head(checks.whole("--head", args.head, low=1, unit="jobs"))
     machine = parse_machine(args.machine)
-    failures = args.failures and open_failures(args.failures, log, machine.nodes, seed=args.seed, mapping=None).trace
+    failures = (
+        args.failures and open_failures(args.failures, reach(log), machine.nodes, seed=args.seed, mapping=None).trace
+    )
     decides = args.scheduler == "external"
     if decides and args.order is not None:
         raise OptionError("--order: with --scheduler external the client decides")

@@ -40,7 +40,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         said: dict[str, Any] = {"store": args.store, "bytes": size, "sweeps": [_document(row, errors) for row in rows]}
         show_table(args.store, args.sweep, args, said)
         return 0
-    if args.csv == "-":
+    if args.silent:
         show_table(args.store, args.sweep, args, {})
         return 0
     print(f"store   {args.store} ({size / 1e6:,.1f} MB)")

@@ -80,7 +80,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             store,
             workers=args.workers,
             executor=executor,
-            progress=True,
+            progress=not args.quiet,
             shard=shard,
             retry=args.retry,
             command=shlex.join(["faultsim", "sweep", *argv]),
@@ -94,7 +94,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         "failed": filled.failed,
         "seconds": filled.seconds,
     }
-    if not args.json and args.csv != "-":
+    if not args.silent:
         there = filled.total - filled.made
         print(f"sweep   {what}")
         print(f"store   {store}")

@@ -1,10 +1,10 @@
 """What ``faultsim sweep`` and ``faultsim status`` show and write from a sweep's table."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json
+from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.errors import OptionError
 
 if TYPE_CHECKING:
@@ -18,32 +18,26 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
     out.add_argument(
         "--against", metavar="AXIS=VALUE", help="print paired differences of --metric against this instead"
     )
-    out.add_argument(
-        "--csv", metavar="FILE", help="write all columns as text; - for standard output, and nothing else there"
-    )
+    out.add_argument("--csv", metavar="FILE", help="write all columns as text; - for FILE is standard output")
     out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
     out.add_argument(
         "--report", metavar="FILE", help="write figures and tables, of --metric if given, as one HTML file"
     )
     out.add_argument("--json", action="store_true", help="print only one JSON document")
+    add_quiet(out)
 
 
 def check_table_arguments(args: argparse.Namespace) -> None:
-    """Reject before the runs what would otherwise only fail after them."""
+    """Reject before the runs what would otherwise only fail after them; ``args.silent``: nothing else is printed."""
     if args.report:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()
-    if args.csv == "-" and (args.json or args.metric):
-        raise OptionError("--csv -: standard output has the rows and nothing else; leave out --json and --metric")
-    for flag, path in (("parquet", args.parquet), ("report", args.report)):
-        if path == "-":
-            raise OptionError(f"--{flag} -: only --csv can go to standard output")
-    for path in filter(None, (args.csv, args.parquet, args.report)):
-        if path != "-" and not Path(path).absolute().parent.is_dir():
-            raise OptionError(f"{path}: its folder does not exist")
-        if Path(path).is_dir():
-            raise OptionError(f"{path} is a folder; a file is needed")
+    files = {"--csv": args.csv, "--parquet": args.parquet, "--report": args.report}
+    taken = check_targets(files, json=args.json)
+    if taken and args.metric and args.report != "-":
+        raise OptionError("standard output has the rows and nothing else; leave out --metric, or name a file")
+    args.silent = taken or args.json or args.quiet
     if args.against is not None:
         if args.metric is None:
             raise OptionError("--against is for a --metric: faultsim ... --metric mean_wait --against scheduler=fcfs")
@@ -80,7 +74,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
             if args.json:
                 said["statistics"] = {name: column.tolist() for name, column in found.items()}
                 said["notes"] = list(found.notes)
-            else:
+            elif args.report != "-":
                 print(found)
         if not args.json and args.csv != "-":
             for text in table.warnings:
@@ -88,7 +82,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         if args.report:
             _report(table, args)
             said["report"] = args.report
-            if not args.json and args.csv != "-":
+            if not args.silent:
                 print(f"written  {args.report}")
     if args.json:
         print_json(said)

@@ -12,6 +12,7 @@ from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
 from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_sweep
 from faultsim.plot.timeline import plot_queue, plot_utilization
+from faultsim.plot.workflow import plot_workflow
 
 __all__ = [
     "PALETTE",
@@ -29,6 +30,7 @@ __all__ = [
     "plot_queue",
     "plot_sweep",
     "plot_utilization",
+    "plot_workflow",
     "require_matplotlib",
     "save",
 ]

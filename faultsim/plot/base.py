@@ -112,7 +112,7 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     figure : Axes or Figure
         What a plot function returned.
     path : path
-        File to write.
+        File to write; "-" is standard output, as .svg.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     >>> save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
     """
     name = os.fspath(path)
-    end = os.path.splitext(name)[1].lower()
+    end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
     if end not in FORMATS:
         raise OptionError(f"{name}: unknown kind of picture {end!r}; known: {', '.join(FORMATS[:3])}")
     whole: Any = figure if hasattr(figure, "savefig") else figure.figure

@@ -156,6 +156,17 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
     return {row.name: row for row in READERS if row.gives is gives}
 
 
+def _first_line(path: str | os.PathLike[str]) -> bytes:
+    """The first line that is no comment."""
+    first = b""
+    for block in Lines(path):
+        lines = (line.strip() for line in block.split(b"\n"))
+        first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
+        if first:
+            break
+    return first
+
+
 def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
     """The reader of a file by its first line that is no comment.
 
@@ -169,13 +180,36 @@ def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:
     known = readers_of(gives)
     if path == "-":
         raise OptionError(f"--format is needed for standard input: {', '.join(known)}")
-    first = b""
-    for block in Lines(path):
-        lines = (line.strip() for line in block.split(b"\n"))
-        first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
-        if first:
-            break
+    first = _first_line(path)
     for row in reversed(known.values()):
         if row.begins(first):
             return row
     raise InputError(f"{path}: not a {_WORDS[gives]} by its first line; give --format {'|'.join(known)}")
+
+
+def what_is(path: str | os.PathLike[str]) -> Reader[Any]:
+    """The reader of a file of any kind: by its name where that tells, else by its first line.
+
+    A table of failures is told from one of jobs by its column ``node``; what nothing else fits is a job log.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    """
+    stem = os.fspath(path).lower()
+    for end in (".gz", ".xz", ".bz2"):
+        stem = stem.removesuffix(end)
+    for row in readers_of(Workflow).values():
+        if row.extension != ".json" and stem.endswith(row.extension):
+            return row
+    first = _first_line(path)
+    if first.startswith((b"{", b"<")):
+        return readers_of(Workflow)["wfcommons" if first.startswith(b"{") else "dax"]
+    traces, names = readers_of(FailureTrace), first.split(b",")
+    for name in ("stepfun", "titan", "ras", "lanl"):
+        if traces[name].begins(first):
+            return traces[name]
+    if first.startswith(b"# event_id"):
+        return traces["fta"]
+    return traces["csv"] if b"time" in names and b"node" in names else detect(path, Workload)

@@ -184,7 +184,7 @@ def test_generate(capsys, tmp_path):
         (["summary", "{own.csv.gz}", "--cuont", 5], "did you mean '--count'?"),
         (["convert", "{own.csv.gz}", "out.txt"], "out.txt: unknown kind of file; use .csv"),
         (["convert", "{own.csv.gz}", "-", "--json"], "both need standard output"),
-        (["convert", "{own.csv.gz}", "no/such/folder/out.csv"], "No such file or directory"),
+        (["convert", "{own.csv.gz}", "no/such/folder/out.csv"], "its folder does not exist"),
         (["generate", "webull", "x.csv"], "did you mean 'weibull'? known: weibull, exponential, renewal"),
         (["generate", "weibull", "x.csv", "--mtbf", 5], "--mtbf is for exponential and renewal, not for weibull"),
         (["generate", "weibull", "x.csv", "--window", 3], "window must be even"),

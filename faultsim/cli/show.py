@@ -1,0 +1,102 @@
+"""Show what is in a file: a saved result, the store of a sweep, a job log, a failure trace or a workflow.
+
+faultsim show RESULT.npz                   settings and metrics, as 'faultsim run' printed them
+faultsim show RESULT.npz --report R.html   its table, pictures and report, without running again
+faultsim show STORE.db                     as 'faultsim status'
+faultsim show FILE                         as the summary of 'faultsim log', 'failures' or 'workflow'
+
+Options for other files than results are those of the command that is named here.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+import faultsim as fs
+from faultsim.cli import failures, log, status, workflow
+from faultsim.cli.output import print_json
+from faultsim.cli.parser import Parser
+from faultsim.cli.targets import add_quiet, check_targets
+from faultsim.data.column_files import write_csv
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
+from faultsim.errors import InputError
+from faultsim.readers.table import what_is
+from faultsim.results.provenance import plain
+from faultsim.results.result import Result
+
+_ZIP, _SQLITE, _PARQUET = b"PK\x03\x04", b"SQLite format 3\0", b"PAR1"
+
+
+def main(parser: Parser, argv: Sequence[str]) -> int:
+    """``faultsim show``."""
+    if not argv or argv[0].startswith("-"):
+        _add_arguments(parser)
+        parser.parse_args(argv)
+    path = argv[0]
+    try:
+        with open(path, "rb") as file:
+            begins = file.read(16)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    if begins.startswith(_ZIP):
+        return _result(parser, argv)
+    if begins.startswith(_SQLITE):
+        done: int = status.main(Parser(prog=parser.prog, description=status.__doc__), argv)
+        return done
+    gives = Workload if begins.startswith(_PARQUET) else what_is(path).gives
+    command = {Workload: log.main, FailureTrace: failures.main}.get(gives, workflow.main)
+    return command(parser, ["summary", *argv])
+
+
+def _add_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", help="a file that Result.save, 'run --save' or 'sweep' wrote, or an input"
+    )
+    out = parser.add_argument_group("of a saved result (- for FILE is standard output)")
+    out.add_argument("--json", action="store_true", help="print only one JSON document")
+    out.add_argument("--csv", metavar="FILE", help="write one line per job")
+    out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when, if it was recorded")
+    out.add_argument("--report", metavar="FILE", help="write the report, if it was recorded")
+    add_quiet(out)
+
+
+def _result(parser: Parser, argv: Sequence[str]) -> int:
+    _add_arguments(parser)
+    args = parser.parse_args(argv)
+    files = {f"--{name}": getattr(args, name) for name in ("csv", "gantt", "report")}
+    silent = check_targets(files, json=args.json) or args.quiet
+    if args.gantt or args.report:
+        from faultsim.plot import require_matplotlib
+
+        require_matplotlib()
+    result = fs.load_result(args.file)
+    _write(result, args)
+    written = [path for path in files.values() if path]
+    if args.json:
+        print_json(
+            {
+                "file": args.file,
+                "settings": plain(result.settings),
+                "jobs": len(result),
+                "metrics": dict(result.metrics),
+                "ledger": dict(result.ledger),
+                "warnings": list(result.warnings),
+                "files": written,
+            }
+        )
+    elif not silent:
+        print("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)]))
+    return 0
+
+
+def _write(result: Result, args: argparse.Namespace) -> None:
+    if args.csv:
+        write_csv(args.csv, result.jobs)
+    if args.gantt:
+        from faultsim.plot import plot_gantt, save
+
+        save(plot_gantt(result), args.gantt)
+    if args.report:
+        from faultsim.report import report_run
+
+        report_run(result, source=[f"saved result: {args.file}"]).write(args.report)
