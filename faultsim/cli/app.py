@@ -7,6 +7,7 @@ Exit status: 0 done; 1 a claim of a reproduction failed under ``--strict`` (or f
 import argparse
 import contextlib
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -91,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     faultsim ...
     0
     """
+    if argv is None:
+        _say_anything()
     try:
         status = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
@@ -115,6 +118,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain("not enough memory for this machine or log", 2)
     except SystemExit as error:  # argparse: --help and wrong use
         return error.code if isinstance(error.code, int) else 2
+
+
+def _say_anything() -> None:
+    """Let names that the locale cannot write be printed as \\xe9 instead of ending in a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(message: object, status: int) -> int:

@@ -268,7 +268,8 @@ class Page:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the file; it appears complete or not at all."""
-        write_text(path, self.html())
+        # A file name may have bytes that are no text: they are written as \udcff, so that the page is still UTF-8.
+        write_text(path, self.html().encode("utf-8", "backslashreplace").decode("utf-8"))
 
 
 @cache

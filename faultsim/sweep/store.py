@@ -109,7 +109,7 @@ class Store:
             return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         if self.writable:
             return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-        uri = "file:" + quote(os.path.abspath(self.path))
+        uri = "file:" + quote(os.fsencode(os.path.abspath(self.path)))
         db = sqlite3.connect(uri + "?mode=ro", uri=True, timeout=PATIENCE, check_same_thread=False)
         try:
             db.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -186,7 +186,9 @@ class Store:
         with self._explained(), self.transaction():
             names = ", ".join(row)
             marks = ", ".join("?" * len(row))
-            self._db.execute(f"INSERT OR IGNORE INTO sweep ({names}) VALUES ({marks})", list(row.values()))
+            self._db.execute(
+                f"INSERT OR IGNORE INTO sweep ({names}) VALUES ({marks})", [_text(value) for value in row.values()]
+            )
 
     def add_environment(self, name: str, versions: str) -> None:
         """Enter the versions of the software."""
@@ -348,3 +350,8 @@ class Store:
     def size(self) -> int:
         """Bytes on disk."""
         return sum(Path(self.path + end).stat().st_size for end in ("", "-wal") if os.path.exists(self.path + end))
+
+
+def _text(value: Any) -> Any:
+    """Text that UTF-8 can hold: a command may name files whose names are none."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
