@@ -226,6 +226,15 @@ class Execution:
         other.engine = self.engine.copy()
         return other
 
+    def output(self) -> tuple[dict[str, Any], int, dict[str, Any]]:
+        """What `Result` is made of, once everything has happened, for who wants no more than some numbers.
+
+        Columns, counts and ledger by name, the nodes of the machine, and the lowered run.
+        """
+        output = self.engine.output()
+        output["submit"], output["size"] = self._log.submit, self._log.size
+        return output, self._run.machine.nodes, self._lowered
+
     def result(self, *, partial: bool = False) -> Result:
         """The result, once everything has happened, or as of now."""
         log = self.log

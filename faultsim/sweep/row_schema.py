@@ -1,16 +1,18 @@
 """What the store keeps of a run: its metrics, its ledger and its counters, as one row of numbers."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from faultsim.errors import OptionError
+from faultsim.results.at_once import metrics_at_once
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
-from faultsim.results.part import Part
 from faultsim.results.result import COUNTERS, Result
 
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
-_METRICS = {name: metric for name, metric in METRICS.items() if not metric.recorded and not metric.spread}
+_METRICS = tuple(name for name, metric in METRICS.items() if not metric.recorded and not metric.spread)
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
 COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 
@@ -32,28 +34,41 @@ def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float
     >>> numbers(result)[COLUMNS.index("mean_wait")], numbers(result, (0.25, 0.25))[COLUMNS.index("mean_wait")]
     (9.75, 11.0)
     """
-    part: Result | Part = result if cut == (0.0, 0.0) else _without_ends(result, *cut)
-    ledger, counters = result.ledger, result.counters
-    settings = result.record.settings
-    # What must be 0 is not computed: of a short run, metrics are the better half.
-    absent: tuple[str, ...] = ()
-    if not counters["failures"] and settings["rescheduling"] is None:
-        absent = ("failures",) if settings["checkpointing"] else ("failures", "checkpoints")
-    row = [
-        0.0
-        if metric.zero_without in absent
-        else float(metric.function(part) if metric.per_job else result.metrics[metric.name])
-        for metric in _METRICS.values()
-    ]
-    row += [float(ledger[account]) for account in LEDGER_ACCOUNTS]
-    row += [float(counters[name]) for name in _COUNTERS]
+    begin, end = result.span
+    output = {**result.jobs, **result.counters, "ledger": result.ledger, "makespan_begin": begin, "makespan_end": end}
+    return row_of(output, result.machine.nodes, result.settings, cut)
+
+
+def row_of(
+    output: Mapping[str, Any], nodes: int, settings: Mapping[str, Any], cut: tuple[float, float] = (0.0, 0.0)
+) -> list[float]:
+    """The same of what an engine gives.
+
+    Parameters
+    ----------
+    output : mapping
+        With the columns submit and size, too.
+    nodes : int
+        Of the machine.
+    settings : mapping
+        The lowered run.
+    cut : (float, float)
+    """
+    n = len(output["submit"])
+    begin, end = (0, n) if cut == (0.0, 0.0) else _without_ends(n, *cut)
+    failures = output["failures"] > 0 or settings["rescheduling"] is not None
+    checkpoints = failures or settings["checkpointing"] is not None
+    made = metrics_at_once(output, nodes, begin, end, failures=failures, checkpoints=checkpoints)
+    ledger = output["ledger"]
+    row = [made[name] for name in _METRICS]
+    row += [ledger[account] for account in LEDGER_ACCOUNTS]
+    row += [output[name] for name in _COUNTERS]
     return row
 
 
-def _without_ends(result: Result, warmup: float, drain: float) -> Part:
-    """The jobs of a result without the first and last to arrive, as job metrics see them."""
-    n = len(result)
+def _without_ends(n: int, warmup: float, drain: float) -> tuple[int, int]:
+    """Rows of the jobs without the first and last to arrive, as job metrics see them."""
     begin, end = math.floor(warmup * n), n - math.floor(drain * n)
     if end <= begin:
         raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave none of {n} jobs")
-    return Part(result, slice(begin, end))
+    return begin, end

@@ -2,6 +2,9 @@
 
 Tasks are created a few at a time, so a sweep of any length needs memory only for those in progress. Every finished
 batch is written at once, in one transaction: whatever happens then, only what was in progress is lost.
+
+What a run costs beside its simulation does not grow with the number of runs.  What it has in common with the one before
+is not put into words again (`Texts`), and its metrics are made at once (`metrics_at_once`).
 """
 
 import contextlib
@@ -22,10 +25,12 @@ from faultsim.sweep.task_hash import canonical
 from faultsim.sweep.tasks import Maker, Task
 from faultsim.sweep.worker import Done
 
-#: Tasks created at once, between two queries of the store.
-AHEAD = 32
-#: Most tasks of a batch.
-MOST = 256
+#: Tasks created at once, between two queries of the store: of short runs more, whose inputs are small.
+AHEAD, AHEAD_SHORT = 32, 256
+#: Seconds of a short run.
+SHORT = 0.001
+#: Most tasks of a batch, which is a transaction: SQLite writes pages, and rows that are near share one.
+MOST = 1024
 #: Number of times that a worker may die with the same batch.
 TRIES = 3
 
@@ -138,7 +143,8 @@ class Drive:
 
     def _more(self) -> bool:
         """Create some tasks, and skip those whose run the store has; False at the end."""
-        chosen = list(itertools.islice(self._places, AHEAD))
+        ahead = AHEAD_SHORT if 0.0 < self._seconds < SHORT else AHEAD
+        chosen = list(itertools.islice(self._places, ahead))
         if not chosen:
             return False
         tasks = [self._maker.task(self._maker.grid[cell], replicate) for cell, replicate in chosen]

@@ -6,8 +6,10 @@ metrics, and the versions of the package and of the rows. It contains no path, n
 
 import hashlib
 import json
+import math
 import types
 from collections.abc import Mapping
+from json.encoder import encode_basestring_ascii as quoted
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,11 @@ def canonical(document: object) -> str:
 
 def name_of(document: object) -> str:
     """32 hexadecimal digits that identify a document."""
-    return hashlib.blake2b(canonical(document).encode(), digest_size=16).hexdigest()
+    return _hashed(canonical(document))
+
+
+def _hashed(text: str) -> str:
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _plain(value: object) -> object:
@@ -83,7 +89,56 @@ def is_told_by_content(value: object) -> bool:
     return isinstance(value, Workload | FailureTrace | Policy | Cluster | Torus) or not callable(value)
 
 
-def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) -> str:
+class Texts:
+    """What `canonical` makes of runs, with the texts of what a run shares with the one before it.
+
+    Policies that are written in Python may change as they run: theirs are encoded again each time.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> run = fs.Run(fs.Workload(submit=[0], runtime=[10], size=[1]), fs.Cluster(2))
+    >>> Texts().of(run) == canonical({key: value for key, value in run.lower().items() if key != "record"})
+    True
+    """
+
+    def __init__(self) -> None:
+        self._names: list[str] = []  # of what affects what is kept, in order
+        #: What was given last, and its text; both are replaced, not changed, as threads may share them.
+        self._last: tuple[list[object], list[str]] = [], []
+
+    def of(self, run: Run) -> str:
+        """The text of a lowered run, without what does not affect what is kept."""
+        options, (given, texts) = vars(run), self._last
+        if not texts:
+            self._names = sorted(run.lower().keys() - {"record"})
+            given, texts = [self] * len(self._names), [""] * len(self._names)
+        new = [place for place, name in enumerate(self._names) if options[name] is not given[place]]
+        if new:
+            lowered, given, texts = run.lower(), given.copy(), texts.copy()
+            for place in new:
+                name = self._names[place]
+                text, is_plain = _text(lowered[name])
+                texts[place] = f'"{name}":{text}'
+                given[place] = options[name] if is_plain else self  # which nobody gives
+            self._last = given, texts
+        return "{" + ",".join(texts) + "}"
+
+
+def _text(value: object) -> tuple[str, bool]:
+    """`canonical`, and whether no Python code is in it."""
+    if type(value) is float and math.isfinite(value):
+        return float.__repr__(value), True  # as JSON has it
+    try:
+        return _PLAIN_ENCODER.encode(value), True
+    except TypeError:
+        return canonical(value), False
+
+
+_PLAIN_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
+
+
+def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float], texts: Texts | None = None) -> str:
     """The content hash of a run.
 
     Parameters
@@ -93,15 +148,19 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float]) 
         Digests of its log and of its failures (None: nothing fails).
     cut : (float, float)
         Shares of the jobs that its metrics exclude at the beginning and at the end.
+    texts : Texts, optional
+        Of the runs before, if there are many.
     """
-    lowered = run.lower()
-    del lowered["record"]  # does not affect what is kept
-    document = {"rows": ROWS, "faultsim": __version__, "run": lowered, "log": log, "failures": failures, "cut": cut}
+    begin, end = cut
+    usual = type(begin) is type(end) is float
+    excluded = f"[{begin!r},{end!r}]" if usual else canonical(cut)
+    lost = "null" if failures is None else quoted(failures)
+    text = f'{{"cut":{excluded},"failures":{lost},"faultsim":{quoted(__version__)},"log":{quoted(log)},'
     if run.predictor is not None:
         arrays = run.predictor.arrays()
         if arrays:
-            document["predictions"] = content_hash(arrays)
-    return name_of(document)
+            text += f'"predictions":{quoted(content_hash(arrays))},'
+    return _hashed(f'{text}"rows":{ROWS},"run":{(texts or Texts()).of(run)}}}')
 
 
 def python_content(thing: object) -> object:

@@ -18,7 +18,7 @@ from faultsim.sweep.grid import Cell, Grid
 from faultsim.sweep.input_sources import DrawnLog
 from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
-from faultsim.sweep.task_hash import task_id
+from faultsim.sweep.task_hash import Texts, task_id
 
 #: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
@@ -107,7 +107,7 @@ class Maker:
 
     def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, cut: tuple[float, float]) -> None:
         self.base, self.grid, self.replicates, self.cut = base, grid, replicates, cut
-        self._inputs = Inputs()
+        self._inputs, self._texts = Inputs(), Texts()
 
     def __len__(self) -> int:
         return len(self.grid) * self.replicates
@@ -128,7 +128,7 @@ class Maker:
             cell.index * self.replicates + replicate,
             replicate,
             cell.labels,
-            task_id(run, log.digest or "", failures.digest, self.cut),
+            task_id(run, log.digest or "", failures.digest, self.cut, self._texts),
             run,
             log.digest or "",
             failures.digest,

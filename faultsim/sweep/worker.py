@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
 from faultsim.simulation.run import Run
-from faultsim.sweep.row_schema import COLUMNS, numbers
+from faultsim.sweep.row_schema import COLUMNS, row_of
 
 
 @dataclass
@@ -38,6 +38,8 @@ class Done:
 
 #: Most runs, and seconds, between two checks whether to stop.
 TOGETHER, MOMENT = 8, 0.005
+#: The row of a run that failed.
+_NOTHING = (np.nan,) * len(COLUMNS)
 
 
 def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | None = None) -> Done:
@@ -46,7 +48,8 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
     A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made
     several at a time, so `Done.elapsed` is their mean.
     """
-    rows, elapsed, errors = np.full((len(runs), len(COLUMNS)), np.nan), np.zeros(len(runs)), {}
+    rows: list[Sequence[float]] = []
+    elapsed, errors = np.zeros(len(runs)), {}
     done, many = 0, 1
     while done < len(runs) and not (stop is not None and stop.is_set()):
         began = time.perf_counter()
@@ -58,7 +61,7 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
                 if isinstance(one, Exception):
                     raise one
                 one.go_on(stop=None if stop is None else stop.is_set)
-                rows[position] = numbers(one.result(), cut)
+                rows.append(row_of(*one.output(), cut))
             except Stopped:
                 break
             except EngineError:
@@ -66,6 +69,7 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
             except Exception as error:  # a user's policy may raise anything
                 kind = "" if isinstance(error, FaultsimError) else f"{type(error).__name__}: "
                 errors[position] = f"{kind}{error}"
+                rows.append(_NOTHING)
             finished += 1
         if not finished:
             break
@@ -75,7 +79,8 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
         if finished < len(made):
             break
         many = max(1, min(TOGETHER, int(MOMENT / took)))
-    return Done(rows[:done], elapsed[:done], errors)
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))
+    return Done(table, elapsed[:done], errors)
 
 
 def _begun(run: Run) -> Execution | Exception:

@@ -1,0 +1,91 @@
+"""The metrics of a run that is over all at once: the numbers of `faultsim.results.metrics`, bit for bit.
+
+One by one they take longer than a short run.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from faultsim._core.job_terms import job_terms
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+
+#: Rows of terms: slowdowns, which jobs of run time 0 do not have; requested node-seconds; first of those of failures.
+_SLOWDOWN, _WORK, _FAILURES = 3, 4, 5
+_OCCUPIED = tuple(name for name in LEDGER_ACCOUNTS if name not in ("idle_no_demand", "idle_demand", "down"))
+#: Metrics that are 0 without failures, or without checkpoints.
+_ZERO = dict.fromkeys(
+    ("failures", "failures_hit", "service_unit_loss", "failed_jobs", "job_failure_rate", "failure_slowdown",
+     "work_loss_ratio", "checkpoint_overhead_ratio"),
+    0.0,
+)  # fmt: skip
+
+
+def metrics_at_once(
+    output: Mapping[str, Any], nodes: int, begin: int, end: int, *, failures: bool, checkpoints: bool
+) -> dict[str, float]:
+    """All metrics that sweeps keep, by name.
+
+    Parameters
+    ----------
+    output : mapping
+        What an engine gives of a run that is over, with the columns submit and size.
+    nodes : int
+        Of the machine.
+    begin, end : int
+        Rows of the jobs that metrics of jobs count, begin..end - 1, at least one.
+    failures, checkpoints : bool
+        Whether something may have failed, or been checkpointed: else metrics of that are 0.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> result = fs.simulate(fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2]), fs.Cluster(2))
+    >>> output = {**result.jobs, **result.counters, "ledger": result.ledger, "makespan_begin": 0, "makespan_end": 15}
+    >>> metrics = metrics_at_once(output, 2, 0, 2, failures=False, checkpoints=False)
+    >>> metrics["mean_wait"], metrics["capacity_utilized"]
+    (4.5, 1.0)
+    """
+    terms, ran, moves, backfilled, restarted = job_terms(output, begin, end, failures, checkpoints)
+    jobs, n = len(output["submit"]), end - begin
+    if ran < n:
+        terms[_SLOWDOWN, ran:] = 0.0
+    sums: list[float] = np.add.reduce(terms, axis=1).tolist()
+    slowdowns = sums[_SLOWDOWN] if ran == n else float(np.add.reduce(terms[_SLOWDOWN, :ran]))  # added in other pairs
+    work = sums[_WORK] if n == jobs else float(np.add.reduce(output["size"] * output["runtime"]))
+    ledger = output["ledger"]
+    makespan = output["makespan_end"] - output["makespan_begin"]
+    capacity = nodes * makespan
+    utilized, unused = _ratio(work, capacity), _ratio(ledger["idle_no_demand"], capacity)
+    made = {
+        **_ZERO,
+        "n_jobs": n,
+        "makespan": makespan,
+        "mean_wait": sums[0] / n,
+        "mean_response": sums[1] / n,
+        "mean_bounded_slowdown": sums[2] / n,
+        "mean_slowdown": slowdowns / ran if ran else math.nan,
+        "capacity_utilized": utilized,
+        "capacity_unused": unused,
+        "capacity_lost": 1.0 - utilized - unused,
+        "utilization": _ratio(math.fsum([ledger[account] for account in _OCCUPIED]), capacity),
+        "throughput": _ratio(jobs, makespan),
+        "migrations_attempted": output["migrations_attempted"],
+        "migrations_successful": output["migrations_successful"],
+        "moves": moves,
+        "backfilled": backfilled,
+    }
+    if failures:
+        made["failures"], made["failures_hit"] = output["failures"], output["failures_hit"]
+        made["service_unit_loss"] = ledger["lost"]
+        made["failed_jobs"], made["job_failure_rate"] = restarted, restarted / n
+        made["failure_slowdown"], made["work_loss_ratio"] = sums[_FAILURES] / n, sums[_FAILURES + 1] / n
+    if checkpoints:
+        made["checkpoint_overhead_ratio"] = sums[-1] / n
+    return made
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
