@@ -87,3 +87,33 @@ def test_all_loops_give_the_same(shape, wrap):
         use_kernels(-1)
     assert all(each == answers[0] for each in answers[1:])
     assert set(answers[0]) == {False, True}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(SHAPES), st.booleans(), st.integers(0, 2**32 - 1))
+def test_rooms_that_must_stay_are_found_beside_what_becomes_free(shape, wrap, seed):
+    """Each answer is that of a new finder, which looks at all of the machine, as these rooms become fewer or others."""
+    rng = np.random.default_rng(seed)
+    torus = Torus(*shape, wrap)
+    kept = Chooser(torus)
+    for _ in range(4):
+        later = rng.random(shape) < rng.choice([0.05, 0.2])
+        left = [draw_box(rng, shape, wrap, 2) for _ in range(rng.integers(1, 3))]
+        for box in left:
+            later[nodes_of(box, shape)] = True
+        need = kept.largest(later)[0] + 1
+        for box in left:
+            later[nodes_of(box, shape)] = False
+        busy = rng.random(shape) < rng.choice([0.05, 0.3])
+        for _ in range(6):
+            size = int(rng.integers(1, 12))
+            options = {"later": later, "need": need}
+            new = Chooser(torus)
+            box = new.choose("first_fit", busy, size, **options)
+            assert kept.choose("first_fit", busy, size, **options, near=left) == box
+            for rule in ("max_free_partition", "list"):
+                assert kept.choose(rule, busy, size, **options, near=left) == new.choose(rule, busy, size, **options)
+            if box:
+                busy[nodes_of(box, shape)] = later[nodes_of(box, shape)] = True
+            elif rng.random() < 0.5:
+                busy &= rng.random(shape) < 0.9

@@ -8,13 +8,14 @@ from libc.string cimport memset
 
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
+from faultsim._core.containers.releases cimport release_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport (
-    later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
+    MOST_LEFT, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
@@ -35,6 +36,7 @@ cdef struct easy_t:
     uint64_t *occ            # the occupancy at `time`, later backfilled jobs included
     uint64_t *reserved       # fixed: the reserved place alone
     permit_t permit
+    left_t near              # what becomes free at `time`, where no place for the head was free before; none: who knows
     bint took_long           # a job that ends after `time` was backfilled in the last pass
     # Between passes: what `time` and `occ` say is still true of job `head`, but for jobs that left since.
     bint kept
@@ -88,6 +90,7 @@ cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
     p.permit.forbidden = p.reserved if p.fixed else NULL
     p.permit.later = NULL if p.fixed else p.occ
     p.permit.need = 0 if p.fixed else need
+    p.permit.near, p.permit.n_near = p.near.place, p.near.n
 
 
 cdef inline bint is_kept(const easy_t *p, const sim_t *s, int32_t head) noexcept nogil:
@@ -116,6 +119,25 @@ cdef void disturbed(void *state) noexcept nogil:
     (<easy_t *>state).kept = False
 
 
+cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
+    cdef const machine_t *m = &s.machine
+    cdef const release_t *items = s.releases.items
+    cdef int32_t i = 0
+    cdef place_t place
+    p.near.n = 0
+    if p.fixed or m.has_free_at == NULL or m.has_free(m.state, m.occ, need):    # a rule of the user's may have refused
+        return
+    while i < s.releases.n and items[i].end < p.time and p.time > s.now:
+        i += 1
+    while i < s.releases.n and items[i].end <= p.time:
+        if items[i].job < 0 or p.near.n == <int32_t>MOST_LEFT:                  # a repaired node, or too many
+            p.near.n = 0
+            return
+        place = m.place_of(m.state, items[i].job)
+        note_left(&p.near, &place)
+        i += 1
+
+
 cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.valid = True
     if not is_kept(p, s, head):
@@ -130,6 +152,7 @@ cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     if p.time == INFINITY:
         return OK               # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
+    find_near(p, s, s.need[head])
     point_permit(p, s.need[head])
     return choose_from(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
 

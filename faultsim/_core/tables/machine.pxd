@@ -26,6 +26,8 @@ cdef struct permit_t:
     const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
     const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
     int need                        # a free place of at least `need` nodes remains in (later | B); < 1 asks nothing
+    const place_t *near             # `later` has no such place that meets none of these; n_near == 0: it may have
+    int n_near
 
 cdef struct machine_t:
     void *state              # as the next two: part_t of memory.pxd

@@ -28,6 +28,9 @@ cdef void family_init(family_t *f, int n, bint wrap, arena_t *memory) noexcept n
 cdef void family_clear(family_t *f) noexcept nogil
 cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogil
 
+# Has every set of the first a superset in the second?
+cdef bint family_within(const family_t *f, const family_t *g) noexcept nogil
+
 # The coordinates that all intervals [q, q+m) have in common; all if there are none; 0 also where sets take words.
 cdef uint64_t family_shared(const family_t *f) noexcept nogil
 

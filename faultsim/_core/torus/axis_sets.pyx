@@ -47,6 +47,18 @@ cdef void family_add(family_t *f, int extent, const uint64_t *set) noexcept nogi
             f.sets[at * f.words + i] = set[i]
 
 
+cdef bint family_within(const family_t *f, const family_t *g) noexcept nogil:
+    cdef int i, k, at
+    for i in range(f.used):
+        at = g.slot[f.extent[i]]
+        if at < 0:
+            return False
+        for k in range(f.words):
+            if f.sets[i * f.words + k] & ~g.sets[at * f.words + k]:
+                return False
+    return True
+
+
 cdef inline uint64_t _turn(uint64_t w, int k, int n) noexcept nogil:        # bit i to bit (i + k) % n, 0 < k < n <= 64
     return ((w << k) | (w >> (n - k))) & ones(n)
 

@@ -16,11 +16,14 @@ from faultsim._core.torus.finder_bitmap cimport (
     map_pick, map_project, map_shape,
 )
 from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
-from faultsim._core.torus.axis_sets cimport family_add, family_apart, family_clear, family_shared, family_t
+from faultsim._core.torus.axis_sets cimport (
+    family_add, family_apart, family_clear, family_shared, family_t, family_within,
+)
 from faultsim._core.torus.row_maps cimport view_t
+from faultsim._core.torus.row_slices cimport slices_rooms
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
-    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
+    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, occ_equal, shape_t, torus_t,
 )
 
 cdef enum:
@@ -113,9 +116,34 @@ cdef bint _guard_stays(finder_t *f, const permit_t *permit, bint *same) noexcept
     return True
 
 
+cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
+    """_guard, from what is free beside a few places."""
+    cdef int i
+    cdef bint stays = f.guard_valid, same
+    if stays and permit.need == f.guard_need and occ_equal(f.torus, f.guard_later, permit.later):
+        return True
+    for i in range(3):
+        f.guard[i], f.guard_before[i] = f.guard_before[i], f.guard[i]
+    choose_clear(f.guard)
+    for i in range(permit.n_near):
+        slices_rooms(&f.gains.slices, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need, f.guard)
+    same = stays
+    for i in range(3):
+        stays = stays and family_within(&f.guard[i], &f.guard_before[i])
+        same = same and stays and family_within(&f.guard_before[i], &f.guard[i])
+    if not same:
+        _share(f)
+    memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
+    f.guard_need, f.guard_loads, f.guard_valid = permit.need, 0, True
+    return stays
+
+
 cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
     """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
-    cdef bint same = False, stays = _guard_stays(f, permit, &same)
+    cdef bint same = False, stays
+    if permit.n_near > 0 and f.gains.slices.able:
+        return _guard_near(f, permit)
+    stays = _guard_stays(f, permit, &same)
     if same:
         return True
     f.guard_valid = False

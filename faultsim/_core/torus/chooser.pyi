@@ -24,6 +24,7 @@ class Chooser:
         failing: _Busy | None = None,
         p: float = 0.0,
         rule_max: bool = False,
+        near: list[tuple[int, ...]] | None = None,
     ) -> Any: ...
     def repeat(
         self,

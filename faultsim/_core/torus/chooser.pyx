@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free
 
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.balance cimport settle_balancing, settle_tie_breaking
-from faultsim._core.tables.machine cimport permit_t
+from faultsim._core.tables.machine cimport permit_t, place_t
 from faultsim._core.torus.choose cimport choose_first_fit, choose_max_free, largest_free, list_permitted
 from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init, has_free
 from faultsim._core.torus.finder cimport finder_t
@@ -87,13 +87,14 @@ cdef class Chooser:
         return True
 
     def choose(self, str rule, busy, int size, int order=0, forbidden=None, later=None, int need=0, failing=None,
-               double p=0.0, bint rule_max=False):
+               double p=0.0, bint rule_max=False, list near=None):
         """The box that a rule picks, or None; "list": all candidates.
 
         Rules are "first_fit", "max_free_partition", "balancing" and "tie_breaking"; `failing` are the nodes predicted
-        to fail, `p` their probability.
+        to fail, `p` their probability; `near` are at most four boxes, as in permit_t.
         """
         cdef permit_t permit
+        cdef place_t beside[4]
         cdef box_t out
         cdef box_t *buf = NULL
         cdef long i, n = 0, cap = 0
@@ -102,6 +103,11 @@ cdef class Chooser:
         cdef uint64_t *occ = self._load(busy, 0)
         cdef const uint64_t *stained = NULL if failing is None else self._load(failing, 3)
         permit.need = need
+        permit.near, permit.n_near = beside, 0
+        for row in near or ():
+            for i in range(6):
+                beside[permit.n_near].part[i] = row[i]
+            permit.n_near += 1
         permit.forbidden = NULL if forbidden is None else self._load(forbidden, 1)
         permit.later = NULL if later is None else self._load(later, 2)
         with nogil:

@@ -49,6 +49,7 @@ cdef struct finder_t:
     family_t room[3]                # projections of the free boxes of the size looked at
     int room_size                   # which it is, if these are the boxes of the view PLAIN; else 0
     family_t guard[3]               # projections of the boxes that the permit asks to be left
+    family_t guard_before[3]        # what it was before; scratch
     bint guard_valid
     uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
     uint64_t joined_as[3]           # `joined` is PLAIN and `shared`: loads of PLAIN, `shares`, loads of FENCED with it

@@ -44,6 +44,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
         family_init(&f.mine[i], axes[i], torus.wrap, memory)
         family_init(&f.room[i], axes[i], torus.wrap, memory)
         family_init(&f.guard[i], axes[i], torus.wrap, memory)
+        family_init(&f.guard_before[i], axes[i], torus.wrap, memory)
     for i in range(1, torus.nodes + 1):
         shapes = max(shapes, torus.first_shape[i + 1] - torus.first_shape[i])
     words = (torus.x + 63) // 64

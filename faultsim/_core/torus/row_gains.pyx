@@ -155,14 +155,18 @@ cdef struct window_t:
     int row, wide_row               # words of a row of bases, of the window
 
 
-cdef int _arm_x(gains_t *g, const row_maps_t *l, int x, int most, bint forward) noexcept nogil:
-    """How many rows beyond x some free line goes on, at most `most`."""
+cdef int _arm_x(gains_t *g, const row_maps_t *l, const box_t *p, int x, bint forward) noexcept nogil:
+    """How many rows beyond x some free line of the piece's goes on."""
     cdef const torus_t *t = l.torus
     cdef uint64_t *line = g.column
     cdef uint64_t any
-    cdef int n = 0, i = x, j
-    memcpy(line, &g.flood[x * <long> l.row], l.row * sizeof(uint64_t))
-    while n < most:
+    cdef int n = 0, i = x, j, y
+    memset(line, 0, l.row * sizeof(uint64_t))
+    for i in range(p.b):
+        y = (p.y + i) % t.y * l.line_bytes
+        memcpy(<char *> line + y, <const char *> &g.flood[x * <long> l.row] + y, l.line_bytes)
+    i = x
+    while n < t.x - 1:
         i = _after(i, t.x, t.wrap) if forward else _before(i, t.x, t.wrap)
         if i < 0:
             return n
@@ -181,20 +185,20 @@ cdef inline uint64_t _map_line(const row_maps_t *l, const uint64_t *map, int x, 
     return (map[x * <long> l.row + (bit >> 6)] >> (bit & 63)) & ones(l.torus.z)
 
 
-cdef int _arm_y(gains_t *g, const row_maps_t *l, int y, int most, bint forward) noexcept nogil:
+cdef int _arm_y(gains_t *g, const row_maps_t *l, const box_t *p, int y, bint forward) noexcept nogil:
     cdef const torus_t *t = l.torus
-    cdef uint64_t *line = g.column          # of each x
+    cdef uint64_t *line = g.column          # of each x of the piece
     cdef uint64_t any
     cdef int n = 0, i = y, x
-    for x in range(t.x):
-        line[x] = _map_line(l, g.flood, x, y)
-    while n < most:
+    for x in range(p.a):
+        line[x] = _map_line(l, g.flood, (p.x + x) % t.x, y)
+    while n < t.y - 1:
         i = _after(i, t.y, t.wrap) if forward else _before(i, t.y, t.wrap)
         if i < 0:
             return n
         any = 0
-        for x in range(t.x):
-            line[x] &= _map_line(l, g.flood, x, i)
+        for x in range(p.a):
+            line[x] &= _map_line(l, g.flood, (p.x + x) % t.x, i)
             any |= line[x]
         if any == 0:
             return n
@@ -212,13 +216,13 @@ cdef void _open_window(gains_t *g, const row_maps_t *l, const view_t *v, const b
     for i in range(p.c):
         mask |= <uint64_t> 1 << (p.z + i if p.z + i < t.z else p.z + i - t.z)
     l.kernels.flood(g.flood, v.free, _repeat(mask, t.field), l.size, &g.steps)
-    before = _arm_x(g, l, p.x, t.x - 1, False)
-    after = _arm_x(g, l, (p.x + p.a - 1) % t.x, t.x - 1, True)
+    before = _arm_x(g, l, p, p.x, False)
+    after = _arm_x(g, l, p, (p.x + p.a - 1) % t.x, True)
     w.x = (p.x - before + t.x) % t.x
     w.bases_x, w.a = min(t.x, before + p.a), min(t.x, before + p.a + after)
     w.rows = min(w.bases_x + w.a - 1, before + p.a + after)
-    before = _arm_y(g, l, p.y, t.y - 1, False)
-    after = _arm_y(g, l, (p.y + p.b - 1) % t.y, t.y - 1, True)
+    before = _arm_y(g, l, p, p.y, False)
+    after = _arm_y(g, l, p, (p.y + p.b - 1) % t.y, True)
     w.y = (p.y - before + t.y) % t.y
     w.bases_y, w.b = min(t.y, before + p.b), min(t.y, before + p.b + after)
     w.lines = min(w.bases_y + w.b - 1, before + p.b + after)

@@ -128,9 +128,10 @@ cdef void _along(slices_t *s, const row_maps_t *l, const uint64_t *free, const s
 
 # -- the window ------------------------------------------------------------------------------------------------------
 
-cdef int _arm_rows(const slices_t *s, const slice_t *q, int row, int most, int by, bint wrap) noexcept nogil:
-    """How many rows beyond this one some free line goes on, at most `most`."""
-    cdef uint64_t line = s.bits[row]
+cdef int _arm_rows(const slices_t *s, const slice_t *q, int row, int most, int by, uint64_t columns,
+                   bint wrap) noexcept nogil:
+    """How many rows beyond this one some of the columns is free without a gap, at most `most`."""
+    cdef uint64_t line = s.bits[row] & columns
     cdef int n = 0
     while n < most:
         row = _beyond(row, by, q.rows, wrap)
@@ -143,13 +144,12 @@ cdef int _arm_rows(const slices_t *s, const slice_t *q, int row, int most, int b
     return n
 
 
-cdef int _arm_columns(const slices_t *s, const slice_t *q, const frame_t *f, int column, int most, int by,
+cdef int _arm_columns(const slices_t *s, const slice_t *q, int column, int most, int by, int row, int rows,
                       bint wrap) noexcept nogil:
-    """The same of columns, in the rows of the window."""
+    """The same of columns, in so many rows."""
     cdef int best = 0, n, at, _i
-    cdef int row = f.row
     cdef uint64_t line
-    for _i in range(min(f.rows, q.rows)):
+    for _i in range(rows):
         line = s.bits[row]
         row = row + 1 if row + 1 < q.rows else 0
         n, at = 0, column
@@ -162,17 +162,20 @@ cdef int _arm_columns(const slices_t *s, const slice_t *q, const frame_t *f, int
 
 cdef void _frame(slices_t *s, const slice_t *q, int row, int rows, int column, int columns, bint wrap,
                  frame_t *f) noexcept nogil:
-    """Lay what is around the box out in rows without an end."""
+    """Lay what is around the box out in rows without an end, as far as some box may reach that meets it."""
     cdef int before, after, i, j, k, n, _i
     cdef uint8_t *to
     cdef const uint8_t *side
-    before = _arm_rows(s, q, row, q.rows - 1, -1, wrap)
-    after = _arm_rows(s, q, (row + rows - 1) % q.rows, q.rows - 1, 1, wrap)
+    cdef uint64_t mine = ones(columns) << column
+    if column + columns > q.columns:
+        mine |= ones(column + columns - q.columns)
+    before = _arm_rows(s, q, row, q.rows - 1, -1, mine, wrap)
+    after = _arm_rows(s, q, (row + rows - 1) % q.rows, q.rows - 1, 1, mine, wrap)
     f.row = (row - before + q.rows) % q.rows
     f.base_rows, f.most_rows = min(q.rows, before + rows), min(q.rows, before + rows + after)
     f.rows = min(f.base_rows + f.most_rows - 1, before + rows + after)
-    before = _arm_columns(s, q, f, column, q.columns - 1, -1, wrap)
-    after = _arm_columns(s, q, f, (column + columns - 1) % q.columns, q.columns - 1, 1, wrap)
+    before = _arm_columns(s, q, column, q.columns - 1, -1, row, rows, wrap)
+    after = _arm_columns(s, q, (column + columns - 1) % q.columns, q.columns - 1, 1, row, rows, wrap)
     f.column = (column - before + q.columns) % q.columns
     f.base_columns, f.most_columns = min(q.columns, before + columns), min(q.columns, before + columns + after)
     f.columns = min(f.base_columns + f.most_columns - 1, before + columns + after)
