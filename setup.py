@@ -9,11 +9,41 @@ FAULTSIM_TRACE   line tracing for coverage
 """
 
 import os
+import shlex
+import shutil
+import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
-from Cython.Build import cythonize
+if sys.version_info < (3, 11):  # noqa: UP036 - pip asks setup.py before it reads what the package requires
+    sys.exit(f"faultsim needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable})")
+
 from setuptools import Extension, setup
+
+# What compiles; metadata and source archives need neither a compiler nor Cython's translation.
+COMPILING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "install", "develop", "bdist"}
+NO_COMPILER = """\
+faultsim has a compiled core, and {what}. Install a C compiler and the headers of Python, then try again:
+  Debian, Ubuntu   apt install gcc libc6-dev python3-dev
+  Fedora, Rocky    dnf install gcc python3-devel
+  macOS            xcode-select --install
+  conda            conda install -c conda-forge c-compiler
+The variable CC names another compiler."""
+
+
+def check_compiler() -> None:
+    """End at once, not after a minute of translation, where nothing can be compiled."""
+    if sys.platform == "win32":  # setuptools finds Visual Studio, and says where to get it
+        return
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    if shutil.which(compiler[0]) is None:
+        sys.exit(NO_COMPILER.format(what=f"there is no C compiler: {compiler[0]!r} is not on the PATH"))
+    command = [*compiler, "-E", "-I", sysconfig.get_path("include"), "-"]
+    tried = subprocess.run(command, input="#include <Python.h>\n", capture_output=True, text=True)
+    if tried.returncode:
+        said = next((line for line in tried.stderr.splitlines() if "error" in line), f"status {tried.returncode}")
+        sys.exit(NO_COMPILER.format(what=f"{shlex.join(compiler)} cannot read Python's header ({said.strip()})"))
 
 
 def switch(name: str) -> bool:
@@ -82,12 +112,18 @@ modules.append(
 
 # The guard is for the processes that translate: where they are spawned, they import this file.
 if __name__ == "__main__":
-    setup(
-        ext_modules=cythonize(
-            modules,
-            compiler_directives=DIRECTIVES,
-            nthreads=os.cpu_count() or 1,
-            shared_utility_qualified_name=SHARED,
-        ),
-        options={"build_ext": {"parallel": os.cpu_count()}},
-    )
+    if COMPILING.isdisjoint(sys.argv):
+        setup(ext_modules=modules[:-1])  # without the file that Cython writes
+    else:
+        check_compiler()
+        from Cython.Build import cythonize
+
+        setup(
+            ext_modules=cythonize(
+                modules,
+                compiler_directives=DIRECTIVES,
+                nthreads=os.cpu_count() or 1,
+                shared_utility_qualified_name=SHARED,
+            ),
+            options={"build_ext": {"parallel": os.cpu_count()}},
+        )

@@ -1,0 +1,76 @@
+"""What `setup.py` does before it compiles, and what the source archive holds."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def setup_py(folder, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "setup.py", "-q", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def tracked():
+    """Every file of the repository; of an unpacked source archive, which has none, there is nothing to compare."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
+
+
+@pytest.fixture(scope="module")
+def checkout(tracked, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in tracked:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="setuptools looks for the compiler there")
+@pytest.mark.parametrize(
+    ("compiler", "words"), [("no-such-cc", "'no-such-cc' is not on the PATH"), ("false", "cannot read Python's header")]
+)
+def test_without_a_compiler_nothing_is_translated(checkout, compiler, words):
+    done = setup_py(checkout, "build_ext", CC=compiler)
+    assert done.returncode
+    assert words in done.stderr
+    assert "apt install gcc" in done.stderr
+    assert not list(checkout.glob("faultsim/_core/*.c"))
+
+
+def test_the_source_archive_holds_the_repository(checkout, tracked):
+    done = setup_py(checkout, "sdist", CC="no-such-cc")
+    assert done.returncode == 0, done.stderr
+    (archive,) = checkout.glob("dist/*.tar.gz")
+    with tarfile.open(archive) as members:
+        held = {member.name.partition("/")[2] for member in members if member.isfile()}
+    made = {"PKG-INFO", "setup.cfg"} | {name for name in held if name.startswith("faultsim.egg-info/")}
+    assert held - made == tracked
+
+
+def test_the_tests_need_the_same_as_an_extra_and_as_a_group():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extra = set(project["project"]["optional-dependencies"]["test"])
+    assert set(project["dependency-groups"]["test"]) <= extra
+
+
+def test_every_extra_is_in_all():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    assert set(everything.removeprefix("faultsim[").removesuffix("]").split(",")) == set(extras) - {"all", "test"}
