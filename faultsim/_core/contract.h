@@ -10,6 +10,13 @@
 /* A contract of a .pxd, as a C assertion: the process ends with the file and line of the generated C.  NDEBUG drops it. */
 #define fs_require(condition) assert(condition)
 
+/* What is at an address will be read soon. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#define fs_prefetch(address) ((void)(address))
+#else
+#define fs_prefetch(address) __builtin_prefetch(address)
+#endif
+
 /* Events between two `verify()` of a debug build. */
 #define FS_VERIFY_EVERY 64
 

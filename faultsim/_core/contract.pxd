@@ -2,5 +2,6 @@
 
 cdef extern from "contract.h" nogil:
     void fs_require(bint condition)
+    void fs_prefetch(const void *address)
     const int FAULTSIM_DEBUG
     const int FS_VERIFY_EVERY            # events between two checks of all invariants

@@ -14,6 +14,7 @@ from libc.string cimport memset
 
 import numpy as np
 
+from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, only_requests, run_instant, take_pass
@@ -255,10 +256,11 @@ cdef class Engine(Live):
         call_factory(order, s, scheduler["order"], self.world)
         call_factory(factory, s, scheduler, self.world)
         queue_again(s)
+        items = releases_all(&s.releases)
         if s.scheduler.adopt != NULL:
             for i in range(s.releases.n):
-                if s.releases.items[i].job >= 0:
-                    self.translate(s.scheduler.adopt(s.scheduler.state, s, s.releases.items[i].job))
+                if items[i].job >= 0:
+                    self.translate(s.scheduler.adopt(s.scheduler.state, s, items[i].job))
         disturb(s)
         self.stopped = False
         for i in range(<int>N_QUESTIONS):
@@ -345,7 +347,7 @@ cdef class Engine(Live):
     @property
     def work(self):
         """What was done so far, by name; for tests of how it grows."""
-        return dict(self.s.work)
+        return {**self.s.work, "moved": self.s.releases.moved}
 
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""
@@ -360,7 +362,8 @@ cdef class Engine(Live):
         """Jobs that hold nodes (row numbers, int32), ascending."""
         cdef int32_t i
         self.refuse_unless_still()
-        jobs = [self.s.releases.items[i].job for i in range(self.s.releases.n)]
+        items = releases_all(&self.s.releases)
+        jobs = [items[i].job for i in range(self.s.releases.n)]
         jobs = [job for job in jobs if job >= 0]
         return np.sort(np.array(self.rows[jobs] if self.s.live else jobs, np.int32))
 

@@ -342,7 +342,7 @@ cdef class PickJobs:
         memset(to, 0, 4 * sizeof(float))
         if not e.over:
             if s.releases.n > 0:
-                soon = s.releases.items[0].end - s.now
+                soon = s.releases.first[0].end - s.now
                 soon = squash(soon) if soon > 0 else 0.0
             to[0] = <float>(s.free / <double>s.nodes)
             to[2] = <float>(waiting / <double>(waiting + self.slots))

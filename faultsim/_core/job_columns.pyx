@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
+from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.faults.progress cimport at_t, progress_locate
 from faultsim._core.state cimport queue_t, sim_t
 
@@ -141,7 +142,8 @@ cdef class Running(Jobs):
         cdef sim_t *s = self.moment.s
         cdef int32_t i
         self.moment.check()
-        jobs = [s.releases.items[i].job for i in range(s.releases.n) if s.releases.items[i].job >= 0]
+        items = releases_all(&s.releases)
+        jobs = [items[i].job for i in range(s.releases.n) if items[i].job >= 0]
         jobs.sort(key=self.moment.engine.row_key)
         return np.array(jobs, np.int32)
 

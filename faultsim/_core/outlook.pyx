@@ -9,7 +9,7 @@ import numpy as np
 
 from faultsim._core.changes cimport changes_since
 from faultsim._core.containers.bits cimport mask_count
-from faultsim._core.containers.releases cimport releases_shadow
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.job_columns cimport Moment, Running, Waiting, ints
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport (
@@ -194,6 +194,7 @@ cdef class Outlook(Moment):
         """The shadow of a waiting job: when it could start, and what is left over then."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
+        cdef const release_t *items
         cdef int32_t n = 0
         if self.head == head and self.epoch == s.epoch:
             return 0
@@ -207,14 +208,15 @@ cdef class Outlook(Moment):
                 self.later = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
+            items = releases_all(&s.releases)
             if m.has_free(m.state, m.occ, s.need[head]):
                 self.time = s.now
                 memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
-                while n < s.releases.n and s.releases.items[n].end <= s.now:
+                while n < s.releases.n and items[n].end <= s.now:
                     n += 1
-                m.release(m.state, s.releases.items, n, self.later)
+                m.release(m.state, items, n, self.later)
             else:
-                self.time = placed_shadow(s, s.releases.items, s.releases.n, m.occ, s.need[head], self.later)
+                self.time = placed_shadow(s, items, s.releases.n, m.occ, s.need[head], self.later)
             self.extra = 0
             if self.time != INFINITY:
                 self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]

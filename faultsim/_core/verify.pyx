@@ -7,6 +7,7 @@ from libc.stdlib cimport calloc, free as c_free
 from faultsim._core.cluster.named cimport named_is_right, named_of
 from faultsim._core.containers.bits cimport mask_count, mask_equal
 from faultsim._core.containers.event_queue cimport heap_is_ordered
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_are_right
 from faultsim._core.faults.outages cimport job_on
 from faultsim._core.tables.machine cimport machine_t, place_t
 from faultsim._core.state cimport (
@@ -15,11 +16,12 @@ from faultsim._core.state cimport (
 
 
 cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t i, job, node, down = 0
     cdef place_t place
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if job < 0:
             continue
         if m.placed:
@@ -51,6 +53,7 @@ cdef const char *check_places(sim_t *s, uint64_t *seen) noexcept nogil:
 
 
 cdef const char *check_ledger(sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     # What running jobs hold is booked when they end; until then it is counted here.
     cdef double total = 0.0, span = (s.clock - s.submit[0]) * <double>s.nodes, each
     cdef int32_t i, job
@@ -60,7 +63,7 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
             return b"an account of the ledger is negative"
         total += s.ledger[i]
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if job < 0:
             continue
         each = s.allocated[job] * (s.clock - s.decision[job])
@@ -73,6 +76,7 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
 
 
 cdef const char *broken_invariant(sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i, job, queued = 0, running = 0, kept = 0, done = 0, repairs = 0
     cdef int64_t held = 0, demand = 0
     cdef uint64_t *seen
@@ -97,8 +101,10 @@ cdef const char *broken_invariant(sim_t *s) noexcept nogil:
                 return b"a finished job's times are out of order"
         elif s.state[i] != JOB_FUTURE or i < s.next_arrival:
             return b"a job is in no known state"
+    if not releases_are_right(&s.releases):
+        return b"the releases are out of order"
     for i in range(s.releases.n):
-        repairs += s.releases.items[i].job < 0
+        repairs += items[i].job < 0
     if running != s.running or (s.trace.repairs_known and repairs != s.trace.n_down):
         return b"running jobs or repairs are counted wrongly"
     if done != s.n_done or running + kept + repairs != s.releases.n or queued != s.queue.end - s.queue.head:
@@ -109,15 +115,13 @@ cdef const char *broken_invariant(sim_t *s) noexcept nogil:
         if s.state[s.queue.job[i]] != JOB_QUEUED:
             return b"the queue holds a job that does not wait"
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
-        if i > 0 and s.releases.items[i - 1].end > s.releases.items[i].end:
-            return b"the releases are out of order"
+        job = items[i].job
         if job < 0:
-            if not s.trace.down[-1 - job] or s.releases.items[i].end != s.trace.up_at[-1 - job]:
+            if not s.trace.down[-1 - job] or items[i].end != s.trace.up_at[-1 - job]:
                 return b"a repair is expected that will not come then"
             continue
         held += s.allocated[job]
-        if s.releases.items[i].end != s.expected[job] or (s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD):
+        if items[i].end != s.expected[job] or (s.state[job] != JOB_RUNNING and s.state[job] != JOB_HELD):
             return b"the releases are not those of the running jobs"
         if s.allocated[job] < s.size[job]:
             return b"a job holds fewer nodes than it asked for"

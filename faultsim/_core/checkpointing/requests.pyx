@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport qsort
 
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
@@ -66,10 +67,11 @@ cdef int by_job(const void *a, const void *b) noexcept nogil:
 
 cdef void find_victims(sim_t *s, asking_t *p) noexcept nogil:
     """The running jobs that run for long enough, or the k largest, in order of index."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef victim_t *victim = p.victim
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if job >= 0 and s.state[job] == JOB_RUNNING and s.now - s.start[job] >= p.seconds:
             victim[n].job = job
             victim[n].size = s.size[job]

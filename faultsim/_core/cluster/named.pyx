@@ -8,7 +8,7 @@ from faultsim._core.cluster.node_sets cimport (
     nodes_t,
 )
 from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has, ones
-from faultsim._core.containers.releases cimport release_t
+from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, range_t
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block, resize_block
@@ -193,14 +193,16 @@ cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nog
                 note(m, items[i].job, mine.word[k], mine.bits[k])
 
 
-cdef int32_t job_at(void *state, int32_t node, const release_t *items, int32_t n, int64_t *asked) noexcept nogil:
+cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil:
     """From the notes, which may be of a job that has left; or by asking all jobs."""
     cdef named_t *m = <named_t *>state
-    cdef int32_t i, job, count = n
+    cdef const release_t *items
+    cdef int32_t i, job, n = running.n
     if m.notes:
         job = m.owner[node]
         return job if m.held[job] != NULL and nodes_have(m.held[job], node) else -1
     job = -1
+    items = releases_all(running)
     for i in range(n):
         if items[i].job >= 0 and nodes_have(m.held[items[i].job], node):
             job = items[i].job
@@ -209,7 +211,7 @@ cdef int32_t job_at(void *state, int32_t node, const release_t *items, int32_t n
     asked[0] += n
     m.asked += n
     if m.asked > (m.taken + m.nodes) >> 3:        # a look at a job takes about as long as eight notes
-        take_notes(m, items, count)
+        take_notes(m, items, running.n)
     return job
 
 

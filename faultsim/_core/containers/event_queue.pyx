@@ -4,10 +4,13 @@ from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
 
-from faultsim._core.contract cimport fs_require
+from faultsim._core.contract cimport fs_prefetch, fs_require
 
 cdef Py_ssize_t MIN_CAPACITY = 16
 cdef Py_ssize_t MAX_CAPACITY = PY_SSIZE_T_MAX // (2 * <Py_ssize_t> sizeof(event_t))    # no byte count overflows
+
+cdef enum:
+    FAR = 4096               # from so many events on they are not all near the processor
 
 
 cdef int heap_init(heap_t *heap, Py_ssize_t capacity) noexcept nogil:
@@ -66,21 +69,18 @@ cdef int heap_push(heap_t *heap, double time, int kind, int64_t serial) noexcept
     return 0
 
 
-cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
-    cdef Py_ssize_t hole = 0, child, last, best, n
-    cdef event_t *items = heap.items
-    cdef event_t moved
+cdef inline void sift_down(event_t *items, Py_ssize_t n, const event_t *moved, bint far) noexcept nogil:
+    """An event finds its place, from the root down."""
+    cdef Py_ssize_t hole = 0, child, last, best
     cdef double time, low
-    if heap.n == 0:
-        return False
-    event[0] = items[0]
-    n = heap.n - 1
-    heap.n = n
-    moved = items[n]
     while True:
         child = 4 * hole + 1
         if child >= n:
             break
+        if far and 4 * child + 16 < n:
+            # The next level comes out of main memory in the meantime, whichever of them it will be.
+            for last in range(4 * child + 1, 4 * child + 17, 2):
+                fs_prefetch(&items[last])
         last = child + 4 if child + 4 < n else n
         best = child
         low = items[best].time
@@ -90,11 +90,27 @@ cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
             if time < low or (time == low and event_precedes(&items[child], &items[best])):
                 best = child
                 low = time
-        if low > moved.time or (low == moved.time and not event_precedes(&items[best], &moved)):
+        if low > moved.time or (low == moved.time and not event_precedes(&items[best], moved)):
             break
         items[hole] = items[best]
         hole = best
-    items[hole] = moved
+    items[hole] = moved[0]
+
+
+cdef bint heap_pop(heap_t *heap, event_t *event) noexcept nogil:
+    cdef event_t *items = heap.items
+    cdef event_t moved
+    cdef Py_ssize_t n
+    if heap.n == 0:
+        return False
+    event[0] = items[0]
+    n = heap.n - 1
+    heap.n = n
+    moved = items[n]
+    if n > FAR:
+        sift_down(items, n, &moved, True)
+    else:
+        sift_down(items, n, &moved, False)
     return True
 
 

@@ -13,6 +13,7 @@ from faultsim._core.cluster.named cimport change_node, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_count_without
 from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.contract cimport fs_require
 from faultsim._core.fars.knapsack cimport knapsack_free, knapsack_init, knapsack_solve, knapsack_t
 from faultsim._core.faults.progress cimport last_safe_time, move_t, progress_move, progress_moved_end
@@ -79,10 +80,11 @@ cdef inline int32_t suspicious_nodes(const sim_t *s, const fars_t *f, int32_t jo
 
 
 cdef int32_t find_suspects(sim_t *s, fars_t *f) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef suspect_t *found = f.suspect
     cdef int32_t i, job, nodes, n = 0
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if not may_move(s, job):
             continue
         nodes = suspicious_nodes(s, f, job)
@@ -173,10 +175,11 @@ cdef void use_residual(const sim_t *s, fars_t *f, int32_t n, int64_t left) noexc
 
 cdef int32_t find_victim(const sim_t *s, const fars_t *f, const suspect_t *winner, int64_t missing) noexcept nogil:
     """The smaller job, not suspicious, with nodes enough, that loses least, and less than the gain; -1: none."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i, job, best = -1
     cdef double loss, least = winner.gain
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if not may_move(s, job) or s.size[job] >= s.size[winner.job] or s.allocated[job] < missing:
             continue
         loss = s.size[job] * (s.now - last_safe_time(s, job))

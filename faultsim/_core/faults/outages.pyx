@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.event_queue cimport push_known
-from faultsim._core.containers.releases cimport releases_add, releases_remove
+from faultsim._core.containers.releases cimport release_t, releases_add, releases_all, releases_remove
 from faultsim._core.contract cimport fs_require
 from faultsim._core.faults.progress cimport progress_kill
 from faultsim._core.questions cimport ask
@@ -50,13 +50,15 @@ cdef void count_failure(sim_t *s, int32_t node) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- failures
 
 cdef int32_t job_on(sim_t *s, int32_t node) noexcept nogil:
+    cdef const release_t *items
     cdef int32_t i, job
     if not s.machine.marked(s.machine.state, s.machine.occ, node):
         return -1
     if s.machine.job_at != NULL:
-        return s.machine.job_at(s.machine.state, node, s.releases.items, s.releases.n, &s.work.asked)
+        return s.machine.job_at(s.machine.state, node, &s.releases, &s.work.asked)
+    items = releases_all(&s.releases)
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if job >= 0 and s.machine.holds(s.machine.state, job, node):
             return job
     return -1

@@ -5,7 +5,7 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memmove
 
 from faultsim._core.containers.bits cimport mask_equal
-from faultsim._core.containers.releases cimport release_t
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport move_job
 from faultsim._core.tables.machine cimport machine_t, place_t, same_place
@@ -72,6 +72,7 @@ cdef bint worth_trying(defragment_t *p, sim_t *s) noexcept nogil:
 
 cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
     """Place the running jobs again, into p.trial; p.moving holds those that found a place."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
     cdef int32_t n = 0, i, job, stuck
@@ -80,11 +81,11 @@ cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
     cdef int code
     memcpy(p.blocked, m.occ, bytes)
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if job < 0 or s.state[job] != JOB_RUNNING:
             continue                    # down nodes and held jobs stay
         movers[n].job = job
-        movers[n].nodes = s.releases.items[i].nodes
+        movers[n].nodes = items[i].nodes
         movers[n].decision = s.decision[job]
         place = m.place_of(m.state, job)
         m.lift(m.state, p.blocked, &place)
@@ -132,14 +133,15 @@ cdef inline bint stays(const defragment_t *p, const sim_t *s, int32_t i) noexcep
 
 cdef bint keeps_promise(defragment_t *p, sim_t *s, int32_t n, int32_t largest) noexcept nogil:
     """Would the head's shadow time be no later in the new arrangement, whose largest free place is known?"""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t head, i, k, count = s.releases.n
     cdef double before, after
     if s.queue.head == s.queue.end:
         return True
     head = s.queue.job[s.queue.head]
-    before = placed_shadow(s, s.releases.items, count, m.occ, s.need[head], p.there)
-    memcpy(p.items, s.releases.items, <size_t>count * sizeof(release_t))
+    before = placed_shadow(s, items, count, m.occ, s.need[head], p.there)
+    memcpy(p.items, items, <size_t>count * sizeof(release_t))
     if p.cost > 0:
         for i in range(n):
             if not stays(p, s, i):

@@ -11,6 +11,7 @@ from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, leas
 from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
 from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
 from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
@@ -92,9 +93,10 @@ cdef int move_away(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bi
 
 cdef int32_t find_candidates(sim_t *s, least_failures_t *p, int32_t finished, int32_t idle, bint *some) noexcept nogil:
     """Jobs that started later and have a node bad enough to leave it for `idle`; `some`: any that started later."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
-        job = s.releases.items[i].job
+        job = items[i].job
         if (job >= 0 and s.state[job] == JOB_RUNNING and s.start[job] > s.start[finished] and s.start[job] <= s.now
                 and s.finish[job] > s.now):
             some[0] = True

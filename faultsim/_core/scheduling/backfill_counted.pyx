@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove, memset
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_heads, start_job
 from faultsim._core.queue cimport (
     begin_pass, close_gap, keep_range, next_fitting, nobody_waits, open_scan, sort_queue,
@@ -85,6 +86,7 @@ cdef int hold(plan_t *p, double begin, double end, int64_t nodes, bint reserved)
 
 cdef int lay_out(plan_t *p, const sim_t *s) noexcept nogil:
     """The plan with the running jobs alone."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i
     cdef double t
     if make_room(p, s.releases.n + 1) < 0:
@@ -94,14 +96,14 @@ cdef int lay_out(plan_t *p, const sim_t *s) noexcept nogil:
     p.step[0].at = s.now
     p.step[0].level = usable(s)
     for i in range(s.releases.n):
-        t = s.releases.items[i].end
+        t = items[i].end
         if t == INFINITY:
             break
         if t > p.step[p.n - 1].at:
             p.step[p.n].at = t
             p.step[p.n].level = p.step[p.n - 1].level
             p.n += 1
-        p.step[p.n - 1].level += s.releases.items[i].nodes
+        p.step[p.n - 1].level += items[i].nodes
     return OK
 
 

@@ -12,6 +12,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport begin_pass, close_gap, nobody_waits, sort_queue
 from faultsim._core.scheduling.easy_placed cimport run_fcfs
@@ -86,14 +87,15 @@ cdef int add_time(plan_t *p, double t) noexcept nogil:
 
 
 cdef int clear_plan(plan_t *p, sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i
     p.n = 0
     p.open = False
     p.n_times = 0
     for i in range(s.releases.n):
-        if s.releases.items[i].end == INFINITY:
+        if items[i].end == INFINITY:
             break
-        if add_time(p, s.releases.items[i].end if s.releases.items[i].end > s.now else s.now) < 0:
+        if add_time(p, items[i].end if items[i].end > s.now else s.now) < 0:
             return NO_MEMORY
     return OK
 
@@ -171,6 +173,7 @@ cdef int try_at(plan_t *p, sim_t *s, int32_t job, double t, place_t *place) noex
 
 cdef int reserve(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     """The job's reservation, at the earliest time with a place, into the plan; none if there is no such time."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t i, n = 0, since
     cdef place_t place
@@ -178,9 +181,9 @@ cdef int reserve(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     memcpy(p.running, m.occ, <size_t>m.words * sizeof(uint64_t))
     for i in range(p.n_times):
         since = n
-        while n < s.releases.n and s.releases.items[n].end <= p.time[i]:
+        while n < s.releases.n and items[n].end <= p.time[i]:
             n += 1
-        m.release(m.state, s.releases.items + since, n - since, p.running)
+        m.release(m.state, items + since, n - since, p.running)
         code = try_at(p, s, job, p.time[i], &place)
         if code != 0:
             return code if code < 0 else add_claim(p, s, job, p.time[i], &place)
@@ -291,12 +294,13 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
 
 cdef int64_t room(const plan_t *p, const sim_t *s, int32_t i) noexcept nogil:
     """Free nodes beside a reservation, at its begin."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef double t = p.claim[i].begin
     cdef int64_t free = s.free
     cdef int32_t k
     for k in range(s.releases.n):
-        if s.releases.items[k].end <= t:
-            free += s.releases.items[k].nodes
+        if items[k].end <= t:
+            free += items[k].nodes
     for k in range(p.n):
         if k == i or holds(&p.claim[k], t):
             free -= p.claim[k].need

@@ -13,7 +13,7 @@ from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.containers.memory cimport open_state, own_block
-from faultsim._core.containers.releases cimport releases_shadow
+from faultsim._core.containers.releases cimport releases_all, releases_shadow
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.shadow cimport shadow_from_now
@@ -168,7 +168,7 @@ cdef int launch(compiled_t *p, int32_t place, int32_t size, const place_t *where
         p.started[p.n_started] = place
         p.n_started += 1
     p.look.free = usable(s)
-    p.look.release, p.look.running = <faultsim_release_t *>s.releases.items, s.releases.n
+    p.look.release, p.look.running = <faultsim_release_t *>releases_all(&s.releases), s.releases.n
     return 0
 
 
@@ -304,11 +304,11 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         look.submit, look.estimate, look.size, look.restarts = s.submit, s.estimate, s.size, s.restarts
         look.row = s.row
     look.change = s.change
-    look.disturbed = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now)
+    look.disturbed = s.unforeseen or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
     s.unforeseen = False
     look.free, look.waiting, look.now = usable(s), q.end - q.head, s.now
     look.job, look.need, look.least = &q.job[q.head], &q.need[q.head], &q.least[q.head]
-    look.release, look.running = <faultsim_release_t *>s.releases.items, s.releases.n
+    look.release, look.running = <faultsim_release_t *>releases_all(&s.releases), s.releases.n
     if s.change == CHANGED_ALL:
         p.free_epoch += 1
         p.head = -1

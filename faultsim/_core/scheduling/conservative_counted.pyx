@@ -18,6 +18,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove
 
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, nobody_waits, sort_queue
@@ -180,6 +181,7 @@ cdef int reserve(plan_t *p, sim_t *s, int32_t job, double begin) noexcept nogil:
 
 cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
     """The plan with the running jobs alone; the queue's reservations are dropped."""
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i
     cdef int code
     p.n = 1
@@ -187,13 +189,13 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
     p.level[0] = usable(s)
     for i in range(s.releases.n):
         # What is expected "now" comes back from now on.
-        if s.releases.items[i].end <= s.now:
-            p.level[0] += s.releases.items[i].nodes
-        elif s.releases.items[i].end < INFINITY:
-            code = cut(p, s.releases.items[i].end)
+        if items[i].end <= s.now:
+            p.level[0] += items[i].nodes
+        elif items[i].end < INFINITY:
+            code = cut(p, items[i].end)
             if code < 0:
                 return NO_MEMORY
-            p.level[code] += s.releases.items[i].nodes
+            p.level[code] += items[i].nodes
     for i in range(s.queue.head, s.queue.end):
         p.begin[s.queue.job[i]] = INFINITY
     p.n_found = p.n_left = p.n_back = 0
@@ -387,7 +389,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef int code = sort_queue(s)
     if code < 0:
         return code
-    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
+    if s.releases.n > 0 and s.releases.first[0].end <= s.now:
         upset = True             # somebody outlives its estimate
     if not upset:
         upset = is_missed(p, s)

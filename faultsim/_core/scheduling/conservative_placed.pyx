@@ -123,7 +123,7 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     if code < 0:
         return code
     p.rebuild = False
-    if s.releases.n > 0 and s.releases.items[0].end <= s.now:
+    if s.releases.n > 0 and s.releases.first[0].end <= s.now:
         upset = True
     for i in range(q.head, q.end):
         if p.begin[q.job[i]] < s.now or p.begin[q.job[i]] == p.last_pass:

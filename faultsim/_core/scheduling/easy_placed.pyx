@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
-from faultsim._core.containers.releases cimport release_t
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_job
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
@@ -96,7 +96,7 @@ cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
 cdef inline bint is_kept(const easy_t *p, const sim_t *s, int32_t head) noexcept nogil:
     """Is the shadow still that of the head, or of an earlier time?  Not if a job outlives its estimate."""
     return (p.kept and p.head == head and p.changes == s.releases.changes and s.now < p.time
-            and s.releases.n > 0 and s.releases.items[0].end > s.now)
+            and s.releases.n > 0 and s.releases.first[0].end > s.now)
 
 
 cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
@@ -121,7 +121,7 @@ cdef void disturbed(void *state) noexcept nogil:
 
 cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef const release_t *items = s.releases.items
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i = 0
     cdef place_t place
     p.near.n = 0
@@ -141,7 +141,7 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
 cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.valid = True
     if not is_kept(p, s, head):
-        p.time = placed_shadow(s, s.releases.items, s.releases.n, s.machine.occ, s.need[head], p.occ)
+        p.time = placed_shadow(s, releases_all(&s.releases), s.releases.n, s.machine.occ, s.need[head], p.occ)
     elif p.left.n > 0:
         p.time = shadow_no_later(s, s.need[head], p.time, &p.left, p.occ)
     p.head = head

@@ -14,7 +14,7 @@ cdef struct external_t:
 
 
 cdef inline int begin_pass(sim_t *s) noexcept nogil:
-    s.disturbed, s.unforeseen = s.unforeseen or (s.releases.n > 0 and s.releases.items[0].end <= s.now), False
+    s.disturbed, s.unforeseen = s.unforeseen or (s.releases.n > 0 and s.releases.first[0].end <= s.now), False
     return sort_queue(s)
 
 

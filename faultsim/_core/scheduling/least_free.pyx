@@ -2,6 +2,8 @@
 
 from libc.stdlib cimport qsort
 
+from faultsim._core.containers.releases cimport release_t, releases_all
+
 
 cdef int by_time(const void *a, const void *b) noexcept nogil:
     cdef double p = (<const change_t *>a).time, q = (<const change_t *>b).time
@@ -10,11 +12,12 @@ cdef int by_time(const void *a, const void *b) noexcept nogil:
 
 cdef int64_t least_free(const sim_t *s, const double *begin, const double *end, const int32_t *nodes,
                         change_t *changes) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int64_t level = s.free, least
     cdef int32_t i, job, n = 0
     for i in range(s.releases.n):
-        changes[n].time = s.releases.items[i].end
-        changes[n].nodes = s.releases.items[i].nodes
+        changes[n].time = items[i].end
+        changes[n].nodes = items[i].nodes
         n += 1
     for i in range(s.queue.head, s.queue.end):
         job = s.queue.job[i]

@@ -4,6 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memset
 
+from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.scheduling.refusals cimport refuse_from, refuse_none
 from faultsim._core.scheduling.steps cimport steps_before, steps_begin, steps_give, steps_take
 from faultsim._core.state cimport sim_t
@@ -31,7 +32,7 @@ cdef void give(plan_t *p, sim_t *s, double begin, double end, const place_t *pla
 cdef inline void add_release(plan_t *p, sim_t *s, int32_t i) noexcept nogil:
     """What comes back with a release into p.window."""
     cdef machine_t *m = &s.machine
-    cdef int32_t job = s.releases.items[i].job
+    cdef int32_t job = releases_all(&s.releases)[i].job
     cdef place_t place
     if job < 0:
         m.mark(m.state, p.window, -1 - job)
@@ -41,6 +42,7 @@ cdef inline void add_release(plan_t *p, sim_t *s, int32_t i) noexcept nogil:
 
 
 cdef int build(plan_t *p, sim_t *s) noexcept nogil:
+    cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t i, edges
     cdef double end
@@ -50,17 +52,17 @@ cdef int build(plan_t *p, sim_t *s) noexcept nogil:
             if s.trace.down[i]:
                 m.mark(m.state, p.window, i)
     i = s.releases.n - 1
-    while i >= 0 and s.releases.items[i].end == INFINITY:
+    while i >= 0 and items[i].end == INFINITY:
         add_release(p, s, i)
         i -= 1
     if steps_begin(p, &p.steps, s.now, p.window, s.nodes) < 0:
         return NO_MEMORY
     # From the last release to the first: each ends a step, in which it is taken and so is all that ends later.
-    while i >= 0 and s.releases.items[i].end > s.now:
-        end = s.releases.items[i].end
+    while i >= 0 and items[i].end > s.now:
+        end = items[i].end
         edges = 0
         memset(p.window, 0, <size_t>m.words * sizeof(uint64_t))
-        while i >= 0 and s.releases.items[i].end == end:
+        while i >= 0 and items[i].end == end:
             add_release(p, s, i)
             edges += 1
             i -= 1

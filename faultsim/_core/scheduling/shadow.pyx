@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -131,7 +132,7 @@ cdef bint has_free_since(sim_t *s, const uint64_t *mask, int32_t need, const lef
 
 cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *left, uint64_t *there) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef const release_t *items = s.releases.items
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t first = 0, n
     while first < s.releases.n and items[first].end < time:
         first += 1
@@ -150,13 +151,14 @@ cdef double shadow_no_later(sim_t *s, int32_t need, double time, const left_t *l
 
 cdef double shadow_from_now(sim_t *s, int32_t need, uint64_t *there) noexcept nogil:
     cdef machine_t *m = &s.machine
+    cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t n = 0
     if not m.has_free(m.state, m.occ, need):
-        return placed_shadow(s, s.releases.items, s.releases.n, m.occ, need, there)
+        return placed_shadow(s, items, s.releases.n, m.occ, need, there)
     memcpy(there, m.occ, <size_t>m.words * sizeof(uint64_t))
-    while n < s.releases.n and s.releases.items[n].end <= s.now:
+    while n < s.releases.n and items[n].end <= s.now:
         n += 1
-    m.release(m.state, s.releases.items, n, there)
+    m.release(m.state, items, n, there)
     return s.now
 
 

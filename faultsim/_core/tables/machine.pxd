@@ -11,7 +11,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from faultsim._core.containers.releases cimport release_t
+from faultsim._core.containers.releases cimport release_t, releases_t
 
 # Where a job is, in the words of its machine: base and extents of a box on a torus.
 cdef struct place_t:
@@ -46,8 +46,8 @@ cdef struct machine_t:
     void (*unmark)(const void *state, uint64_t *mask, int32_t node) noexcept nogil
     bint (*marked)(const void *state, const uint64_t *mask, int32_t node) noexcept nogil
     bint (*holds)(const void *state, int32_t job, int32_t node) noexcept nogil
-    # [named, not placed] which of the jobs with nodes, all among n releases, has it (-1: none); `asked` counts looks
-    int32_t (*job_at)(void *state, int32_t node, const release_t *items, int32_t n, int64_t *asked) noexcept nogil
+    # [named, not placed] which of the jobs with nodes, all among the releases, has it (-1: none); `asked` counts looks
+    int32_t (*job_at)(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil
     void (*block)(void *state, int32_t node) noexcept nogil
     void (*unblock)(void *state, int32_t node) noexcept nogil
     # [named] how many of a job's nodes are in `mask`; `list` (or NULL) are the same n nodes, for who is faster with
