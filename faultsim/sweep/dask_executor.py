@@ -18,8 +18,10 @@ from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import WorkerError
-from faultsim.sweep.executors import Cut, Pool
+from faultsim.sweep.executors import Pool
+from faultsim.sweep.importable import of_main
 from faultsim.sweep.tasks import Task
+from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import Done, do
 from faultsim.version import __version__
 
@@ -47,6 +49,7 @@ class Dask(Pool):
         self._executor = client.get_executor(pure=False, retries=3)
         self._sent: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._bytes = 0
+        self._by_value = False
 
     @property
     def workers(self) -> int:  # type: ignore[override]
@@ -58,11 +61,15 @@ class Dask(Pool):
         """Batches that may be in progress at once: enough that no worker waits for the next one."""
         return 4 * self.workers
 
-    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+    def prepare(self, things: Mapping[str, object]) -> None:
+        """Send what is defined in the main program by value, as Dask itself does."""
+        self._by_value = bool(of_main(things.values())) or not all(map(_by_name, things.values()))
+
+    def submit(self, tasks: Sequence[Task], wanted: Wanted) -> "Future[Done]":
         """Begin a batch."""
-        blob, inputs = pack(tasks)
+        blob, inputs = pack(tasks, wanted, by_value=self._by_value)
         sent = {digest: self._send(digest, value) for digest, value in inputs.items()}
-        future: Future[Done] = self._executor.submit(do_packed, blob, sent, cut, __version__)
+        future: Future[Done] = self._executor.submit(do_packed, blob, sent, __version__)
         return future
 
     def _send(self, digest: str, value: object) -> Any:
@@ -93,15 +100,23 @@ def _size(value: Any) -> int:
     return sum(column.nbytes for column in value.columns.values())
 
 
-class _Packer(pickle.Pickler):
-    """Omits large inputs and refers to them by their digests."""
+def _by_name(thing: object) -> bool:
+    """Whether it can be pickled by the names of what it is made of."""
+    try:
+        pickle.dumps(thing)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False
+    return True
 
-    def __init__(self, file: io.BytesIO, names: Mapping[int, str]) -> None:
-        super().__init__(file, protocol=pickle.HIGHEST_PROTOCOL)
-        self._names = names
 
-    def persistent_id(self, obj: object) -> str | None:
-        return self._names.get(id(obj)) if isinstance(obj, Workload | FailureTrace) else None
+def _pickler(base: Any, file: io.BytesIO, names: Mapping[int, str]) -> Any:
+    """A pickler that omits large inputs and refers to them by their digests."""
+
+    class Packer(base):  # type: ignore[misc]
+        def persistent_id(self, obj: object) -> str | None:
+            return names.get(id(obj)) if isinstance(obj, Workload | FailureTrace) else None
+
+    return Packer(file, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 class _Unpacker(pickle.Unpickler):
@@ -113,12 +128,12 @@ class _Unpacker(pickle.Unpickler):
         return self._inputs[pid]
 
 
-def pack(tasks: Sequence[Task]) -> tuple[bytes, dict[str, Any]]:
-    """The runs of a batch as bytes, and the inputs that they refer to, by digest.
+def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tuple[bytes, dict[str, Any]]:
+    """The runs of a batch and what is wanted of them as bytes, and the inputs that they refer to, by digest.
 
     Examples
     --------
-    >>> pack([])[1]
+    >>> pack([], Wanted())[1]
     {}
     """
     inputs: dict[str, Any] = {}
@@ -129,11 +144,12 @@ def pack(tasks: Sequence[Task]) -> tuple[bytes, dict[str, Any]]:
                 inputs[digest] = value
                 names[id(value)] = digest
     file = io.BytesIO()
-    _Packer(file, names).dump([task.run for task in tasks])
+    base = importlib.import_module("cloudpickle").Pickler if by_value else pickle.Pickler  # Dask requires it
+    _pickler(base, file, names).dump(([task.run for task in tasks], wanted))
     return file.getvalue(), inputs
 
 
-def do_packed(blob: bytes, inputs: Mapping[str, Any], cut: Cut, version: str) -> Done:
+def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
     """What a worker does with a packed batch.
 
     Raises
@@ -143,7 +159,8 @@ def do_packed(blob: bytes, inputs: Mapping[str, Any], cut: Cut, version: str) ->
     """
     if version != __version__:
         raise WorkerError(f"this worker has faultsim {__version__}, the sweep is one of faultsim {version}")
-    return do(_Unpacker(io.BytesIO(blob), inputs).load(), cut)
+    runs, wanted = _Unpacker(io.BytesIO(blob), inputs).load()
+    return do(runs, wanted)
 
 
 @contextmanager

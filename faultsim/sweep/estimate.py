@@ -96,7 +96,7 @@ def estimate(
     # Every other one first, so that the ones there is time for are spread over the sweep too.
     for task in samples[::2] + samples[1::2]:
         began = time.perf_counter()
-        do([task.run], maker.cut)
+        do([task.run], maker.wanted)
         spent, tried = spent + time.perf_counter() - began, tried + 1
         if spent > limit:
             break

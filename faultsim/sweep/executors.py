@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import (
     BrokenExecutor,
     CancelledError,
@@ -16,15 +16,10 @@ from concurrent.futures import (
     wait,
 )
 
-from faultsim.errors import WorkerError
-from faultsim.policies.registry import KINDS
-from faultsim.sweep.importable import advice, lacking, of_main
+from faultsim.sweep.importable import by_value, lacking
 from faultsim.sweep.tasks import Task
-from faultsim.sweep.worker import Done, do
-
-Cut = tuple[float, float]
-#: Options of a run that are policies.
-_POLICIES = tuple(kind for kind, row in KINDS.items() if row.option)
+from faultsim.sweep.wanted import Wanted
+from faultsim.sweep.worker import Done, do, do_packed
 
 
 def cores() -> int:
@@ -56,7 +51,10 @@ class Pool:
         """Batches that may be in progress at once."""
         return 2 * self.workers
 
-    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+    def prepare(self, things: Mapping[str, object]) -> None:
+        """Before any work: whether the workers can have the caller's policies and metrics, by what they are called."""
+
+    def submit(self, tasks: Sequence[Task], wanted: Wanted) -> "Future[Done]":
         """Begin a batch."""
         raise NotImplementedError
 
@@ -88,9 +86,9 @@ class Threads(Pool):
         self._stop = threading.Event()
         self._executor = ThreadPoolExecutor(workers, thread_name_prefix="faultsim")
 
-    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+    def submit(self, tasks: Sequence[Task], wanted: Wanted) -> "Future[Done]":
         """Begin a batch."""
-        return self._executor.submit(do, [task.run for task in tasks], cut, self._stop)
+        return self._executor.submit(do, [task.run for task in tasks], wanted, self._stop)
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
         """The threads check the event between two slices of a run, and return what they have."""
@@ -114,36 +112,33 @@ class Processes(Pool):
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._executor = self._fresh()
-        self._known: set[str] = set()  # what the processes have of the main program
+        self._dumps: Callable[[object], bytes] | None = None
 
     def _fresh(self) -> ProcessPoolExecutor:
         # Spawned, not forked: a fork copies locks that other threads hold.
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_quiet)
 
-    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
-        """Begin a batch; an input shared by its runs is sent once.
+    def prepare(self, things: Mapping[str, object]) -> None:
+        """How the processes get what they do not find by its name.
 
         Raises
         ------
         WorkerError
-            For a policy whose class other processes do not find; they would die of it, one after another.
+            For what they cannot have; they would die of it, one after another.
         """
-        self._refuse_unknown([getattr(task.run, kind) for task in tasks for kind in _POLICIES])
-        return self._executor.submit(do, [task.run for task in tasks], cut)
+        self._dumps = by_value(things, self._missing)
 
-    def _refuse_unknown(self, policies: Iterable[object]) -> None:
-        names = [name for name in of_main(policies) if name not in self._known]
-        if not names:
-            return
+    def _missing(self, names: list[str]) -> list[str]:
         try:
-            missing = self._executor.submit(lacking, names).result()
+            return self._executor.submit(lacking, names).result()
         except BrokenExecutor:  # which is not for want of a class: the batch will say it
-            missing = []
             self.revive()
-        for name in missing:
-            raise WorkerError(f"a policy needs {name}, which other processes do not find: {advice()}")
-        self._known.update(names)
+            return []
+
+    def submit(self, tasks: Sequence[Task], wanted: Wanted) -> "Future[Done]":
+        """Begin a batch; an input shared by its runs is sent once."""
+        return _sent(self._executor, tasks, wanted, self._dumps)
 
     def stop(self, futures: Iterable["Future[Done]"]) -> None:
         """Processes cannot be told to stop: they are terminated, with the batches that they work on."""
@@ -193,13 +188,35 @@ class Futures(Pool):
     def __init__(self, executor: Executor, workers: int) -> None:
         self.workers = workers
         self._executor = executor
+        self._dumps: Callable[[object], bytes] | None = None
 
-    def submit(self, tasks: Sequence[Task], cut: Cut) -> "Future[Done]":
+    def prepare(self, things: Mapping[str, object]) -> None:
+        """As `Processes`, for an executor that is known to have processes."""
+        if isinstance(self._executor, ProcessPoolExecutor):
+            self._dumps = by_value(things, self._missing)
+
+    def _missing(self, names: list[str]) -> list[str]:
+        try:
+            return self._executor.submit(lacking, names).result()
+        except BrokenExecutor:
+            return []
+
+    def submit(self, tasks: Sequence[Task], wanted: Wanted) -> "Future[Done]":
         """Begin a batch."""
-        return self._executor.submit(do, [task.run for task in tasks], cut)
+        return _sent(self._executor, tasks, wanted, self._dumps)
 
     def close(self) -> None:
         """Does nothing: it is the caller's."""
+
+
+def _sent(
+    executor: Executor, tasks: Sequence[Task], wanted: Wanted, dumps: Callable[[object], bytes] | None
+) -> "Future[Done]":
+    """A batch on its way to another process, by value if `dumps` says how."""
+    runs = [task.run for task in tasks]
+    if dumps is None:
+        return executor.submit(do, runs, wanted)
+    return executor.submit(do_packed, dumps((runs, wanted)))
 
 
 def now() -> float:

@@ -1,16 +1,19 @@
-"""Whether other processes find the classes of policies that are defined in the program itself."""
+"""What other processes can have of the caller's policies and metrics: by name, by value, or not at all."""
 
+import importlib
 import io
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from faultsim.policies.base import Policy
+from faultsim.errors import WorkerError
+
+_FAILS = (pickle.PicklingError, AttributeError, TypeError)  # it depends on the version of Python
 
 
-def of_main(policies: Iterable[object]) -> list[str]:
-    """Names of the classes and functions of the main program that a process needs to make these policies.
+def of_main(things: Iterable[object]) -> list[str]:
+    """Names of the classes and functions of the main program that a process needs to make these things.
 
     Examples
     --------
@@ -19,9 +22,6 @@ def of_main(policies: Iterable[object]) -> list[str]:
     []
     """
     names: dict[str, None] = {}
-    own = vars(sys.modules["__main__"]).values()
-    if not any(isinstance(value, type) and issubclass(value, Policy) for value in own):
-        return []
 
     class Noting(pickle.Pickler):
         def reducer_override(self, obj: Any) -> Any:
@@ -29,11 +29,11 @@ def of_main(policies: Iterable[object]) -> list[str]:
                 names[obj.__qualname__] = None
             return NotImplemented
 
-    for policy in {id(policy): policy for policy in policies}.values():
+    for thing in {id(thing): thing for thing in things}.values():
         try:
-            Noting(io.BytesIO()).dump(policy)
-        except (pickle.PicklingError, AttributeError, TypeError):
-            continue  # which is said when it is sent
+            Noting(io.BytesIO()).dump(thing)
+        except _FAILS:
+            continue  # which `by_value` says
     return list(names)
 
 
@@ -55,6 +55,59 @@ def _found(name: str) -> bool:
             return False
         at = getattr(at, part)
     return True
+
+
+def by_value(
+    things: Mapping[str, object], missing_of: Callable[[list[str]], list[str]]
+) -> Callable[[object], bytes] | None:
+    """How to send things that other processes do not find by their names; None if they find all.
+
+    Parameters
+    ----------
+    things : mapping of str to object
+        Policies and metrics, by what messages call them.
+    missing_of : callable
+        Which names of the main program the other processes lack.
+
+    Raises
+    ------
+    WorkerError
+        If they cannot be sent, with what is missing, before any work begins.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> by_value({"a policy": fs.Fcfs()}, lacking) is None
+    True
+    """
+    why = _stuck(things, pickle.dumps)
+    if not why:
+        of = {what: of_main([thing]) for what, thing in things.items()}
+        names = list(dict.fromkeys(name for found in of.values() for name in found))
+        missing = missing_of(names) if names else []
+        if not missing:
+            return None
+        what = next(what for what, found in of.items() if missing[0] in found)
+        why = f"{what} needs {missing[0]}, which other processes do not find: {advice()}"
+    try:
+        cloudpickle: Any = importlib.import_module("cloudpickle")
+    except ImportError:
+        raise WorkerError(f'{why}, or install what sends it as it is: pip install "faultsim[processes]"') from None
+    if stuck := _stuck(things, cloudpickle.dumps):
+        raise WorkerError(stuck)
+    dumps: Callable[[object], bytes] = cloudpickle.dumps
+    return dumps
+
+
+def _stuck(things: Mapping[str, object], dumps: Callable[[Any], bytes]) -> str:
+    """What cannot be sent, and why; empty if all can."""
+    for what, thing in things.items():
+        try:
+            dumps(thing)
+        except _FAILS as error:
+            kind = "class" if what == "a policy" else "function"
+            return f"{what} cannot be sent to other processes unless its {kind} is defined in a module: {error}"
+    return ""
 
 
 def advice() -> str:

@@ -73,6 +73,9 @@ def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
             new = [row for row in part if known.get(row[0]) is None or (known[row[0]] == "error" and row[1] == "ok")]
             store.write(f"INSERT OR REPLACE INTO run ({columns}) VALUES ({marks})", new)
             runs += len(new)
+        if list(other.read("SELECT 1 FROM sqlite_master WHERE name = 'own'")):
+            for part in _parts(other, "SELECT * FROM own"):
+                store.write("INSERT OR IGNORE INTO own VALUES (?, ?)", part)
         for part in _parts(other, "SELECT * FROM timing"):
             store.write("INSERT OR IGNORE INTO timing VALUES (?, ?, ?)", part)
         store.write("DELETE FROM whole WHERE sweep = ?", list(other.read("SELECT id FROM sweep")))

@@ -55,7 +55,7 @@ def row_of(
     cut : (float, float)
     """
     n = len(output["submit"])
-    begin, end = (0, n) if cut == (0.0, 0.0) else _without_ends(n, *cut)
+    begin, end = (0, n) if cut == (0.0, 0.0) else without_ends(n, *cut)
     failures = output["failures"] > 0 or settings["rescheduling"] is not None
     checkpoints = failures or settings["checkpointing"] is not None
     made = metrics_at_once(output, nodes, begin, end, failures=failures, checkpoints=checkpoints)
@@ -66,8 +66,14 @@ def row_of(
     return row
 
 
-def _without_ends(n: int, warmup: float, drain: float) -> tuple[int, int]:
-    """Rows of the jobs without the first and last to arrive, as job metrics see them."""
+def without_ends(n: int, warmup: float, drain: float) -> tuple[int, int]:
+    """Rows of the jobs without the first and last to arrive, as job metrics see them.
+
+    Examples
+    --------
+    >>> without_ends(10, 0.1, 0.25)
+    (1, 8)
+    """
     begin, end = math.floor(warmup * n), n - math.floor(drain * n)
     if end <= begin:
         raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave none of {n} jobs")

@@ -20,6 +20,7 @@ from faultsim.errors import OptionError, WorkerError
 from faultsim.simulation.progress import Progress
 from faultsim.sweep.dask_executor import Dask
 from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
+from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.task_hash import canonical
 from faultsim.sweep.tasks import Maker, Task
@@ -89,6 +90,7 @@ class Drive:
         #: Runs that are ready or in progress, with the tasks that wait for them.
         self._waiting: dict[str, list[Task]] = {}
         self._links: list[tuple[Any, ...]] = []
+        self._own: list[tuple[str, str]] = []
         self._flying: dict[Future[Done], list[Task]] = {}
         self._tries: dict[str, int] = {}
         self._seconds = 0.0  # recent seconds per run
@@ -104,6 +106,7 @@ class Drive:
             If workers die repeatedly.
         """
         try:
+            self._pool.prepare(self._maker.travelling())
             while self._fill():
                 finished, _ = wait(self._flying, timeout=1.0, return_when=FIRST_COMPLETED)
                 self._take(finished)
@@ -126,10 +129,10 @@ class Drive:
 
     def _submit(self, batch: list[Task]) -> None:
         try:
-            future = self._pool.submit(batch, self._maker.cut)
+            future = self._pool.submit(batch, self._maker.wanted)
         except BrokenExecutor as error:
             self._survive(error)
-            future = self._pool.submit(batch, self._maker.cut)
+            future = self._pool.submit(batch, self._maker.wanted)
         self._flying[future] = batch
 
     def _batch(self) -> list[Task]:
@@ -204,7 +207,10 @@ class Drive:
         rows = []
         for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
             error = done.errors.get(position)
-            rows.append((task.id, "ok" if error is None else "error", error, self._environment, *values))
+            numbers, own = values[: len(COLUMNS)], values[len(COLUMNS) :]
+            rows.append((task.id, "ok" if error is None else "error", error, self._environment, *numbers))
+            if own and error is None:
+                self._own.append((task.id, canonical(dict(zip(self._maker.wanted.own, own, strict=True)))))
             self._links += [self._link(each) for each in self._waiting.get(task.id, ())]
         if len(done):
             lately = float(done.elapsed.mean())
@@ -214,8 +220,8 @@ class Drive:
     def _write(self, runs: list[tuple[Any, ...]], timing: list[tuple[str, float]]) -> None:
         if not runs and not self._links:
             return
-        self._store.add(runs, self._links, timing, retry=self._retry)
-        self._links = []
+        self._store.add(runs, self._links, timing, own=self._own, retry=self._retry)
+        self._links, self._own = [], []
         for row in runs:
             tasks = self._waiting.pop(row[0], ())
             self.made += 1
@@ -255,7 +261,7 @@ class Drive:
         self._pool.stop(self._flying)
         runs: list[tuple[Any, ...]] = []
         timing: list[tuple[str, float]] = []
-        self._links = []
+        self._links, self._own = [], []
         for future, batch in self._flying.items():
             if future.done() and not future.cancelled() and future.exception() is None:
                 done = future.result()

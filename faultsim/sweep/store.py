@@ -11,6 +11,8 @@ Tables (read them with any tool that knows SQLite; the view ``results`` joins th
     The sweeps.
 ``timing``
     When a run ended and how long it took: the only columns that differ between machines.
+``own``
+    Metrics of the caller's own, as JSON.
 ``whole``
     Sweeps whose tasks are those of a definition with this content hash, so that nobody has to make them again to know
     what is missing.  It goes with the first task that is entered or merged.
@@ -140,6 +142,7 @@ class Store:
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
             db.execute("CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID")
+            db.execute("CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT) WITHOUT ROWID")
             self._check()
             there = {row[1] for row in db.execute("PRAGMA table_info(run)")}
             for name in COLUMNS:
@@ -201,6 +204,7 @@ class Store:
         tasks: Sequence[tuple[Any, ...]],
         timing: Sequence[tuple[str, float]],
         *,
+        own: Sequence[tuple[str, str]] = (),
         retry: bool = False,
     ) -> None:
         """Add rows in one transaction: all of them or none.
@@ -210,6 +214,7 @@ class Store:
         runs : sequence of (id, status, error, environment, *numbers)
         tasks : sequence of (sweep, task, replicate, seed, axes, run)
         timing : sequence of (run, elapsed)
+        own : sequence of (run, JSON of its own metrics)
         retry : bool
             Whether runs that failed before are replaced; a finished one never is.
         """
@@ -222,6 +227,7 @@ class Store:
                     db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
                 self._insert(f"INSERT OR IGNORE INTO run ({columns})", runs)
                 self._insert("INSERT OR REPLACE INTO timing", [(*row, ended) for row in timing])
+            self._insert("INSERT OR REPLACE INTO own", own)
             for sweep in {row[0] for row in tasks}:
                 db.execute("DELETE FROM whole WHERE sweep = ?", (sweep,))
             self._insert("INSERT OR REPLACE INTO task", tasks)
@@ -281,6 +287,13 @@ class Store:
     def is_whole(self, sweep: str, content: str) -> bool:
         """Whether the tasks of a sweep are known to be those of the definition with this content."""
         return bool(list(self.read("SELECT 1 FROM whole WHERE sweep = ? AND content = ?", [sweep, content])))
+
+    def own(self, sweep: str) -> tuple[list[str], dict[str, str]]:
+        """Names of a sweep's own metrics, and their numbers as JSON by run."""
+        document = json.loads(next(iter(self.read("SELECT document FROM sweep WHERE id = ?", [sweep])))[0] or "{}")
+        names = list(document.get("metrics", ()))
+        query = "SELECT own.run, own.numbers FROM task JOIN own ON own.run = task.run WHERE task.sweep = ?"
+        return names, dict(self.read(query, [sweep])) if names else {}
 
     def outcome(self, sweep: str) -> tuple[int, int]:
         """How many tasks of a sweep are done, and how many of these failed."""

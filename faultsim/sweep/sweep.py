@@ -4,7 +4,7 @@ import datetime
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultsim import checks
@@ -19,6 +19,7 @@ from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import by_content, canonical, is_told_by_content, name_of
 from faultsim.sweep.tasks import Maker
+from faultsim.sweep.wanted import Wanted, own_metrics
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
@@ -65,6 +66,10 @@ class Sweep:
         metrics (utilization, capacity, makespan, ledger) cover the whole run.
     name : str
         What to call it.
+    metrics : list of str or mapping of str to callable, optional
+        Further columns of the table: names of `faultsim.METRICS` that sweeps leave out (``"p95_wait"``), or your own
+        names and functions of a `Result` that return a number.  A function sees all jobs, whatever `warmup` and `drain`
+        exclude, and no records.  Runs are kept by the code of these functions, as of policies in Python.
 
     Raises
     ------
@@ -98,6 +103,7 @@ class Sweep:
         warmup: float = 0.0,
         drain: float = 0.0,
         name: str = "",
+        metrics: Sequence[str] | Mapping[str, Callable[[Any], float] | str] | None = None,
     ) -> None:
         self.base: Mapping[str, Any] = _options(base)
         self.grid: Grid = make_grid(grid, zipped, cells)
@@ -112,7 +118,8 @@ class Sweep:
                 all(needed in point for point in dimension.values) for dimension in self.grid.dimensions
             ):
                 raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
-        self._maker = Maker(self.base, self.grid, self.replicates, (self.warmup, self.drain))
+        wanted = Wanted((self.warmup, self.drain), own_metrics(metrics, self.grid.names))
+        self._maker = Maker(self.base, self.grid, self.replicates, wanted)
         self._check()
 
     def _check(self) -> None:
@@ -317,6 +324,8 @@ class Sweep:
         """The sweep as recorded in the store."""
         base = {name: label(value) for name, value in self.base.items() if value is not None}
         document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
+        if self._maker.wanted.own:
+            document["metrics"] = list(self._maker.wanted.own)
         return {
             "id": self.id,
             "name": self.name,

@@ -32,7 +32,8 @@ class SweepTable(ColumnTable):
     ``table["mean_wait"]`` is a column, ``table[0]`` a row, ``table[:10]`` and ``table[mask]`` are tables.
 
     Columns are the axes; ``replicate``; ``seed``; the metrics of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
-    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; ``run``, the content hash of the run; and
+    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; the further metrics of the
+    sweep; ``run``, the content hash of the run; and
     ``status``, "ok" or "error". A metric with the same name as an axis is called ``metric:NAME``, and the seed of the
     run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
 
@@ -56,9 +57,10 @@ class SweepTable(ColumnTable):
         expected: int | None = None,
         errors: Mapping[int, str] | None = None,
         command: str = "",
+        own: Sequence[str] = (),
     ) -> None:
         self._columns = dict(columns)
-        self._axes = tuple(axes)
+        self._axes, self._own = tuple(axes), tuple(own)
         self.name = name
         #: The command that made it, or empty.
         self.command = command
@@ -110,7 +112,7 @@ class SweepTable(ColumnTable):
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the columns that are numbers of runs."""
-        known = {*COLUMNS, *(f"metric:{name}" for name in METRICS)}
+        known = {*COLUMNS, *(f"metric:{name}" for name in METRICS), *self._own}
         return tuple(name for name in self._columns if name in known and name not in self._axes)
 
     @property
@@ -183,7 +185,7 @@ class SweepTable(ColumnTable):
         places = np.flatnonzero(rows)
         columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
-        return SweepTable(columns, axes=self._axes, name=self.name, errors=errors, command=self.command)
+        return SweepTable(columns, axes=self._axes, name=self.name, errors=errors, command=self.command, own=self._own)
 
     # -- statistics
 
@@ -254,6 +256,10 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
     columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
+    own, documents = store.own(sweep["id"])
+    if own:
+        made = [json.loads(documents[name]) if name in documents else {} for name in run.tolist()]
+        columns |= {name: np.array([row.get(name, np.nan) for row in made], np.float64) for name in own}
     columns |= {"run": run, "status": status}
     for column in columns.values():
         read_only(column)
@@ -264,4 +270,5 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         expected=sweep["tasks"],
         errors=errors,
         command=sweep["command"] or "",
+        own=own,
     )

@@ -138,7 +138,14 @@ def _text(value: object) -> tuple[str, bool]:
 _PLAIN_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
-def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float], texts: Texts | None = None) -> str:
+def task_id(
+    run: Run,
+    log: str,
+    failures: str | None,
+    cut: tuple[float, float],
+    texts: Texts | None = None,
+    own: Mapping[str, Any] | None = None,
+) -> str:
     """The content hash of a run.
 
     Parameters
@@ -150,12 +157,16 @@ def task_id(run: Run, log: str, failures: str | None, cut: tuple[float, float], 
         Shares of the jobs that its metrics exclude at the beginning and at the end.
     texts : Texts, optional
         Of the runs before, if there are many.
+    own : mapping, optional
+        Metrics of the caller's own, by their content.
     """
     begin, end = cut
     usual = type(begin) is type(end) is float
     excluded = f"[{begin!r},{end!r}]" if usual else canonical(cut)
     lost = "null" if failures is None else quoted(failures)
     text = f'{{"cut":{excluded},"failures":{lost},"faultsim":{quoted(__version__)},"log":{quoted(log)},'
+    if own:
+        text += f'"metrics":{canonical(own)},'
     if run.predictor is not None:
         arrays = run.predictor.arrays()
         if arrays:
@@ -187,6 +198,11 @@ def python_content(thing: object) -> object:
         "code": code,
         "state": _state(getattr(thing, "__dict__", {})),
     }
+
+
+def function_content(function: types.FunctionType | types.MethodType) -> object:
+    """A function by its name and its code; what it calls elsewhere is not tracked."""
+    return [f"{function.__module__}.{function.__qualname__}", _code(function)]
 
 
 def _code(value: object) -> object:

@@ -12,6 +12,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Key
+from faultsim.policies.base import Policy
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
 from faultsim.sweep.grid import Cell, Grid
@@ -19,6 +20,7 @@ from faultsim.sweep.input_sources import DrawnLog
 from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
 from faultsim.sweep.task_hash import Texts, task_id
+from faultsim.sweep.wanted import Wanted
 
 #: Bytes of inputs kept for later tasks.
 KEPT = 64 * 2**20
@@ -101,12 +103,13 @@ class Maker:
         Options of all runs, with ``log`` and ``machine``; log and failures may be factories.
     grid : Grid
     replicates : int
-    cut : (float, float)
-        Shares of the jobs that metrics exclude.
+    wanted : Wanted
+        What is kept of each run.
     """
 
-    def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, cut: tuple[float, float]) -> None:
-        self.base, self.grid, self.replicates, self.cut = base, grid, replicates, cut
+    def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, wanted: Wanted) -> None:
+        self.base, self.grid, self.replicates, self.wanted = base, grid, replicates, wanted
+        self._own = wanted.content()
         self._inputs, self._texts = Inputs(), Texts()
 
     def __len__(self) -> int:
@@ -128,7 +131,7 @@ class Maker:
             cell.index * self.replicates + replicate,
             replicate,
             cell.labels,
-            task_id(run, log.digest or "", failures.digest, self.cut, self._texts),
+            task_id(run, log.digest or "", failures.digest, self.wanted.cut, self._texts, self._own),
             run,
             log.digest or "",
             failures.digest,
@@ -146,6 +149,13 @@ class Maker:
                 if change.of == "failures" and given.get(name) is not None:
                     raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
         Run(**options)
+
+    def travelling(self) -> dict[str, object]:
+        """What other processes need of the caller's: its policies and its functions, by what messages call them."""
+        points = [point for dimension in self.grid.dimensions for point in dimension.values]
+        policies = [value for given in (self.base, *points) for value in given.values() if isinstance(value, Policy)]
+        found: dict[str, object] = {"a policy": policies} if policies else {}
+        return found | {f"metric {name!r}": metric for name, metric in self.wanted.own.items()}
 
     # -- inputs
 

@@ -1,5 +1,6 @@
 """What a worker does with a batch of runs, on threads, processes and Dask alike: simulate, and return numbers."""
 
+import pickle
 import threading
 import time
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
 from faultsim.simulation.run import Run
-from faultsim.sweep.row_schema import COLUMNS, row_of
+from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.wanted import Wanted
 
 
 @dataclass
@@ -20,7 +22,7 @@ class Done:
 
     Parameters
     ----------
-    rows : array, shape (n, len(COLUMNS))
+    rows : array, shape (n, len(COLUMNS) + own metrics)
         NaN in the row of a run that failed.
     elapsed : array, shape (n,)
         Seconds each took.
@@ -38,11 +40,9 @@ class Done:
 
 #: Most runs, and seconds, between two checks whether to stop.
 TOGETHER, MOMENT = 8, 0.005
-#: The row of a run that failed.
-_NOTHING = (np.nan,) * len(COLUMNS)
 
 
-def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | None = None) -> Done:
+def do(runs: Sequence[Run], wanted: Wanted, stop: threading.Event | None = None) -> Done:
     """Simulate a batch.
 
     A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made
@@ -50,7 +50,7 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
     """
     rows: list[Sequence[float]] = []
     elapsed, errors = np.zeros(len(runs)), {}
-    done, many = 0, 1
+    done, many, width = 0, 1, len(COLUMNS) + len(wanted.own)
     while done < len(runs) and not (stop is not None and stop.is_set()):
         began = time.perf_counter()
         made: list[Execution | Exception] = [_begun(run) for run in runs[done : done + many]]
@@ -61,7 +61,7 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
                 if isinstance(one, Exception):
                     raise one
                 one.go_on(stop=None if stop is None else stop.is_set)
-                rows.append(row_of(*one.output(), cut))
+                rows.append(wanted.row(one))
             except Stopped:
                 break
             except EngineError:
@@ -69,7 +69,7 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
             except Exception as error:  # a user's policy may raise anything
                 kind = "" if isinstance(error, FaultsimError) else f"{type(error).__name__}: "
                 errors[position] = f"{kind}{error}"
-                rows.append(_NOTHING)
+                rows.append((np.nan,) * width)
             finished += 1
         if not finished:
             break
@@ -79,8 +79,21 @@ def do(runs: Sequence[Run], cut: tuple[float, float], stop: threading.Event | No
         if finished < len(made):
             break
         many = max(1, min(TOGETHER, int(MOMENT / took)))
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), width)
     return Done(table, elapsed[:done], errors)
+
+
+def do_packed(blob: bytes) -> Done:
+    """The same for a batch that was pickled together with what is wanted of it.
+
+    Examples
+    --------
+    >>> import pickle
+    >>> len(do_packed(pickle.dumps(([], Wanted()))))
+    0
+    """
+    runs, wanted = pickle.loads(blob)
+    return do(runs, wanted)
 
 
 def _begun(run: Run) -> Execution | Exception:

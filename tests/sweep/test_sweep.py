@@ -17,6 +17,7 @@ from faultsim.sweep.random_streams import draws_from_seed
 from faultsim.sweep.row_schema import COLUMNS, numbers
 from faultsim.sweep.runner import places
 from faultsim.sweep.task_hash import task_id
+from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import do
 from helpers.refusals import refusals, refused
 
@@ -404,7 +405,7 @@ def test_short_runs_that_are_made_together_do_not_touch_each_other():
     runs = [fs.Run(log, torus, placement=Broken() if k % 7 == 3 else fs.FirstFit()) for k, log in enumerate(logs)]
     runs[20] = fs.Run(fs.Workload(submit=[0.0], runtime=[1.0], size=[9]), torus)
     runs[21] = fs.Run(fs.synthetic.nasa_like(2000, 0), fs.Torus(4, 4, 8))  # many slices
-    done = do(runs, (0.0, 0.0))
+    done = do(runs, Wanted())
     assert len(done) == len(runs)
     assert sorted(done.errors) == sorted([20, *range(3, 40, 7)])
     assert "1 of 1 jobs" in done.errors[20]
@@ -425,7 +426,7 @@ def test_a_worker_that_is_told_to_stop_gives_back_what_it_has():
 
     log = fs.synthetic.nasa_like(50, 0)
     runs = [fs.Run(log, fs.Cluster(128), start_delay=float(k)) for k in range(100)]
-    done = do(runs, (0.0, 0.0), Stop())
+    done = do(runs, Wanted(), Stop())
     assert 0 < len(done) < len(runs)
     assert done.rows[len(done) - 1].tolist() == numbers(runs[len(done) - 1].simulate())
 

@@ -26,6 +26,7 @@ from faultsim.sweep.merge import merge
 from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.sweep import load_sweep
+from faultsim.sweep.wanted import Wanted
 from helpers import own_policies, sweep_victim
 from helpers.refusals import refused
 from helpers.results import random_log
@@ -340,7 +341,9 @@ def test_a_run_that_always_kills_is_named_and_the_others_are_kept(tmp_path):
     fs.load_sweep(tmp_path / "a.db")
 
 
-def test_a_policy_that_cannot_travel_is_said(tmp_path):
+def test_a_policy_that_cannot_travel_is_said(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+
     class Local(fs.QueueOrder):
         def keys(self, queue, now):
             return queue.submit
@@ -373,7 +376,10 @@ def test_own_policies_of_a_module_run_in_processes(tmp_path):
 
 
 BELOW = """
+import sys
 import faultsim as fs
+
+sys.modules["cloudpickle"] = None
 
 class Above(fs.QueueOrder):
     def keys(self, queue, now):
@@ -416,7 +422,9 @@ def test_a_policy_of_a_session():
         ("placement", fs.Placement),
     ],
 )
-def test_a_class_that_cannot_travel_is_named(option, base):
+def test_a_class_that_cannot_travel_is_named(option, base, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
+
     class Local(base):
         def choose_nodes(self, job, free, state):
             return free[: job.size]
@@ -524,6 +532,6 @@ def test_dask_workers_that_are_killed_lose_nothing(cluster, tmp_path):
 def test_a_worker_of_another_version_is_refused():
     from faultsim.sweep.dask_executor import do_packed, pack
 
-    blob, inputs = pack([])
+    blob, inputs = pack([], Wanted())
     with pytest.raises(fs.WorkerError, match=r"this worker has faultsim .*, the sweep is one of faultsim 0\.0"):
-        do_packed(blob, inputs, (0.0, 0.0), "0.0")
+        do_packed(blob, inputs, "0.0")

@@ -1,0 +1,131 @@
+"""What a sweep keeps of each run: the numbers of every row, and metrics of the caller's own."""
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from faultsim import checks
+from faultsim.errors import FaultsimError, OptionError
+from faultsim.results.metrics import METRICS
+from faultsim.results.part import Part
+from faultsim.results.result import Result
+from faultsim.simulation.execution import Execution
+from faultsim.sweep.row_schema import COLUMNS, numbers, row_of, without_ends
+from faultsim.sweep.task_hash import function_content, python_content
+
+#: Names that columns of the table have besides metrics.
+_TAKEN = ("replicate", "seed", "run", "status", "run:seed")
+#: A metric of `faultsim.METRICS` by its name, or a function of a `Result`.
+Own = Mapping[str, "str | Callable[[Result], float]"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is kept of each run.
+
+    Parameters
+    ----------
+    cut : (float, float)
+        Shares of the jobs that job metrics exclude at the beginning and at the end.
+    own : mapping
+        Further metrics by name.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+    >>> Wanted(own={"jobs": len}).own_row(fs.simulate(log, fs.Cluster(2)))
+    [2.0]
+    """
+
+    cut: tuple[float, float] = (0.0, 0.0)
+    own: Own = field(default_factory=dict)
+
+    def row(self, run: Execution) -> list[float]:
+        """The numbers of a run that is over: those of `COLUMNS`, then its own."""
+        if not self.own:
+            return row_of(*run.output(), self.cut)
+        result = run.result()
+        return [*numbers(result, self.cut), *self.own_row(result)]
+
+    def own_row(self, result: Result) -> list[float]:
+        """Its own numbers."""
+        return [self._own(name, metric, result) for name, metric in self.own.items()]
+
+    def _own(self, name: str, metric: "str | Callable[[Result], float]", result: Result) -> float:
+        if isinstance(metric, str):
+            if not METRICS[metric].per_job or self.cut == (0.0, 0.0):
+                return float(result.metrics[metric])
+            return float(METRICS[metric].function(Part(result, slice(*without_ends(len(result), *self.cut)))))
+        try:
+            value = metric(result)
+        except FaultsimError:
+            raise
+        except Exception as error:  # the caller's function may raise anything
+            raise OptionError(f"metric {name!r}: {type(error).__name__}: {error}") from error
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise OptionError(f"metric {name!r} must return a number, got {value!r:.60}") from None
+
+    def content(self) -> dict[str, Any]:
+        """What its own metrics are, for the hash of a run."""
+        return {name: _content(metric) for name, metric in self.own.items()}
+
+
+def own_metrics(given: object, axes: Sequence[str]) -> Own:
+    """Metrics of the caller's own, checked: names of `faultsim.METRICS`, or a mapping of names to functions.
+
+    Raises
+    ------
+    OptionError
+        For a name that the table has already, an unknown metric, or what is no function.
+
+    Examples
+    --------
+    >>> own_metrics(["p95_wait"], [])
+    {'p95_wait': 'p95_wait'}
+    """
+    if given is None:
+        return {}
+    if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
+        raise OptionError(f"metrics must map names to functions, or list names of faultsim.METRICS, got {given!r:.60}")
+    found: dict[str, str | Callable[[Result], float]] = {}
+    for name, metric in given.items() if isinstance(given, Mapping) else [(name, name) for name in given]:
+        if isinstance(metric, str):
+            checks.choice("metric", metric, METRICS)
+            if METRICS[metric].recorded:
+                raise OptionError(f"metrics: {metric} needs record=True, and sweeps record nothing")
+        elif not callable(metric):
+            raise OptionError(f"metrics: {name!r} must be a function of a Result, got {metric!r:.60}")
+        if not isinstance(name, str) or not name.isprintable() or not name:
+            raise OptionError(f"metrics: a name is printable text, got {name!r:.60}")
+        if name in COLUMNS or name in _TAKEN or name in axes or (name in METRICS and metric != name):
+            raise OptionError(f"metrics: the table has a column {name!r} already; choose another name")
+        if name in found:
+            raise OptionError(f"metrics: {name!r} is given twice")
+        found[name] = metric
+    return found
+
+
+def _content(metric: object) -> object:
+    """A metric by what it computes, as far as it can be told: its code, not that of what it calls."""
+    if isinstance(metric, str):
+        return metric
+    if isinstance(metric, partial):
+        return ["partial", _content(metric.func), _plain(metric.args), _plain(metric.keywords)]
+    if isinstance(metric, types.FunctionType | types.MethodType):
+        return function_content(metric)
+    if isinstance(metric, types.BuiltinFunctionType | type):
+        return f"{metric.__module__}.{metric.__qualname__}"
+    return python_content(metric)
+
+
+def _plain(value: Any) -> object:
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _content(value) if callable(value) else value
