@@ -18,7 +18,8 @@ from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 
-_COMPRESSED = ("", ".gz", ".xz", ".bz2")
+_SWF, _CSV = (tuple(kind + end for end in ("", ".gz", ".xz", ".bz2")) for kind in (".swf", ".csv"))
+_PARQUET = (".parquet", ".pq")
 _OUT = ".swf, .csv (either with .gz, .xz or .bz2 after it) or .parquet; - is standard output, as SWF"
 
 
@@ -71,19 +72,18 @@ def _head(parser: Parser, argv: Sequence[str]) -> int:
     return 0
 
 
+def _checked(args: argparse.Namespace) -> None:
+    """Reject before the work what could not be written after it."""
+    args.quiet = check_targets({"OUT": args.out}) or args.quiet
+    if args.out != "-" and not args.out.lower().endswith((*_SWF, *_CSV, *_PARQUET)):
+        raise OptionError(f"{args.out}: unknown kind of file; write {_OUT}")
+
+
 def _write(log: Workload, args: argparse.Namespace) -> None:
-    path = args.out
-    taken = check_targets({"OUT": path})
-    name = path.lower()
-    if any(name.endswith(".csv" + end) for end in _COMPRESSED):
-        log.write_csv(path)
-    elif name.endswith((".parquet", ".pq")):
-        log.write_parquet(path)
-    elif path == "-" or any(name.endswith(".swf" + end) for end in _COMPRESSED):
-        log.write_swf(path)
-    else:
-        raise OptionError(f"{path}: unknown kind of file; write {_OUT}")
-    if not (taken or args.quiet):
+    path, name = args.out, args.out.lower()
+    write = log.write_csv if name.endswith(_CSV) else log.write_parquet if name.endswith(_PARQUET) else log.write_swf
+    write(path)
+    if not args.quiet:
         print(f"{path}: {len(log):,} jobs")
 
 
@@ -94,6 +94,7 @@ def _convert(parser: Parser, argv: Sequence[str]) -> int:
     _change_arguments(parser)
     add_quiet(parser)
     args = parser.parse_args(argv)
+    _checked(args)
     log = _changed(read_log(args.log, args.columns)[0], args)
     _write(log, args)
     return 0
@@ -106,6 +107,7 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
     add_quiet(parser)
     args = parser.parse_args(argv)
+    _checked(args)
     log = builtin(args.kind, args.jobs, args.seed, option="KIND")
     _write(log, args)
     return 0

@@ -51,8 +51,12 @@ def load_arrays(path: str | os.PathLike[str], needed: Iterable[str]) -> tuple[di
     """Arrays and facts of a file of `save_arrays`; for any other file, `InputError` says what is wrong with it."""
     name = os.fspath(path)
     try:
-        with open(name, "rb") as file, np.load(file, allow_pickle=False) as members:
-            arrays = {key: members[key] for key in members.files}
+        with open(name, "rb") as file:
+            if not zipfile.is_zipfile(file):
+                raise ValueError("not a zip file")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as members:
+                arrays = {key: members[key] for key in members.files}
     except FileNotFoundError:
         raise InputError(f"{name}: no such file") from None
     except IsADirectoryError:

@@ -143,7 +143,9 @@ class Metrics(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         if name not in self._made:
             if name not in METRICS:
-                raise KeyError(f"no metric {name!r}; metrics: {', '.join(METRICS)}")
+                raise KeyError(
+                    f"no metric {name!r}{checks.did_you_mean(name, METRICS)}; list(result.metrics) names them"
+                )
             if METRICS[name].whole and not self._is_over:
                 raise OptionError(f"{name} is not known before the run is over; known so far: {', '.join(self)}")
             self._made[name] = METRICS[name].function(self._result)

@@ -257,7 +257,7 @@ def test_migration_is_counted():
 
 
 def test_unknown_names(by_hand):
-    with pytest.raises(KeyError, match="no metric 'mean_wiat'; metrics: n_jobs, "):
+    with pytest.raises(KeyError, match=r"no metric 'mean_wiat' \(did you mean 'mean_wait'\?\)"):
         _ = by_hand.metrics["mean_wiat"]
     assert dict(by_hand.metrics) == {name: by_hand.metrics[name] for name in METRICS}
     assert len(by_hand.metrics) == len(METRICS)
