@@ -34,5 +34,8 @@ cdef bint family_within(const family_t *f, const family_t *g) noexcept nogil
 # The coordinates that all intervals [q, q+m) have in common; all if there are none; 0 also where sets take words.
 cdef uint64_t family_shared(const family_t *f) noexcept nogil
 
+# The coordinates that some interval [q, q+m) has; all of them where sets take words.
+cdef uint64_t family_cover(const family_t *f) noexcept nogil
+
 # out = {p : [p, p+s) misses [q, q+m) for some extent m and some q in its set}
 cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil

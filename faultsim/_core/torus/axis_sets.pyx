@@ -122,6 +122,21 @@ cdef void family_apart(const family_t *f, int s, uint64_t *out) noexcept nogil:
         _apart_words(f.n, f.wrap, &f.sets[i * f.words], f.extent[i], s, out)
 
 
+cdef uint64_t family_cover(const family_t *f) noexcept nogil:
+    cdef uint64_t all = 0, w
+    cdef int i, have, k
+    if f.words > 1:
+        return ~<uint64_t> 0
+    for i in range(f.used):
+        w, have = f.sets[i], 1
+        while have < f.extent[i]:
+            k = min(have, f.extent[i] - have)
+            w |= _turn(w, k, f.n)                       # on a mesh no interval goes beyond the end
+            have += k
+        all |= w
+    return all
+
+
 cdef uint64_t family_shared(const family_t *f) noexcept nogil:
     cdef uint64_t all = ones(f.n) if f.words == 1 else 0, w
     cdef int i, q, end

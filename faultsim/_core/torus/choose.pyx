@@ -9,7 +9,7 @@ search finds the highest level that some candidate leaves.
 from libc.stdint cimport int64_t, uint16_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
 
-from faultsim._core.containers.bits cimport mask_has
+from faultsim._core.containers.bits cimport mask_has, ones
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_next,
@@ -17,13 +17,13 @@ from faultsim._core.torus.finder_bitmap cimport (
 )
 from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
 from faultsim._core.torus.axis_sets cimport (
-    family_add, family_apart, family_clear, family_shared, family_t, family_within,
+    family_add, family_apart, family_clear, family_cover, family_shared, family_t, family_within,
 )
 from faultsim._core.torus.row_maps cimport view_t
 from faultsim._core.torus.row_slices cimport slices_rooms
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
-    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, occ_equal, shape_t, torus_t,
+    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
@@ -116,11 +116,34 @@ cdef bint _guard_stays(finder_t *f, const permit_t *permit, bint *same) noexcept
     return True
 
 
+cdef bint _guard_missed(const finder_t *f, const uint64_t *later) noexcept nogil:
+    """Did only nodes become busy that no box of f.guard has?"""
+    cdef const torus_t *t = f.torus
+    cdef uint64_t more
+    cdef int i, line
+    for i in range(t.words):
+        if f.guard_later[i] & ~later[i]:
+            return False
+        more = later[i] & ~f.guard_later[i]
+        line = 64 * i // t.field
+        while more:
+            if (more & ones(t.field) & f.guard_cover[2] and (f.guard_cover[0] >> line // t.y) & 1
+                    and (f.guard_cover[1] >> line % t.y) & 1):
+                return False
+            more = more >> t.field if t.field < 64 else 0
+            line += 1
+    return True
+
+
 cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
     """_guard, from what is free beside a few places."""
     cdef int i
     cdef bint stays = f.guard_valid, same
-    if stays and permit.need == f.guard_need and occ_equal(f.torus, f.guard_later, permit.later):
+    if (stays and permit.need == f.guard_need
+            and memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0):
+        return True
+    if stays and permit.need == f.guard_need and f.guard_loads == 0 and _guard_missed(f, permit.later):
+        memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
         return True
     for i in range(3):
         f.guard[i], f.guard_before[i] = f.guard_before[i], f.guard[i]
@@ -131,6 +154,8 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
     for i in range(3):
         stays = stays and family_within(&f.guard[i], &f.guard_before[i])
         same = same and stays and family_within(&f.guard_before[i], &f.guard[i])
+    for i in range(3):
+        f.guard_cover[i] = family_cover(&f.guard[i])
     if not same:
         _share(f)
     memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
@@ -162,6 +187,8 @@ cdef void _unblock(finder_t *f, int which, bint stays) noexcept nogil:
     """What was blocked stays so while it must: with no more boxes in f.guard, and no more free nodes in the view."""
     if stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life):
         return
+    f.view[f.blocked_which].blocked = NULL
+    f.view[which].blocked = f.blocked
     f.blocked_which = which
     f.blocked_life = f.view[which].life
     f.blocked_stamp += 1

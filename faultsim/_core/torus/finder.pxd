@@ -50,6 +50,7 @@ cdef struct finder_t:
     int room_size                   # which it is, if these are the boxes of the view PLAIN; else 0
     family_t guard[3]               # projections of the boxes that the permit asks to be left
     family_t guard_before[3]        # what it was before; scratch
+    uint64_t guard_cover[3]         # the coordinates of these boxes, one set an axis, as long as it is made near places
     bint guard_valid
     uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
     uint64_t joined_as[3]           # `joined` is PLAIN and `shared`: loads of PLAIN, `shares`, loads of FENCED with it

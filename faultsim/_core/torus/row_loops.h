@@ -97,6 +97,13 @@ FS_TARGET static void FS_NAME(fs_flood_runs)(uint64_t *FS_RESTRICT dst, const ui
 #undef FS_LOOP
 }
 
+/* bit `at` of each of n <= 64 words */
+FS_TARGET static uint64_t FS_NAME(fs_cut)(const uint64_t *FS_RESTRICT a, int at, long n) {
+    uint64_t bits = 0;
+    for (long i = 0; i < n; i++) bits |= ((a[i] >> at) & 1) << i;
+    return bits;
+}
+
 /* u += the bits of w, a byte each */
 FS_TARGET static void FS_NAME(fs_spread)(uint8_t *FS_RESTRICT u, uint64_t w, long n) {
     for (long i = 0; i < n; i++) u[i] += (uint8_t)((w >> i) & 1);
@@ -136,5 +143,5 @@ FS_TARGET static int FS_NAME(fs_hunt)(const uint64_t *vacant, const fs_octet *g,
 
 static const fs_row_kernels FS_NAME(fs_table) = {
     FS_NAME(fs_both), FS_NAME(fs_rows), FS_NAME(fs_into), FS_NAME(fs_any_run), FS_NAME(fs_runs), FS_NAME(fs_into_run), FS_NAME(fs_fold), FS_NAME(fs_within),
-    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_spread), FS_NAME(fs_lower), FS_NAME(fs_narrow), FS_NAME(fs_hunt),
+    FS_NAME(fs_count), FS_NAME(fs_flood_runs), FS_NAME(fs_cut), FS_NAME(fs_spread), FS_NAME(fs_lower), FS_NAME(fs_narrow), FS_NAME(fs_hunt),
 };

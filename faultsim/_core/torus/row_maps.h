@@ -44,6 +44,7 @@ typedef struct {
     int (*within)(const uint64_t *, const uint64_t *, long);
     long (*count)(const uint64_t *, long);
     void (*flood)(uint64_t *FS_RESTRICT, const uint64_t *FS_RESTRICT, uint64_t, long, const fs_flood *FS_RESTRICT);
+    uint64_t (*cut)(const uint64_t *FS_RESTRICT, int, long);
     void (*spread)(uint8_t *FS_RESTRICT, uint64_t, long);
     int (*lower)(uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, long, long, long);
     int (*narrow)(uint8_t *FS_RESTRICT, uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, const uint8_t *FS_RESTRICT, long);

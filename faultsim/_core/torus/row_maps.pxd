@@ -47,6 +47,7 @@ cdef extern from "row_maps.h" nogil:
         int (*within)(const uint64_t *a, const uint64_t *b, long n) noexcept nogil
         long (*count)(const uint64_t *a, long n) noexcept nogil
         void (*flood)(uint64_t *dst, const uint64_t *free, uint64_t mask, long n, const fs_flood *s) noexcept nogil
+        uint64_t (*cut)(const uint64_t *a, int at, long n) noexcept nogil
         void (*spread)(uint8_t *u, uint64_t w, long n) noexcept nogil
         int (*lower)(uint8_t *dst, const uint8_t *a, const uint8_t *b, long step_b, long rows,
                      long pitch) noexcept nogil
@@ -72,7 +73,7 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t life                   # counts occupancies that do not include the one before
     uint16_t stamp                  # the same, for `absent`
     uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
-    uint16_t *blocked               # [nodes + 1]: of the finder; 0 where there may be a new free box of this size
+    uint16_t *blocked               # NULL, or [nodes + 1]: of the finder; 0: there may be a new free box
 
 
 cdef struct row_maps_t:

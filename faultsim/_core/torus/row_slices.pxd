@@ -34,7 +34,7 @@ cdef int slices_of(const box_t *p) noexcept nogil
 # Raise the bounds of a view by the free boxes that meet a box; False: that takes more than `enough` looks.
 cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil
 
-# Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not is an answer, too.
+# Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not may be found, too.
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil
 # Add the projections of all rooms that meet the box to three families, one an axis, but for shapes of which a smaller
 # one is a room.
@@ -47,4 +47,5 @@ cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) 
     cap[0] = max(cap[0], c)
     v.gained = max(v.gained, a * b * c)
     v.absent[a * b * c] = 0
-    v.blocked[a * b * c] = 0
+    if v.blocked != NULL:
+        v.blocked[a * b * c] = 0

@@ -26,6 +26,7 @@ cdef struct frame_t:                # the window around a box
     int row, column                 # where it begins
     int rows, columns               # in the window
     int base_rows, base_columns     # where boxes begin that meet the box
+    int before_rows, before_columns     # of them before the box; 0: those around a ring are told from no others
     int most_rows, most_columns     # the largest extents
     long pitch, wide
 
@@ -68,62 +69,68 @@ cdef inline int _beyond(int i, int by, int n, bint wrap) noexcept nogil:
     return i if i < n else -1
 
 
-cdef void _along_z(slices_t *s, const row_maps_t *l, const uint64_t *free, int at, bint deep) noexcept nogil:
-    cdef const torus_t *t = l.torus
-    cdef uint64_t line, w
-    cdef int x, y, n
-    cdef uint8_t *up = s.up
-    cdef uint8_t *down = s.down
-    for x in range(t.x):
-        s.bits[x] = 0
-        for y in range(t.y):
-            line = _line(l, free, x, y)
-            if not (line >> at) & 1:
-                up[y] = down[y] = 0
-                continue
-            s.bits[x] |= <uint64_t> 1 << y
-            w = line >> at
-            if t.wrap and at > 0:
-                w |= line << (t.z - at)
-            w = ~(w & ones(t.z))
-            n = fs_lowest(w) if w else 64
-            up[y] = n
-            down[y] = 0
-            if not deep or (at == 0 and not t.wrap):
-                continue
-            if n == t.z:
-                down[y] = t.z - 1
-                continue
-            w = ~(~w << (64 - t.z)) if t.wrap else ~(line << (64 - at))
-            down[y] = 63 - fs_highest(w) if w else 64   # bits from that below the slice on, downwards
-        up += t.y
-        down += t.y
-
-
-cdef void _along(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q) noexcept nogil:
-    """The runs along x or y."""
-    cdef const torus_t *t = l.torus
-    cdef uint64_t line
-    cdef uint8_t *side
-    cdef int row, way, k, i
+cdef void _bits(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q) noexcept nogil:
+    """The free nodes of a slice."""
+    cdef int row, y
     for row in range(q.rows):
-        s.bits[row] = line = _line(l, free, q.at, row) if q.axis == 0 else _line(l, free, row, q.at)
-        memset(&s.up[row * q.columns], 0, q.columns)
-        memset(&s.down[row * q.columns], 0, q.columns)
-        if line == 0:
+        if q.axis < 2:
+            s.bits[row] = _line(l, free, q.at, row) if q.axis == 0 else _line(l, free, row, q.at)
             continue
+        if l.torus.field == 64:
+            s.bits[row] = l.kernels.cut(&free[row * <long> l.row], q.at, q.columns)
+            continue
+        s.bits[row] = 0
+        for y in range(q.columns):
+            s.bits[row] |= ((_line(l, free, row, y) >> q.at) & 1) << y
+
+
+cdef void _along_z(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q, int x,
+                   uint64_t columns) noexcept nogil:
+    """The runs along z of a row: bits above a node and below it."""
+    cdef const torus_t *t = l.torus
+    cdef uint64_t line, w, lines = s.bits[x] & columns
+    cdef int y, n
+    cdef uint8_t *up = &s.up[x * q.columns]
+    cdef uint8_t *down = &s.down[x * q.columns]
+    while lines:
+        y = fs_lowest(lines)
+        lines &= lines - 1
+        line = _line(l, free, x, y)
+        w = line >> q.at
+        if t.wrap and q.at > 0:
+            w |= line << (t.z - q.at)
+        w = ~(w & ones(t.z))
+        n = fs_lowest(w) if w else 64
+        up[y] = n
+        if not q.deep or (q.at == 0 and not t.wrap):
+            continue
+        if n == t.z:
+            down[y] = t.z - 1
+            continue
+        w = ~(~w << (64 - t.z)) if t.wrap else ~(line << (64 - q.at))
+        down[y] = 63 - fs_highest(w) if w else 64       # bits from that below the slice on, downwards
+
+
+cdef void _along(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q, int row,
+                 uint64_t columns) noexcept nogil:
+    """The runs along x or y of a row."""
+    cdef const torus_t *t = l.torus
+    cdef uint64_t line = s.bits[row] & columns
+    cdef uint8_t *side
+    cdef int way, k, i
+    if line:
         l.kernels.spread(&s.up[row * q.columns], line, q.columns)
-        for way in range(2 if q.deep else 1):
-            side = &s.down[row * q.columns] if way else &s.up[row * q.columns]
-            line = s.bits[row]
-            for k in range(1, q.depth):
-                i = _beyond(q.at, -k if way else k, q.depth, t.wrap)
-                if i < 0:
-                    break
-                line &= _line(l, free, i, row) if q.axis == 0 else _line(l, free, row, i)
-                if line == 0:
-                    break
-                l.kernels.spread(side, line, q.columns)
+    for way in range(2 if q.deep else 1):
+        side = &s.down[row * q.columns] if way else &s.up[row * q.columns]
+        line = s.bits[row] & columns
+        for k in range(1, q.depth):
+            i = _beyond(q.at, -k if way else k, q.depth, t.wrap)
+            if i < 0:
+                break
+            line &= _line(l, free, i, row) if q.axis == 0 else _line(l, free, row, i)
+            if line == 0:
+                break
+            l.kernels.spread(side, line, q.columns)
 
 
 # -- the window ------------------------------------------------------------------------------------------------------
@@ -160,27 +167,47 @@ cdef int _arm_columns(const slices_t *s, const slice_t *q, int column, int most,
     return best
 
 
-cdef void _frame(slices_t *s, const slice_t *q, int row, int rows, int column, int columns, bint wrap,
-                 frame_t *f) noexcept nogil:
+cdef inline uint64_t _ring(int base, int extent, int n) noexcept nogil:
+    """So many coordinates from one on, as bits."""
+    if extent >= n:
+        return ones(n)
+    if base + extent <= n:
+        return ones(extent) << base
+    return ones(n) & ~ones(base) | ones(base + extent - n)
+
+
+cdef void _frame(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q, int row, int rows,
+                 int column, int columns, frame_t *f) noexcept nogil:
     """Lay what is around the box out in rows without an end, as far as some box may reach that meets it."""
+    cdef bint wrap = l.torus.wrap
     cdef int before, after, i, j, k, n, _i
     cdef uint8_t *to
     cdef const uint8_t *side
-    cdef uint64_t mine = ones(columns) << column
-    if column + columns > q.columns:
-        mine |= ones(column + columns - q.columns)
+    cdef uint64_t mine = _ring(column, columns, q.columns)
     before = _arm_rows(s, q, row, q.rows - 1, -1, mine, wrap)
     after = _arm_rows(s, q, (row + rows - 1) % q.rows, q.rows - 1, 1, mine, wrap)
     f.row = (row - before + q.rows) % q.rows
+    f.before_rows = before if before + rows <= q.rows else 0
     f.base_rows, f.most_rows = min(q.rows, before + rows), min(q.rows, before + rows + after)
     f.rows = min(f.base_rows + f.most_rows - 1, before + rows + after)
     before = _arm_columns(s, q, column, q.columns - 1, -1, row, rows, wrap)
     after = _arm_columns(s, q, (column + columns - 1) % q.columns, q.columns - 1, 1, row, rows, wrap)
     f.column = (column - before + q.columns) % q.columns
+    f.before_columns = before if before + columns <= q.columns else 0
     f.base_columns, f.most_columns = min(q.columns, before + columns), min(q.columns, before + columns + after)
     f.columns = min(f.base_columns + f.most_columns - 1, before + columns + after)
     f.pitch = (f.base_columns + <int>STEP - 1) // <int>STEP * <int>STEP
     f.wide = f.pitch + f.most_columns
+    mine = _ring(f.column, f.columns, q.columns)
+    row = f.row
+    for _i in range(min(f.rows, q.rows)):
+        memset(&s.up[row * q.columns], 0, q.columns)
+        memset(&s.down[row * q.columns], 0, q.columns)
+        if q.axis == 2:
+            _along_z(s, l, free, q, row, mine)
+        else:
+            _along(s, l, free, q, row, mine)
+        row = row + 1 if row + 1 < q.rows else 0
     for k in range(2):
         to = s.window[k]
         row = f.row
@@ -246,7 +273,7 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
                 int64_t enough, family_t *three) noexcept nogil:
     """GAIN: False: that is too much; else: is there a room?"""
     cdef int rows, columns, depth, i, last, most = f.most_rows, now = 0
-    cdef long n
+    cdef long n, first, add
     cdef bint found = False
     cdef const uint8_t *down = s.low[1]                 # all 0 unless deep
     for i in range(1, most + 1):
@@ -272,8 +299,16 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
             if rows == 1:
                 memcpy(s.least[0], s.low[2 * now], n)
                 memcpy(s.least[1], down, n)
-            depth = l.kernels.narrow(s.least[0], s.least[1], &s.low[2 * now][(rows - 1) * f.pitch],
-                                     &down[(rows - 1) * f.pitch], n)
+                first = f.before_columns - columns + 1
+                for i in range(n // f.pitch if first > 0 else 0):       # these end before the box
+                    memset(&s.least[0][i * f.pitch], 0, first)
+                    memset(&s.least[1][i * f.pitch], 0, first)
+            first = min(n, max(0, f.before_rows - rows + 1) * f.pitch)
+            add = (rows - 1) * f.pitch
+            if first > 0:                               # and these
+                l.kernels.narrow(s.least[0], s.least[1], &s.low[2 * now][add], &down[add], first)
+            depth = l.kernels.narrow(&s.least[0][first], &s.least[1][first], &s.low[2 * now][add + first],
+                                     &down[add + first], n - first)
             if depth == 0:
                 most = rows - 1
                 break
@@ -309,16 +344,13 @@ cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_
     for k in range(n):
         # What begins before a slice but the first meets the one before.
         q.at, q.deep = (first + k) % q.depth, k == 0
+        _bits(s, l, free, &q)
         if q.axis == 2:
-            _along_z(s, l, free, q.at, q.deep)
-        else:
-            _along(s, l, free, &q)
-        if q.axis == 2:
-            _frame(s, &q, p.x, p.a, p.y, p.b, t.wrap, &f)
+            _frame(s, l, free, &q, p.x, p.a, p.y, p.b, &f)
         elif q.axis == 1:
-            _frame(s, &q, p.x, p.a, p.z, p.c, t.wrap, &f)
+            _frame(s, l, free, &q, p.x, p.a, p.z, p.c, &f)
         else:
-            _frame(s, &q, p.y, p.b, p.z, p.c, t.wrap, &f)
+            _frame(s, l, free, &q, p.y, p.b, p.z, p.c, &f)
         s.looked += t.lines // 4
         if _walk(s, l, &q, &f, aim, need, v, enough, three):
             found = True
