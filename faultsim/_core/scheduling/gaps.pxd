@@ -1,0 +1,105 @@
+# Where a plan has become freer: a bound that tells, job by job, who may find an earlier hole there.
+#
+# Contract: a gap is a stretch of time in which at least so many nodes are free.  Needs are in classes, one for each
+# power of two, with a list of bounds on the gaps in which as many nodes are free as the least need of the class.  They
+# are those that were told in this turn and the last.  A job to whom no gap is admitted finds no hole in any of them
+# that begins before its reservation.
+#
+# Telling costs the steps of the stretch and those beside it up to where as few nodes are free as before.
+
+from libc.stdint cimport int32_t
+
+from faultsim._core.scheduling.profile cimport profile_t, spot_t
+
+cdef enum:
+    CLASSES = 32
+    GAPS = 8                # of a class; of more, neighbours are joined
+    FEW = 256               # jobs that wait, so that looking at them all is cheaper than telling what none can use
+    DEPTH = 64
+    REFUSED = 4             # of a gap
+
+# Nobody who asks for as many nodes and takes as long finds a hole that begins in the gap, and before `until`.
+cdef struct refused_t:
+    int32_t need
+    float least
+    double until
+
+cdef struct gap_t:
+    double begin
+    double end
+    double length            # no hole in it is longer; rounded up
+    int32_t level            # nor of more nodes
+    int32_t told             # in this turn
+    int32_t n                # refusals; the last REFUSED are kept
+    refused_t refused[REFUSED]
+
+cdef struct class_t:
+    int32_t n
+    gap_t gap[GAPS + 2]      # in order of time; they do not overlap
+
+cdef struct gaps_t:
+    class_t of[CLASSES]
+    int32_t turn
+    int32_t top              # classes in use: those below
+    int32_t tallest          # nodes free at most
+    float longest
+    double wanted[CLASSES]   # no job of the class that waits and has a reservation takes less; inf: there is none
+
+# Another turn: what was told in the last one stays, and what was told before goes.
+cdef void gaps_turn(gaps_t *g) noexcept nogil
+# These jobs wait for this turn, and those of them that stay for the next one: gaps too short for them all go untold.
+cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil
+# A stretch up to `end` has become freer: no fewer than `before` nodes were free all along, and no more than `peak` are
+# now.  `here` is the step that holds where it begins.
+cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end, int32_t before,
+                    int32_t peak) noexcept nogil
+# Where so many nodes are free from a time in [begin, stop) on, they are for no longer than `longest`.
+cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil
+
+
+cdef extern from *:
+    int __builtin_clz(unsigned int) noexcept nogil
+
+
+cdef inline int32_t class_of(int32_t need) noexcept nogil:
+    return 31 - __builtin_clz(<unsigned int>need)
+
+
+cdef inline double admitted_from(const gap_t *gap, int32_t need, double least) noexcept nogil:
+    """Before that, no hole in the gap begins in which such a job fits."""
+    cdef double since = gap.begin
+    cdef int32_t i
+    for i in range(min(gap.n, <int32_t>REFUSED)):
+        if gap.refused[i].need <= need and gap.refused[i].least <= least and gap.refused[i].until > since:
+            since = gap.refused[i].until
+    return since
+
+
+cdef inline void refuse(gap_t *gap, int32_t need, double least, double until) noexcept nogil:
+    cdef refused_t *to = gap.refused
+    cdef float rounded = <float>(least * (1.0 + 1.5e-7))
+    cdef int32_t i = 0, n = min(gap.n, <int32_t>REFUSED)
+    while i < n and not (to[i].need >= need and to[i].least >= rounded and to[i].until <= until):
+        i += 1
+    if i == n:
+        i = gap.n % REFUSED
+        gap.n += 1
+    to[i].need, to[i].least, to[i].until = need, rounded, until
+
+
+cdef inline gap_t *gap_that_admits(gaps_t *g, int32_t need, double least, double begin, double *since) noexcept nogil:
+    """The first gap in which a job that takes at least so long may find a hole that begins at `since` or later, and
+    earlier than `begin`; NULL: none.  `since` becomes the time from which on to look.
+    """
+    cdef class_t *of = &g.of[class_of(need)]
+    cdef gap_t *gap = of.gap
+    cdef gap_t *end = gap + of.n
+    cdef double t
+    while gap != end and gap.begin < begin:
+        if least <= gap.length and need <= gap.level and gap.end > since[0]:
+            t = max(since[0], admitted_from(gap, need, least))
+            if t < begin and t < gap.end:
+                since[0] = t
+                return gap
+        gap += 1
+    return NULL
