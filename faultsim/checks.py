@@ -4,14 +4,27 @@ would be right.
 The dataclasses of `faultsim.machines` and `faultsim.policies` call these once, in ``__post_init__``.
 """
 
+import contextlib
 import difflib
 import importlib
 import math
 import operator
+import re
 from collections.abc import Iterable
-from typing import Any
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from faultsim.errors import MissingExtraError, OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+#: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
+Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
+#: Suffix of a duration as text -> seconds.
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+_DURATION = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([smhdw])\s*", re.IGNORECASE)
+_SECONDS = ("s", "seconds")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -50,9 +63,19 @@ def number(
     unit: str = "",
     finite: bool = True,
 ) -> float:
-    """A real number in bounds, as a float; NaN never passes."""
+    """A real number in bounds, as a float; NaN never passes.
+
+    Where the unit is seconds, it may be any `Duration`.
+
+    Examples
+    --------
+    >>> number("interval", "2h", unit="seconds"), number("interval", timedelta(minutes=5), unit="seconds")
+    (7200.0, 300.0)
+    """
     if type(value) is float:
         x = value
+    elif isinstance(value, str | timedelta) or hasattr(value, "dtype"):
+        x = _converted(what, value, unit)
     elif isinstance(value, str | bytes | bool) or value is None:
         raise OptionError(f"{what} must be a number{unit and ' in ' + unit}, got {value!r}")
     else:
@@ -70,6 +93,43 @@ def number(
         right = _bounds(low, high, above) or "finite"
         raise OptionError(f"{what} must be {right}{unit and ' ' + unit}, got {value!r}")
     return x
+
+
+def _converted(what: str, value: Any, unit: str) -> float:
+    """A duration in seconds, or a number of NumPy; a duration is nothing else, whatever ``float(value)`` says."""
+    found = seconds(value)
+    is_duration = found is not None
+    if found is None and not isinstance(value, str) and getattr(getattr(value, "dtype", None), "kind", "") != "m":
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            found = float(value)
+    if found is not None and (unit in _SECONDS or not is_duration):
+        return found
+    hint = " (as text with its unit: '90s', '5m', '2h', '56d')" if unit in _SECONDS and isinstance(value, str) else ""
+    raise OptionError(f"{what} must be a number{unit and ' in ' + unit}, got {value!r}{hint}")
+
+
+def seconds(value: object) -> float | None:
+    """Seconds of a duration: text with a unit, a timedelta, or one of NumPy's; None of anything else, also of a number.
+
+    Examples
+    --------
+    >>> seconds("56d"), seconds("1.5 h"), seconds(timedelta(weeks=1)), seconds("300"), seconds("2 months")
+    (4838400.0, 5400.0, 604800.0, None, None)
+    """
+    if isinstance(value, str):
+        found = _DURATION.fullmatch(value)
+        return float(found[1]) * UNITS[found[2].lower()] if found else None
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if getattr(getattr(value, "dtype", None), "kind", "") == "m":
+        import numpy as np
+
+        try:
+            has_unit = np.datetime_data(value.dtype)[0] != "generic"  # type: ignore[attr-defined]
+            return float(value / np.timedelta64(1, "s")) if has_unit else None  # type: ignore[operator]
+        except TypeError:  # months, years or an array
+            return None
+    return None
 
 
 def whole(what: str, value: Any, *, low: int | None = None, high: int | None = None, unit: str = "") -> int:

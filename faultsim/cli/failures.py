@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim.cli.output import print_json
-from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.parser import Action, Parser, choose, duration
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import (
     KINDS,
@@ -32,9 +32,9 @@ _NODES, _DAYS, _COUNT = 320, 62.0, 266
 def _change_arguments(parser: Parser) -> None:
     group = parser.add_argument_group("changes, in this order")
     group.add_argument(
-        "--from", dest="t0", type=float, metavar="S", help="failures from this second on; it becomes 0 s"
+        "--from", dest="t0", type=duration, metavar="S", help="failures from this second on; it becomes 0 s"
     )
-    group.add_argument("--to", dest="t1", type=float, metavar="S", help="failures before this second")
+    group.add_argument("--to", dest="t1", type=duration, metavar="S", help="failures before this second")
     group.add_argument("--map-nodes", type=int, metavar="N", help="onto the nodes of a machine of N")
     group.add_argument("--how", choices=("modulo", "permute"), help="how to map (default modulo)")
     group.add_argument("--drop-outside", type=int, metavar="N", help="drop failures of nodes that a machine of N lacks")
@@ -43,7 +43,7 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument(
         "--repeat", action="store_true", help="with --count: repeat the trace end to end if it is too short"
     )
-    group.add_argument("--stretch", type=float, metavar="S", help="scale times such that the span is S seconds")
+    group.add_argument("--stretch", type=duration, metavar="S", help="scale times such that the span is S seconds")
     group.add_argument("--seed", type=int, default=0, metavar="S", help="for --how permute and --count (default 0)")
 
 
@@ -90,7 +90,7 @@ def _summary(parser: Parser, argv: Sequence[str]) -> int:
         "--nodes", type=int, metavar="N", help="the machine's nodes (default: as many as the trace needs)"
     )
     parser.add_argument(
-        "--burst-gap", type=float, default=0.0, metavar="S", help="failures this close count as one burst"
+        "--burst-gap", type=duration, default=0.0, metavar="S", help="failures this close count as one burst"
     )
     parser.add_argument("--json", action="store_true", help="print only one JSON document")
     args = parser.parse_args(argv)

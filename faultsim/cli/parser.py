@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from faultsim.checks import seconds
+
 
 def hint(wrong: str, known: Iterable[str]) -> str:
     """``did you mean 'easy'?`` if something known is close to `wrong`, else an empty text.
@@ -24,6 +26,30 @@ def hint(wrong: str, known: Iterable[str]) -> str:
 def one_line(text: object) -> str:
     """Fold `text` into one line: an error is one line on stderr, whatever its message."""
     return " ".join(str(text).split())
+
+
+def duration(text: str) -> float:
+    """The type of an argument in seconds, which may have a unit.
+
+    Examples
+    --------
+    >>> duration("90"), duration("2h")
+    (90.0, 7200.0)
+    """
+    found = seconds(text)
+    try:
+        return float(text) if found is None else found
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration: write 90 or 90s, 5m, 2h, 56d, 1w") from None
+
+
+def duration_once_in_days(text: str) -> float:
+    """The same of an argument that was in days before, and so must have a unit."""
+    try:
+        days = float(text)
+    except ValueError:
+        return duration(text)
+    raise argparse.ArgumentTypeError(f"{text} was in days before: write {days:g}d, or {days:g}s")
 
 
 class Parser(argparse.ArgumentParser):

@@ -9,10 +9,10 @@ and, if nodes fail:
   --failures       FILE  FILE:FORMAT,option=value  synthetic  synthetic:KIND,option=value
                    with the formats, kinds and options of 'faultsim failures': LA-UR-05-7318.csv:lanl,system=20
   --recovery       requeue  hold                 (requeue:place=tail,restart_cost=30)
-  --predictor      confidence:0.1  accuracy:0.5  interval:precision=0.7,recall=0.7,interval=300  buckets:4
+  --predictor      confidence:0.1  accuracy:0.5  interval:precision=0.7,recall=0.7,interval=300  buckets:4h
                    perfect  blind
-  --checkpointing  periodic:7200,300  young:cost=30,mtbf=4838400  daly:...  before-failure:300  risk-based:3600,300
-                   predicted-windows:bucket=4,victims=long  max-availability:cost=30,mtbf=4838400,repair=600
+  --checkpointing  periodic:2h,5m  young:cost=30,mtbf=56d  daly:...  before-failure:300  risk-based:3600,300
+                   predicted-windows:bucket=4h,victims=long  max-availability:cost=30,mtbf=56d,repair=10m
   --rescheduling   fars:300,sul  fars:interval=300,strategy=jfr,spares=static:16,live=true
                    with the strategies sul, jfr, fsd and node-stealing
 
@@ -31,7 +31,7 @@ from faultsim.cli import specs
 from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_NODES, Source, add_log_arguments, open_log
 from faultsim.cli.output import print_json
-from faultsim.cli.parser import Parser
+from faultsim.cli.parser import Parser, duration
 from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import TraceSource
@@ -65,7 +65,7 @@ def _add_arguments(parser: Parser) -> None:
     )
     job.add_argument(
         "--start-delay",
-        type=float,
+        type=duration,
         default=0.0,
         metavar="S",
         help="seconds between the decision and the start of a job (default 0)",

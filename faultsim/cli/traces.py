@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import faultsim as fs
 from faultsim.cli.file_words import moment
-from faultsim.cli.parser import hint
+from faultsim.cli.parser import duration, duration_once_in_days, hint
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.readers.table import detect, readers_of
@@ -30,7 +30,7 @@ _OPTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "permute": (False, ("weibull",)),
     "downtime": (120.0, ("weibull", "exponential")),
     "count": (None, ("weibull", "exponential")),
-    "mtbf": (56.0, ("exponential", "renewal")),
+    "mtbf": (56 * 86_400.0, ("exponential", "renewal")),
     "mttr": (3600.0, ("renewal",)),
     "uptimes": ("exponential", ("renewal",)),
     "repairs": ("exponential", ("renewal",)),
@@ -57,19 +57,21 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--under-way", action="store_true", default=None, help="include outages in progress at --begin")
     group.add_argument("--system", type=int, metavar="N", help="lanl: number of the system (default 2)")
     group.add_argument("--prefix", metavar="TEXT", help="fta: only nodes whose name begins with this")
-    group.add_argument("--min-downtime", type=float, metavar="S", help="fta: omit shorter outages")
+    group.add_argument("--min-downtime", type=duration, metavar="S", help="fta: omit shorter outages")
     group.add_argument(
         "--level", metavar="WHAT", help="what fails: ras: midplane (default) or node; titan: router (default) or node"
     )
     group.add_argument(
-        "--gap", type=float, metavar="S", help="ras: messages this close count as one failure (default 600)"
+        "--gap", type=duration, metavar="S", help="ras: messages this close count as one failure (default 600)"
     )
     group.add_argument(
         "--kinds",
         metavar="WHICH",
         help="ras: hardware (default) or all; stepfun: all (default) or hardware; titan: all (default), dbe or otb",
     )
-    group.add_argument("--downtime", type=float, metavar="S", help="ras, titan: down time of each failure (default 0)")
+    group.add_argument(
+        "--downtime", type=duration, metavar="S", help="ras, titan: down time of each failure (default 0)"
+    )
     group.add_argument("--strict", action="store_true", default=None, help="ras: an unreadable line is an error")
 
 
@@ -99,20 +101,23 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of synthetic traces, besides nodes, days and seed."""
     group = parser.add_argument_group("weibull")
     group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
-    group.add_argument("--scale", type=float, metavar="S", help="of the gaps, in seconds (default 18000)")
+    group.add_argument("--scale", type=duration, metavar="S", help="of the gaps, in seconds (default 18000)")
     group.add_argument("--window", type=int, metavar="W", help="gaps in ordered runs of W (default 2: as drawn)")
     group.add_argument("--zipf", type=float, metavar="A", help="the node of rank k fails as k**-A (default 0.01)")
     group.add_argument("--burst", type=float, metavar="M", help="mean number of nodes that fail together")
     group.add_argument("--permute", action="store_true", default=None, help="ranks dealt out at random")
     group = parser.add_argument_group("weibull and exponential")
     group.add_argument("--count", type=int, metavar="F", help="exactly F failures")
-    group.add_argument("--downtime", type=float, metavar="S", help="seconds that a node is down (default 120)")
+    group.add_argument("--downtime", type=duration, metavar="S", help="seconds that a node is down (default 120)")
     group = parser.add_argument_group("exponential and renewal")
     group.add_argument(
-        "--mtbf", type=float, metavar="D", help="mean time between failures of a node, days (default 56)"
+        "--mtbf",
+        type=duration_once_in_days,
+        metavar="S",
+        help="mean time between failures of a node, with its unit (default 56d)",
     )
     group = parser.add_argument_group("renewal")
-    group.add_argument("--mttr", type=float, metavar="S", help="mean down time in seconds (default 3600)")
+    group.add_argument("--mttr", type=duration, metavar="S", help="mean down time in seconds (default 3600)")
     group.add_argument("--uptimes", metavar="NAME", help="exponential, bathtub_per_gap or bathtub_per_node")
     group.add_argument("--repairs", metavar="NAME", help="exponential or constant")
 
@@ -142,9 +147,7 @@ def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
             permute=args.permute,
         )
     if word == "exponential":
-        return fs.synthetic.exponential_failures(
-            **common, mtbf=args.mtbf * 86_400.0, downtime=args.downtime, count=args.count
-        )
+        return fs.synthetic.exponential_failures(**common, mtbf=args.mtbf, downtime=args.downtime, count=args.count)
     return fs.synthetic.renewal_failures(
-        **common, mtbf=args.mtbf * 86_400.0, mttr=args.mttr, uptimes=args.uptimes, repairs=args.repairs
+        **common, mtbf=args.mtbf, mttr=args.mttr, uptimes=args.uptimes, repairs=args.repairs
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from hashlib import blake2b
 from typing import Any
 
@@ -258,6 +259,8 @@ def _plain(values: object, column: Column) -> NDArray[Any]:
         raise InputError(f"{column.name}: expected a one-dimensional array of numbers, got a ragged list") from error
     if array.ndim != 1:
         raise InputError(f"{column.name}: expected one dimension, got {array.ndim} (shape {array.shape})")
+    if array.dtype.kind == "m" or (array.dtype.kind == "O" and array.size and isinstance(array[0], timedelta)):
+        array = _seconds(array, column)
     if array.dtype.kind not in "iufb" and array.size:
         for row, value in enumerate(values if isinstance(values, list | tuple) else array.tolist()):
             if not isinstance(value, int | float):
@@ -267,6 +270,16 @@ def _plain(values: object, column: Column) -> NDArray[Any]:
         except OverflowError:
             raise InputError(f"{column.name}: a whole number is too large for any column") from None
     return array
+
+
+def _seconds(array: NDArray[Any], column: Column) -> NDArray[np.float64]:
+    """Durations as seconds."""
+    try:
+        if column.unit == "s" and (array.dtype.kind == "O" or np.datetime_data(array.dtype)[0] != "generic"):
+            return array.astype("m8[us]" if array.dtype.kind == "O" else array.dtype) / np.timedelta64(1, "s")
+    except (TypeError, ValueError):  # months or years, or something else among them
+        pass
+    raise InputError(f"{column.name}, row 0: {array[0]!r} is not a number")
 
 
 def as_column(values: object, column: Column, *, length: int | None = None) -> NDArray[Any]:

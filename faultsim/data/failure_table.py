@@ -94,6 +94,8 @@ class FailureTable(Table):
         times = as_column(time, _COLUMNS["time"])
         n = len(times)
         if np.ndim(downtime) == 0:  # one for all, checked even without failures
+            lasts = checks.seconds(downtime)
+            downtime = downtime if lasts is None else lasts
             downtime = as_column(np.full(max(n, 1), downtime), _COLUMNS["downtime"])[:n]
         columns = {
             "time": times,

@@ -101,7 +101,9 @@ class FailureTrace(FailureTable):
 
     # -- time --------------------------------------------------------------------------------------------------------
 
-    def window(self, t0: float, t1: float, *, shift: bool = True, under_way: bool = False) -> FailureTrace:
+    def window(
+        self, t0: checks.Duration, t1: checks.Duration, *, shift: bool = True, under_way: bool = False
+    ) -> FailureTrace:
         """The failures with ``t0 <= time < t1``.
 
         Parameters
@@ -141,7 +143,7 @@ class FailureTrace(FailureTable):
         until = max(min(end, self._span), begin)
         return self._made(columns, span=until - begin if shift else until)
 
-    def align(self, log: JobTable, begin: float = 0.0) -> FailureTrace:
+    def align(self, log: JobTable, begin: checks.Duration = 0.0) -> FailureTrace:
         """The trace on the clock of a log: its second `begin` is the first submit; failures before that are left out.
 
         Parameters
@@ -170,7 +172,7 @@ class FailureTrace(FailureTable):
         first = float(log.submit[0])
         return part._made({**part._columns, "time": part.time + first}, span=part.span + first)
 
-    def stretch(self, span: float) -> FailureTrace:
+    def stretch(self, span: checks.Duration) -> FailureTrace:
         """Times scaled such that the trace's span becomes `span`; down times are unchanged.
 
         This gives fewer or more failures per day with the same failures: the order, the nodes, the coins and
@@ -405,7 +407,7 @@ class FailureTrace(FailureTable):
 
     # -- facts -------------------------------------------------------------------------------------------------------
 
-    def summary(self, nodes: int | None = None, *, burst_gap: float = 0.0) -> FailureSummary:
+    def summary(self, nodes: int | None = None, *, burst_gap: checks.Duration = 0.0) -> FailureSummary:
         """Counts, rates, gaps, down times, worst nodes, bursts and availability.
 
         Parameters

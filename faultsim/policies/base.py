@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
 
-__all__ = ["Check", "FailureCount", "Hours", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "Share"]
+__all__ = ["Check", "FailureCount", "JobCount", "NodeCount", "OwnPolicy", "Policy", "Seconds", "Share"]
 
 # Types of parameters, with their unit; `faultsim.policies.parameters` reads it.
 Seconds = Annotated[float, "s"]
-Hours = Annotated[float, "h"]
 Share = Annotated[float, "1"]
 NodeCount = Annotated[int, "nodes"]
 JobCount = Annotated[int, "jobs"]

@@ -1,8 +1,9 @@
 """Checkpointing: when a job saves its progress (model.md#checkpoints)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
-from faultsim.policies.predictors import Buckets
+from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
 
 __all__ = [
     "AllJobs",
@@ -378,7 +379,12 @@ _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJob
 
 
 def _bucket(value: Any) -> Buckets:
-    return value if isinstance(value, Buckets) else Buckets(value)
+    if isinstance(value, Buckets):
+        return value
+    if is_hours(value):
+        warn_of_hours(f"PredictedWindows({value})", f"PredictedWindows('{value}h')", 5)
+        value = 3600.0 * float(value)
+    return Buckets(length=bucket_length(value))
 
 
 def _victims(value: object) -> Victims:
@@ -398,7 +404,7 @@ class PredictedWindows(Checkpointing):
     Parameters
     ----------
     bucket : Buckets or float
-        How far ahead failures of some node are known: `Buckets`, or their length in hours (at most 24).
+        How far ahead failures of some node are known: `Buckets`, or their length, which is what that takes.
     victims : Victims or str, default AllJobs()
         Which jobs are asked: `AllJobs`, `LongJobs` or `BigJobs`, or ``"all"``, ``"long"``, ``"big"``.  Only jobs that
         work, have unsaved progress and more than `cost` left take a checkpoint.
@@ -414,8 +420,8 @@ class PredictedWindows(Checkpointing):
     Examples
     --------
     >>> import faultsim as fs
-    >>> fs.PredictedWindows(4, victims="long").bucket
-    Buckets(hours=4.0)
+    >>> fs.PredictedWindows("4h", victims="long").bucket
+    Buckets(length=14400.0)
     """
 
     name: ClassVar[str] = "predicted_windows"
@@ -426,9 +432,12 @@ class PredictedWindows(Checkpointing):
     interval: Interval = 7200.0
     cost: Cost = 300.0
 
-    def _plain(self) -> dict[str, Any]:
-        """With the bucket in hours."""
-        return super()._plain() | {"bucket": self.bucket.hours}
+    @classmethod
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+        """From a lowered form, also of the version that counted hours."""
+        given = options["bucket"]
+        parts = {"hours": given} if isinstance(given, int | float) else {"length": given["length"]}
+        return cls(**{**options, "bucket": Buckets.from_parts(parts, None)})
 
 
 @dataclass(frozen=True)

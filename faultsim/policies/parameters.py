@@ -41,6 +41,18 @@ def parameters_of(cls: type[Policy]) -> tuple[Parameter, ...]:
     )
 
 
+def unit_of(cls: type[Policy], name: str) -> str:
+    """The unit of a parameter, "s" for durations; "" if it is no number.
+
+    Examples
+    --------
+    >>> from faultsim.policies import LongJobs
+    >>> unit_of(LongJobs, "seconds")
+    's'
+    """
+    return next(_unit(field.type) for field in fields(cls) if field.name == name)  # type: ignore[arg-type]
+
+
 def _unit(annotation: Any) -> str:
     """The unit of a type such as `Seconds`, or of one of which None is a value, too."""
     marked = [part for part in (annotation, *get_args(annotation)) if hasattr(part, "__metadata__")]

@@ -4,6 +4,7 @@ A predictor is only a description; its predictions are made before a run begins.
 """
 
 import math
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from faultsim import checks
 from faultsim.data.columns import Column, as_column, content_hash, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
-from faultsim.policies.base import Check, Hours, OwnPolicy, Seconds, Share
+from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
 from faultsim.policies.interval_reports import draw_reports
 
 __all__ = [
@@ -199,15 +200,33 @@ class Accuracy(Predictor):
         return trace.time[seen], trace.node[seen], 1.0
 
 
-@dataclass(frozen=True)
+#: The longest bucket that was counted in hours; as seconds it would be no bucket that anyone wants.
+_MOST_HOURS = 24
+bucket_length = partial(checks.number, "length of a bucket", above=0.0, high=86_400.0, unit="seconds")
+
+
+def is_hours(value: object) -> bool:
+    """Whether a length of a bucket has no unit and was in hours when those were what a number meant."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return bool(is_number and checks.seconds(value) is None and 0 < value <= _MOST_HOURS)  # type: ignore[operator]
+
+
+def warn_of_hours(given: str, better: str, level: int) -> None:
+    """Say how to write it."""
+    said = f"{given} is in hours, and all else in seconds: write {better}"
+    warnings.warn(said, DeprecationWarning, stacklevel=level)
+
+
+@dataclass(frozen=True, init=False)
 class Buckets(Predictor):
     """Says whether any node fails in the coming hours, not which: only `PredictedWindows` can use it.
 
     Parameters
     ----------
-    hours : float
-        Length of a bucket, above 0 and at most 24. Bucket k extends from k times that (exclusive) to k + 1 times that
-        (inclusive), on the clock of the log.
+    length : float
+        Length of a bucket in seconds, above 0 and at most a day. Bucket k extends from k times that (exclusive) to
+        k + 1 times that (inclusive), on the clock of the log. Before, it was in hours: ``hours=4``, and a number up to
+        24 without a name, still are, with a `DeprecationWarning`.
 
     References
     ----------
@@ -216,18 +235,31 @@ class Buckets(Predictor):
     Examples
     --------
     >>> import faultsim as fs
-    >>> fs.Buckets(4)
-    Buckets(hours=4.0)
+    >>> fs.Buckets("4h")
+    Buckets(length=14400.0)
     """
 
     name: ClassVar[str] = "buckets"
     says_where: ClassVar[bool] = False
-    hours: Annotated[Hours, Check(checks.number, "length of a bucket", above=0.0, high=24.0, unit="hours")]
+    length: Seconds
 
-    @property
-    def seconds(self) -> float:
-        """The length in seconds."""
-        return 3600.0 * self.hours
+    def __init__(
+        self, bucket: checks.Duration | None = None, /, *, length: checks.Duration | None = None, hours: Any = None
+    ) -> None:
+        if sum(value is not None for value in (bucket, length, hours)) != 1:
+            raise OptionError("Buckets takes the length of a bucket: Buckets('4h')")
+        if is_hours(bucket):
+            warn_of_hours(f"Buckets({bucket})", f"Buckets('{bucket}h')", 3)
+            bucket, hours = None, bucket
+        elif hours is not None:
+            warn_of_hours(f"Buckets(hours={hours})", f"Buckets('{hours}h')", 3)
+        seconds = 3600.0 * checks.number("hours of a bucket", hours) if hours is not None else length
+        object.__setattr__(self, "length", bucket_length(bucket if bucket is not None else seconds))
+
+    @classmethod
+    def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:
+        """From a lowered form, also of the version that counted hours."""
+        return cls(length=3600.0 * options["hours"]) if "hours" in options else cls(**options)
 
     def dated(self, trace: FailureTrace) -> Dated:
         """None: it does not say where."""

@@ -8,7 +8,8 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.key import Key
-from faultsim.policies.parameters import COLUMNS
+from faultsim.policies.parameters import COLUMNS, unit_of
+from faultsim.policies.predictors import is_hours
 from faultsim.policies.registry import KINDS, POLICIES, PolicyRow, known_policies
 
 __all__ = ["parse_policy"]
@@ -18,8 +19,9 @@ def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as on the command line: ``name`` or ``name:option=value,option=value``.
 
     Dashes and underscores are the same; short names such as ``mfp`` are in `POLICIES`.  Values without a name are the
-    first parameters: ``periodic:7200,300``. They can be policies: ``fars:300,sul,static:16``. A queue order can be an
-    expression (`Key`), in quotes where it stands within other options: ``easy:order='log10(estimate) * size'``.
+    first parameters: ``periodic:7200,300``. Durations are seconds, or have a unit (``s``, ``m``, ``h``, ``d``, ``w``):
+    ``periodic:2h,5m``. Values can be policies: ``fars:300,sul,static:16``. A queue order can be an expression (`Key`),
+    in quotes where it stands within other options: ``easy:order='log10(estimate) * size'``.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def parse_policy(kind: str, text: str) -> Any:
     'fixed'
     >>> parse_policy("scheduler", "easy:order='max(estimate, 60) * size',reservation=fixed").order
     Key(text='max(estimate, 60) * size')
-    >>> parse_policy("checkpointing", "predicted_windows:bucket=4,victims=long:seconds=600").victims
+    >>> parse_policy("checkpointing", "predicted_windows:bucket=4h,victims=long:seconds=10m").victims
     LongJobs(seconds=600.0)
     """
     if kind == "order" and (order := _expression(str(text).strip())):
@@ -85,7 +87,7 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
             equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
         here = legal[place] if not equals and place < len(legal) else ""
-        if here in _POLICIES or (here and (item[0] in _QUOTES or type(_value(item)) in (int, float))):
+        if here in _POLICIES or (here and _can_stand_alone(row, here, item)):
             key, value = here, item if here in _POLICIES else _value(item)
         elif not equals or key not in legal:
             hint = checks.did_you_mean(key, legal)
@@ -102,6 +104,12 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
     return taken
 
 
+def _can_stand_alone(row: PolicyRow, name: str, item: str) -> bool:
+    """Whether a value needs no name: a number, a duration where one is wanted, or what is in quotes."""
+    is_number = item[0] in _QUOTES or type(_value(item)) in (int, float)
+    return is_number or (unit_of(row.cls, name) in ("s", "") and checks.seconds(item) is not None)
+
+
 def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     """The policy with these parameters; `OptionError` says which are missing."""
     missing = [
@@ -109,6 +117,10 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
         for field in fields(row.cls)  # type: ignore[arg-type]
         if field.init and field.default is MISSING and field.default_factory is MISSING and field.name not in taken
     ]
+    for name in {"length", "bucket"} & taken.keys():
+        if is_hours(given := taken[name]):
+            what = f"{name}={given} of {row.kind} {row.name!r}"
+            raise OptionError(f"{what} was in hours before: write {name}={given}h, or {name}={given}s")
     if not missing:
         return row.cls(**taken)
     if set(missing) & set(COLUMNS):

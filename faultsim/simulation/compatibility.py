@@ -46,7 +46,7 @@ NEEDS: dict[str, Need] = {
     "where": Need(
         lambda run: run.predictor is None or run.predictor.says_where,
         "{name} must know which node will fail; {run.predictor!r} only says when: use {usual} or another "
-        "predictor, or checkpointing=PredictedWindows({run.predictor.hours:g})",
+        "predictor, or checkpointing=PredictedWindows('{run.predictor.length:g}s')",
     ),
     "failures": Need(
         lambda run: run.failures is not None or not run.predictor.needs_failures,

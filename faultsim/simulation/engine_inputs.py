@@ -162,7 +162,7 @@ def _in_time(time: NDArray[np.float64], cost: float) -> NDArray[np.float64]:
 
 def _windows(policy: PredictedWindows, trace: FailureTrace) -> NDArray[np.float64]:
     """The start of each bucket with a failure, and every `interval` in it."""
-    length = policy.bucket.seconds
+    length = policy.bucket.length
     refuse_short("a bucket", length, trace.span)
     hot = np.unique(bucket_numbers(trace.time, length)).astype(np.float64)
     each = math.ceil(length / policy.interval) + 1  # one too many, since the quotient may round; filtered below

@@ -1,6 +1,5 @@
 """The labels of axis values in tables, files and figures: numbers unchanged, policies as text."""
 
-import inspect
 from collections.abc import Iterable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from faultsim.machines import Cluster, Torus
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
 from faultsim.policies.contract import Compiled
+from faultsim.policies.predictors import Buckets, is_hours
 
 Label = str | int | float | bool | None
 
@@ -49,9 +49,11 @@ def word(policy: Policy) -> str:
     Examples
     --------
     >>> import faultsim as fs
-    >>> word(fs.Periodic(7200, 300)), word(fs.PredictedWindows(4, fs.LongJobs(600)))
-    ('periodic:interval=7200,cost=300', 'predicted_windows:bucket=4,victims=long:seconds=600')
+    >>> word(fs.Periodic(7200, 300)), word(fs.PredictedWindows("4h", fs.LongJobs(600)))
+    ('periodic:interval=7200,cost=300', 'predicted_windows:bucket=14400,victims=long:seconds=600')
     """
+    if isinstance(policy, Buckets):
+        return f"{policy.name}:{_text(policy)}"
     if policy.name not in known_policies(policy.kind):
         return policy.title if isinstance(policy, Compiled) else type(policy).__name__
     parts = []
@@ -88,10 +90,9 @@ def _same(value: object, default: object) -> bool:
 
 def _text(value: object) -> str:
     if isinstance(value, Policy):
-        only = list(inspect.signature(type(value)).parameters)
-        # Buckets(4) is written as 4, as it may be given.
-        if value.kind == "predictor" and len(only) == 1:
-            return _text(getattr(value, only[0]))
+        # Buckets("4h") is written as 14400, as it may be given; 10 was 10 hours before.
+        if isinstance(value, Buckets):
+            return _text(value.length) + "s" * is_hours(value.length)
         return word(value)
     if isinstance(value, bool):
         return str(value).lower()

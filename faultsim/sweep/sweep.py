@@ -370,7 +370,7 @@ def check_given(given: Mapping[str, Any]) -> None:
     checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
     for name in ("runtime_factor", "gap_factor", "load", "failure_span"):
         if given.get(name) is not None:
-            checks.number(f"axis {name}", given[name], above=0.0)
+            checks.number(f"axis {name}", given[name], above=0.0, unit="s" if name == "failure_span" else "")
     for name, low in (("head", 1), ("failure_count", 0)):
         if given.get(name) is not None:
             checks.whole(f"axis {name}", given[name], low=low)

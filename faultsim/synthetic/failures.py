@@ -25,9 +25,9 @@ _KEYS_AT_ONCE = 1 << 21
 
 def weibull_failures(
     nodes: int,
-    horizon: float,
+    horizon: checks.Duration,
     shape: float,
-    scale: float,
+    scale: checks.Duration,
     *,
     window: int = 2,
     zipf: float = 0.01,
@@ -117,8 +117,8 @@ def weibull_failures(
 
 def exponential_failures(
     nodes: int,
-    horizon: float,
-    mtbf: float,
+    horizon: checks.Duration,
+    mtbf: checks.Duration,
     *,
     downtime: Times = 0.0,
     count: int | None = None,

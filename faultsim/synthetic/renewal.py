@@ -51,8 +51,8 @@ UPTIMES: dict[str, _Draw] = {
 
 def renewal_failures(
     nodes: int,
-    horizon: float,
-    mtbf: float,
+    horizon: checks.Duration,
+    mtbf: checks.Duration,
     mttr: Times,
     *,
     uptimes: str = "exponential",
@@ -109,6 +109,8 @@ def renewal_failures(
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
     if n * (end / up + 1) > _MOST_FAILURES:
         raise OptionError(f"horizon: {n} nodes for {end:g} s at an MTBF of {up:g} s fail too often; check the units")
+    if (lasts := checks.seconds(mttr)) is not None:
+        mttr = lasts
     ups, downs, coins = generator(rng).spawn(3)
     clock = np.zeros(n)
     alive = np.arange(n)

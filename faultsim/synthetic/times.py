@@ -24,7 +24,7 @@ class _Sampler(Protocol):
 
 
 #: What `downtime=` takes: seconds, something with ``sample(n, rng)``, or a function of ``(n, rng)``.
-Times: TypeAlias = float | _Sampler | Callable[[int, np.random.Generator], ArrayLike]
+Times: TypeAlias = checks.Duration | _Sampler | Callable[[int, np.random.Generator], ArrayLike]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ExponentialTimes:
     mean: float
 
     def __post_init__(self) -> None:
-        checks.number("mean of ExponentialTimes", self.mean, above=0.0, unit="s")
+        object.__setattr__(self, "mean", checks.number("mean of ExponentialTimes", self.mean, above=0.0, unit="s"))
 
     def sample(self, n: int, rng: np.random.Generator | int) -> NDArray[np.float64]:
         """`n` independent values in seconds."""
@@ -65,8 +65,8 @@ class LognormalTimes:
     sd: float
 
     def __post_init__(self) -> None:
-        checks.number("mean of LognormalTimes", self.mean, above=0.0, unit="s")
-        checks.number("sd of LognormalTimes", self.sd, low=0.0, unit="s")
+        object.__setattr__(self, "mean", checks.number("mean of LognormalTimes", self.mean, above=0.0, unit="s"))
+        object.__setattr__(self, "sd", checks.number("sd of LognormalTimes", self.sd, low=0.0, unit="s"))
 
     @property
     def median(self) -> float:
@@ -95,7 +95,7 @@ class WeibullTimes:
 
     def __post_init__(self) -> None:
         checks.number("shape", self.shape, low=_LEAST_SHAPE)
-        checks.number("scale", self.scale, above=0.0, unit="s")
+        object.__setattr__(self, "scale", checks.number("scale", self.scale, above=0.0, unit="s"))
 
     @property
     def mean(self) -> float:

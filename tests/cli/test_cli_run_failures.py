@@ -56,7 +56,7 @@ def test_formats_and_their_options(capsys, here):
 
 
 def test_made_up_failures(capsys, here):
-    made = document(capsys, "--failures", "synthetic:exponential,mtbf=0.01,downtime=0,count=7")
+    made = document(capsys, "--failures", "synthetic:exponential,mtbf=0.01d,downtime=0,count=7")
     source = made["failures"]["source"]
     assert source == "built-in synthetic exponential (7 failures of 16 nodes in 0.0 days, seed 0)"
     assert made["failures"]["built_in"]
@@ -73,7 +73,7 @@ def test_policies(capsys, here):
     made = document(
         capsys, "--failures", "synthetic:count=20", "--machine", "torus:4x2x2",
         "--placement", "balancing:rule=max", "--predictor", "confidence:0.1", "--recovery", "requeue:place=tail",
-        "--checkpointing", "predicted-windows:bucket=0.01,victims=big:2,cost=3",
+        "--checkpointing", "predicted-windows:bucket=36s,victims=big:2,cost=3",
     )  # fmt: skip
     settings = made["settings"]
     assert settings["placement"]["rule"] == "max"
@@ -155,12 +155,12 @@ def test_error_lines_of_rescheduling(capsys, here, argv, says):
         (["--failures", "synthetic:count=many"], ["--count", "many"]),
         (["--map-failures", "drop"], ["--map-failures drop: there are no --failures to map"]),
         (["--recovery", "hodl"], ["did you mean 'hold'?"]),
-        (["--checkpointing", "periodic"], ["needs interval and cost, for instance periodic:7200,300"]),
+        (["--checkpointing", "periodic"], ["needs interval and cost, for instance periodic:2h,5m"]),
         (["--checkpointing", "risk-based:60,1"], ["RiskBased requires a predictor"]),
         (["--predictor", "confidence:0.1"], ["predicts the failures of the run, but there are none"]),
         (["--placement", "balancing", "--predictor", "blind"], ["Balancing places boxes, and cluster:16 has none"]),
         (["--placement", "lff", "--machine", "torus:4x2x2"], ["LeastFailuresFirst chooses single nodes"]),
-        (["--predictor", "buckets:4", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["says when"]),
+        (["--predictor", "buckets:4h", "--checkpointing", "before-failure:3", "--failures", "synthetic"], ["says w"]),
     ],
 )  # fmt: skip
 def test_error_lines(capsys, here, argv, says):

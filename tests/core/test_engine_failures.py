@@ -16,7 +16,7 @@ POLICIES = {
     "daly": {"checkpointing": fs.Daly(60, 50 * HOUR)},
     "max-availability": {"checkpointing": fs.MaxAvailability(60, 50 * HOUR, 900), "recovery": fs.Hold(restart_cost=60)},
     "before-failure": {"checkpointing": fs.BeforeFailure(300), "predictor": fs.Accuracy(0.7)},
-    "windows": {"checkpointing": fs.PredictedWindows(3, fs.LongJobs(300)), "recovery": fs.Hold()},
+    "windows": {"checkpointing": fs.PredictedWindows("3h", fs.LongJobs(300)), "recovery": fs.Hold()},
     "risk-based": {"checkpointing": fs.RiskBased(HOUR, 60), "predictor": fs.Perfect()},
 }
 SCHEDULING = {

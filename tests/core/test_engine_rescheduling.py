@@ -24,7 +24,7 @@ BESIDE = {
     "periodic": {"checkpointing": fs.Periodic(HOUR, MINUTE), "recovery": fs.Requeue("tail", restart_cost=120)},
     "young": {"checkpointing": fs.Young(MINUTE, 50 * HOUR), "recovery": fs.Hold(restart_cost=120)},
     "before-failure": {"checkpointing": fs.BeforeFailure(300)},
-    "windows": {"checkpointing": fs.PredictedWindows(3, fs.LongJobs(300)), "recovery": fs.Hold()},
+    "windows": {"checkpointing": fs.PredictedWindows("3h", fs.LongJobs(300)), "recovery": fs.Hold()},
     "risk-based": {"checkpointing": fs.RiskBased(HOUR / 4, MINUTE), "recovery": fs.Requeue()},
 }
 PLACING = {

@@ -71,8 +71,8 @@ def test_text(text):
 
 
 def test_policies_by_their_place_in_text():
-    assert parse_policy("checkpointing", "windows:4,long:seconds=600").victims == fs.LongJobs(600)
-    assert parse_policy("checkpointing", "windows:4,big:3,60").interval == 60
+    assert parse_policy("checkpointing", "windows:4h,long:seconds=600").victims == fs.LongJobs(600)
+    assert parse_policy("checkpointing", "windows:4h,big:3,60").interval == 60
 
 
 test_bad_text = refusals(
@@ -111,8 +111,8 @@ test_what_is_refused = refusals(
     ),
     (
         FLAT,
-        {"predictor": fs.Buckets(4)},
-        r"Fars must know which node will fail; Buckets\(hours=4.0\) only says",
+        {"predictor": fs.Buckets("4h")},
+        r"Fars must know which node will fail; Buckets\(length=14400.0\) only says",
     ),
     (FLAT, {"failures": None}, "predicts the failures of the run, but there are none: give failures="),
     (
@@ -164,7 +164,7 @@ def test_every_other_combination_runs(machine):
     placements = [fs.FirstFit(), *([fs.Balancing(), fs.TieBreaking()] if torus else [fs.SafestFirst()])]
     checkpoints = [
         None, fs.Periodic(100, 5), fs.Young(5, 5000), fs.Daly(5, 5000), fs.BeforeFailure(5),
-        fs.PredictedWindows(0.1, "all", 60, 5), fs.RiskBased(60, 5),
+        fs.PredictedWindows("6m", "all", 60, 5), fs.RiskBased(60, 5),
     ]  # fmt: skip
     strategies = [SUL, JFR, FSD, *([] if torus else [STEALING])]
     count = 0

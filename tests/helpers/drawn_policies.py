@@ -24,7 +24,7 @@ VALUES = {
     "defragment.cost": [0, 1, 2.5, 25],
     "depth": [2, 1, 4, None],
     "fars.interval": [7, 2, 20, 3],
-    "bucket": [0.01, 10 / 3600],
+    "bucket": ["36s", "10s"],
     "interval": [2, 1, 3, 5.5, 100],
     "k": [1, 2, 3],
     "keep_promise": BOOLEANS,

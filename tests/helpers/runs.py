@@ -98,7 +98,7 @@ def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus, asks: bool)
     if not asks:
         predictor = st.none() | predictor
         if not isinstance(checkpointing, fs.BeforeFailure):
-            own = checkpointing.bucket if isinstance(checkpointing, fs.PredictedWindows) else fs.Buckets(0.01)
+            own = checkpointing.bucket if isinstance(checkpointing, fs.PredictedWindows) else fs.Buckets("36s")
             predictor = predictor | st.just(own)
     options["predictor"] = draw(predictor)
     if options["predictor"] is not None and options["predictor"].says_where and draw(st.booleans()):

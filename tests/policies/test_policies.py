@@ -111,8 +111,9 @@ test_bad_options = refusals(
     (lambda: fs.Confidence(True), "a, the confidence, must be a number, got True"),
     (lambda: fs.Accuracy(-0.1), "a, the accuracy, must be at least 0 and at most 1, got -0.1"),
     (lambda: fs.Accuracy("0.1"), "a, the accuracy, must be a number, got '0.1'"),
-    (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
-    (lambda: fs.Buckets(25), "length of a bucket must be above 0 and at most 24 hours, got 25"),
+    (lambda: fs.Buckets(0), "length of a bucket must be above 0 and at most 86400 seconds, got 0"),
+    (lambda: fs.Buckets("25h"), "length of a bucket must be above 0 and at most 86400 seconds, got '25h'"),
+    (fs.Buckets, r"Buckets takes the length of a bucket: Buckets\('4h'\)"),
     (lambda: fs.IntervalPredictor(0, 1, 60), "precision must be above 0 and at most 1, got 0"),
     (lambda: fs.IntervalPredictor(1, 1.1, 60), "recall must be above 0 and at most 1, got 1.1$"),
     (lambda: fs.IntervalPredictor(1, 0, 60), r"recall must be above 0 .* got 0: to report nothing, use Blind\(\)"),
@@ -131,11 +132,11 @@ test_bad_options = refusals(
     (lambda: fs.Backfill("deep"), "depth must be a number of jobs or 'unlimited', got 'deep'"),
     (lambda: fs.Daly(1, math.inf), "mtbf, .* must be above 0 seconds, got inf"),
     (lambda: fs.BeforeFailure(-1), "cost of a checkpoint must be at least 0 seconds, got -1"),
-    (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 24 hours, got 0"),
-    (lambda: fs.PredictedWindows(4, interval=0), "interval of checkpoints must be above 0 seconds, got 0"),
-    (lambda: fs.PredictedWindows(4, victims="bigg"), r"unknown victims 'bigg' \(did you mean 'big'\?\)"),
-    (lambda: fs.PredictedWindows(4, victims=fs.BigJobs), r"write victims=BigJobs\(\), not BigJobs"),
-    (lambda: fs.PredictedWindows(4, victims=3), r"victims must be AllJobs\(\), .* got 3"),
+    (lambda: fs.PredictedWindows(0), "length of a bucket must be above 0 and at most 86400 seconds, got 0"),
+    (lambda: fs.PredictedWindows("4h", interval=0), "interval of checkpoints must be above 0 seconds, got 0"),
+    (lambda: fs.PredictedWindows("4h", victims="bigg"), r"unknown victims 'bigg' \(did you mean 'big'\?\)"),
+    (lambda: fs.PredictedWindows("4h", victims=fs.BigJobs), r"write victims=BigJobs\(\), not BigJobs"),
+    (lambda: fs.PredictedWindows("4h", victims=3), r"victims must be AllJobs\(\), .* got 3"),
     (lambda: fs.LongJobs(-1), "least time of a long job must be at least 0 seconds, got -1"),
     (lambda: fs.BigJobs(0), "k, the number of big jobs, must be at least 1, got 0"),
     (lambda: fs.BigJobs(1.0), "k, the number of big jobs, must be a whole number, got 1.0"),
@@ -201,8 +202,8 @@ def test_parse_policy_options():
     assert parse_policy("checkpointing", "periodic:7200,300") == fs.Periodic(interval=7200, cost=300)
     assert parse_policy("checkpointing", "periodic:7200, cost=300") == fs.Periodic(interval=7200, cost=300)
     assert parse_policy("predictor", "Confidence:.1") == fs.Confidence(0.1)
-    assert parse_policy("checkpointing", "windows:8,victims=big:2,cost=60") == fs.PredictedWindows(
-        fs.Buckets(8), fs.BigJobs(2), cost=60
+    assert parse_policy("checkpointing", "windows:8h,victims=big:2,cost=1m") == fs.PredictedWindows(
+        fs.Buckets("8h"), fs.BigJobs(2), cost=60
     )
     assert parse_policy("recovery", "requeue:place=tail,restart-cost=30") == fs.Requeue("tail", 30)
     assert parse_policy("scheduler", "easy:order=wfp3,max-growth=2, reservation=fixed") == fs.EasyBackfill(
@@ -230,7 +231,7 @@ test_bad_text = refusals(
     ("predictor", "confidence:0.1,a=0.2", "option 'a' of predictor 'confidence' is given twice"),
     ("checkpointing", "windows:4,victims=larg", r"unknown victims 'larg'.* known: all, long, big"),
     ("checkpointing", "windows:4,victims=long:k=3", "unknown option 'k=3' of victims 'long'; known: seconds"),
-    ("checkpointing", "periodic:cost=3", "checkpointing 'periodic' needs interval, for instance periodic:7200,300"),
+    ("checkpointing", "periodic:cost=3", "checkpointing 'periodic' needs interval, for instance periodic:2h,5m"),
 )
 
 

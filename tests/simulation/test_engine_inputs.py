@@ -64,7 +64,7 @@ def test_dated_predictors(trace, a):
     seen = predicted(fs.Accuracy(a), trace)
     assert rows(seen) == [row for row, coin in zip(all_rows, trace.coin.tolist(), strict=True) if coin < a]
     assert seen["p"] == predicted(fs.Perfect(), trace)["p"] == 1.0
-    for predictor in (None, fs.Blind(), fs.Buckets(4)):
+    for predictor in (None, fs.Blind(), fs.Buckets("4h")):
         assert rows(predicted(predictor, trace)) == []
 
 
@@ -182,9 +182,9 @@ def test_intervals_that_are_too_short():
     trace = fs.FailureTrace([5], [0], span=1e6)
     with pytest.raises(OptionError, match=r"an interval of 0.001 s is too short for a span of 1e\+06 s"):
         predicted(fs.IntervalPredictor(1, 1, 0.001), trace)
-    refused(OptionError, r"a bucket of 0.0036 s is too short for a span", asked, fs.PredictedWindows(1e-6), trace)
+    refused(OptionError, r"a bucket of 0.0036 s is too short for a span", asked, fs.PredictedWindows("0.0036s"), trace)
     with pytest.raises(OptionError, match=r"an interval of 1e-09 s makes .* requests in 1 buckets"):
-        asked(fs.PredictedWindows(4, interval=1e-9), trace)
+        asked(fs.PredictedWindows("4h", interval=1e-9), trace)
 
 
 # -- alarms
@@ -215,7 +215,7 @@ def test_alarms_of_predicted_windows(trace, hours, interval):
                 expected.append((k * length + i * interval, -1))
                 i += 1
     expected = [row for row in expected if row[0] >= 10]
-    assert asked(fs.PredictedWindows(hours, interval=interval), trace) == expected
+    assert asked(fs.PredictedWindows(fs.Buckets(length=length), interval=interval), trace) == expected
 
 
 def test_other_policies_ask_for_nothing():

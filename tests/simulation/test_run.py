@@ -118,15 +118,15 @@ def test_what_requires_a_predictor(options):
     ],
 )
 def test_buckets_do_not_say_where(machine, options):
-    said = r"must know which node will fail; Buckets\(hours=4.0\) only says when: .*PredictedWindows\(4\)"
-    refused(OptionError, said, fs.Run, LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), **options)
+    said = r"must know which node will fail; Buckets\(length=14400.0\) only says when: .*PredictedWindows\('14400s'\)"
+    refused(OptionError, said, fs.Run, LOG, machine, failures=FAILURES, predictor=fs.Buckets("4h"), **options)
     fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Perfect(), **options)
-    fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets(4), checkpointing=fs.PredictedWindows(4))
+    fs.Run(LOG, machine, failures=FAILURES, predictor=fs.Buckets("4h"), checkpointing=fs.PredictedWindows("4h"))
 
 
 @pytest.mark.parametrize(
     "predictor",
-    [fs.Confidence(0.1), fs.Accuracy(0.5), fs.Perfect(), fs.Buckets(4), fs.IntervalPredictor(0.5, 0.5, 60)],
+    [fs.Confidence(0.1), fs.Accuracy(0.5), fs.Perfect(), fs.Buckets("4h"), fs.IntervalPredictor(0.5, 0.5, 60)],
     ids=lambda predictor: predictor.name,
 )
 def test_predictors_need_failures(predictor):
@@ -138,7 +138,7 @@ def test_predictors_need_failures(predictor):
 def test_what_needs_no_failures():
     pairs = fs.IntervalPredictor.from_pairs([0], [1], interval=10, precision=0.5)
     for predictor in (fs.Blind(), fs.PredictionTrace([1], [2]), pairs):
-        fs.Run(LOG, FLAT, predictor=predictor, recovery=fs.Hold(), checkpointing=fs.PredictedWindows(4))
+        fs.Run(LOG, FLAT, predictor=predictor, recovery=fs.Hold(), checkpointing=fs.PredictedWindows("4h"))
 
 
 def test_recovery_is_requeue_where_something_fails():
@@ -265,7 +265,7 @@ def test_a_policy_by_name_is_answered_with_an_object_that_has_its_parameters():
 
 def test_two_different_buckets_are_refused():
     trace = fs.FailureTrace([5], [0])
-    windows = fs.PredictedWindows(4)
-    fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets(4))
+    windows = fs.PredictedWindows("4h")
+    fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets("4h"))
     with pytest.raises(OptionError, match="PredictedWindows has its own buckets"):
-        fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets(2))
+        fs.Run(LOG, fs.Cluster(4), failures=trace, checkpointing=windows, predictor=fs.Buckets("2h"))

@@ -181,7 +181,7 @@ test_options_without_a_meaning = refusals(
     ({"scheduler": fs.Flaw}, r"must be an instance: write scheduler=Flaw\(\)"),
     ({"scheduler": fs.EasyBackfill()}, "must be one of RankHybd, Flaw, Fifo, Heft, got EasyBackfill"),
     ({"scheduler": "flaw"}, "must be one of RankHybd, Flaw, Fifo, Heft, got 'flaw'"),
-    ({"scheduler": fs.Flaw(), "predictor": fs.Buckets(4)}, r"Buckets\(hours=4.0\) only says when"),
+    ({"scheduler": fs.Flaw(), "predictor": fs.Buckets("4h")}, r"Buckets\(length=14400.0\) only says when"),
     ({"scheduler": fs.Flaw(), "predictor": fs.Perfect(), "failures": None}, "predicts the failures of the run"),
     ({"predictor": "perfect"}, "predictor must be a predictor such as PredictionTrace, got 'perfect'"),
     ({"failures": [1, 2]}, "failures must be a FailureTrace"),

@@ -264,7 +264,7 @@ def checkpoints(draw: Draw, longest: float, about: str) -> Any:
         asked = draw.one(fs.AllJobs(), fs.LongJobs(0), fs.LongJobs(longest / 10), "all")
         hours = draw.one(longest / 10, longest, 3 * longest) / 3600
         asked = fs.BigJobs(draw.whole(1, 4)) if about == "big_jobs" else asked
-        return fs.PredictedWindows(hours, asked, interval=interval, cost=cost)
+        return fs.PredictedWindows(fs.Buckets(length=3600.0 * hours), asked, interval=interval, cost=cost)
     if kind in ("young", "daly"):
         mtbf = longest * draw.one(0.2, 2, 20)
         return {"young": fs.Young, "daly": fs.Daly}[kind](cost=draw.one(longest / 50, longest / 10), mtbf=mtbf)
@@ -313,7 +313,7 @@ def predictor(
         return foreseen(draw, kind, machine.nodes, longest, failures, end)
     if kind == "buckets":
         own = getattr(checkpointing, "bucket", None)
-        return own if own is not None and draw.chance(9, 10) else fs.Buckets(longest / 3600)
+        return own if own is not None and draw.chance(9, 10) else fs.Buckets(length=3600.0 * (longest / 3600))
     share = draw.one(0.0, 0.1, 0.5, 0.9, 1.0)
     if kind == "interval":
         precision, recall = draw.one(0.3, 0.7, 1.0), draw.one(0.3, 0.7, 1.0)

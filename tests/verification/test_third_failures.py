@@ -100,7 +100,9 @@ def checkpointing(name, length, cost, interval=0.0, victims=None):
             return fs.Young(cost=cost, mtbf=length)
         case "before":
             return fs.BeforeFailure(cost)
-    return fs.PredictedWindows(fs.Buckets(length / 3600), VICTIMS[victims[0]](victims[1]), interval, cost)
+    return fs.PredictedWindows(
+        fs.Buckets(length=3600.0 * (length / 3600)), VICTIMS[victims[0]](victims[1]), interval, cost
+    )
 
 
 def by_engine(case):

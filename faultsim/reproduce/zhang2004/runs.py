@@ -58,7 +58,11 @@ HEURISTICS = {"all": AllJobs(), "long": LongJobs(300.0), "big": BigJobs(1)}
 
 
 def _windows(hours: int, heuristic: str) -> dict[str, Any]:
-    return {"checkpointing": PredictedWindows(Buckets(hours), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST)}
+    return {
+        "checkpointing": PredictedWindows(
+            Buckets(length=hours * _HOUR), HEURISTICS[heuristic], interval=2 * _HOUR, cost=_COST
+        )
+    }
 
 
 def _lff(threshold: float) -> dict[str, Any]:
