@@ -16,6 +16,7 @@ from faultsim.sweep.input_sources import failures_source, log_source
 from faultsim.sweep.sweep import Sweep, check_given
 from faultsim.sweep.toml_lines import Path as Place
 from faultsim.sweep.toml_lines import lines
+from faultsim.sweep.wanted import own_metrics
 
 #: Keys of a file -> what they hold.
 KEYS = {
@@ -23,6 +24,7 @@ KEYS = {
     "replicates": "how often each cell is run",
     "warmup": "share of the jobs that metrics exclude at the beginning",
     "drain": "share of the jobs that metrics exclude at the end",
+    "metrics": "metrics to keep besides the usual ones, a list of names",
     "base": "what all runs have in common",
     "grid": "axes; all combinations are run",
     "zip": "axes that vary together, [[zip]] for several groups",
@@ -105,7 +107,7 @@ class _Reader:
             "zipped": self._groups(),
             "cells": self._cells(),
         }
-        for key in ("name", "replicates", "warmup", "drain"):
+        for key in ("name", "replicates", "warmup", "drain", "metrics"):
             if key in document:
                 arguments[key] = document[key]
         if "name" in document and not isinstance(document["name"], str):
@@ -113,6 +115,7 @@ class _Reader:
         self._attempt(("replicates",), lambda: checks.whole("replicates", document.get("replicates", 1), low=1))
         for key in ("warmup", "drain"):
             self._attempt((key,), lambda: checks.number(key, document.get(key, 0.0), low=0.0, high=1.0))  # noqa: B023
+        self._attempt(("metrics",), lambda: own_metrics(document.get("metrics"), ()))
         if "base" not in document:
             self._say((), "needs a table [base] with log and machine")
         if not self._wrong:

@@ -145,6 +145,24 @@ def test_refusals(metrics, said):
     refused(fs.OptionError, said, fs.Sweep, BASE, GRID, metrics=metrics)
 
 
+def test_in_a_file(tmp_path):
+    text = """
+    metrics = METRICS
+    [base]
+    log = { synthetic = "nasa_like", jobs = 60 }
+    machine = "cluster:128"
+    """
+    path = tmp_path / "sweep.toml"
+    path.write_text(text.replace("METRICS", '["p95_wait", "worst_size_wait"]'))
+    assert {"p95_wait", "worst_size_wait"} <= set(fs.read_sweep(path).run())
+    path.write_text(text.replace("METRICS", '{ longest = "max_wait" }'))
+    assert fs.read_sweep(path).run()["longest"].shape == (1,)
+    path.write_text(text.replace("METRICS", '["p95_weight"]'))
+    refused(
+        fs.InputError, r"sweep.toml:2: metrics: unknown metric 'p95_weight' \(did you mean 'p95_", fs.read_sweep, path
+    )
+
+
 # -- to other processes
 
 
