@@ -59,7 +59,8 @@ LEAST_INTERVAL = 1e-6
 class Run:
     """Everything that `simulate` takes, checked and frozen: for `simulate_many`, sweeps and step-by-step use.
 
-    The parameters are those of `simulate` without ``progress`` and ``engine``.
+    The parameters are those of `simulate` without ``progress`` and ``engine``; policies that were given as words are
+    objects here.
 
     Examples
     --------
@@ -93,16 +94,18 @@ class Run:
         if not isinstance(self.log, Workload):
             raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {self.log!r:.60}")
         put(self, "machine", _machine(self.machine))
-        _check_policy("scheduler", self.scheduler)
+        if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
+            put(self, "scheduler", scheduler)
         if self.placement is None:
             put(self, "placement", _DEFAULT_PLACEMENT[self.machine.name])
-        else:
-            _check_policy("placement", self.placement)
+        elif (placement := _checked_policy("placement", self.placement)) is not self.placement:
+            put(self, "placement", placement)
         if self.failures is not None and not isinstance(self.failures, FailureTrace):
             raise InputError(f"failures must be a FailureTrace, got {self.failures!r:.60}")
         for kind in _OPTIONAL:
-            if getattr(self, kind) is not None:
-                _check_policy(kind, getattr(self, kind))
+            given = getattr(self, kind)
+            if given is not None and (policy := _checked_policy(kind, given)) is not given:
+                put(self, kind, policy)
         policies = refusable(self)
         if self.recovery is None and (self.failures is not None or any("recovery" in row.needs for _, row in policies)):
             put(self, "recovery", Requeue())
@@ -320,14 +323,14 @@ def _machine(value: object) -> Cluster | Torus:
     raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
 
 
-def _check_policy(kind: str, value: object) -> None:
+def _checked_policy(kind: str, value: Any) -> Any:
+    """The policy, which may be given as on the command line: ``"easy:order=shortest"``."""
     rows, base = known_policies(kind), KINDS[kind].base
     if isinstance(value, base) and row_of(type(value)) is not None:
-        return
+        return value
     if isinstance(value, str):
-        row = rows.get(value.strip().lower().replace("-", "_"))
-        text = row.example if row is not None and row.example else value
-        raise OptionError(f"{kind} must be an object, got {value!r}; write {kind}={parse_policy(kind, text)!r}")
+        is_none = value.strip().lower() == "none" and kind in ("migration", "rescheduling")
+        return None if is_none else parse_policy(kind, value)
     known = ", ".join(row.cls.__name__ for row in rows.values())
     if isinstance(value, type) and issubclass(value, base):
         example = next((row.example for row in rows.values() if row.cls is value), "")

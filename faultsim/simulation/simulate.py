@@ -26,14 +26,14 @@ def simulate(
     log: Workload,
     machine: Cluster | Torus,
     *,
-    scheduler: Scheduler = DEFAULT_SCHEDULER,
-    placement: Placement | None = None,
-    migration: Migration | None = None,
+    scheduler: Scheduler | str = DEFAULT_SCHEDULER,
+    placement: Placement | str | None = None,
+    migration: Migration | str | None = None,
     failures: FailureTrace | None = None,
-    recovery: Recovery | None = None,
-    predictor: Predictor | None = None,
-    checkpointing: Checkpointing | None = None,
-    rescheduling: Rescheduling | None = None,
+    recovery: Recovery | str | None = None,
+    predictor: Predictor | str | None = None,
+    checkpointing: Checkpointing | str | None = None,
+    rescheduling: Rescheduling | str | None = None,
     estimates: str | float = "requested",
     overrun: str = "extend",
     start_delay: float = 0.0,
@@ -44,6 +44,8 @@ def simulate(
     engine: str = "core",
 ) -> Result:
     """Simulate a job log on a machine.
+
+    A policy is an object, or words as on the command line (`parse_policy`): ``scheduler="easy:order=shortest"``.
 
     Parameters
     ----------
@@ -111,6 +113,8 @@ def simulate(
     array([ 0., 10.,  2.])
     >>> result.jobs["backfilled"]
     array([False, False,  True])
+    >>> fs.simulate(log, fs.Cluster(4), scheduler="fcfs").jobs["start"]
+    array([ 0., 10., 20.])
 
     Node 0 fails at 15 s and kills the job on it, which starts again when the node is back:
 
@@ -119,17 +123,20 @@ def simulate(
     >>> result.jobs["finish"], result.jobs["lost_work"]
     (array([10., 30.,  7.]), array([ 0., 20.,  0.]))
     """
+    policies: dict[str, Any] = {
+        "scheduler": scheduler,
+        "placement": placement,
+        "migration": migration,
+        "recovery": recovery,
+        "predictor": predictor,
+        "checkpointing": checkpointing,
+        "rescheduling": rescheduling,
+    }
     run = Run(
         log,
         machine,
-        scheduler=scheduler,
-        placement=placement,
-        migration=migration,
+        **policies,
         failures=failures,
-        recovery=recovery,
-        predictor=predictor,
-        checkpointing=checkpointing,
-        rescheduling=rescheduling,
         estimates=estimates,
         overrun=overrun,
         start_delay=start_delay,

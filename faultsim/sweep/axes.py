@@ -140,6 +140,8 @@ def with_parameters(options: dict[str, Any], parameters: dict[str, Any]) -> None
     for name, value in parameters.items():
         kind, _, parameter = name.partition(".")
         policy = options.get(kind, DEFAULT_SCHEDULER if kind == "scheduler" else None)
+        if isinstance(policy, str):
+            policy = parse_policy(kind, policy)
         if policy is None:
             raise OptionError(f"axis {name}: there is no {kind} whose {parameter} could be set; give one in the base")
         there = [field.name for field in fields(policy)] if is_dataclass(policy) else []

@@ -57,11 +57,15 @@ test_bad_options = refusals(
     ({"scheduler": fs.Fcfs}, r"write scheduler=Fcfs\(\), not scheduler=Fcfs"),
     ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, Backfill, ConservativeBackfill, got None"),
     ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
-    ({"scheduler": "easy"}, r"scheduler must be an object, got 'easy'; write scheduler=EasyBackfill\("),
+    ({"scheduler": "easy:oder=3"}, "unknown option 'oder=3' of scheduler 'easy'"),
+    (
+        {"scheduler": "none"},
+        r"unknown scheduler 'none' \(it is a predictor\); known: fcfs, easy, backfill, conservative",
+    ),
     ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
     ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, .*, got 3"),
     ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
-    ({"recovery": "requeue"}, r"write recovery=Requeue\(place='arrival', restart_cost=0.0\)"),
+    ({"recovery": "mfp"}, r"unknown recovery 'mfp' \(it is a placement\); known: requeue, hold"),
     ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
     (
         {"checkpointing": fs.Periodic},
@@ -244,6 +248,25 @@ def test_jobs_larger_than_the_machine():
         fs.Run(log[log.size > 8], fs.Torus(2, 2, 2), oversized="drop").simulate()
 
 
+def test_policies_in_words():
+    """As on the command line, for every kind."""
+    words = {
+        "scheduler": "easy:order=shortest", "placement": "mfp", "migration": "defragment:cost=1m", "recovery": "hold",
+        "predictor": "interval:0.7,0.7,5m", "checkpointing": "young:cost=30,mtbf=56d", "rescheduling": "fars:5m,sul",
+    }  # fmt: skip
+    run = fs.Run(LOG, TORUS, failures=FAILURES, **words)
+    assert run.scheduler == fs.EasyBackfill("shortest")
+    assert run.migration == fs.Defragment(cost=60)
+    assert run.checkpointing == fs.Young(30, 56 * 86_400)
+    assert run.rescheduling == fs.Fars(300, fs.ServiceUnitLoss())
+    assert run.with_options(migration="none", rescheduling=" None").rescheduling is None
+    assert fs.simulate(LOG, FLAT, scheduler="fcfs").settings["scheduler"]["name"] == "fcfs"
+    table = fs.Sweep(
+        {"log": LOG, "machine": FLAT}, {"scheduler": ["fcfs", "easy"], "scheduler.order": ["largest"]}
+    ).run()
+    assert table["scheduler"].tolist() == ["fcfs", "easy"]
+
+
 def test_estimates():
     run = fs.Run(LOG, FLAT)
     assert run.expected_runtimes(LOG).tolist() == [15, 20, 25]
@@ -258,8 +281,8 @@ def test_runs_can_be_sent_to_other_processes(run):
     assert pickle.loads(pickle.dumps(run)) == run
 
 
-def test_a_policy_by_name_is_answered_with_an_object_that_has_its_parameters():
-    with pytest.raises(OptionError, match=r"write checkpointing=Young\(cost=30.0, mtbf=4838400.0\)"):
+def test_a_policy_by_name_needs_its_parameters():
+    with pytest.raises(OptionError, match="needs cost and mtbf, for instance young:cost=30,mtbf=56d"):
         fs.Run(LOG, fs.Cluster(4), checkpointing="young")
 
 

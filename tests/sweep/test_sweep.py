@@ -118,7 +118,7 @@ test_mistakes_are_refused_before_anything_runs = refusals(
     ({"grid": {"runtime_factor": []}}, "has no values"),
     ({"grid": {"runtime_factor": [1.0, 1.0]}}, "two values called 1.0"),
     ({"grid": {"runtime_factor": [0.0]}}, "axis runtime_factor must be above 0"),
-    ({"grid": {"scheduler": ["easy"]}}, "cell scheduler=easy: scheduler must be an object"),
+    ({"grid": {"scheduler": ["eazy"]}}, "cell scheduler=eazy: unknown scheduler 'eazy'"),
     ({"grid": {"placement": [fs.SafestFirst()]}}, "cell placement=safest_first: SafestFirst chooses single nodes"),
     ({"grid": {"failure_count": [3]}}, "no failures to change"),
     ({"grid": {"predictor.a": [3]}}, "no predictor whose a"),
