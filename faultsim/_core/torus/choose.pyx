@@ -138,7 +138,7 @@ cdef bint _guard_missed(const finder_t *f, const uint64_t *later) noexcept nogil
 cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
     """_guard, from what is free beside a few places."""
     cdef int i
-    cdef bint stays = f.guard_valid, same
+    cdef bint stays = f.guard_valid
     if (stays and permit.need == f.guard_need
             and memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0):
         return True
@@ -150,14 +150,10 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
     choose_clear(f.guard)
     for i in range(permit.n_near):
         slices_rooms(&f.gains.slices, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need, f.guard)
-    same = stays
     for i in range(3):
         stays = stays and family_within(&f.guard[i], &f.guard_before[i])
-        same = same and stays and family_within(&f.guard_before[i], &f.guard[i])
-    for i in range(3):
         f.guard_cover[i] = family_cover(&f.guard[i])
-    if not same:
-        _share(f)
+    f.has_shared = False                                # bounds of candidates serve as well, and stay
     memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
     f.guard_need, f.guard_loads, f.guard_valid = permit.need, 0, True
     return stays
@@ -185,10 +181,13 @@ cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
 
 cdef void _unblock(finder_t *f, int which, bint stays) noexcept nogil:
     """What was blocked stays so while it must: with no more boxes in f.guard, and no more free nodes in the view."""
+    cdef int i
     if stays and which == f.blocked_which and (f.is_small or f.blocked_life == f.view[which].life):
         return
     f.view[f.blocked_which].blocked = NULL
-    f.view[which].blocked = f.blocked
+    f.view[which].blocked, f.view[which].permitted = f.blocked, f.permitted
+    for i in range((f.torus.x + 1) * (f.torus.y + 1)):
+        f.permitted[i] = f.torus.z
     f.blocked_which = which
     f.blocked_life = f.view[which].life
     f.blocked_stamp += 1
@@ -238,7 +237,20 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
     return which
 
 
+cdef void _forbid(finder_t *f, const shape_t *s) noexcept nogil:
+    """A shape has no candidate, and so no larger one has: each box in a candidate is a candidate, too."""
+    cdef int a, b
+    cdef int *cap
+    for b in range(s.b, f.torus.y + 1):
+        cap = &f.permitted[b * (f.torus.x + 1)]
+        for a in range(s.a, f.torus.x + 1):
+            cap[a] = min(cap[a], s.c - 1)
+
+
 cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t *s, uint64_t *map) noexcept nogil:
+    if guarded and not f.is_small and s.c > f.permitted[s.b * (f.torus.x + 1) + s.a]:
+        f.some_free = True                              # who knows; it is blocked then, which is true
+        return False
     if not map_shape(f, which, s, map):
         return False
     f.some_free = True
@@ -246,7 +258,11 @@ cdef bint choose_candidates(finder_t *f, int which, bint guarded, const shape_t 
     if not guarded:
         return True
     choose_apart(f, f.guard, s)
-    return map_filter(f, map, f.set)
+    if map_filter(f, map, f.set):
+        return True
+    if not f.is_small:
+        _forbid(f, s)
+    return False
 
 
 cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept nogil:

@@ -64,6 +64,7 @@ cdef struct finder_t:
     uint64_t blocked_life
     uint16_t blocked_stamp
     uint16_t *blocked               # [nodes + 1]
+    int *permitted                  # as `cap` of a view: bounds of candidates, until `blocked_stamp` changes
     choice_t *memo                  # a direct-mapped table
     int before, after               # largest free boxes before and after the last choice of choose_max_free
     int held_shapes                 # so many shapes of its size it left in `held`, and in `room` the boxes of `after`

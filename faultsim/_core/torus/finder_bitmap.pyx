@@ -57,7 +57,8 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.map = <uint64_t *> arena_zeros(memory, f.map_words, sizeof(uint64_t))
     f.reach_x = <uint64_t *> arena_zeros(memory, <size_t> (torus.x + 1) * words, sizeof(uint64_t))
     f.blocked = <uint16_t *> arena_zeros(memory, torus.nodes + 1, sizeof(uint16_t))
-    f.view[<int> PLAIN].blocked = f.blocked
+    f.permitted = <int *> arena_zeros(memory, <size_t> (torus.x + 1) * (torus.y + 1), sizeof(int))
+    f.view[<int> PLAIN].blocked, f.view[<int> PLAIN].permitted = f.blocked, f.permitted
     if memory.failed:
         finder_free(f)
         return -1

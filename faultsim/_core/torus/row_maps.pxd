@@ -73,6 +73,7 @@ cdef struct view_t:                 # one occupancy, ready to be asked; remember
     uint64_t life                   # counts occupancies that do not include the one before
     uint16_t stamp                  # the same, for `absent`
     uint16_t *absent                # [nodes + 1]: == stamp: there is no free box of this size
+    int *permitted                  # NULL, or as `cap`: the same of candidates; of the finder
     uint16_t *blocked               # NULL, or [nodes + 1]: of the finder; 0: there may be a new free box
 
 

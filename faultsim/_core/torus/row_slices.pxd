@@ -49,3 +49,5 @@ cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) 
     v.absent[a * b * c] = 0
     if v.blocked != NULL:
         v.blocked[a * b * c] = 0
+        cap = &v.permitted[b * (l.torus.x + 1) + a]
+        cap[0] = max(cap[0], c)
