@@ -1,5 +1,7 @@
 """Reports: one file that holds all it needs, escapes what it is given, and is the same for the same run."""
 
+import errno
+import os
 import re
 
 import numpy as np
@@ -132,10 +134,13 @@ def test_a_replay_holds_the_stays(run):
 
 
 def test_a_page_appears_whole_or_not_at_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(Page, "html", lambda self: "\ud800")  # cannot be written
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     path = tmp_path / "x.html"
     path.write_text("before")
-    with pytest.raises(UnicodeEncodeError):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
+        patch.setattr(os, "fsync", full)
         Page("x", []).write(path)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
