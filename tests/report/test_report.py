@@ -139,8 +139,8 @@ def test_a_page_appears_whole_or_not_at_all(tmp_path, monkeypatch):
 
     path = tmp_path / "x.html"
     path.write_text("before")
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left"):
-        patch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
         Page("x", []).write(path)
     assert path.read_text() == "before"
     assert [p.name for p in tmp_path.iterdir()] == ["x.html"]
