@@ -8,6 +8,8 @@ from libc.stdint cimport int32_t
 
 import numpy as np
 
+from faultsim._core.arrays cimport memory_of
+
 cdef enum:
     N_USUAL = 5     # rows that every run has
     N_COLUMNS = 12
@@ -121,7 +123,7 @@ def job_terms(columns not None, Py_ssize_t begin, Py_ssize_t end, bint failures,
         raise ValueError(f"jobs {begin}..{end} of {jobs}")
     n_rows += 2 * failures + checkpoints
     terms = np.empty((n_rows, n))
-    cdef double[:, ::1] rows = terms
+    cdef double *rows = <double *>memory_of(terms)
     pointers = <void **>&c
     counts.ran = counts.moves = counts.backfilled = counts.restarted = 0
     try:
@@ -131,11 +133,11 @@ def job_terms(columns not None, Py_ssize_t begin, Py_ssize_t end, bint failures,
             if views[i].len != jobs * ITEM_SIZES[i]:
                 raise ValueError(f"column {COLUMNS[i]}: {views[i].len} bytes of {jobs} jobs")
             pointers[i] = views[i].buf
-        usual_terms(&c, begin, n, &rows[0, 0], &counts)
+        usual_terms(&c, begin, n, rows, &counts)
         if failures:
-            failure_terms(&c, begin, n, &rows[N_USUAL, 0], &counts)
+            failure_terms(&c, begin, n, rows + N_USUAL * n, &counts)
         if checkpoints:
-            checkpoint_terms(&c, begin, n, &rows[n_rows - 1, 0])
+            checkpoint_terms(&c, begin, n, rows + (n_rows - 1) * n)
     finally:
         for i in range(got):
             PyBuffer_Release(&views[i])

@@ -9,6 +9,8 @@ from libc.string cimport memchr, memset
 
 import numpy as np
 
+from faultsim._core.arrays cimport memory_of
+
 cdef enum:
     MAX_FIELDS = 64     # of a line that can be asked for; further ones are checked and left out
     MAX_DIGITS = 16     # of a whole number that becomes an int64
@@ -174,9 +176,7 @@ def parse_block(bytes block not None, wanted, int width):
     if n == 0:
         raise ValueError("no fields are wanted")
     whole, number = np.empty((n, t.rows), np.int64), np.empty((n, t.rows), np.float64)
-    cdef int64_t[:, ::1] whole_view = whole
-    cdef double[:, ::1] number_view = number
-    t.whole, t.number = &whole_view[0, 0], &number_view[0, 0]
+    t.whole, t.number = <int64_t *>memory_of(whole), <double *>memory_of(number)
     if not parse_lines(&t, text):
         return None
     columns = [t.column[<int>field] for field in wanted]
