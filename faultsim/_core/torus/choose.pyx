@@ -186,7 +186,7 @@ cdef void _unblock(finder_t *f, int which, bint stays) noexcept nogil:
         return
     f.view[f.blocked_which].blocked = NULL
     f.view[which].blocked, f.view[which].permitted = f.blocked, f.permitted
-    for i in range((f.torus.x + 1) * (f.torus.y + 1)):
+    for i in range(0 if f.is_small else (f.torus.x + 1) * (f.torus.y + 1)):
         f.permitted[i] = f.torus.z
     f.blocked_which = which
     f.blocked_life = f.view[which].life
