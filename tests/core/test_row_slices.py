@@ -117,3 +117,18 @@ def test_rooms_that_must_stay_are_found_beside_what_becomes_free(shape, wrap, se
                 busy[nodes_of(box, shape)] = later[nodes_of(box, shape)] = True
             elif rng.random() < 0.5:
                 busy &= rng.random(shape) < 0.9
+
+
+@pytest.mark.parametrize("near", [None, [(4, 0, 0, 1, 4, 1)]])
+def test_a_new_room_frees_sizes_even_if_it_is_met_by_one_that_is_not_there(near):
+    """Two rooms that meet, and a box that meets both on the other side of the ring; then a third room beside it."""
+    shape = (9, 4, 10)
+    kept = Chooser(Torus(*shape, True))
+    busy, later = np.ones(shape, bool), np.ones(shape, bool)
+    busy[[8, 0], 1, 0] = busy[4, 1, [9, 0, 1]] = False
+    later[0:5, 0:2, 0] = later[4:9, 1:3, 0] = False
+    options = {"later": later, "need": 10, "near": near}
+    assert [kept.choose("first_fit", busy, size, **options) for size in (3, 2)] == [None, None]
+    later[4, 1] = False
+    # The size 3 needs a node that all three rooms have.
+    assert [kept.choose("first_fit", busy, size, **options) for size in (3, 2)] == [None, (8, 1, 0, 2, 1, 1)]

@@ -228,13 +228,11 @@ cdef int choose_open(finder_t *f, const uint64_t *occ, int size, permit_t *permi
             finder_load(f, FENCED, f.joined)
             f.joined_as[0] = f.view[<int> PLAIN].loads if forbidden == f.shared else 0
             f.joined_as[1], f.joined_as[2] = f.shares, f.view[<int> FENCED].loads
-        if finder_absent(f, FENCED, size):
-            return -1
     if guarded[0]:
-        _unblock(f, which, stays)
+        _unblock(f, which, stays)                       # in any case: the next call is told that f.guard is as it was
         if f.blocked[size] == f.blocked_stamp and not f.is_small:
             return -1
-    return which
+    return -1 if which == FENCED and finder_absent(f, FENCED, size) else which
 
 
 cdef void _forbid(finder_t *f, const shape_t *s) noexcept nogil:
