@@ -16,6 +16,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
@@ -37,10 +38,6 @@ from faultsim._core.tables.scheduler cimport promise_t
 
 cdef enum:
     MANY = 128                # jobs that wait
-
-
-cdef extern from *:
-    int __builtin_ctzll(unsigned long long) noexcept nogil
 
 
 # ---------------------------------------------------------------------------------------------- a new plan
@@ -194,7 +191,7 @@ cdef int32_t next_marked(const plan_t *p, int32_t job, int32_t last) noexcept no
         if word > last >> 6:
             return -1
         bits = p.marked[word]
-    job = 64 * word + __builtin_ctzll(bits)
+    job = 64 * word + fs_lowest(bits)
     return job if job <= last else -1
 
 

@@ -7,8 +7,9 @@
 #
 # Telling costs the steps of the stretch and those beside it up to where as few nodes are free as before.
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 
+from faultsim._core.containers.bits cimport fs_highest
 from faultsim._core.scheduling.profile cimport profile_t, spot_t
 
 cdef enum:
@@ -57,12 +58,8 @@ cdef void gaps_tell(gaps_t *g, profile_t *f, spot_t here, double now, double end
 cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, double longest) noexcept nogil
 
 
-cdef extern from *:
-    int __builtin_clz(unsigned int) noexcept nogil
-
-
 cdef inline int32_t class_of(int32_t need) noexcept nogil:
-    return 31 - __builtin_clz(<unsigned int>need)
+    return fs_highest(<uint64_t>need)
 
 
 cdef inline double admitted_from(const gap_t *gap, int32_t need, double least) noexcept nogil:
