@@ -110,11 +110,11 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
 
 
 def _check_cost(policy: Periodic) -> None:
-    """A checkpoint takes no longer than the work that it saves."""
-    if policy.cost > policy.interval and not policy.is_written():
+    """A tenth of the time is left for work; where it is less than half, the result warns of it."""
+    if policy.cost > 10 * policy.interval and not policy.is_written():
         raise OptionError(
             f"{policy!r} takes {policy.cost:g} s for a checkpoint (cost) after each {policy.interval:g} s of work "
-            f"(interval): less than half of the time is left for work; check their units, or take a longer interval"
+            f"(interval): less than a tenth of the time is left for work; check their units, or take a longer interval"
         )
 
 

@@ -35,7 +35,7 @@ COMMANDS = {
     ("run", "--head", "0"): "at least 1",
     ("run", "--migration", "defragment"): "Torus",
     ("run", "--rescheduling", "fars:300,sul"): "predictor",
-    ("run", "--checkpointing", "periodic:100,200"): "cost",
+    ("run", "--checkpointing", "periodic:10,300"): "cost",
     ("run", "--scheduler", "easy", "--scheduler", "fcfs"): "twice",
     ("run", "--save", "no/such/folder/x.npz"): "folder does not exist",
     ("run", "--csv", "-", "--json"): "standard output",

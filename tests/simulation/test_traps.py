@@ -110,7 +110,8 @@ def test_a_checkpoint_that_takes_longer_than_the_work_it_saves():
         fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, 300))
     with pytest.raises(OptionError, match=f"cell .*: {said}"):
         fs.Sweep({"log": LOG, "machine": fs.Cluster(4)}, {"checkpointing": [fs.Periodic(10, 300)]})
-    assert fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, 10)).checkpointing.cost == 10
+    for cost in (10, 100):  # who looks for the best interval tries some that are far from it
+        assert fs.Run(LOG, fs.Cluster(4), checkpointing=fs.Periodic(10, cost)).checkpointing.cost == cost
 
 
 @pytest.mark.parametrize(
