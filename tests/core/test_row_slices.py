@@ -132,3 +132,22 @@ def test_a_new_room_frees_sizes_even_if_it_is_met_by_one_that_is_not_there(near)
     later[4, 1] = False
     # The size 3 needs a node that all three rooms have.
     assert [kept.choose("first_fit", busy, size, **options) for size in (3, 2)] == [None, (8, 1, 0, 2, 1, 1)]
+
+
+@pytest.mark.parametrize("need", [40, 700, 8192])
+def test_rooms_beside_large_boxes_are_looked_for_everywhere(need):
+    """There are more than are looked at beside the boxes: the answer is that of a search of the whole machine."""
+    shape = (32, 32, 64)
+    rng = np.random.default_rng(need)
+    kept = Chooser(Torus(*shape, True))
+    everywhere = [(0, 0, 0, *shape)]  # each room meets it
+    for _ in range(4):
+        later = np.zeros(shape, bool)
+        for _ in range(25):
+            sides = [(rng.integers(extent) + np.arange(rng.integers(2, 14))) % extent for extent in shape]
+            later[np.ix_(*sides)] = True
+        busy = later | (rng.random(shape) < 0.001)
+        for size in (8, 96, 1024):
+            options = {"later": later, "need": need}
+            answer = kept.choose("first_fit", busy, size, **options, near=everywhere)
+            assert answer == Chooser(Torus(*shape, True)).choose("first_fit", busy, size, **options)

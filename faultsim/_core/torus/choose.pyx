@@ -20,13 +20,14 @@ from faultsim._core.torus.axis_sets cimport (
     family_add, family_apart, family_clear, family_cover, family_shared, family_t, family_within,
 )
 from faultsim._core.torus.row_maps cimport view_t
-from faultsim._core.torus.row_slices cimport slices_rooms
+from faultsim._core.torus.row_slices cimport slices_rooms, slices_t
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
     BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
+    NEAR_LOOKS = 1 << 12            # words and nodes looked at for the rooms beside a few places
     MEMO = 4096                     # remembered choices on a small torus, a power of two
 
 
@@ -135,10 +136,16 @@ cdef bint _guard_missed(const finder_t *f, const uint64_t *later) noexcept nogil
     return True
 
 
-cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
-    """_guard, from what is free beside a few places."""
+cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexcept nogil:
+    """_guard, from what is free beside a few places; False: that is too much, and f.guard is lost.
+
+    Large boxes have so many rooms beside them that a search of the whole machine costs less.
+    """
     cdef int i
     cdef bint stays = f.guard_valid
+    cdef slices_t *s = &f.gains.slices
+    cdef int64_t enough = s.looked + <int64_t> NEAR_LOOKS
+    stays_so[0] = True
     if (stays and permit.need == f.guard_need
             and memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0):
         return True
@@ -149,21 +156,25 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit) noexcept nogil:
         f.guard[i], f.guard_before[i] = f.guard_before[i], f.guard[i]
     choose_clear(f.guard)
     for i in range(permit.n_near):
-        slices_rooms(&f.gains.slices, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need, f.guard)
+        if not slices_rooms(s, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need,
+                            enough - s.looked, f.guard):
+            f.guard_valid = False
+            return False
     for i in range(3):
         stays = stays and family_within(&f.guard[i], &f.guard_before[i])
         f.guard_cover[i] = family_cover(&f.guard[i])
     f.has_shared = False                                # bounds of candidates serve as well, and stay
     memcpy(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t))
     f.guard_need, f.guard_loads, f.guard_valid = permit.need, 0, True
-    return stays
+    stays_so[0] = stays
+    return True
 
 
 cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
     """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
     cdef bint same = False, stays
-    if permit.n_near > 0 and f.gains.slices.able:
-        return _guard_near(f, permit)
+    if permit.n_near > 0 and f.gains.slices.able and _guard_near(f, permit, &stays):
+        return stays
     stays = _guard_stays(f, permit, &same)
     if same:
         return True

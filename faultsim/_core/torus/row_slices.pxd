@@ -37,9 +37,9 @@ cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *
 # Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not may be found, too.
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil
 # Add the projections of all rooms that meet the box to three families, one an axis, but for shapes of which a smaller
-# one is a room.
-cdef void slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
-                       family_t *three) noexcept nogil
+# one is a room.  False: that takes more than `enough` looks, and some are missing.
+cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
+                       int64_t enough, family_t *three) noexcept nogil
 
 # There are free boxes of (a, b, c): a view knows them now.
 cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:

@@ -239,7 +239,7 @@ cdef void _gain(const row_maps_t *l, view_t *v, int axis, int rows, int columns,
             view_gain(l, v, rows, columns, k)
 
 
-cdef void _project(const slices_t *s, const slice_t *q, const frame_t *f, int base_rows, int rows, int columns,
+cdef void _project(slices_t *s, const slice_t *q, const frame_t *f, int base_rows, int rows, int columns,
                    int depth, family_t *three) noexcept nogil:
     """Add the bases of the rooms of a rectangle that are so deep."""
     cdef int axis_rows = 0 if q.axis else 1, axis_columns = 1 if q.axis == 2 else 2
@@ -247,6 +247,7 @@ cdef void _project(const slices_t *s, const slice_t *q, const frame_t *f, int ba
     cdef const uint8_t *down = s.least[1]
     cdef int i, j, k
     cdef uint64_t row_set = 0, column_set = 0, own_set = 0
+    s.looked += base_rows * f.base_columns
     for i in range(base_rows):
         for j in range(f.base_columns):
             if up[j] == 0 or up[j] + down[j] < depth:
@@ -271,7 +272,7 @@ cdef inline int _last(const slices_t *s, int most, int columns, int need) noexce
 
 cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_t *f, int aim, int need, view_t *v,
                 int64_t enough, family_t *three) noexcept nogil:
-    """GAIN: False: that is too much; else: is there a room?"""
+    """Of ANY_ROOM: is there one?  Of others: False: that is too much."""
     cdef int rows, columns, depth, i, last, most = f.most_rows, now = 0
     cdef long n, first, add
     cdef bint found = False
@@ -324,19 +325,20 @@ cdef bint _walk(slices_t *s, const row_maps_t *l, const slice_t *q, const frame_
                 depth = (need + rows * columns - 1) // (rows * columns)
                 if (rows - 1) * columns * depth < need and rows * (columns - 1) * depth < need:
                     _project(s, q, f, min(f.base_rows, f.rows - rows + 1), rows, columns, depth, three)
+                if s.looked > enough:
+                    return False
         if most == 0:
             break
-    return True if aim == GAIN else found
+    return found if aim == ANY_ROOM else True
 
 
 cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_t *p, int aim, int need, view_t *v,
               int64_t enough, family_t *three) noexcept nogil:
-    """Through all slices of a box."""
+    """Through all slices of a box; what _walk says."""
     cdef const torus_t *t = l.torus
     cdef slice_t q
     cdef frame_t f
     cdef int k, n = slices_of(p), first
-    cdef bint found = False
     q.axis = 2 if n == p.c else (1 if n == p.b else 0)
     q.rows, q.columns = t.x if q.axis else t.y, t.y if q.axis == 2 else t.z
     q.depth = t.z if q.axis == 2 else (t.y if q.axis else t.x)
@@ -352,13 +354,9 @@ cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_
         else:
             _frame(s, l, free, &q, p.y, p.b, p.z, p.c, &f)
         s.looked += t.lines // 4
-        if _walk(s, l, &q, &f, aim, need, v, enough, three):
-            found = True
-            if aim == ANY_ROOM:
-                return True
-        elif aim == GAIN:
-            return False
-    return found
+        if _walk(s, l, &q, &f, aim, need, v, enough, three) == (aim == ANY_ROOM):
+            return aim == ANY_ROOM
+    return aim != ANY_ROOM
 
 
 cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil:
@@ -370,7 +368,7 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
     return _go(s, l, s.free, p, ANY_ROOM, need, NULL, 0, NULL)
 
 
-cdef void slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
-                       family_t *three) noexcept nogil:
+cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
+                       int64_t enough, family_t *three) noexcept nogil:
     row_map_free(l, occ, s.free)
-    _go(s, l, s.free, p, ALL_ROOMS, need, NULL, 0, three)
+    return _go(s, l, s.free, p, ALL_ROOMS, need, NULL, s.looked + enough, three)
