@@ -7,6 +7,7 @@ environment, and then makes one mistake of each kind: each must be told in one l
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -71,8 +72,9 @@ CODE = {
 
 
 def run(command: list[str], folder: Path, text: str | None = None) -> subprocess.CompletedProcess[str]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return subprocess.run(
-        command, cwd=folder, input=text, capture_output=True, text=True, timeout=LONGEST, check=False, env=None
+        command, cwd=folder, input=text, capture_output=True, text=True, timeout=LONGEST, check=False, env=own
     )
 
 
