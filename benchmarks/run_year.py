@@ -7,6 +7,7 @@ a real Blue Gene/L.  The part "where" counts instructions with valgrind.  Logs a
 or of ../shared/data beside the checkout.
 """
 
+import math
 import re
 import shutil
 import subprocess
@@ -49,8 +50,7 @@ def jobs(sizes: str) -> fs.Workload:
 def failures(span: float) -> fs.FailureTrace:
     path = DATA.parent / "failures" / "Best.all-fail.gz"
     trace = fs.read_bluegene_ras(path, level="node", gap=HOUR, downtime=DOWNTIME)
-    per_second = len(trace) / trace.span
-    return trace.stretch(span).rescale(round(per_second * span), repeat=True)
+    return fs.FailureTrace.concat([trace] * math.ceil(span / trace.span)).window(0.0, span)
 
 
 def runs(log: fs.Workload, trace: fs.FailureTrace) -> dict[str, fs.Run]:
@@ -82,7 +82,7 @@ def year(sizes: str) -> tuple[str, str]:
                 "us a job": took / len(log) * 1e6,
                 "utilization": got["utilization"],
                 "mean wait, h": got["mean_wait"] / HOUR,
-                "jobs killed": int(got.get("n_kills", 0)),
+                "kills": int(got["failures_hit"]),
             }
         )
         print(rows[-1], flush=True)
