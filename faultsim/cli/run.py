@@ -22,25 +22,21 @@ examples:
   faultsim run --failures synthetic:count=1000 --predictor interval:0.7,0.7,300 --rescheduling fars:300,sul
 """
 
-import argparse
 import shlex
 from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim.cli import specs
 from faultsim.cli.changes import add_change_arguments, loaded, spanned
-from faultsim.cli.inputs import DEFAULT_NODES, Source, add_log_arguments, open_log
+from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser, duration
+from faultsim.cli.result_output import document, require_pictures, write_result
 from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
-from faultsim.cli.traces import TraceSource
-from faultsim.data.column_files import write_csv
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, parse_machine
-from faultsim.results.provenance import plain
-from faultsim.results.result import Result
 from faultsim.version import __version__
 
 
@@ -120,10 +116,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim run``."""
     _add_arguments(parser)
     args = parser.parse_args(argv)
-    if args.gantt or args.report:
-        from faultsim.plot import require_matplotlib
-
-        require_matplotlib()  # before the run, not after it
+    require_pictures(args)
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
@@ -158,21 +151,18 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         record=bool(args.gantt or args.report or args.record),
         progress=not args.quiet,
     )
-    written = _write(result, args)
-    if args.report:
-        _report(result, args.report, shlex.join(["faultsim", "run", *argv]), source, failures)
-        written.append(args.report)
+    if args.save:
+        result.save(args.save)
+    made_of = [f"log: {source.text}", *([f"failures: {failures.text}"] if failures is not None else [])]
+    write_result(result, args, source=made_of, command=shlex.join(["faultsim", "run", *argv]))
+    written = [path for path in files.values() if path]
     if args.json:
         print_json(
             {
                 "faultsim": __version__,
                 "log": {"source": source.text, "built_in": source.built_in},
                 "failures": failures and {"source": failures.text, "built_in": failures.built_in},
-                "settings": plain(result.settings),
-                "jobs": len(result),
-                "metrics": dict(result.metrics),
-                "ledger": dict(result.ledger),
-                "warnings": list(result.warnings),
+                **document(result),
                 "files": written,
             }
         )
@@ -184,26 +174,3 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         for path in written:
             print(f"written  {path}")
     return 0
-
-
-def _report(result: Result, path: str, command: str, log: Source, failures: TraceSource | None) -> None:
-    from faultsim.report import report_run
-
-    source = [f"log: {log.text}", *([f"failures: {failures.text}"] if failures is not None else [])]
-    report_run(result, command=command, source=source).write(path)
-
-
-def _write(result: Result, args: argparse.Namespace) -> list[str]:
-    written = []
-    if args.save:
-        result.save(args.save)
-        written.append(args.save)
-    if args.csv:
-        write_csv(args.csv, result.jobs)
-        written.append(args.csv)
-    if args.gantt:
-        from faultsim.plot import plot_gantt, save
-
-        save(plot_gantt(result), args.gantt)
-        written.append(args.gantt)
-    return written

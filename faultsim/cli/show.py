@@ -8,21 +8,18 @@ faultsim show FILE                         as the summary of 'faultsim log', 'fa
 Options for other files than results are those of the command that is named here.
 """
 
-import argparse
 from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim.cli import failures, log, status, workflow
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser
+from faultsim.cli.result_output import document, require_pictures, write_result
 from faultsim.cli.targets import add_quiet, check_targets
-from faultsim.data.column_files import write_csv
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 from faultsim.readers.table import what_is
-from faultsim.results.provenance import plain
-from faultsim.results.result import Result
 
 _ZIP, _SQLITE, _PARQUET = b"PK\x03\x04", b"SQLite format 3\0", b"PAR1"
 
@@ -65,38 +62,12 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     files = {f"--{name}": getattr(args, name) for name in ("csv", "gantt", "report")}
     silent = check_targets(files, json=args.json) or args.quiet
-    if args.gantt or args.report:
-        from faultsim.plot import require_matplotlib
-
-        require_matplotlib()
+    require_pictures(args)
     result = fs.load_result(args.file)
-    _write(result, args)
+    write_result(result, args, source=[f"saved result: {args.file}"])
     written = [path for path in files.values() if path]
     if args.json:
-        print_json(
-            {
-                "file": args.file,
-                "settings": plain(result.settings),
-                "jobs": len(result),
-                "metrics": dict(result.metrics),
-                "ledger": dict(result.ledger),
-                "warnings": list(result.warnings),
-                "files": written,
-            }
-        )
+        print_json({"file": args.file, **document(result), "files": written})
     elif not silent:
         print("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)]))
     return 0
-
-
-def _write(result: Result, args: argparse.Namespace) -> None:
-    if args.csv:
-        write_csv(args.csv, result.jobs)
-    if args.gantt:
-        from faultsim.plot import plot_gantt, save
-
-        save(plot_gantt(result), args.gantt)
-    if args.report:
-        from faultsim.report import report_run
-
-        report_run(result, source=[f"saved result: {args.file}"]).write(args.report)
