@@ -12,6 +12,7 @@ from faultsim.policies.key import *
 from faultsim.policies.migration import *
 from faultsim.policies.orders import *
 from faultsim.policies.placement import *
+from faultsim.policies.predictions import *
 from faultsim.policies.predictors import *
 from faultsim.policies.queueing import *
 from faultsim.policies.recovery import *

@@ -47,16 +47,8 @@ from faultsim.policies.placement import (
     SafestFirst,
     TieBreaking,
 )
-from faultsim.policies.predictors import (
-    Accuracy,
-    Blind,
-    Buckets,
-    Confidence,
-    IntervalPredictor,
-    Perfect,
-    PredictionTrace,
-    Predictor,
-)
+from faultsim.policies.predictions import IntervalPredictor, PredictionTrace
+from faultsim.policies.predictors import Accuracy, Blind, Buckets, Confidence, Perfect, Predictor
 from faultsim.policies.queueing import Backfill, ConservativeBackfill, EasyBackfill, External, Fcfs, Scheduler
 from faultsim.policies.recovery import Hold, Recovery, Requeue
 from faultsim.policies.rescheduling import (
