@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,6 +218,46 @@ class ColumnTable(Tabular, Mapping[str, NDArray[Any]]):
     def items(self) -> ItemsView[str, NDArray[Any]]:
         """Names and columns."""
         return _Items(self)
+
+
+class TablesOfAResult:
+    """`to_pandas`, `to_arrow` and the Arrow interface of a result, whose attributes `TABLES` are tables."""
+
+    __slots__ = ()
+
+    TABLES: ClassVar[tuple[str, ...]]  # the jobs first
+
+    def to_pandas(self, table: str = "jobs") -> pandas.DataFrame:
+        """One of the tables of the result (``"jobs"``, ``"events"`` and so on) as a pandas frame.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return self._table(table).to_pandas()
+
+    def to_arrow(self, table: str = "jobs") -> pyarrow.Table:
+        """The same as a pyarrow Table.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        return self._table(table).to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
+        return self._table("jobs").__arrow_c_stream__(requested_schema)
+
+    def _table(self, table: str) -> ColumnTable:
+        chosen: ColumnTable = getattr(self, checks.choice("table", table, self.TABLES))
+        return chosen
 
 
 class Columns(ColumnTable):

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, ClassVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from faultsim.data.event_kinds import JobState
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.notebook import table_html
-from faultsim.data.tabular import Columns, ColumnTable
+from faultsim.data.tabular import Columns, ColumnTable, TablesOfAResult
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
@@ -29,10 +29,6 @@ from faultsim.results.metrics import METRICS, Metric
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
 
-if TYPE_CHECKING:
-    import pandas
-    import pyarrow
-
 #: What the engines count.
 COUNTERS = (
     "migrations_attempted",
@@ -44,7 +40,6 @@ COUNTERS = (
     "passes",
 )
 _FROM_LOG = ("id", "submit", "size")
-_TABLES = ("jobs", "events", "allocations")
 
 
 class JobColumns(ColumnTable):
@@ -164,7 +159,7 @@ class Metrics(Mapping[str, float]):
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
 
 
-class Result:
+class Result(TablesOfAResult):
     """The outcome of a run: jobs, metrics, capacity ledger, events and allocations if recorded, provenance.
 
     `simulate` returns one; `load_result` reads a saved one. It is immutable.
@@ -177,6 +172,8 @@ class Result:
     >>> result.jobs["start"], result.metrics["makespan"], result.ledger["useful"]
     (array([ 0., 10.]), 15.0, 30.0)
     """
+
+    TABLES: ClassVar = ("jobs", "events", "allocations")
 
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
         self._output = _with_held(output)
@@ -387,38 +384,6 @@ class Result:
         return len(self._record.columns["submit"])
 
     # -- out
-
-    def _table(self, table: str) -> ColumnTable:
-        chosen: ColumnTable = getattr(self, checks.choice("table", table, _TABLES))
-        return chosen
-
-    def to_pandas(self, table: str = "jobs") -> "pandas.DataFrame":
-        """One of the tables ``"jobs"``, ``"events"`` and ``"allocations"`` as a pandas frame.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return self._table(table).to_pandas()
-
-    def to_arrow(self, table: str = "jobs") -> "pyarrow.Table":
-        """The same as a pyarrow Table.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        MissingExtraError
-            If pyarrow is not installed.
-        """
-        return self._table(table).to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
-        return self.jobs.__arrow_c_stream__(requested_schema)
 
     def write_swf(self, path: str | os.PathLike[str]) -> None:
         """Write the schedule as an SWF file, with waits, allocated and requested processors.

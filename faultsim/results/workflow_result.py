@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
 from faultsim.data.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
-from faultsim.data.tabular import Columns
+from faultsim.data.tabular import Columns, TablesOfAResult
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
@@ -20,15 +19,10 @@ from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.version import __version__
 
-if TYPE_CHECKING:
-    import pandas
-    import pyarrow
-
-_TABLES = {"jobs": WORKFLOW_RESULTS, "decisions": DECISIONS, "events": WORKFLOW_EVENTS}
 _COUNTS = ("per_pass", "per_node")
 
 
-class WorkflowResult:
+class WorkflowResult(TablesOfAResult):
     """The outcome of a workflow run: makespans, loss, reschedulings, accuracies, decisions, jobs; events if recorded.
 
     `simulate_workflows` returns one. It is immutable.
@@ -42,6 +36,7 @@ class WorkflowResult:
     (4.0, array([1, 1], dtype=int32))
     """
 
+    TABLES: ClassVar = ("jobs", "decisions", "events")
     __slots__ = ("_arrivals", "_matched", "_output", "_resources", "_settings", "_tables", "_trace", "_workflows")
 
     def __init__(
@@ -225,38 +220,6 @@ class WorkflowResult:
         return len(self._workflows)
 
     # -- out
-
-    def to_pandas(self, table: str = "jobs") -> "pandas.DataFrame":
-        """One of the tables ``"jobs"``, ``"decisions"`` and ``"events"`` as a pandas frame.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        MissingExtraError
-            If pandas is not installed.
-        """
-        return self._table(table).to_pandas()
-
-    def to_arrow(self, table: str = "jobs") -> "pyarrow.Table":
-        """The same as a pyarrow Table.
-
-        Raises
-        ------
-        OptionError
-            For another table, or one that the run did not record.
-        MissingExtraError
-            If pyarrow is not installed.
-        """
-        return self._table(table).to_arrow()
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The jobs by the Arrow PyCapsule interface, which pandas, polars and DuckDB read (needs pyarrow)."""
-        return self.jobs.__arrow_c_stream__(requested_schema)
-
-    def _table(self, table: str) -> Columns:
-        chosen: Columns = getattr(self, checks.choice("table", table, _TABLES))
-        return chosen
 
     def _header(self) -> str:
         s = self._settings

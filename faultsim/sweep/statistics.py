@@ -5,7 +5,7 @@ by replicate: common variation cancels out. Rows that are the same run count onc
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.notebook import table_html
-from faultsim.data.tabular import ColumnTable
+from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wilcoxon_p
@@ -33,7 +33,7 @@ class Rows(Protocol):
     def n_rows(self) -> int: ...
 
 
-class Statistics(ColumnTable):
+class Statistics(Columns):
     """Columns by name, one row per cell (or pair of cells), with notes for the reader.
 
     Attributes
@@ -47,18 +47,8 @@ class Statistics(ColumnTable):
     def __init__(
         self, columns: Mapping[str, NDArray[Any]], axes: Sequence[str], notes: Sequence[str], what: str
     ) -> None:
-        self._columns = dict(columns)
+        super().__init__(columns, what)
         self.axes, self.notes, self.what = tuple(axes), tuple(notes), what
-
-    def column(self, name: str) -> NDArray[Any]:
-        """The column of this name."""
-        if name not in self._columns:
-            hint = checks.did_you_mean(name, self._columns)
-            raise KeyError(f"no column {name!r}{hint}; columns: {', '.join(self._columns)}")
-        return self._columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
 
     def __repr__(self) -> str:
         n = len(next(iter(self._columns.values())))
