@@ -23,6 +23,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
+    "sphinx_design",
 ]
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
@@ -36,12 +37,13 @@ python_use_unqualified_type_names = True
 html_theme = "pydata_sphinx_theme"
 html_title = f"faultsim {release}"
 html_theme_options = {
+    "header_links_before_dropdown": 5,
     "show_prev_next": False,
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"install": [], "tutorial": []}
+html_sidebars = {name: [] for name in ("install", "tutorial", "units", "questions", "citing", "changes")}
 
 generate.write(HERE / "reference" / "generated", HERE / "reproductions")
 
@@ -53,5 +55,13 @@ def link_citations(app, what, name, obj, options, lines):
         lines[i] = re.sub(r"(?<!\w)\[([a-z]+\d{4})\]", r":ref:`\g<0> <\1>`", line)
 
 
+def leave_out(app, what, name, obj, skip, options):
+    """Leave out what only engines and tables call, and what classes inherit from others' packages."""
+    where = getattr(getattr(obj, "fget", obj), "__module__", None) or project
+    ours = where.partition(".")[0] in (project, "sphinx")  # Sphinx stands in for attributes without a value
+    return name in generate.INTERNAL or not ours or None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", link_citations)

@@ -14,9 +14,25 @@ from pathlib import Path
 from types import ModuleType
 
 import faultsim
+from faultsim.policies.base import Policy
 
 # Public modules that `import faultsim` leaves to those who want them.
 OPTIONAL = ("faultsim.plot", "faultsim.report", "faultsim.rl")
+
+# Methods and attributes of public classes by which policies, tables and engines talk to each other.
+INTERNAL = frozenset({
+    "CALLED", "NOUN", "OWN", "address", "arrays", "asks", "check_against", "check_columns", "check_machine",
+    "dated", "expected_runtimes", "fitting_log", "from_parts", "has_python", "inputs", "is_asked", "is_slow",
+    "is_written", "lower", "needs_failures", "options", "planned", "plans", "plans_ahead", "predictions",
+    "refused", "requests", "says_where", "title", "user_data",
+})  # fmt: skip
+
+# Headings of the kinds of policies, where the kind's own name is none.
+KINDS = {
+    "scheduler": "Schedulers", "order": "Queue orders", "placement": "Placements", "predictor": "Predictors",
+    "checkpointing": "Checkpoints", "victims": "Victims of PredictedWindows", "strategy": "Strategies of Fars",
+    "spares": "Spare nodes of Fars", "workflow_scheduler": "Schedulers of workflows", "outputs": "Outputs of workflows",
+}  # fmt: skip
 
 
 def groups() -> dict[str, list[str]]:
@@ -38,7 +54,28 @@ def groups() -> dict[str, list[str]]:
     rest = [name for name in faultsim.__all__ if name not in grouped and not name.startswith("__")]
     if rest:
         found["Other"] = [*found.get("Other", []), *rest]
-    return {heading: names for heading, names in found.items() if names}
+    return {part: names for heading, names in found.items() for part, names in _parts(heading, names) if names}
+
+
+def _parts(heading: str, names: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """A large group in parts: policies by their kinds, after what is no policy; inputs by what they read."""
+    if heading == "Inputs":
+        readers = [name for name in names if name.startswith("read_")] + ["READERS"]
+        return [(heading, [name for name in names if name not in readers]), ("Readers", readers)]
+    kind_of = {row.cls.__name__: row.kind for row in faultsim.POLICIES}
+    policies: dict[str, list[str]] = {}
+    rest = []
+    for name in names:
+        value = getattr(faultsim, name)
+        if name in kind_of:
+            policies.setdefault(kind_of[name], []).append(name)
+        elif inspect.isclass(value) and issubclass(value, Policy) and value.kind:
+            policies.setdefault(value.kind, []).insert(0, name)  # the base of a kind
+        else:
+            rest.append(name)
+    parts = [(heading if not policies else "Machines", rest)]
+    kinds = dict.fromkeys(row.kind for row in faultsim.POLICIES)
+    return parts + [(KINDS.get(kind, kind.capitalize()), policies.get(kind, [])) for kind in kinds]
 
 
 def documented(module: ModuleType, names: Iterable[str]) -> list[str]:
