@@ -24,8 +24,9 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "gallery", "auto_gallery/*.ipynb", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -33,6 +34,22 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters say it
 numpydoc_show_class_members = False
 python_use_unqualified_type_names = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": r"\.py$",
+    "image_scrapers": ("gallery_pictures.scrape",),
+    "capture_repr": ("_repr_html_",),
+    "within_subsection_order": "ExampleTitleSortKey",
+    "reset_modules": (),
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "min_reported_time": 60,
+    "show_memory": False,
+    "write_computation_times": False,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"faultsim {release}"
