@@ -3,8 +3,23 @@
 matplotlib (``pip install "faultsim[plot]"``) is imported when a report is made.
 """
 
-from faultsim.report.page import Code, Page, Picture, Section, Table, Text
+from faultsim.report.numbers import Amount, Term
+from faultsim.report.page import Code, Page, Picture, Section, Stack, Text, Warnings
 from faultsim.report.run import report_run
 from faultsim.report.sweep import report_sweep
+from faultsim.report.table import Table
 
-__all__ = ["Code", "Page", "Picture", "Section", "Table", "Text", "report_run", "report_sweep"]
+__all__ = [
+    "Amount",
+    "Code",
+    "Page",
+    "Picture",
+    "Section",
+    "Stack",
+    "Table",
+    "Term",
+    "Text",
+    "Warnings",
+    "report_run",
+    "report_sweep",
+]

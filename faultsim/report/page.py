@@ -5,7 +5,6 @@ All text is escaped; a content security policy lets only the page's own script r
 
 import base64
 import hashlib
-import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,16 +14,11 @@ from importlib.resources import files
 from typing import Protocol
 
 from faultsim.data.text_files import write_text
-from faultsim.errors import OptionError
 from faultsim.version import __version__
-
-#: Letters from which a cell needs some width.
-_LONG = 40
-Cell = str | float | int | None
 
 
 class Part(Protocol):
-    """What a section holds."""
+    """What a section holds; with an attribute `broad` that is true, it takes both columns of a wide page."""
 
     def html(self) -> str:
         """As HTML."""
@@ -44,6 +38,7 @@ class Text:
     paragraphs: Sequence[str]
     bullets: bool = False
     note: bool = False
+    broad: bool = True
 
     def html(self) -> str:
         """As HTML."""
@@ -72,104 +67,22 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table that is sorted by clicking its headers.
-
-    Parameters
-    ----------
-    head : sequence of str
-        Names of the columns, with units.
-    rows : sequence of sequence of str, float, int or None
-        The cells.  A column whose cells are all numbers (or None) sorts as such and stands right.
-    title : str
-        Its caption.
-    kinds : int, optional
-        Number of a column whose words are the cells' classes, for their colours ("holds", "partly", ...).
-
-    Examples
-    --------
-    >>> from faultsim.report import Table
-    >>> "data-value" in Table(["wait (s)"], [[1234.5], [None]]).html()
-    True
-    """
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
-    title: str = ""
-    kinds: int | None = None
-
-    def __post_init__(self) -> None:
-        for number, row in enumerate(self.rows):
-            if len(row) != len(self.head):
-                raise OptionError(f"table {self.title!r}: row {number} has {len(row)} cells, its head {len(self.head)}")
-
-    def html(self) -> str:
-        """As HTML."""
-        columns = range(len(self.head))
-        numeric = [all(not isinstance(row[i], str) for row in self.rows) and bool(self.rows) for i in columns]
-        lines = ['<div class="scroll" tabindex="0"><table class="sortable">']
-        if self.title:
-            lines.append(f"<caption>{escape(self.title)}</caption>")
-        heads = (
-            f'<th scope="col" aria-sort="none"{_number(numeric[i])}><button type="button">{escape(name)}</button></th>'
-            for i, name in enumerate(self.head)
-        )
-        lines.append("<thead><tr>" + "".join(heads) + "</tr></thead><tbody>")
-        for row in self.rows:
-            lines.append("<tr>" + "".join(self._cell(i, row[i], numeric[i]) for i in columns) + "</tr>")
-        lines.append("</tbody></table></div>")
-        return "\n".join(lines)
-
-    def _cell(self, column: int, value: Cell, numeric: bool) -> str:
-        if numeric:
-            known = value is not None and not math.isnan(float(value))
-            key = repr(float(value)) if known and value is not None else ""
-            key = key.replace("inf", "Infinity")
-            return f'<td class="number" data-value="{key}">{escape(shown(value))}</td>'
-        text = shown(value)
-        kind = text.replace(" ", "-") if column == self.kinds else "words" if len(text) > _LONG else ""
-        return f'<td class="{escape(kind)}">{escape(text)}</td>' if kind else f"<td>{escape(text)}</td>"
-
-
-def _number(numeric: bool) -> str:
-    return ' class="number"' if numeric else ""
-
-
-def shown(value: Cell) -> str:
-    """A cell as text: five significant digits, with thousands separators.
-
-    Examples
-    --------
-    >>> shown(1234567.8), shown(0.123456), shown(3), shown(None), shown(float("nan"))
-    ('1,234,568', '0.12346', '3', '', 'n/a')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return f"{value:,}"
-    if math.isnan(value):
-        return "n/a"
-    if abs(value) >= 10_000 and math.isfinite(value):
-        return f"{value:,.0f}"
-    return f"{value:,.5g}"
-
-
-@dataclass(frozen=True)
 class Picture:
     """A figure: inline SVG (from `faultsim.report.svg`) or the bytes of a PNG, with a text alternative.
+
+    On a dark page the brightness of a PNG is turned around; one with `broad` takes both columns of a wide page.
 
     Examples
     --------
     >>> from faultsim.report import Picture
     >>> Picture("<svg></svg>", alt="A curve that rises", caption="Waits").html()
-    '<figure><svg></svg><figcaption>Waits</figcaption></figure>'
+    '<figure><div class="picture"><svg></svg></div><figcaption>Waits</figcaption></figure>'
     """
 
     content: str | bytes
     alt: str
     caption: str = ""
+    broad: bool = False
 
     def html(self) -> str:
         """As HTML."""
@@ -179,7 +92,45 @@ class Picture:
         else:
             inside = self.content
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
-        return f"<figure>{inside}{caption}</figure>"
+        return f'<figure><div class="picture">{inside}</div>{caption}</figure>'
+
+
+@dataclass(frozen=True)
+class Warnings:
+    """What a reader should know before the numbers are believed, where nobody overlooks it.
+
+    Examples
+    --------
+    >>> from faultsim.report import Warnings
+    >>> "<li>1 &lt; 2</li>" in Warnings(["1 < 2"]).html()
+    True
+    """
+
+    texts: Sequence[str]
+    broad: bool = True
+
+    def html(self) -> str:
+        """As HTML."""
+        items = "".join(f"<li>{escape(text)}</li>" for text in self.texts)
+        return f'<aside class="warnings"><p>Before you believe the numbers</p><ul>{items}</ul></aside>'
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Parts one below the other in one column of a wide page.
+
+    Examples
+    --------
+    >>> from faultsim.report import Stack, Text
+    >>> Stack([Text(["a"]), Text(["b"])]).html().count("<p>")
+    2
+    """
+
+    parts: Sequence[Part]
+
+    def html(self) -> str:
+        """As HTML."""
+        return '<div class="stack">' + "\n".join(part.html() for part in self.parts) + "</div>"
 
 
 @dataclass(frozen=True)
@@ -197,6 +148,20 @@ class Section:
     parts: Sequence[Part]
     level: int = 2
 
+    def html(self, name: str) -> str:
+        """As HTML; `name` is the id of its heading."""
+        lines = [
+            f'<section aria-labelledby="{name}">',
+            f'<h{self.level} id="{name}">{escape(self.title)}</h{self.level}>',
+        ]
+        if self.parts:
+            lines.append('<div class="parts">')
+            for part in self.parts:
+                broad = " broad" if getattr(part, "broad", False) else ""
+                lines += [f'<div class="part{broad}">', part.html(), "</div>"]
+            lines.append("</div>")
+        return "\n".join([*lines, "</section>"])
+
 
 @dataclass(frozen=True)
 class Page:
@@ -212,6 +177,10 @@ class Page:
         Lines below the heading.
     command : str
         The command that made it.
+    footer : str
+        The last line.
+    warnings : sequence of str
+        What should be known before the numbers are believed.
 
     Examples
     --------
@@ -226,12 +195,14 @@ class Page:
     about: Sequence[str] = ()
     command: str = ""
     footer: str = field(default=f"Written by faultsim {__version__}; opens without a network.")
+    warnings: Sequence[str] = ()
 
     def html(self) -> str:
         """The file's text."""
         style, script = asset("style.css"), asset("script.js")
+        style = "\n" + style
         policy = (
-            f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src '{_digest(script)}'; "
+            f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "base-uri 'none'; form-action 'none'"
         )
         lines = [
@@ -240,11 +211,12 @@ class Page:
             "<head>",
             '<meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="color-scheme" content="light dark">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta name="generator" content="faultsim {escape(__version__)}">',
             '<link rel="icon" href="data:,">',  # no browser asks for one then
             f"<title>{escape(self.title)}</title>",
-            f"<style>\n{style}</style>",
+            f"<style>{style}</style>",
             "</head>",
             "<body>",
             "<header>",
@@ -253,10 +225,10 @@ class Page:
         ]
         if self.command:
             lines += ["<p>Made by</p>", Code(self.command).html()]
+        if self.warnings:
+            lines.append(Warnings(self.warnings).html())
         lines += ["</header>", *self._contents(), "<main>"]
-        for number, section in enumerate(self.sections):
-            lines.append(f'<h{section.level} id="s{number}">{escape(section.title)}</h{section.level}>')
-            lines += [part.html() for part in section.parts]
+        lines += [section.html(f"s{number}") for number, section in enumerate(self.sections)]
         lines += ["</main>", f"<footer>{escape(self.footer)}</footer>", f"<script>{script}</script>", "</body></html>"]
         return "\n".join(lines) + "\n"
 

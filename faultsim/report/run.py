@@ -1,6 +1,5 @@
 """The report of a run, optionally compared with others: metrics, figures, the ledger, its jobs, its provenance."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +16,13 @@ from faultsim.plot import (
     require_matplotlib,
 )
 from faultsim.plot.occupancy import busiest
-from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
+from faultsim.report.metric_tables import Results, baseline_of, explained, metric_tables
+from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
+from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
 from faultsim.report.replay import MOST_NODES, MOST_STAYS, Replay
 from faultsim.report.svg import inline_svg
+from faultsim.report.table import Cell, Table
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.metrics import METRICS
 from faultsim.results.part import require_over
 from faultsim.results.provenance import plain
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from faultsim.results.result import Result
 
 JOBS_SHOWN = 100
-Results = Mapping[str, "Result"]
 Pictures = Callable[..., Picture]
 
 
@@ -91,23 +91,25 @@ def report_run(
     runs: dict[str, Result] = {name: result, **(against or {})}
     from_where = list(source) or _sources(result)
     draw = pictures()
+    first, spread = metric_tables(runs)
     sections = [
-        Section("Metrics", [_metrics(runs), *_warnings(runs)]),
+        Section("Metrics", [first, Stack([*_differing(runs), spread])]),
+        Section("Capacity", list(_capacity(runs, draw))),
         Section("Over time", list(_timelines(runs, draw))),
         Section("Who ran where", list(_places(result, draw))),
-        Section("Capacity", list(_capacity(runs, draw))),
         Section("Jobs", [_by_size(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),
     ]
-    return Page(title or repr(result)[len("<Result: ") : -1], sections, about=from_where, command=command)
+    heading = title or repr(result)[len("<Result: ") : -1]
+    return Page(heading, sections, about=from_where, command=command, warnings=_warnings(runs))
 
 
 def pictures() -> Pictures:
     """Makes pictures whose ids differ."""
     count = iter(range(10_000))
 
-    def draw(figure: Any, alt: str, caption: str = "") -> Picture:
-        return Picture(inline_svg(figure, f"f{next(count)}", alt), alt, caption)
+    def draw(figure: Any, alt: str, caption: str = "", *, broad: bool = False) -> Picture:
+        return Picture(inline_svg(figure, f"f{next(count)}", alt), alt, caption, broad)
 
     return draw
 
@@ -120,23 +122,8 @@ def _sources(result: "Result") -> list[str]:
     return lines
 
 
-def _metrics(runs: Results) -> Table:
-    rows: list[list[Cell]] = []
-    for row in METRICS.values():
-        values = [run.metrics[row.name] for run in runs.values()]
-        if row.quiet and not any(value and not math.isnan(value) for value in values):
-            continue
-        if row.unit == "fraction":
-            values = [100.0 * value for value in values]
-        shown = [value if isinstance(value, int) else float(value) for value in values]
-        rows.append([row.name.replace("_", " "), *shown, "%" if row.unit == "fraction" else row.unit, row.formula])
-    heads = ["value"] if len(runs) == 1 else list(runs)
-    return Table(["metric", *heads, "unit", "formula"], rows)
-
-
-def _warnings(runs: Results) -> list[Part]:
-    said = [(f"{label}: " if len(runs) > 1 else "") + text for label, run in runs.items() for text in run.warnings]
-    return [Text(said, bullets=True, note=True)] if said else []
+def _warnings(runs: Results) -> list[str]:
+    return [(f"{label}: " if len(runs) > 1 else "") + text for label, run in runs.items() for text in run.warnings]
 
 
 def _can_draw(result: "Result") -> bool:
@@ -163,7 +150,9 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
         return
     failing = ": crosses are failures, red if they killed a job" if result.failures is not None else ""
     jobs = f"{len(result):,} jobs"
-    yield draw(plot_gantt(result), f"Which node which of {jobs} held, over time", f"Nodes over time{failing}")
+    yield draw(
+        plot_gantt(result), f"Which node which of {jobs} held, over time", f"Nodes over time{failing}", broad=True
+    )
     if "x" not in result.allocations:
         return
     ax = plot_occupancy(result, busiest(result))
@@ -178,22 +167,30 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
 
 def _capacity(runs: Results, draw: Pictures) -> Iterator[Part]:
     names = {"" if len(runs) == 1 else label: run for label, run in runs.items()}
-    alt = "Where the capacity went; the table has the numbers"
-    yield draw(plot_ledger(names), alt, "Every node-second")
+    shares = draw(plot_ledger(names), "Where the capacity went; the table has the numbers", "Every node-second")
+    baseline = baseline_of(runs)
+    if baseline is None:
+        yield from (shares, _ledger(runs))
+        return
+    yield Stack([shares, _ledger(runs)])
+    alt = f"Kiviat graph of {', '.join(runs)}; smaller is better"
+    yield draw(plot_kiviat(runs, baseline=baseline), alt, f"Kiviat graph, smaller is better; gains are over {baseline}")
+
+
+def _ledger(runs: Results) -> Table:
     rows: list[list[Cell]] = []
+    totals = [sum(run.ledger.values()) for run in runs.values()]
+    unit, factor = suited("node-s", totals)
     for account in LEDGER_ACCOUNTS:
         amounts = [float(run.ledger[account]) for run in runs.values()]
-        totals = [sum(run.ledger.values()) for run in runs.values()]
         if any(amounts):
-            shares = [100 * part / whole if whole else 0.0 for part, whole in zip(amounts, totals, strict=True)]
-            cells = [cell for pair in zip(shares, amounts, strict=True) for cell in pair]
-            rows.append([account.replace("_", " "), *cells])
+            cells: list[Cell] = [account.replace("_", " ")]
+            for part, whole in zip(amounts, totals, strict=True):
+                cells.append(100 * part / whole if whole else 0.0)
+                cells.append(Amount(part, three_digits(part * factor), exact(part, "node-s")))
+            rows.append(cells)
     of = [f", {label}" if len(runs) > 1 else "" for label in runs]
-    yield Table(["account", *(head + end for end in of for head in ("share (%)", "node-seconds"))], rows)
-    if len(runs) > 1:
-        baseline = list(runs)[1]
-        figure = plot_kiviat(runs, baseline=baseline)
-        yield draw(figure, f"Kiviat graph of {', '.join(runs)}; smaller is better", f"Gains are over {baseline}")
+    return Table(["account", *(head + end for end in of for head in ("share (%)", unit))], rows, "Capacity ledger")
 
 
 def _by_size(result: "Result") -> Table:
@@ -201,22 +198,33 @@ def _by_size(result: "Result") -> Table:
     jobs = result.jobs
     kind = np.ceil(np.log2(np.maximum(jobs["size"], 1))).astype(int)
     work = jobs["size"] * jobs["runtime"]
+    classes = [kind == power for power in np.unique(kind).tolist()]
+    means = [float(jobs["wait"][chosen].mean()) for chosen in classes]
+    late = [float(np.percentile(jobs["wait"][chosen], 95)) for chosen in classes]
+    unit, factor = suited("s", means + late)
     rows: list[list[Cell]] = []
-    for power in np.unique(kind).tolist():
-        rows_of = kind == power
+    for chosen, mean, p95 in zip(classes, means, late, strict=True):
+        power = int(kind[chosen][0])
         low, high = (2 ** (power - 1) + 1 if power else 1), 2**power
         rows.append(
             [
-                f"{low}-{high}" if low < high else f"{high}",
-                int(rows_of.sum()),
-                100.0 * float(work[rows_of].sum() / work.sum()) if work.sum() else 0.0,
-                float(jobs["wait"][rows_of].mean()),
-                float(np.percentile(jobs["wait"][rows_of], 95)),
-                float(jobs["bounded_slowdown"][rows_of].mean()),
-                int(jobs["restarts"][rows_of].sum()),
+                Amount(high, f"{low}-{high}" if low < high else f"{high}"),
+                int(chosen.sum()),
+                100.0 * float(work[chosen].sum() / work.sum()) if work.sum() else 0.0,
+                *(Amount(value, three_digits(value * factor), exact(value, "s")) for value in (mean, p95)),
+                float(jobs["bounded_slowdown"][chosen].mean()),
+                int(jobs["restarts"][chosen].sum()),
             ]
         )
-    head = ["nodes", "jobs", "work (%)", "mean wait (s)", "95 % wait (s)", "mean bounded slowdown", "kills"]
+    head = [
+        "nodes",
+        "jobs",
+        "work (%)",
+        explained("mean_wait", f"mean wait ({unit})"),
+        explained("p95_wait", f"95 % wait ({unit})"),
+        explained("mean_bounded_slowdown"),
+        Term("kills", "how often failures stopped jobs of this size"),
+    ]
     return Table(head, rows, title="By size")
 
 
@@ -225,10 +233,26 @@ def _slowest(result: "Result") -> Table:
     order = np.argsort(-jobs["bounded_slowdown"], kind="stable")[:JOBS_SHOWN]
     names = ["id", "size", "submit", "start", "finish", "runtime", "wait", "bounded_slowdown"]
     names += [name for name in ("restarts", "lost_work", "moves") if jobs[name].any()]
-    columns = [jobs[name][order].tolist() for name in names]
+    columns: list[list[Cell]] = [jobs[name][order].tolist() for name in names]
+    for number, name in enumerate(names):
+        if name in ("submit", "start", "finish"):  # instants: three digits would not tell them apart
+            columns[number] = [Amount(value, _instant(value)) for value in jobs[name][order].tolist()]
+    units = {
+        "submit": " (s)",
+        "start": " (s)",
+        "finish": " (s)",
+        "runtime": " (s)",
+        "wait": " (s)",
+        "lost_work": " (node-s)",
+    }
     every = len(result) <= JOBS_SHOWN
     title = "All jobs" if every else f"The {JOBS_SHOWN} of {len(result):,} jobs with the largest bounded slowdown"
-    return Table([name.replace("_", " ") for name in names], list(zip(*columns, strict=True)), title=title)
+    heads = [name.replace("_", " ") + units.get(name, "") for name in names]
+    return Table(heads, list(zip(*columns, strict=True)), title=title)
+
+
+def _instant(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
 
 
 def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
@@ -240,18 +264,26 @@ def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _settings(runs: Results) -> Table:
-    flat = {label: dict(_flat(plain(run.settings))) for label, run in runs.items()}
-    names = list(dict.fromkeys(name for settings in flat.values() for name in settings))
-    rows: list[list[Cell]] = [[name, *(settings.get(name, "") for settings in flat.values())] for name in names]
-    return Table(["setting", *(["value"] if len(runs) == 1 else runs)], rows, title="Settings")
+    return _side_by_side(runs, "setting", [dict(_flat(plain(run.settings))) for run in runs.values()], "Settings")
+
+
+def _differing(runs: Results) -> list[Table]:
+    """The settings in which the runs differ, if there are several."""
+    if len(runs) == 1:
+        return []
+    whole = _settings(runs)
+    rows = [row for row in whole.rows if len(set(row[1:])) > 1]
+    return [Table(whole.head, rows, "What differs in the settings")] if rows else []
+
+
+def _side_by_side(runs: Results, what: str, flat: Sequence[Mapping[str, str]], title: str) -> Table:
+    names = list(dict.fromkeys(name for said in flat for name in said))
+    rows: list[list[Cell]] = [[name, *(said.get(name, "") for said in flat)] for name in names]
+    return Table([what, *(["value"] if len(runs) == 1 else runs)], rows, title=title)
 
 
 def _provenance(runs: Results) -> Table:
     """Versions and inputs, without dates and timings."""
-    flat = {}
-    for label, run in runs.items():
-        said = {key: value for key, value in run.provenance.items() if key not in ("settings", "started", "elapsed")}
-        flat[label] = dict(_flat(said))
-    names = list(dict.fromkeys(name for said in flat.values() for name in said))
-    rows: list[list[Cell]] = [[name, *(said.get(name, "") for said in flat.values())] for name in names]
-    return Table(["what", *(["value"] if len(runs) == 1 else runs)], rows, title="Versions and inputs")
+    left = ("settings", "started", "elapsed")
+    said = [{key: value for key, value in run.provenance.items() if key not in left} for run in runs.values()]
+    return _side_by_side(runs, "what", [dict(_flat(one)) for one in said], "Versions and inputs")

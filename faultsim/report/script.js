@@ -23,6 +23,32 @@ for (const table of document.querySelectorAll("table.sortable")) {
   }));
 }
 
+// Explanations: those that a mouse gets as titles, for the keyboard and for fingers.
+const tip = document.createElement("div");
+tip.className = "tip";
+tip.id = "tip";
+tip.setAttribute("role", "tooltip");
+tip.hidden = true;
+document.body.append(tip);
+
+function tell(words, x, y) {
+  tip.textContent = words;
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect(), edge = 6, width = document.documentElement.clientWidth;
+  tip.style.left = Math.max(edge, Math.min(x + 12, width - box.width - edge)) + "px";
+  tip.style.top = (y + 16 + box.height < innerHeight ? y + 16 : Math.max(edge, y - box.height - 12)) + "px";
+}
+
+document.addEventListener("focusin", (event) => {
+  const asked = event.target.closest?.("[title]");
+  if (!asked) return;
+  const box = asked.getBoundingClientRect();
+  tell(asked.title, box.left - 12, box.bottom - 12);
+});
+document.addEventListener("focusout", () => { tip.hidden = true; });
+document.addEventListener("scroll", () => { tip.hidden = true; }, true);
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
+
 // Replays: the nodes of a torus as cubes, from compressed columns that the page holds.
 async function columns(base64) {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -57,6 +83,7 @@ function replay(box, about, buffer) {
     [[-1, 1, -1], [1, 1, -1], [1, 1, 1], [-1, 1, 1]]];
   const shade = (colour, light) => "rgb(" + [1, 3, 5].map((i) => Math.round(parseInt(colour.slice(i, i + 2), 16) * light)) + ")";
   const paint = [...about.fills, about.free, about.down].map((c) => [1, 0.82, 0.64].map((light) => shade(c, light)));
+  const ground = () => getComputedStyle(document.body).backgroundColor;
   const free = about.fills.length, down = free + 1, state = new Int32Array(nx * ny * nz);
 
   function draw(time) {
@@ -75,7 +102,7 @@ function replay(box, about, buffer) {
       }
     }
     pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.fillStyle = "#fff";
+    pen.fillStyle = ground();
     pen.fillRect(0, 0, width, height);
     pen.setTransform(fit, 0, 0, -fit, width / 2 - fit * (left + right) / 2, fit * high);
     for (const [x, y, z] of cells) {
@@ -104,6 +131,7 @@ function replay(box, about, buffer) {
     playing = setTimeout(step, 60);
   };
   slider.addEventListener("input", show);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   button.addEventListener("click", () => {
     if (playing) { clearTimeout(playing); playing = 0; } else step();
     button.textContent = playing ? "Pause" : "Play";

@@ -1,10 +1,17 @@
-"""Figures as SVG for embedding in a page: small, without clashing ids, the same bytes for the same figure."""
+"""Figures as SVG for a page: small, legible on light and on dark, the same bytes for the same figure.
+
+Neutral colours become the variables of the page's style sheet, words become text that can be found and read aloud, and
+styles become attributes, so that the page's policy need not allow styles from anywhere.
+"""
 
 import io
 import re
-from html import escape
+from collections.abc import Iterator
+from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
+
+from faultsim.plot.base import GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,11 +19,17 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
+_PLACE = re.compile(r"translate\((\S+) (\S+)\)(?: rotate\((\S+)\))? scale\((\S+) \S+\)")
+_LEVEL = re.compile(r"translate\(\S+ 0(?:\.0)?\)")
 _DROPPED = {"metadata", "style", "title"}
 #: Of the parts that are pictures within the SVG.
 RASTER_DPI = 110
-#: What matplotlib sets for its whole file in a style sheet, which would apply to the whole page.
-_STROKES = "stroke-linejoin:round;stroke-linecap:butt"
+#: Width in points below which a figure is not stretched to the width of a column.
+SMALL = 440.0
+#: What the page's style sheet defines for light and for dark.
+NEUTRAL = {"#000000": "var(--ink)", "#ffffff": "var(--paper)", GREY.lower(): "var(--soft)", "#dadce0": "var(--line)"}
+#: Of text on coloured areas, which are the same on every page.
+_ON_COLOUR = {"#ffffff", "#202124"}
 
 
 def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
@@ -41,23 +54,31 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     whole: Any = figure if hasattr(figure, "savefig") else figure.figure
     buffer = io.BytesIO()
     whole.savefig(buffer, format="svg", metadata={"Date": None}, dpi=RASTER_DPI)
-    root = ElementTree.fromstring(buffer.getvalue())
+    parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+    root = ElementTree.fromstring(buffer.getvalue(), parser)
     ids: dict[str, str] = {}
     _strip(root, name, ids)
+    _drop_unused_glyphs(root)
     _refer(root, ids)
     width, height, box = (root.attrib.get(key, "") for key in ("width", "height", "viewBox"))
     root.attrib.clear()
     inside = "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
+    small = ' class="small"' if float(box.split()[2]) < SMALL else ""
     return (
-        f'<svg role="img" aria-label="{escape(alt)}" width="{width}" height="{height}" viewBox="{box}" '
-        f'style="{_STROKES}"><title>{escape(alt)}</title>{inside}</svg>'
+        f'<svg{small} role="img" aria-label="{escape(alt)}" width="{width}" height="{height}" viewBox="{box}" '
+        f'fill="{NEUTRAL["#000000"]}" stroke-linejoin="round" stroke-linecap="butt">{inside}</svg>'
     )
 
 
 def _strip(element: ElementTree.Element, name: str, ids: dict[str, str]) -> None:
     """Plain names of elements and attributes, short numbers, and ids that count up from `name`."""
     element.tail = None
+    words = ""
     for child in list(element):
+        if not isinstance(child.tag, str):  # a comment: the words of the glyphs that follow
+            words = unescape(child.text or "").strip(" ")
+            element.remove(child)
+            continue
         child.tag = _local(child.tag)
         if child.tag in _DROPPED:
             element.remove(child)
@@ -69,10 +90,67 @@ def _strip(element: ElementTree.Element, name: str, ids: dict[str, str]) -> None
             if key == "id":
                 # Groups have ids that nothing refers to; they go below.
                 ids[value] = f"{name}-{len(ids)}"
-            child.attrib[key] = _NUMBER.sub(_short, value) if key in ("d", "x", "y", "points") else value
+            if key == "style":
+                child.attrib.update(_attributes(value))
+            else:
+                child.attrib[key] = _NUMBER.sub(_short, value) if key in ("d", "x", "y", "points") else value
+                if key == "d":
+                    child.attrib[key] = " ".join(child.attrib[key].split())
         _strip(child, name, ids)
+        if words and child.tag == "g":
+            _write(child, words)
+            words = ""
+        for key in ("fill", "stroke"):
+            if key in child.attrib and not (child.tag == "text" and child.attrib[key] in _ON_COLOUR):
+                child.attrib[key] = NEUTRAL.get(child.attrib[key], child.attrib[key])
     if element.text and not element.text.strip():
         element.text = None
+
+
+def _attributes(style: str) -> Iterator[tuple[str, str]]:
+    """Declarations of a style as attributes; colours in small letters."""
+    for declaration in style.split(";"):
+        key, _, value = (part.strip() for part in declaration.partition(":"))
+        if key:
+            yield key, value.lower() if key in ("fill", "stroke") else value
+
+
+def _write(group: ElementTree.Element, words: str) -> None:
+    """Glyphs of a line of plain text as text, its middle where theirs is; formulas stay glyphs."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    found = _PLACE.fullmatch(group.attrib.get("transform", ""))
+    glyphs = [child for child in group if child.tag == "use"]
+    formula = any(not _LEVEL.fullmatch(glyph.attrib.get("transform", "translate(0 0)")) for glyph in glyphs)
+    if not found or formula or len(glyphs) != len(words) or "\\" in words:
+        return
+    x, y, turned, scale = found[1], found[2], found[3], float(found[4])
+    size = round(100 * scale, 2)
+    width, _, _ = text_to_path.get_text_width_height_descent(words, FontProperties(size=size), False)
+    for glyph in glyphs:
+        group.remove(glyph)
+    group.tag = "text"
+    group.text = words
+    place = f"translate({float(x):.2f} {float(y):.2f})" + (f" rotate({float(turned):.3g})" if turned else "")
+    group.attrib.update({"transform": place, "x": f"{width / 2:.2f}", "font-size": f"{size:g}"})
+
+
+def _drop_unused_glyphs(root: ElementTree.Element) -> None:
+    """Shapes of letters that no glyph uses any more, and the groups of text around them."""
+    used = {element.attrib["href"][1:] for element in root.iter("use")}
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag == "defs":
+                for shape in list(child):
+                    if shape.tag == "path" and shape.attrib.get("id") not in used:
+                        child.remove(shape)
+                if not len(child):
+                    parent.remove(child)
+    for parent in list(root.iter("text")):
+        for child in list(parent):  # what is defined there is used by later glyphs
+            parent.remove(child)
+            root.insert(0, child)
 
 
 def _refer(root: ElementTree.Element, ids: dict[str, str]) -> None:

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from faultsim.errors import OptionError
 from faultsim.plot import plot_differences, plot_heatmap, plot_sweep, require_matplotlib
 from faultsim.plot.sweeps import MOST_LINES, Cells, SweepLike, metric_label, value_text
-from faultsim.report.page import Cell, Page, Part, Picture, Section, Table, Text
+from faultsim.report.metric_tables import explained
+from faultsim.report.numbers import Amount, Term
+from faultsim.report.page import Page, Part, Picture, Section, Text
 from faultsim.report.run import Pictures, pictures
+from faultsim.report.table import Cell, Table
 from faultsim.results.metrics import METRICS
 
 #: Metrics that a report shows by default.
@@ -27,6 +30,7 @@ class SweepRows(SweepLike, Protocol):
 
     name: str
     command: str
+    base: Mapping[str, Any]
     expected: int
 
     @property
@@ -96,7 +100,7 @@ def report_sweep(
     >>> sweep = fs.Sweep(base, {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=3)
     >>> page = report_sweep(sweep.run(), metrics=["mean_wait"])
     >>> [section.title for section in page.sections]
-    ['Axes', 'mean wait (s)', 'Rows']
+    ['What was run', 'mean wait (s)', 'Rows']
     """
     require_matplotlib()
     if not table.n_rows:
@@ -108,7 +112,7 @@ def report_sweep(
     along = x if x is not None else _along(table, varied)
     pair = against if against is not None else _baseline(table, varied, along)
     draw = pictures()
-    sections = [Section("Axes", list(_axes(table)))]
+    sections = [Section("What was run", [*_base(table), *_axes(table)])]
     for metric in metrics:
         parts = list(_metric(table, metric, varied, along, pair, confidence, draw))
         sections.append(Section(metric_label(metric)[0], parts))
@@ -116,8 +120,10 @@ def report_sweep(
     about = [f"{table.n_rows:,} rows" + ("" if table.n_rows == table.expected else f" of {table.expected:,}; not done")]
     if table.errors:
         about.append(f"{len(table.errors):,} runs failed; their numbers are missing")
-    about += table.warnings
-    return Page(title or table.name or "Sweep", sections, about=about, command=command or table.command)
+    inputs = "; ".join(f"{name}: {table.base[name]}" for name in ("log", "machine", "failures") if name in table.base)
+    about += [inputs] if inputs else []
+    made_by = command or table.command
+    return Page(title or table.name or "Sweep", sections, about=about, command=made_by, warnings=table.warnings)
 
 
 def _values(column: NDArray[Any]) -> list[Any]:
@@ -137,6 +143,14 @@ def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tup
     return None
 
 
+def _base(table: SweepRows) -> Iterator[Part]:
+    rows: list[list[Cell]] = [[name, value_text(value)] for name, value in table.base.items() if name not in table.axes]
+    if rows:
+        order = {"log": 0, "machine": 1, "failures": 2}
+        rows.sort(key=lambda row: order.get(str(row[0]), 3))
+        yield Table(["option", "value"], rows, "The same in all runs")
+
+
 def _axes(table: SweepRows) -> Iterator[Part]:
     rows: list[list[Cell]] = [
         [name, len(values), ", ".join(map(value_text, values))]
@@ -144,7 +158,7 @@ def _axes(table: SweepRows) -> Iterator[Part]:
         for values in (_values(table[name]),)
     ]
     rows.append(["replicate", len(_values(table["replicate"])), "shared by all cells: the same jobs and failures"])
-    yield Table(["axis", "values", "which"], rows)
+    yield Table(["axis", "values", "which"], rows, "What differs")
     if table.errors:
         failed = list(dict.fromkeys(table.errors.values()))
         yield Text([f"failed: {error}" for error in failed[:20]], bullets=True, note=True)
@@ -166,10 +180,11 @@ def _metric(
     numbers = [name for name in varied if table[name].dtype.kind in "iuf"]
     if len(varied) == 2 and len(numbers) == 2:
         across, up = numbers
-        yield draw(plot_heatmap(table, metric, x=across, y=up), f"{label} over {across} and {up}, as colours")
+        words = f"{label} over {across} and {up}, as colours"
+        yield draw(plot_heatmap(table, metric, x=across, y=up), words, words)
     level = f"{100 * confidence:g} %"
-    columns = [("n", "replicates", 1.0), ("mean", label, scale), ("half", f"+- ({level})", scale)]
-    yield _cells(table, means, columns, f"Means over replicates, with {level} intervals")
+    columns = [("n", "replicates", 1.0), ("mean", label, scale), ("half", f"\N{PLUS-MINUS SIGN} ({level})", scale)]
+    yield _cells(table, metric, means, columns, f"Means over replicates, with {level} intervals")
     yield from _notes(means)
     if pair is None:
         return
@@ -179,12 +194,12 @@ def _metric(
         alt = f"Differences of the {label} from {value_text(baseline)}; the table has their numbers"
         caption = "Paired by replicate; full marks are significant after Holm's correction for the number of rows"
         yield draw(plot_differences(table, metric, axis, baseline, confidence=confidence), alt, caption)
+    yield from _notes(found)
     columns = [
         ("n", "pairs", 1.0), ("difference", "difference", scale), ("low", "from", scale), ("high", "to", scale),
         ("relative", "relative (%)", 100.0), ("p_holm", "p (Holm)", 1.0), ("significant", "significant", 1.0),
     ]  # fmt: skip
-    yield _cells(table, found, columns, f"{label} against {axis} = {value_text(baseline)}, {level} intervals")
-    yield from _notes(found)
+    yield _cells(table, metric, found, columns, f"{label} against {axis} = {value_text(baseline)}, {level} intervals")
 
 
 def _curves(
@@ -196,7 +211,8 @@ def _curves(
     if math.prod(len(_values(table[name])) for name in others) <= MOST_LINES:
         lines = f", a line for each {', '.join(others)}" if others else ""
         picture = plot_sweep(table, metric, x=along, confidence=confidence)
-        yield draw(picture, f"{label} along {along}{lines}; the table below has the means")
+        words = f"{label} along {along}{lines}"
+        yield draw(picture, f"{words}; the table of means has the numbers", words)
         return
     last = others[-1]
     if len(_values(table[last])) > 12:
@@ -214,7 +230,7 @@ def _curves(
                 yield found
 
 
-def _cells(table: SweepRows, found: Cells, columns: Sequence[tuple[str, str, float]], title: str) -> Table:
+def _cells(table: SweepRows, metric: str, found: Cells, columns: Sequence[tuple[str, str, float]], title: str) -> Table:
     where: list[list[Cell]] = [_shown(found[name]) for name in table.axes]
     numbers: list[list[Cell]] = []
     for name, _, scale in columns:
@@ -223,15 +239,15 @@ def _cells(table: SweepRows, found: Cells, columns: Sequence[tuple[str, str, flo
             numbers.append(["yes" if value else "no" for value in values])
         else:
             numbers.append([value if isinstance(value, int) else scale * value for value in values])
-    head = [*table.axes, *(words for _, words, _ in columns)]
+    head = [*table.axes, *(explained(metric, words) if name == "mean" else words for name, words, _ in columns)]
     return Table(head, list(zip(*where, *numbers, strict=True)), title)
 
 
 def _shown(column: NDArray[Any]) -> list[Cell]:
     """Values of an axis as cells: numbers stay numbers, "none" among them does not."""
-    values: list[Cell] = column.tolist()
+    values: list[Any] = column.tolist()
     if column.dtype.kind in "iuf" and not np.isnan(column.astype(float)).any():
-        return values
+        return [Amount(value, value_text(value)) for value in values]
     return [value_text(value) for value in values]
 
 
@@ -239,17 +255,20 @@ def _notes(found: Cells) -> Iterator[Text]:
     if found.notes:
         more = len(found.notes) - MOST_NOTES
         said = [*found.notes[:MOST_NOTES], *([f"and {more:,} more of this kind"] if more > 0 else [])]
-        yield Text(said, bullets=True, note=True)
+        yield Text(said, bullets=True, note=True, broad=False)
 
 
 def _rows(table: SweepRows, metrics: Sequence[str]) -> Iterator[Part]:
     chosen = [*metrics, *(name for name in METRICS if name in table.metrics and name not in metrics)]
     chosen = [name for name in chosen if not np.isnan(table[name].astype(float)).all()]
     names = [*table.axes, "replicate", "run:seed" if "seed" in table.axes else "seed", *chosen, "run"]
-    columns: list[list[Any]] = []
+    columns: list[list[Cell]] = []
+    heads: list[str | Term] = []
     for name in names:
         first = table[name][:MOST_ROWS]
-        columns.append(first.tolist() if name in chosen else _shown(first))
+        label, scale = metric_label(name) if name in chosen else (name, 1.0)
+        heads.append(explained(name, label) if name in chosen else name)
+        columns.append((scale * first).tolist() if name in chosen else _shown(first))
     if table.n_rows > MOST_ROWS:
         yield Text([f"The first {MOST_ROWS:,} of {table.n_rows:,} rows; faultsim status STORE --csv FILE writes all."])
-    yield Table(names, list(zip(*columns, strict=True)))
+    yield Table(heads, list(zip(*columns, strict=True)))

@@ -49,15 +49,17 @@ def _about(done: Report[Any]) -> list[str]:
 
 
 def _sections(done: Report[Any], level: int) -> list[Section]:
-    sections = [Section("Claims", [Text(done.remarks), _claims(done.rows)], level)]
+    """The figures first: they show at a glance what the claims then say one by one."""
+    sections = []
+    if done.figures:
+        sections.append(Section("Figures", [_picture(done, name) for name in done.figures], level))
+    sections.append(Section("Claims", [Text(done.remarks), _claims(done.rows)], level))
     if done.settings:
         rows = [[letter, words] for letter, words in done.settings.items()]
         sections.append(Section("Settings", [Table(["letter", "what it stands for"], rows)], level))
     if done.grids:
         grids = [Table(_heads(grid.rows[0]), [list(row) for row in grid.rows[1:]], grid.title) for grid in done.grids]
         sections.append(Section("Numbers", grids, level))
-    if done.figures:
-        sections.append(Section("Figures", [_picture(done, name) for name in done.figures], level))
     rules = [[row.claim.id, row.claim.kind, row.claim.rule] for row in done.rows]
     sections.append(Section("How each claim is judged", [Table(["id", "kind", "rule"], rules)], level))
     return sections

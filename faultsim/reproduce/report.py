@@ -186,8 +186,10 @@ class Report(Generic[Evidence]):
     def write(self, page: Path) -> None:
         """Write the page, with links to the figures, and claims.json."""
         relative = os.path.relpath(self.out, page.parent).replace(os.sep, "/")
-        page.write_text(self.page("" if relative == "." else f"{relative}/"))
-        (self.out / "claims.json").write_text(json.dumps(self.document(), indent=1) + "\n")
+        # A file name may have bytes that are no text.
+        text = self.page("" if relative == "." else f"{relative}/")
+        page.write_bytes(text.encode("utf-8", "backslashreplace"))
+        (self.out / "claims.json").write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
 
 
 def folder(out: str | Path) -> Path:
@@ -208,5 +210,5 @@ def folder(out: str | Path) -> Path:
 
 def write_csv(rows: Iterable[Sequence[object]], path: Path) -> None:
     """Write rows (the first is the header) as CSV."""
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
         csv.writer(file).writerows(rows)

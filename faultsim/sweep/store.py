@@ -288,10 +288,15 @@ class Store:
         """Whether the tasks of a sweep are known to be those of the definition with this content."""
         return bool(list(self.read("SELECT 1 FROM whole WHERE sweep = ? AND content = ?", [sweep, content])))
 
+    def document(self, sweep: str) -> dict[str, Any]:
+        """What a sweep consists of: ``base``, ``axes``, ``warmup``, ``drain`` and the names of its own ``metrics``."""
+        found = next(iter(self.read("SELECT document FROM sweep WHERE id = ?", [sweep])))[0]
+        made: dict[str, Any] = json.loads(found or "{}")
+        return made
+
     def own(self, sweep: str) -> tuple[list[str], dict[str, str]]:
         """Names of a sweep's own metrics, and their numbers as JSON by run."""
-        document = json.loads(next(iter(self.read("SELECT document FROM sweep WHERE id = ?", [sweep])))[0] or "{}")
-        names = list(document.get("metrics", ()))
+        names = list(self.document(sweep).get("metrics", ()))
         query = "SELECT own.run, own.numbers FROM task JOIN own ON own.run = task.run WHERE task.sweep = ?"
         return names, dict(self.read(query, [sweep])) if names else {}
 

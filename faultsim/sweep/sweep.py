@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultsim import checks
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.policies.base import Policy
 from faultsim.results.provenance import environment
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
@@ -322,7 +325,7 @@ class Sweep:
 
     def _row(self, command: str) -> dict[str, Any]:
         """The sweep as recorded in the store."""
-        base = {name: label(value) for name, value in self.base.items() if value is not None}
+        base = {name: _described(value) for name, value in self.base.items() if value is not None}
         document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
         if self._maker.wanted.own:
             document["metrics"] = list(self._maker.wanted.own)
@@ -336,6 +339,15 @@ class Sweep:
             "command": command,
             "document": canonical(document),
         }
+
+
+def _described(value: object) -> object:
+    """What all runs have in common, in words: inputs with their length, or as drawn for each replicate."""
+    if isinstance(value, Workload | FailureTrace):
+        return f"{label(value)}, {len(value):,} {'jobs' if isinstance(value, Workload) else 'failures'}"
+    if callable(value) and not isinstance(value, Policy):
+        return f"{str(label(value)).strip('<>')}, drawn for each replicate"
+    return label(value)
 
 
 def _interrupted(done: int, total: int, store: str) -> str:

@@ -58,12 +58,16 @@ class SweepTable(ColumnTable):
         errors: Mapping[int, str] | None = None,
         command: str = "",
         own: Sequence[str] = (),
+        base: Mapping[str, Any] | None = None,
     ) -> None:
         self._columns = dict(columns)
         self._axes, self._own = tuple(axes), tuple(own)
         self.name = name
         #: The command that made it, or empty.
         self.command = command
+        #: What all its runs have in common, in words: ``log``, ``machine`` and other options of `faultsim.Run`, and
+        #: ``warmup`` and ``drain``.
+        self.base: Mapping[str, Any] = MappingProxyType(dict(base or {}))
         #: Rows of the whole sweep; more than ``n_rows`` if it is unfinished, or only a part.
         self.expected = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
@@ -185,7 +189,8 @@ class SweepTable(ColumnTable):
         places = np.flatnonzero(rows)
         columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
-        return SweepTable(columns, axes=self._axes, name=self.name, errors=errors, command=self.command, own=self._own)
+        kept: dict[str, Any] = {"name": self.name, "command": self.command, "base": self.base}
+        return SweepTable(columns, axes=self._axes, errors=errors, own=self._own, **kept)
 
     # -- statistics
 
@@ -258,14 +263,17 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
     own, documents = store.own(sweep["id"])
     if own:
-        made = [json.loads(documents[name]) if name in documents else {} for name in run.tolist()]
-        columns |= {name: np.array([row.get(name, np.nan) for row in made], np.float64) for name in own}
+        each = [json.loads(documents[name]) if name in documents else {} for name in run.tolist()]
+        columns |= {name: np.array([row.get(name, np.nan) for row in each], np.float64) for name in own}
     columns |= {"run": run, "status": status}
     for column in columns.values():
         read_only(column)
+    made = store.document(sweep["id"])
+    shares = {name: made[name] for name in ("warmup", "drain") if made.get(name)}
     return SweepTable(
         columns,
         axes=axes,
+        base=made.get("base", {}) | shares,
         name=sweep["name"],
         expected=sweep["tasks"],
         errors=errors,

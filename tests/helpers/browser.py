@@ -91,6 +91,16 @@ class Browser:
         """Open a file."""
         self._call("POST", f"/session/{self.session}/url", {"url": path.resolve().as_uri()})
 
+    def screen(self, width: int, height: int, scheme: str = "light") -> None:
+        """A window of this size, in pixels, of somebody who prefers this colour scheme."""
+        self._devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self._devtools(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+        )
+
+    def _devtools(self, command: str, **parameters: Any) -> Any:
+        return self._call("POST", f"/session/{self.session}/goog/cdp/execute", {"cmd": command, "params": parameters})
+
     def run(self, script: str) -> Any:
         """What the body of a function of JavaScript returns."""
         return self._call("POST", f"/session/{self.session}/execute/sync", {"script": script, "args": []})

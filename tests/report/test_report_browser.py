@@ -65,7 +65,7 @@ def test_the_report_of_a_run_opens_sorts_and_shows_its_figures(browser, result, 
     assert browser.run("return document.querySelectorAll('figure').length") == 6
     assert browser.run(UNSEEN) == 0
     # The table of jobs, by wait: up, then down.
-    of = {"title": "The 100 of", "head": "wait"}
+    of = {"title": "The 100 of", "head": "wait (s)"}
     before = browser.run((TABLE + COLUMN).format(**of))
     assert browser.run((TABLE + CLICK).format(**of)) == "ascending"
     up = numbers(browser.run((TABLE + COLUMN).format(**of)))

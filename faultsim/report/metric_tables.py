@@ -1,0 +1,98 @@
+"""The metrics of runs as tables: one run, or several with their differences; each metric explains itself."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from faultsim.report.numbers import MINUS, Amount, Term, exact, suited, three_digits
+from faultsim.report.table import Cell, Table
+from faultsim.results.metrics import METRICS, Metric
+
+if TYPE_CHECKING:
+    from faultsim.results.result import Result
+
+Results = Mapping[str, "Result"]
+
+
+def explained(metric: str, words: str = "") -> Term | str:
+    """The name of a metric, with formula, unit and source where one points; other names as they are.
+
+    Examples
+    --------
+    >>> explained("mean_wait").hint
+    'mean(start - submit), in s; [krevat2002] section 3.2'
+    >>> explained("of my own")
+    'of my own'
+    """
+    name = metric.removeprefix("metric:")
+    row = METRICS.get(name)
+    if row is None:
+        return words or name.replace("_", " ")
+    unit = f", in {'%' if row.unit == 'fraction' else row.unit}" if row.unit else ""
+    return Term(words or _name(row), f"{row.formula}{unit}" + (f"; {row.source}" if row.source else ""))
+
+
+def _name(row: Metric) -> str:
+    return "jobs" if row.name == "n_jobs" else row.name.replace("_", " ").replace("p95 ", "95 % ")
+
+
+def metric_tables(runs: Results) -> list[Table]:
+    """Two tables, of the metrics of the whole and of how jobs, users and sizes differ.
+
+    Several runs stand side by side, and each but the first of the others, which is the baseline, has its difference
+    from that one.
+    """
+    kinds = [(title, [row for row in METRICS.values() if row.spread is spread]) for title, spread in
+             (("Metrics", False), ("How jobs, users and sizes differ", True))]  # fmt: skip
+    return [Table(_head(runs), list(_rows(rows, runs)), title) for title, rows in kinds]
+
+
+def baseline_of(runs: Results) -> str | None:
+    """The run that the others are compared with: the second; none if there is one run."""
+    return list(runs)[1] if len(runs) > 1 else None
+
+
+def _head(runs: Results) -> list[str | Term]:
+    base = baseline_of(runs)
+    if base is None:
+        return ["metric", "value", "unit"]
+    minus, told = f" {MINUS} {base}", f"the difference, in the unit beside it, and its share of {base}"
+    return ["metric", *runs, "unit", *(Term(label + minus, told) for label in runs if label != base)]
+
+
+def _rows(rows: Sequence[Metric], runs: Results) -> Iterator[list[Cell]]:
+    base = baseline_of(runs)
+    for row in rows:
+        values = {label: run.metrics[row.name] for label, run in runs.items()}
+        if row.quiet and not any(value and not math.isnan(value) for value in values.values()):
+            continue
+        unit, factor = suited(row.unit, values.values())
+        cells: list[Cell] = [explained(row.name)]
+        cells += [_amount(value, row.unit, factor) for value in values.values()]
+        cells.append(unit)
+        if base is not None:
+            others = [values[label] for label in runs if label != base]
+            cells += [_difference(value, values[base], row.unit, factor) for value in others]
+        yield cells
+
+
+def _amount(value: float, unit: str, factor: float) -> Amount:
+    if isinstance(value, int) and factor == 1.0:
+        return Amount(value, f"{value:,}")
+    text = three_digits(float(value) * factor)
+    return Amount(value, text, "" if math.isnan(value) else exact(value, unit))
+
+
+def _difference(value: float, base: float, unit: str, factor: float) -> Amount:
+    """By how much a value is above the baseline, and that as a share of it."""
+    more = value - base
+    if not more:
+        return Amount(0.0, "same")
+    if math.isnan(more):
+        return Amount(more, "n/a")
+    sign = "+" if more > 0 else MINUS
+    size = abs(more)
+    text = f"{sign}{size:,}" if isinstance(more, int) and factor == 1.0 else f"{sign}{three_digits(size * factor)}"
+    text += " points" if unit == "fraction" else ""
+    share = f" ({sign}{three_digits(100.0 * size / abs(base))} %)" if base and unit != "fraction" else ""
+    return Amount(more, text + share, exact(more, unit))

@@ -1,0 +1,145 @@
+"""How reports look in a real browser: on a phone and on a wide screen, light and dark, nothing overlaps or is faint."""
+
+import numpy as np
+import pytest
+
+import faultsim as fs
+from faultsim.report import report_run, report_sweep
+from helpers.browser import MISSING, Browser
+from helpers.looks import FAINT, OVERLAPS
+from helpers.reproduction_reports import BOTH, report
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+SCHEMES = ("light", "dark")
+SCREENS = (400, 1280, 2560)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    opened = Browser()
+    try:
+        opened.__enter__()
+    except (RuntimeError, OSError) as error:  # it says nothing about a report
+        pytest.skip(f"the browser does not start: {error}")
+    yield opened
+    opened.__exit__()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Reports of a run, of two runs, of a sweep, and of a reproduction."""
+    from faultsim.reproduce.html import page_of
+
+    folder = tmp_path_factory.mktemp("pages")
+    log = fs.synthetic.sdsc_like(150, 3)
+    span = float(log.submit[-1])
+    trace = fs.FailureTrace(np.linspace(0.1, 0.9, 20) * span, np.arange(20) * 7 % 128, [0, 7200] * 10, span=span)
+    run = fs.Run(log, fs.Torus(4, 4, 8), failures=trace, record=True)
+    easy, fcfs = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 30.0]}
+    made = {
+        "run": report_run(easy, command="faultsim run --jobs 150 --machine torus:4x4x8 --report run.html"),
+        "compared": report_run(easy, name="EASY", against={"FCFS": fcfs}),
+        "sweep": report_sweep(fs.Sweep(base, grid, replicates=3).run(), metrics=["mean_wait"]),
+        "reproduction": page_of(report("one", folder / "one", *BOTH), command="faultsim reproduce one"),
+    }
+    for name, page in made.items():
+        page.write(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in made}
+
+
+PAGES = ("run", "compared", "sweep", "reproduction")
+
+
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_overlaps_or_runs_off_the_side(browser, pages, name, width):
+    browser.screen(width, 1000)
+    browser.open(pages[name])
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+    seen, found = browser.run(OVERLAPS)
+    assert seen > 50
+    assert found == []
+    assert browser.logged() == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_every_word_can_be_read(browser, pages, name, scheme):
+    browser.screen(1280, 12_000, scheme)
+    browser.open(pages[name])
+    seen, found = browser.run(FAINT)
+    assert seen > 50
+    assert found == []
+    ground = browser.run("return getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") is (scheme == "light")
+    assert browser.logged() == []
+
+
+def test_overlaps_and_faint_words_are_found(browser, tmp_path):
+    path = tmp_path / "bad.html"
+    path.write_text(
+        "<!doctype html><meta charset=utf-8><title>x</title><body><p style='color:#999'>faint</p>"
+        "<p>one<span style='position:absolute;left:10px'>other</span></p><svg width='300' height='100' fill='#000'>"
+        "<rect width='90' height='30' fill='#0072b2'/><text x='10' y='20'>dark</text><text x='12' y='22'>on it</text>"
+        "<text transform='translate(150 90) rotate(-45)'>slanted</text>"
+        "<text transform='translate(170 90) rotate(-45)'>slanted</text></svg>"
+    )
+    browser.screen(1280, 1000)
+    browser.open(path)
+    assert browser.run(OVERLAPS)[1] == [["one", "other"], ["dark", "on it"]]
+    assert [words for words, *_ in browser.run(FAINT)[1]] == ["faint", "dark", "on it"]
+
+
+def test_two_columns_on_a_wide_screen_and_one_on_a_phone(browser, pages):
+    columns = """
+    const lefts = (parts) => new Set([...parts.children].map((part) => Math.round(part.getBoundingClientRect().left)));
+    return Math.max(...[...document.querySelectorAll(".parts")].map((parts) => lefts(parts).size));
+    """
+    for name in ("run", "compared", "sweep"):
+        for width, expected in ((400, 1), (1280, 2), (2560, 2)):
+            browser.screen(width, 1000)
+            browser.open(pages[name])
+            assert browser.run(columns) == expected
+
+
+def test_the_page_runs_and_fetches_nothing_of_others(browser, pages):
+    inject = """
+    const made = (name, text) => Object.assign(document.createElement(name), { textContent: text });
+    const said = [];
+    document.addEventListener("securitypolicyviolation", (event) => said.push(event.effectiveDirective));
+    document.head.append(made("style", "body { display: none }"), made("script", "document.title = 'taken over'"));
+    document.body.append(Object.assign(new Image(), { src: "http://127.0.0.1:9/x.png" }));
+    document.querySelector("h1").setAttribute("style", "display: none");
+    window.said = said;
+    return [document.title, getComputedStyle(document.body).display,
+      getComputedStyle(document.querySelector("h1")).display];
+    """
+    for name in PAGES:
+        browser.screen(1280, 1000)
+        browser.open(pages[name])
+        title, body, heading = browser.run(inject)
+        assert title != "taken over"
+        assert (body, heading) == ("block", "block")
+        browser.until("return window.said.length >= 4")
+        assert set(browser.run("return said")) == {"style-src-elem", "script-src-elem", "img-src", "style-src-attr"}
+        assert len(browser.logged()) >= 4  # the browser says so
+
+
+def test_metrics_explain_themselves_to_the_keyboard(browser, pages):
+    browser.screen(1280, 1000)
+    browser.open(pages["run"])
+    told = """
+    const term = [...document.querySelectorAll(".term")].find((e) => e.textContent === "mean wait");
+    term.focus();
+    const tip = document.querySelector("[role=tooltip]");
+    return [tip.hidden, tip.textContent, term.title];
+    """
+    hidden, words, title = browser.run(told)
+    assert not hidden
+    assert words == title == f"{fs.METRICS['mean_wait'].formula}, in s; {fs.METRICS['mean_wait'].source}"
+    browser.run("document.activeElement.blur()")
+    assert browser.run("return document.querySelector('[role=tooltip]').hidden")
+    assert browser.logged() == []
