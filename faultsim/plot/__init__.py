@@ -1,22 +1,24 @@
-"""Figures; every function takes a result and an optional Axes and returns the Axes.
+"""Figures; every function takes a result, an optional Axes and a theme, and returns the Axes.
 
 matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn, and pyplot never: figures are plain
 `matplotlib.figure.Figure` objects on the Agg canvas, so nothing global is touched and threads may draw.
 """
 
-from faultsim.plot.base import PALETTE, require_matplotlib, save
+from faultsim.plot.base import PALETTE, new_figure, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
-from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_sweep
+from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_panels, plot_sweep
+from faultsim.plot.theme import use_theme
 from faultsim.plot.timeline import plot_queue, plot_utilization
 from faultsim.plot.workflow import plot_workflow
 
 __all__ = [
     "PALETTE",
     "animate_occupancy",
+    "new_figure",
     "occupancy",
     "plot_capacity",
     "plot_curves",
@@ -27,10 +29,12 @@ __all__ = [
     "plot_kiviat",
     "plot_ledger",
     "plot_occupancy",
+    "plot_panels",
     "plot_queue",
     "plot_sweep",
     "plot_utilization",
     "plot_workflow",
     "require_matplotlib",
     "save",
+    "use_theme",
 ]

@@ -1,20 +1,24 @@
-"""What all figures share: colors, axes without pyplot, time axes, saving."""
+"""What all figures share: colors, axes without pyplot, words and numbers that fit, time axes, saving."""
 
 import os
+import textwrap
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import MissingExtraError, OptionError
+from faultsim.plot.theme import THEMES, ThemeName, current, root_figure, use_theme
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Colors that people with common forms of color blindness can distinguish ([okabe2008]), darkest first for lines.
+#: Colors that people with common forms of color blindness can distinguish ([okabe2008]), darkest first for lines. The
+#: last one is drawn in the ink of the theme.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-GREY = "#5F6368"
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")
+_EM = 0.58  # mean width of a letter, by the size of the font
 #: Unit of a time axis -> seconds, by the span from which it is used.
 _UNITS = (
     (4 * 86400.0, "days", 86400.0),
@@ -36,13 +40,45 @@ def require_matplotlib() -> None:
         raise MissingExtraError('figures need matplotlib: pip install "faultsim[plot]"')
 
 
-def new_figure(width: float = 7.0, height: float = 4.0, *, constrained: bool = True) -> "Figure":
-    """An empty figure of `width` x `height` inches on the Agg canvas; constrained layout, or the caller's margins."""
+def new_figure(
+    width: float = 7.0, height: float = 4.0, *, constrained: bool = True, theme: ThemeName | None = None
+) -> "Figure":
+    """An empty figure on the Agg canvas, for figures of a chosen size or with several panels.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches.
+    constrained : bool
+        Whether matplotlib arranges what is on it, so that nothing overlaps; else the margins are the caller's.
+    theme : {"light", "dark"}, optional
+        By default that of `use_theme`; what is drawn on its axes follows.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed.
+
+    Examples
+    --------
+    >>> from faultsim.plot import new_figure, plot_curves
+    >>> left, right = new_figure(9.0, 3.5, theme="dark").subplots(1, 2)
+    >>> ax = plot_curves({"FCFS": ([40, 50, 60], [1, 2, 9])}, ax=left)
+    """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained" if constrained else None, dpi=150)
+    with use_theme(theme or current().name):
+        figure = Figure(
+            figsize=(width, height), layout="constrained" if constrained else None, dpi=150, facecolor=current().ground
+        )
+    if constrained:
+        figure.get_layout_engine().set(w_pad=0.09, h_pad=0.08)  # type: ignore[union-attr, call-arg]
     FigureCanvasAgg(figure)
     return figure
 
@@ -52,31 +88,156 @@ def axes(ax: "Axes | None", width: float = 7.0, height: float = 4.0) -> "Axes":
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
+def inked(name: str) -> str:
+    """A colour of the light theme in that of the figure.
+
+    Examples
+    --------
+    >>> inked("#FFFFFF"), inked("#0072B2")
+    ('#FFFFFF', '#0072B2')
+    """
+    plain = {"#000000": current().ink, "black": current().ink, "white": current().ground}
+    return plain.get(name) or THEMES["light"].swaps(current()).get(name, name)
+
+
+def on(fill: str) -> str:
+    """The colour of letters that can be read on a fill.
+
+    Examples
+    --------
+    >>> on("#0072B2"), on("#E69F00")
+    ('#FAFAFA', '#1B1C1E')
+    """
+    bright = sum(int(fill[i : i + 2], 16) * part for i, part in ((1, 0.3), (3, 0.59), (5, 0.11)))
+    return "#FAFAFA" if bright < 140 else "#1B1C1E"
+
+
+def colour(i: int) -> str:
+    """The colour of the i-th line, in the theme of the figure.
+
+    Examples
+    --------
+    >>> colour(0), colour(6), colour(7)
+    ('#0072B2', '#202124', '#0072B2')
+    """
+    return inked(PALETTE[i % len(PALETTE)])
+
+
 def tidy(
     ax: "Axes", *, x: str | None = None, y: str | None = None, title: str | None = None, grid: bool = True
 ) -> "Axes":
-    """Light frame and grid; labels of the axes and a title, where they are given."""
+    """Light frame and grid; labels of the axes and a title, where they are given; numbers with commas."""
+    from matplotlib.ticker import AutoLocator, FuncFormatter, MaxNLocator, ScalarFormatter
+
+    theme = current()
+    ax.set_facecolor(theme.ground)
     if x is not None:
-        ax.set_xlabel(x, fontsize=10)
+        ax.set_xlabel(wrapped(x, room(ax), 10))
     if y is not None:
-        ax.set_ylabel(y, fontsize=10)
+        ax.set_ylabel(wrapped(y, 0.85 * room(ax, across=False), 10))
     if title is not None:
-        ax.set_title(title, fontsize=11)
+        write_title(ax, title)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=theme.ink, fontsize=10)
+        if isinstance(axis.get_major_formatter(), ScalarFormatter) and axis.get_scale() == "linear":
+            axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+            if axis is ax.xaxis and isinstance(axis.get_major_locator(), AutoLocator):  # six digits and a comma each
+                axis.set_major_locator(MaxNLocator(nbins=max(2, min(9, int(room(ax) / 0.6))), steps=[1, 2, 5, 10]))
     ax.spines[["top", "right"]].set_visible(False)
-    ax.spines[["left", "bottom"]].set_color(GREY)
-    ax.tick_params(color=GREY, labelsize=9)
+    ax.spines[["left", "bottom"]].set_color(theme.soft)
+    ax.tick_params(color=theme.soft, labelcolor=theme.ink, labelsize=9)
+    ax.tick_params(which="minor", color=theme.soft, labelcolor=theme.ink, labelsize=8)
     if grid:
-        ax.grid(True, color="#DADCE0", linewidth=0.6)
+        ax.grid(True, color=theme.line, linewidth=0.6)
         ax.set_axisbelow(True)
     return ax
 
 
-def legend_below(ax: "Axes", handles: list[Any] | None = None) -> None:
-    """A legend below the axes and their label, where it hides nothing."""
+def plain_number(value: float) -> str:
+    """A number of an axis: with commas, without powers of ten.
+
+    Examples
+    --------
+    >>> plain_number(1e6), plain_number(0.30000000000000004), plain_number(-2.0)
+    ('1,000,000', '0.3', '\N{MINUS SIGN}2')
+    """
+    return f"{value + 0.0:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
+def three_digits(value: float) -> str:
+    """A number in a figure: three digits, or all before the point.
+
+    Examples
+    --------
+    >>> three_digits(1234.5), three_digits(0.123456), three_digits(100.0)
+    ('1,234', '0.123', '100')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def room(ax: "Axes", *, across: bool = True) -> float:
+    """Inches that the axes have, roughly: before the layout the margins are only guessed."""
+    box, (wide, high) = ax.get_position(original=True), root_figure(ax).get_size_inches()
+    return float(box.width * wide if across else box.height * high)
+
+
+def wrapped(text: str, inches: float, size: float) -> str:
+    """Text in lines that fit.
+
+    Examples
+    --------
+    >>> wrapped("nodes requested by waiting jobs", 1.5, 10)
+    'nodes requested by\\nwaiting jobs'
+    """
+    letters = max(12, int(72 * inches / (_EM * size)))
+    return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, letters) or [""])
+
+
+def wide(texts: Sequence[str], size: float) -> float:
+    """Inches that the longest of some texts takes, roughly.
+
+    Examples
+    --------
+    >>> round(wide(["fcfs", "conservative"], 9.0), 2)
+    0.87
+    """
+    return _EM * size / 72 * max(map(len, texts), default=0)
+
+
+def write_title(ax: "Axes", text: str, *, size: float = 11.0, pad: float = 6.0) -> None:
+    """A title above the axes, in as many lines as it needs."""
+    ax.set_title(wrapped(text, 1.08 * room(ax), size), fontsize=size, color=current().ink, pad=pad)
+
+
+def legend_below(ax: "Axes", handles: list[Any] | None = None, *, bare: bool = False, title: str | None = None) -> None:
+    """A legend below the axes and their label (or `bare` axes without one), in as many columns as fit."""
+    labels = [handle.get_label() for handle in handles] if handles is not None else ax.get_legend_handles_labels()[1]
+    if not labels:
+        return
+    letters = max(len(label) for label in labels)
+    columns = max(1, min(len(labels), 6, int(72 * room(ax) * 1.05 / (8 * (_EM * letters + 4.2)))))
     given = {} if handles is None else {"handles": handles}
-    ax.legend(
-        fontsize=8, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.5, ncols=4, frameon=False, **given
-    )
+    under = 0.5 if bare else 4.5 + 1.6 * ax.get_xlabel().count("\n")
+    legend(ax, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=under, ncols=columns, title=title, **given)
+
+
+def legend_of_figure(figure: "Figure", ax: "Axes", *, title: str | None = None) -> None:
+    """The legend of one panel below all of them."""
+    handles, labels = ax.get_legend_handles_labels()
+    letters = max(map(len, labels), default=0)
+    columns = max(1, min(len(labels), 6, int(72 * figure.get_size_inches()[0] / (8 * (_EM * letters + 4.2)))))
+    made = figure.legend(
+        handles, labels, loc="outside lower center", ncols=columns, fontsize=8, frameon=False, title=title,
+        title_fontsize=8, labelcolor=current().ink,
+    )  # fmt: skip
+    made.get_title().set_color(current().ink)
+
+
+def legend(ax: "Axes", **options: Any) -> Any:
+    """A legend without a frame, in the ink of the theme."""
+    made = ax.legend(**{"fontsize": 8, "frameon": False, "labelcolor": current().ink, "title_fontsize": 8} | options)
+    made.get_title().set_color(current().ink)
+    return made
 
 
 def time_unit(span: float) -> tuple[str, float]:
@@ -128,11 +289,22 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     >>> save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
     """
     name = os.fspath(path)
+    check_picture(name)
     end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
-    if end not in FORMATS:
-        raise OptionError(f"{name}: unknown kind of picture {end!r}; known: {', '.join(FORMATS[:3])}")
     whole: Any = figure if hasattr(figure, "savefig") else figure.figure
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)
     with whole_file(name) as file:
         whole.savefig(file, format=end[1:], metadata=metadata)
+
+
+def check_picture(name: str) -> None:
+    """Complain of a file name that is no picture's.
+
+    Examples
+    --------
+    >>> check_picture("queue.png")
+    """
+    end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
+    if end not in FORMATS:
+        raise OptionError(f"{name}: unknown kind of picture {end!r}; known: {', '.join(FORMATS[:3])}")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.plot.base import PALETTE, axes, tidy
+from faultsim.plot.base import PALETTE, axes, colour, inked, on, room, tidy, verbatim
+from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
+@themed
 def plot_curves(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
@@ -23,6 +25,7 @@ def plot_curves(
     title: str = "",
     log: bool = False,
     styles: Mapping[str, Mapping[str, Any]] | None = None,
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw curves of one metric against another, each with its own colour and marker.
 
@@ -30,18 +33,12 @@ def plot_curves(
     ----------
     curves : mapping of str to (x, y)
         Label -> abscissae and ordinates, in the order in which the points are joined.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     x, y, title : str
         Axis labels (with units) and title.
     log : bool
         Logarithmic ordinate.
     styles : mapping, optional
         Label -> keywords of `Axes.plot` for that curve.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -53,32 +50,38 @@ def plot_curves(
     ax = axes(ax)
     for i, (label, (across, up)) in enumerate(curves.items()):
         style: dict[str, Any] = {
-            "color": PALETTE[i % len(PALETTE)],
+            "color": colour(i),
             "marker": MARKERS[i % len(MARKERS)],
             "markersize": 4.5,
             "linewidth": 1.4,
-            "markeredgecolor": "white",
+            "markeredgecolor": current().ground,
             "markeredgewidth": 0.5,
         } | dict((styles or {}).get(label, {}))
+        style |= {key: inked(value) for key, value in style.items() if isinstance(value, str)}
         ax.plot(np.asarray(across), np.asarray(up), label=label, **style)
     if log:
-        _plain_log(ax)
+        plain_log(ax.yaxis)
     return tidy(ax, x=x, y=y, title=title)
 
 
-def _plain_log(ax: "Axes") -> None:
-    """A logarithmic ordinate with numbers such as 0.5, 20 and 1,000 instead of powers of ten."""
+def plain_log(axis: Any) -> None:
+    """A logarithmic axis with numbers such as 0.5, 20 and 1,000 instead of powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogFormatter
 
-    ax.set_yscale("log")
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    name = axis.axis_name
+    getattr(axis.axes, f"set_{name}scale")("log")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     # Between the powers of ten, numbers only if fewer than two of these are visible.
-    ax.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
-    ax.tick_params(axis="y", which="minor", labelsize=8)
+    axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
 
 
+@themed
 def plot_capacity(
-    shares: Mapping[str, tuple[float, float, float]], *, ax: "Axes | None" = None, title: str = ""
+    shares: Mapping[str, tuple[float, float, float]],
+    *,
+    ax: "Axes | None" = None,
+    title: str = "",
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw utilized, unused and lost capacity as stacked bars ([krevat2002] Figure 8).
 
@@ -86,14 +89,8 @@ def plot_capacity(
     ----------
     shares : mapping of str to (utilized, unused, lost)
         Label of the bar -> fractions of the capacity, 0 to 1.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------
@@ -105,26 +102,29 @@ def plot_capacity(
     labels = list(shares)
     below = np.zeros(len(labels))
     # Light enough for dark figures inside, and apart in brightness too.
-    for part, name, colour in zip(
-        range(3), ("utilized", "unused", "lost"), ("#56B4E9", "#E8EAED", "#D55E00"), strict=True
+    for part, name, fill in zip(
+        range(3), ("utilized", "unused", "lost"), ("#56B4E9", current().free, "#D55E00"), strict=True
     ):
         height = np.array([100.0 * shares[label][part] for label in labels])
-        ax.bar(labels, height, bottom=below, color=colour, width=0.62, label=name, edgecolor="white", linewidth=0.8)
-        for i, h in enumerate(height):
-            if h >= 4.0:
-                ax.text(
-                    i,
-                    below[i] + h / 2,
-                    f"{h:.1f}",
-                    ha="center",
-                    va="center",
-                    fontsize=9,
-                    color="white" if name == "lost" else "#202124",
-                )
+        across = range(len(labels))
+        ax.bar(across, height, bottom=below, color=fill, width=0.62, label=name, edgecolor=current().ground)
+        for i in np.flatnonzero(height >= 4.0).tolist():
+            ax.text(
+                i, below[i] + height[i] / 2, f"{height[i]:.1f}", ha="center", va="center", fontsize=9, color=on(fill)
+            )
         below += height
+    name_ticks(ax, list(map(verbatim, labels)))
     ax.set_ylim(0, 100)
-    ax.set_ylabel("share of the capacity (%)")
-    return tidy(ax, title=title, grid=False)
+    return tidy(ax, y="share of the capacity (%)", title=title, grid=False)
+
+
+def name_ticks(ax: "Axes", names: Sequence[str]) -> None:
+    """Names below the axis, slanted if one is too long for the space."""
+    longest = max(map(len, names), default=0)
+    if longest * 0.58 * 9 / 72 > 0.92 * room(ax) / max(1, len(names)):
+        ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        ax.set_xticks(range(len(names)), names)
 
 
 class _Log(Protocol):
@@ -139,8 +139,15 @@ class _Log(Protocol):
         """Node-seconds of each job."""
 
 
+@themed
 def plot_job_sizes(
-    log: _Log, *, ax: "Axes | None" = None, by: str = "jobs", nodes: int = 128, title: str = ""
+    log: _Log,
+    *,
+    ax: "Axes | None" = None,
+    by: str = "jobs",
+    nodes: int = 128,
+    title: str = "",
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw how many jobs, or how much work, a log has for each size ([krevat2002] Figure 2).
 
@@ -148,18 +155,12 @@ def plot_job_sizes(
     ----------
     log : Workload
         The log.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     by : {"jobs", "work"}
         Number of jobs, or their node-seconds.
     nodes : int
         Largest size drawn.
     title : str
         Title.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

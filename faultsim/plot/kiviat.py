@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.plot.base import GREY, PALETTE, axes
+from faultsim.plot.base import axes, colour, legend_below, three_digits, verbatim, write_title
 from faultsim.plot.curves import MARKERS
+from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.kiviat import AXES, Axis, Method, kiviat_gain, kiviat_radii, kiviat_values
 
 if TYPE_CHECKING:
@@ -16,8 +17,14 @@ if TYPE_CHECKING:
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 
 
+@themed
 def plot_kiviat(
-    methods: Mapping[str, Method], *, baseline: str | None = None, ax: "Axes | None" = None, title: str = ""
+    methods: Mapping[str, Method],
+    *,
+    baseline: str | None = None,
+    ax: "Axes | None" = None,
+    title: str = "",
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw the Kiviat graph of several methods; see `faultsim.kiviat_gain` for its axes.
 
@@ -29,14 +36,8 @@ def plot_kiviat(
         Label -> a result, or metrics by name such as means over several seeds.
     baseline : str, optional
         Label of one of them: the legend then shows the gain of the others over it.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
@@ -60,31 +61,31 @@ def plot_kiviat(
     radii = kiviat_radii(methods)
     ax = axes(ax, 5.5, 5.0)
     for ring in _RINGS:
-        ax.plot(*_polygon([ring] * len(AXES)), color="#DADCE0", linewidth=0.8, zorder=1, label="_ring")
+        ax.plot(*_polygon([ring] * len(AXES)), color=current().line, linewidth=0.8, zorder=1, label="_ring")
     rim = [max(column) for column in zip(*map(kiviat_values, methods.values()), strict=True)]
     for place, (axis, top) in enumerate(zip(AXES, rim, strict=True)):
         x, y = _at(place, 1.0)
-        ax.plot([0, x], [0, y], color="#DADCE0", linewidth=0.8, zorder=1, label="_spoke")
+        ax.plot([0, x], [0, y], color=current().line, linewidth=0.8, zorder=1, label="_spoke")
         across, up = ("center", _side(y, "bottom", "top")) if abs(x) < 1e-9 else (_side(x, "left", "right"), "center")
-        ax.text(1.08 * x, 1.08 * y, _name(axis, top), ha=across, va=up, fontsize=9, color=GREY)
+        ax.text(1.08 * x, 1.08 * y, _name(axis, top), ha=across, va=up, fontsize=9, color=current().ink)
     for i, (label, corners) in enumerate(radii.items()):
-        colour, x_y = PALETTE[i % len(PALETTE)], _polygon(corners)
-        ax.fill(*x_y, color=colour, alpha=0.08, zorder=2)
+        shade, x_y = colour(i), _polygon(corners)
+        ax.fill(*x_y, color=shade, alpha=0.08, zorder=2)
         ax.plot(
             *x_y,
-            color=colour,
+            color=shade,
             marker=MARKERS[i % len(MARKERS)],
             markersize=4.5,
             linewidth=1.4,
             zorder=3,
-            label=_legend(label, methods, baseline),
+            label=verbatim(_legend(label, methods, baseline)),
         )
     ax.set_aspect("equal")
     ax.set_xlim(-1.6, 1.6)
     ax.set_ylim(-1.35, 1.35)
     ax.set_axis_off()
-    ax.set_title(title, fontsize=11)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2, frameon=False, fontsize=9)
+    write_title(ax, verbatim(title))
+    legend_below(ax, bare=True)
     return ax
 
 
@@ -108,7 +109,7 @@ def _name(axis: Axis, top: float) -> str:
     """Label of an axis, with its largest value."""
     unit, scale = {"fraction": ("%", 100.0), "node-s": ("node-h", 1 / 3600)}.get(axis.unit, (axis.unit, 1.0))
     value = scale * top
-    return f"{axis.label}\n{value:,.0f} {unit}" if value >= 1000 else f"{axis.label}\n{value:.3g} {unit}".rstrip()
+    return f"{axis.label}\n{three_digits(value)} {unit}".rstrip()
 
 
 def _legend(label: str, methods: Mapping[str, Method], baseline: str | None) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, legend_below, tidy, verbatim
+from faultsim.plot.base import axes, inked, legend_below, on, room, tidy, verbatim
+from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
-#: Blue is work, warm colors are the cost of failures and checkpoints, gray is idle.
+#: Blue is work, warm colors are the cost of failures and checkpoints, gray is idle; grays are those of the theme.
 ACCOUNT_COLOURS = {
     "useful": "#0072B2",
     "lost": "#C5221F",
@@ -24,15 +25,20 @@ ACCOUNT_COLOURS = {
     "start_delay": "#56B4E9",
     "growth": "#009E73",
     "held_for_repair": "#8C510A",
-    "down": "#3C4043",
+    "down": "#5F6368",
     "idle_no_demand": "#E8EAED",
     "idle_demand": "#BDC1C6",
 }
-WRITTEN_FROM = 4.0  # percent that a part needs to have its number inside
+WRITTEN_FROM = 0.38  # inches that a part needs to have its number inside
 
 
+@themed
 def plot_ledger(
-    runs: "Result | Mapping[str, Result | Mapping[str, float]]", *, ax: "Axes | None" = None, title: str = ""
+    runs: "Result | Mapping[str, Result | Mapping[str, float]]",
+    *,
+    ax: "Axes | None" = None,
+    title: str = "",
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw the ledger of one run, or of several to compare, as stacked bars of shares of the capacity.
 
@@ -41,21 +47,13 @@ def plot_ledger(
     runs : Result, or mapping of str to Result or to a ledger
         A run; or label of the bar -> a run, or account -> node-seconds. Accounts that are empty in all runs are
         omitted.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
     OptionError
         If there is no run, or an account is unknown.
-    MissingExtraError
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -81,22 +79,21 @@ def plot_ledger(
     for account, width in zip(LEDGER_ACCOUNTS, share.T, strict=True):
         if not width.any():
             continue
-        colour = ACCOUNT_COLOURS[account]
+        fill = inked(ACCOUNT_COLOURS[account])
         label = account.replace("_", " ")
-        ax.barh(rows, width, left=before, height=0.7, color=colour, edgecolor="white", linewidth=0.6, label=label)
-        dark = sum(int(colour[i : i + 2], 16) * part for i, part in ((1, 0.3), (3, 0.59), (5, 0.11))) < 140
-        for row in rows[width >= WRITTEN_FROM]:
+        edge = current().ground
+        ax.barh(rows, width, left=before, height=0.7, color=fill, edgecolor=edge, linewidth=0.6, label=label)
+        for row in rows[width >= 100 * WRITTEN_FROM / room(ax)]:
             ax.text(
                 before[row] + width[row] / 2, row, f"{width[row]:.1f}", ha="center", va="center", fontsize=8,
-                color="white" if dark else "#202124",
+                color=on(fill),
             )  # fmt: skip
         before += width
     ax.set_yticks(rows, list(map(verbatim, ledgers)))
     ax.invert_yaxis()
     ax.set_xlim(0, 100)
-    ax.set_xlabel("share of the capacity (%)")
-    ax.set_title(title, fontsize=11)
+    tidy(ax, x="share of the capacity (%)", title=verbatim(title), grid=False)
     if share.any():
         # Below the label of the axis, which is as far away in points however high the bars are.
         legend_below(ax)
-    return tidy(ax, grid=False)
+    return ax

@@ -1,22 +1,25 @@
-"""Who holds which nodes of a torus: in 3D at an instant, and as a small animation."""
+"""Who holds which nodes of a torus at an instant, layer by layer or in space, and as a small animation."""
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, new_figure, time_unit
-from faultsim.plot.gantt import DOWN, FILLS
+from faultsim.plot.base import axes, legend_below, new_figure, room, time_unit, write_title
+from faultsim.plot.failure_marks import swatch
+from faultsim.plot.theme import ThemeName, current, themed, use_theme
+from faultsim.plot.touching import FILLS, job_colours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from faultsim.results.result import Result
 
-FREE = "#DADCE0"
+View = Literal["slices", "space"]
 EDGE, SPECK = 0.74, 0.16  # of a cube for a node that is held, and for a free one, between nodes 1 apart
 COS, SIN = np.cos(np.pi / 6), 0.5
 #: Corners of the three faces that are seen, as offsets from the cube's centre in half edges; how bright each is.
@@ -96,11 +99,20 @@ def busiest(result: "Result") -> float:
     return float(at[int(level.argmax())]) if len(at) else result.span[0]
 
 
-def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the nodes of a torus in 3D at an instant: a cube for each, in the color of the job that holds it.
+@themed
+def plot_occupancy(
+    result: "Result",
+    at: float | None = None,
+    *,
+    view: View = "slices",
+    ax: "Axes | None" = None,
+    theme: ThemeName | None = None,
+) -> "Axes":
+    """Draw the nodes of a torus at an instant, each in the color of the job that holds it.
 
-    Colors are those of `plot_gantt`. Free nodes are specks, and gray cubes are down. x goes to the lower right, y to
-    the lower left, z up; a box that wraps around appears at both ends.
+    Jobs that touch have different colors, the same ones at all instants. In slices all nodes are seen: a grid for each
+    layer of equal z, x to the right and y up. In space there is a cube for each node, smaller if it is free, x to the
+    lower right, y to the lower left, z up. A box that wraps around appears at both ends.
 
     Parameters
     ----------
@@ -108,19 +120,13 @@ def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | Non
         A run on a torus, made with ``record=True``.
     at : float, optional
         Seconds, on the clock of ``result.jobs["start"]``; by default the first instant at which most nodes are held.
-    ax : Axes, optional
-        Where to draw (ordinary axes, not 3-D ones); a new figure when not given.
-
-    Returns
-    -------
-    Axes
+    view : {"slices", "space"}
+        Layers side by side, or cubes in space, of which near ones hide others.
 
     Raises
     ------
     OptionError
-        If the machine is not a torus or the run was not recorded.
-    MissingExtraError
-        If matplotlib is not installed.
+        If the machine is not a torus, the run was not recorded, or there is no such view.
 
     Examples
     --------
@@ -131,19 +137,74 @@ def plot_occupancy(result: "Result", at: float | None = None, *, ax: "Axes | Non
     >>> ax.get_title()
     '2 s after the first submit\\n2 jobs on 3 of 4 nodes'
     """
-    _, shape = _boxes(result)
-    ax = axes(ax, 6.0, 5.5)
+    checks.choice("view", view, ("slices", "space"))
     moment = busiest(result) if at is None else float(at)
+    return _draw(result, moment, view, ax, job_colours(result))
+
+
+def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colours: NDArray[np.int64]) -> "Axes":
+    _, shape = _boxes(result)
     state = occupancy(result, moment)
-    ax.add_collection(_cubes(state))
-    corners = _flat(np.array([(i * shape[0], j * shape[1], k * shape[2]) for i, j, k in np.ndindex(2, 2, 2)]) - 0.5)
-    (left, low), (right, top) = corners.min(axis=0), corners.max(axis=0)
-    _name_axes(ax, shape)
-    ax.set_xlim(left - 1.0, right + 1.0)
-    ax.set_ylim(low - 1.0, top + 0.6)
+    if view == "slices":
+        ax = _slices(ax, state, colours)
+    else:
+        ax = axes(ax, 6.0, 5.5)
+        ax.add_collection(_cubes(state, colours))
+        corners = _flat(np.array([(i * shape[0], j * shape[1], k * shape[2]) for i, j, k in np.ndindex(2, 2, 2)]) - 0.5)
+        (left, low), (right, top) = corners.min(axis=0), corners.max(axis=0)
+        _name_axes(ax, shape)
+        ax.set_xlim(left - 1.0, right + 1.0)
+        ax.set_ylim(low - 1.0, top + 0.6)
     ax.set_aspect("equal")
     ax.set_axis_off()
-    ax.set_title(_caption(result, state, moment), fontsize=11)
+    write_title(ax, _caption(result, state, moment))
+    kinds = [("free", current().free, (state == NOBODY).any()), ("down", current().down, (state == BROKEN).any())]
+    marks = [swatch(f"node {words}", fill, 1.0, None) for words, fill, there in kinds if there]
+    legend_below(ax, marks, bare=True)
+    return ax
+
+
+def _paints(state: NDArray[np.int64], colours: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Red, green and blue of each node, by the job that holds it."""
+    names = [*FILLS, current().free, current().down]
+    rgb = np.array([[int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)] for name in names])
+    of_job = colours[np.maximum(state, 0)] if len(colours) else np.zeros(state.shape, dtype=np.int64)
+    paints: NDArray[np.float64] = rgb[np.where(state >= 0, of_job, len(FILLS) + (state == BROKEN))]
+    return paints
+
+
+def _slices(ax: "Axes | None", state: NDArray[np.int64], colours: NDArray[np.int64]) -> "Axes":
+    """The layers of equal z as grids in rows, as many side by side as make the picture about as wide as it may be."""
+    from matplotlib.collections import PolyCollection
+
+    nx, ny, nz = state.shape
+    step_x, step_y = nx + max(0.8, 0.12 * nx), ny + max(1.2, 0.3 * ny)
+    wide_over_high = 1.4 if ax is None else room(ax) / max(room(ax, across=False), 0.1)
+    columns = min(nz, max(1, round(float(np.sqrt(nz * wide_over_high * step_y / step_x)))))
+    rows = -(-nz // columns)
+    columns = -(-nz // rows)
+    ax = axes(ax, 7.0, float(np.clip(1.3 + 6.4 * rows * step_y / (columns * step_x), 2.5, 9.0)))
+    nodes = np.argwhere(np.ones(state.shape, dtype=bool))
+    row, column = np.divmod(nodes[:, 2], columns)
+    left, low = nodes[:, 0] + column * step_x, nodes[:, 1] + (rows - 1 - row) * step_y
+    half = 0.5 * (EDGE + 0.16)
+    corners = np.array([(-half, -half), (half, -half), (half, half), (-half, half)])
+    squares: Any = np.stack([left, low], axis=-1)[:, None, :] + corners
+    ax.add_collection(
+        PolyCollection(squares, facecolors=_paints(state, colours).reshape(-1, 3), linewidths=0.0, rasterized=True)
+    )
+    inches = room(ax) / columns
+    for k in range(nz):
+        x, y = (k % columns) * step_x - 0.5, (rows - 1 - k // columns) * step_y + ny - 0.35
+        if inches > 0.45 or k == 0:
+            ax.text(x, y, f"z = {k}", color=current().ink, fontsize=8, ha="left", va="bottom")
+    ax.set_xlim(-0.8, columns * step_x - (step_x - nx) - 0.2)
+    ax.set_ylim(-1.9, rows * step_y)
+    arrow = {"arrowstyle": "->", "color": current().soft, "linewidth": 0.9}
+    ax.annotate("", (min(nx, 3) - 0.5, -1.0), (-0.5, -1.0), arrowprops=arrow)
+    ax.text(min(nx, 3) - 0.4, -1.0, "x", color=current().ink, fontsize=8, va="center")
+    ax.annotate("", (-1.0, min(ny, 3) - 0.5), (-1.0, -0.5), arrowprops=arrow, annotation_clip=False)
+    ax.text(-1.0, min(ny, 3) - 0.4, "y", color=current().ink, fontsize=8, ha="center", va="bottom")
     return ax
 
 
@@ -153,7 +214,7 @@ def _flat(points: NDArray[Any]) -> NDArray[np.float64]:
     return np.stack([(x - y) * COS, z - (x + y) * SIN], axis=-1)
 
 
-def _cubes(state: NDArray[np.int64]) -> Any:
+def _cubes(state: NDArray[np.int64], colours: NDArray[np.int64]) -> Any:
     """One cube per node as polygons, the far ones first so that the near ones hide them."""
     from matplotlib.collections import PolyCollection
 
@@ -161,15 +222,13 @@ def _cubes(state: NDArray[np.int64]) -> Any:
     nodes = nodes[np.argsort(nodes.sum(axis=1), kind="stable")]
     job = state[tuple(nodes.T)]
     half = np.where(job == NOBODY, SPECK, EDGE)[:, None, None] / 2
-    names = [*FILLS, FREE, DOWN]
-    rgb = np.array([[int(name[i : i + 2], 16) / 255 for i in (1, 3, 5)] for name in names])
-    paint = rgb[np.where(job >= 0, job % len(FILLS), len(FILLS) + (job == BROKEN))]
+    paint = _paints(job, colours)
     shapes = [_flat(nodes[:, None, :] + half * np.array(corners)) for corners, _ in FACES]
-    colours = [paint * light for _, light in FACES]
+    lit = [paint * light for _, light in FACES]
     polygons: Any = np.stack(shapes, axis=1).reshape(-1, 4, 2)
     return PolyCollection(
         polygons,
-        facecolors=np.stack(colours, axis=1).reshape(-1, 3),
+        facecolors=np.stack(lit, axis=1).reshape(-1, 3),
         linewidths=0.0,
         rasterized=state.size > 1024,
     )
@@ -188,10 +247,10 @@ def _name_axes(ax: "Axes", shape: tuple[int, int, int]) -> None:
             "",
             (head[0], head[1]),
             (tail[0], tail[1]),
-            arrowprops={"arrowstyle": "->", "color": "#5F6368", "linewidth": 0.9},
+            arrowprops={"arrowstyle": "->", "color": current().soft, "linewidth": 0.9},
         )
         x, y = (tail + head) / 2
-        ax.text(x, y, f" {name} ", color="#5F6368", fontsize=9, va=up, ha=across)
+        ax.text(x, y, f" {name} ", color=current().ink, fontsize=9, va=up, ha=across)
 
 
 def _caption(result: "Result", state: NDArray[np.int64], moment: float) -> str:
@@ -213,6 +272,8 @@ def animate_occupancy(
     begin: float | None = None,
     end: float | None = None,
     pause: float = 0.12,
+    view: View = "slices",
+    theme: ThemeName | None = None,
 ) -> None:
     """Write a small animation of the nodes of a torus over time, frames as `plot_occupancy` draws them.
 
@@ -228,6 +289,10 @@ def animate_occupancy(
         From when to when (s); by default the whole run.
     pause : float
         Seconds for which a frame is shown.
+    view : {"slices", "space"}
+        As in `plot_occupancy`.
+    theme : {"light", "dark"}, optional
+        By default that of `use_theme`.
 
     Raises
     ------
@@ -251,6 +316,13 @@ def animate_occupancy(
     if frames < 1:
         raise OptionError(f"frames: got {frames}, at least 1 is needed")
     _boxes(result)
+    checks.choice("view", view, ("slices", "space"))
+    with use_theme(theme or current().name):
+        pictures = _frames(result, frames, begin, end, view)
+    pictures[0].save(name, save_all=True, append_images=pictures[1:], duration=round(1000 * pause), loop=0)
+
+
+def _frames(result: "Result", frames: int, begin: float | None, end: float | None, view: View) -> list[Any]:
     figure = new_figure(4.8, 4.6)
     from PIL import Image  # matplotlib needs it too
 
@@ -258,12 +330,12 @@ def animate_occupancy(
     times = np.linspace(first if begin is None else begin, last if end is None else end, frames + 1)
     canvas: Any = figure.canvas
     figure.set_dpi(80)
-    ax, pictures = figure.add_subplot(), []
+    ax, pictures, colours = figure.add_subplot(), [], job_colours(result)
     for moment in (times[:-1] + times[1:]) / 2:
         ax.clear()
-        plot_occupancy(result, float(moment), ax=ax)
+        _draw(result, float(moment), view, ax, colours)
         canvas.draw()
         figure.set_layout_engine("none")  # the same place in every frame
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
         pictures.append(picture.quantize(64, dither=Image.Dither.NONE))
-    pictures[0].save(name, save_all=True, append_images=pictures[1:], duration=round(1000 * pause), loop=0)
+    return pictures

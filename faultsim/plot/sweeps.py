@@ -1,6 +1,7 @@
 """Figures of sweeps: a metric along an axis with confidence bands, heat maps, and paired differences."""
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,12 +10,28 @@ from numpy.typing import NDArray
 
 from faultsim.checks import did_you_mean
 from faultsim.errors import OptionError
-from faultsim.plot.base import GREY, PALETTE, axes, tidy, verbatim
-from faultsim.plot.curves import MARKERS
+from faultsim.plot.base import (
+    PALETTE,
+    axes,
+    colour,
+    legend_below,
+    legend_of_figure,
+    new_figure,
+    plain_number,
+    room,
+    three_digits,
+    tidy,
+    verbatim,
+    wide,
+    wrapped,
+)
+from faultsim.plot.curves import MARKERS, name_ticks, plain_log
+from faultsim.plot.theme import ThemeName, current, root_figure, themed
 from faultsim.results.metrics import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Most lines that can be distinguished in one figure.
 MOST_LINES = 14
@@ -58,6 +75,36 @@ def metric_label(metric: str) -> tuple[str, float]:
     return f"{words} ({unit})" if unit else words, 1.0
 
 
+def limits(metric: str) -> tuple[float, float]:
+    """Where the values of a metric can lie, in the unit of its label.
+
+    Examples
+    --------
+    >>> limits("mean_wait"), limits("utilization")
+    ((0.0, inf), (0.0, 100.0))
+    """
+    name = metric.removeprefix("metric:")
+    if name not in METRICS:
+        return -math.inf, math.inf
+    return 0.0, 100.0 if METRICS[name].unit == "fraction" else math.inf
+
+
+#: Axes of sweeps that have a unit.
+_AXIS_UNITS = {"start_delay": "s", "downtime": "s"}
+
+
+def axis_label(axis: str) -> str:
+    """An axis of a sweep in words, with its unit.
+
+    Examples
+    --------
+    >>> axis_label("start_delay"), axis_label("scheduler")
+    ('start_delay (s)', 'scheduler')
+    """
+    unit = _AXIS_UNITS.get(axis)
+    return "offered load" if axis == "load" else f"{axis} ({unit})" if unit else axis
+
+
 def value_text(value: object) -> str:
     """The value of an axis in words.
 
@@ -71,6 +118,7 @@ def value_text(value: object) -> str:
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 
+@themed
 def plot_sweep(
     table: SweepLike,
     metric: str,
@@ -80,10 +128,12 @@ def plot_sweep(
     title: str = "",
     log: bool = False,
     confidence: float = 0.95,
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw the mean of a metric along an axis of a sweep, one line per setting of the other axes.
 
-    The band around a line is the confidence interval of the mean over the replicates; a cell of one run has none.
+    The band around a line is the confidence interval of the mean over the replicates, as far as the metric can go: no
+    wait is below 0, no share above 100 %. A cell of one run has none.
 
     Parameters
     ----------
@@ -93,8 +143,6 @@ def plot_sweep(
         A column of numbers.
     x : str
         The axis along which to draw; one of words is drawn in the order of its values.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
     log : bool
@@ -102,16 +150,10 @@ def plot_sweep(
     confidence : float
         Of the intervals, above 0 and below 1.
 
-    Returns
-    -------
-    Axes
-
     Raises
     ------
     OptionError
         If there is no such axis or metric, or there are more than 14 lines.
-    MissingExtraError
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -126,40 +168,163 @@ def plot_sweep(
     _known(table, x)
     found = table.summary(metric, confidence=confidence)
     others = [name for name in table.axes if name != x and _several(found[name])]
-    keys = list(zip(*(map(_key, found[name].tolist()) for name in others), strict=True)) or [()] * len(found[x])
-    lines = list(dict.fromkeys(keys))
-    if len(lines) > MOST_LINES:
-        raise OptionError(
-            f"{len(lines)} lines ({', '.join(others)}) are more than the {MOST_LINES} that a figure can show; "
-            f"use a part of the table by select({others[-1]}=...) or where(...)"
-        )
+    lines, keys = _lines(found, others, x)
     ax = axes(ax)
+    _draw_lines(ax, metric, found, x, lines, keys)
+    label = metric_label(metric)[0]
+    if log:
+        plain_log(ax.yaxis)
+    tidy(ax, x=verbatim(axis_label(x)), y=label, title=verbatim(title))
+    if len(lines) > 1:
+        legend_below(ax, title=verbatim(", ".join(others)))
+    return ax
+
+
+def _draw_lines(
+    ax: "Axes",
+    metric: str,
+    found: "Cells | Mapping[str, NDArray[Any]]",
+    x: str,
+    lines: Mapping[Any, None],
+    keys: Sequence[tuple[object, ...]],
+) -> None:
+    """A line with its band for each of `lines`, of the cells whose key it is; words of the axis become ticks."""
+    from matplotlib.colors import to_rgba
+
     label, scale = metric_label(metric)
+    least, most = limits(metric)
     places, names = _places(found[x])
     for i, line in enumerate(lines):
         rows = np.array([key == line for key in keys])
+        if not rows.any():
+            continue
         order = np.argsort(places[rows], kind="stable")
         at, mean, low, high = (
             np.asarray(column, dtype=float)[rows][order]
             for column in (places, scale * found["mean"], scale * found["low"], scale * found["high"])
         )
-        colour = PALETTE[i % len(PALETTE)]
+        shade = colour(i)
         if not np.isnan(low).all():
-            ax.fill_between(at, low, high, color=colour, alpha=0.15, linewidth=0)
+            low, high = np.clip(low, least, most), np.clip(high, least, most)
+            # Outlined, so that bands that overlap can be told apart.
+            inside, edge = to_rgba(shade, 0.12), to_rgba(shade, 0.7)
+            ax.fill_between(at, low, high, facecolor=inside, edgecolor=edge, linewidth=0.6)
         ax.plot(
-            at, mean, color=colour, marker=MARKERS[i % len(MARKERS)], markersize=4.5, linewidth=1.4,
+            at, mean, color=shade, marker=MARKERS[i % len(MARKERS)], markersize=5, linewidth=1.5,
+            markeredgecolor=current().ground, markeredgewidth=0.5,
             linestyle="-" if i < len(PALETTE) else "--", label=verbatim(", ".join(map(value_text, line))) or label,
         )  # fmt: skip
-    if log:
-        ax.set_yscale("log")
     if names is not None:
-        _name_ticks(ax, names, 70.0 / len(names))
+        name_ticks(ax, names)
+
+
+@themed
+def plot_panels(
+    table: SweepLike,
+    metric: str,
+    *,
+    x: str,
+    panels: str,
+    title: str = "",
+    log: bool = False,
+    confidence: float = 0.95,
+    width: float = 9.0,
+    theme: ThemeName | None = None,
+) -> "Figure":
+    """Draw `plot_sweep` once for each value of an axis, in panels with the same ordinate.
+
+    Parameters
+    ----------
+    table : SweepTable
+        Rows of a sweep.
+    metric : str
+        A column of numbers.
+    x : str
+        The axis along which to draw.
+    panels : str
+        The axis of which each value has a panel.
+    title : str
+        Title of the figure.
+    log : bool
+        Logarithmic ordinate.
+    confidence : float
+        Of the intervals, above 0 and below 1.
+    width : float
+        Of the figure, in inches; there are as many panels side by side as have 2.8 inches each, at most four.
+
+    Raises
+    ------
+    OptionError
+        If there is no such axis or metric, `x` and `panels` are the same, or a panel has more than 14 lines.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> from faultsim.plot import plot_panels
+    >>> run = fs.Run(fs.synthetic.nasa_like(100, 1), fs.Cluster(128))
+    >>> grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 60.0]}
+    >>> figure = plot_panels(fs.Sweep(run, grid).run(), "mean_wait", x="load", panels="start_delay")
+    >>> [ax.get_title() for ax in figure.axes]
+    ['start_delay 0 s', 'start_delay 60 s']
+    """
+    for name in (x, panels):
+        _known(table, name)
+    if x == panels:
+        raise OptionError(f"x and panels are both {x!r}; give two axes")
+    found = table.summary(metric, confidence=confidence)
+    others = [name for name in table.axes if name not in (x, panels) and _several(found[name])]
+    lines, keys = _lines(found, others, x)
+    chosen = [_key(value) for value in found[panels].tolist()]
+    values = list(dict.fromkeys(chosen))
+    columns = max(1, min(4, len(values), int(width / 2.8)))
+    rows = -(-len(values) // columns)
+    figure = new_figure(width, 0.9 + 2.5 * rows)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    label = metric_label(metric)[0]
+    for i, ax in enumerate(grid.flat):
+        if i >= len(values):
+            ax.set_axis_off()
+            continue
+        here = np.array([value == values[i] for value in chosen])
+        part = {name: np.asarray(found[name])[here] for name in (x, "mean", "low", "high")}
+        _draw_lines(ax, metric, part, x, lines, [key for key, inside in zip(keys, here, strict=True) if inside])
+        if log:
+            plain_log(ax.yaxis)
+        last = i + columns >= len(values)
+        tidy(
+            ax, x=verbatim(axis_label(x)) if last else None, y=label if i % columns == 0 else None,
+            title=verbatim(f"{panels} {value_text(values[i])} {_AXIS_UNITS.get(panels, '')}".strip()),
+        )  # fmt: skip
+    if title:
+        figure.suptitle(verbatim(title), fontsize=12, color=current().ink)
     if len(lines) > 1:
-        ax.legend(fontsize=9, title=verbatim(", ".join(others)), title_fontsize=9, frameon=False)
-    return tidy(ax, x=verbatim(x), y=label, title=title)
+        legend_of_figure(figure, grid[0, 0], title=verbatim(", ".join(others)))
+    return figure
 
 
-def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | None" = None, title: str = "") -> "Axes":
+def _lines(found: Cells, others: Sequence[str], x: str) -> tuple[Mapping[Any, None], list[tuple[object, ...]]]:
+    """Each combination of values of the other axes once, and that of each cell."""
+    keys = list(zip(*(map(_key, found[name].tolist()) for name in others), strict=True)) or [()] * len(found[x])
+    lines = dict.fromkeys(keys)
+    if len(lines) > MOST_LINES:
+        raise OptionError(
+            f"{len(lines)} lines ({', '.join(others)}) are more than the {MOST_LINES} that a figure can show; "
+            f"use a part of the table by select({others[-1]}=...) or where(...)"
+        )
+    return lines, keys
+
+
+@themed
+def plot_heatmap(
+    table: SweepLike,
+    metric: str,
+    *,
+    x: str,
+    y: str,
+    ax: "Axes | None" = None,
+    title: str = "",
+    theme: ThemeName | None = None,
+) -> "Axes":
     """Draw the mean of a metric over two axes of a sweep as colours, with the numbers where there is room.
 
     Parameters
@@ -170,21 +335,13 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
         A column of numbers.
     x, y : str
         The axes across and up.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
     OptionError
         If there is no such axis or metric, or another axis has several values.
-    MissingExtraError
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -211,18 +368,25 @@ def plot_heatmap(table: SweepLike, metric: str, *, x: str, y: str, ax: "Axes | N
     grid[up, across] = scale * found["mean"]
     ax = axes(ax, 1.8 + 0.75 * len(x_names), 1.4 + 0.5 * len(y_names))
     image = ax.imshow(grid, origin="lower", aspect="auto", cmap="cividis")
-    ax.figure.colorbar(image, ax=ax, label=label)
-    middle = np.nanmean([np.nanmin(grid), np.nanmax(grid)]) if not np.isnan(grid).all() else 0.0
-    if grid.size <= _NUMBERS_UP_TO:
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label(label, color=current().ink, fontsize=10)
+    bar.ax.tick_params(color=current().soft, labelcolor=current().ink, labelsize=9)
+    bar.ax.yaxis.set_major_formatter(lambda value, _: plain_number(value))
+    bar.outline.set_visible(False)
+    low, high = (np.nanmin(grid), np.nanmax(grid)) if not np.isnan(grid).all() else (0.0, 0.0)
+    if grid.size <= _NUMBERS_UP_TO and room(ax) / len(x_names) > 0.42 and room(ax, across=False) / len(y_names) > 0.16:
         for (row, column), value in np.ndenumerate(grid):
-            colour = "#202124" if value > middle else "white"
-            text = "" if np.isnan(value) else f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-            ax.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
-    _name_ticks(ax, x_names, 8.0)
-    ax.set_yticks(range(len(y_names)), y_names)
-    return tidy(ax, x=verbatim(x), y=verbatim(y), title=title, grid=False)
+            if not np.isnan(value):
+                ink = "#1B1C1E" if value > low + 0.45 * (high - low) else "#FAFAFA"
+                ax.text(column, row, three_digits(value), ha="center", va="center", fontsize=8, color=ink)
+    tidy(ax, x=verbatim(axis_label(x)), y=verbatim(axis_label(y)), title=verbatim(title), grid=False)
+    name_ticks(ax, x_names)
+    every = max(1, math.ceil(0.16 * len(y_names) / room(ax, across=False)))
+    ax.set_yticks(range(0, len(y_names), every), y_names[::every])
+    return ax
 
 
+@themed
 def plot_differences(
     table: SweepLike,
     metric: str,
@@ -232,6 +396,7 @@ def plot_differences(
     ax: "Axes | None" = None,
     title: str = "",
     confidence: float = 0.95,
+    theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw how much the values of an axis differ from a baseline, replicate by replicate, with intervals.
 
@@ -248,23 +413,15 @@ def plot_differences(
         What differs.
     baseline : label
         The value of `axis` that the others are compared with.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
     title : str
         Title.
     confidence : float
         Of the intervals and tests, above 0 and below 1.
 
-    Returns
-    -------
-    Axes
-
     Raises
     ------
     OptionError
         If there is no such metric, axis or value.
-    MissingExtraError
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -284,33 +441,31 @@ def plot_differences(
     ]
     mean, low, high = (scale * np.asarray(found[name], dtype=float) for name in ("difference", "low", "high"))
     sure = np.asarray(found["significant"], dtype=bool)
-    ax = axes(ax, 7.0, 1.2 + 0.32 * len(rows))
-    ax.axvline(0.0, color=GREY, linewidth=1.0)
+    ax = axes(ax, 7.0, 1.6 + 0.32 * len(rows))
+    shown = current()
     at = np.arange(len(rows))
-    for chosen, colour, face, words in (
-        (sure, PALETTE[0], PALETTE[0], "significant"),
-        (~sure, GREY, "white", "not significant"),
+    for row in at[::2].tolist():  # a stripe under every second row, so that the eye keeps to it
+        ax.axhspan(row - 0.5, row + 0.5, color=shown.line, alpha=0.35, linewidth=0, zorder=0)
+    ax.axvline(0.0, color=shown.soft, linewidth=1.0, zorder=1)
+    for chosen, shade, face, words in (
+        (sure, colour(0), colour(0), "significant"),
+        (~sure, shown.soft, shown.ground, "not significant"),
     ):
         if chosen.any():
             reach = np.abs(np.array([low, high])[:, chosen] - mean[chosen])
             ax.errorbar(
-                mean[chosen], at[chosen], xerr=np.nan_to_num(reach), fmt="o", color=colour, markerfacecolor=face,
+                mean[chosen], at[chosen], xerr=np.nan_to_num(reach), fmt="o", color=shade, markerfacecolor=face,
                 markersize=6, capsize=3, linewidth=1.2, label=words,
             )  # fmt: skip
-    ax.set_yticks(at, rows)
-    ax.invert_yaxis()
-    of, beside = f"difference of the {label}", f"from {value_text(baseline)}"
-    ax.legend(fontsize=8, frameon=False, loc="best")
-    words = f"{of}{' ' if len(of) + len(beside) < 48 else chr(10)}{verbatim(beside)}"
-    return tidy(ax, x=words, y=verbatim(", ".join(names)), title=title)
-
-
-def _name_ticks(ax: "Axes", names: Sequence[str], room: float) -> None:
-    """Names below the axis, slanted if one is too long for the space."""
-    if max(map(len, names)) > room:
-        ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
-    else:
-        ax.set_xticks(range(len(names)), names)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    of, beside = f"difference of the {label}", f"from {verbatim(value_text(baseline))}"
+    shown_rows = [textwrap.shorten(row, 60, placeholder="...") for row in rows]
+    tidy(ax, y=verbatim(", ".join(names)), title=verbatim(title))
+    ax.set_xlabel(wrapped(f"{of} {beside}", root_figure(ax).get_size_inches()[0] - 0.6 - wide(shown_rows, 9), 10))
+    ax.grid(False, axis="y")
+    ax.set_yticks(at, shown_rows)
+    legend_below(ax)
+    return ax
 
 
 def _known(table: SweepLike, axis: str) -> None:

@@ -1,5 +1,6 @@
 """The machine and the queue over time."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -7,8 +8,8 @@ from numpy.typing import NDArray
 
 from faultsim.data.event_kinds import EventKind
 from faultsim.errors import OptionError
-from faultsim.plot.base import GREY, PALETTE, axes, legend_below, tidy, time_unit
-from faultsim.plot.gantt import KILLS
+from faultsim.plot.base import axes, colour, legend_below, tidy, time_unit, verbatim, write_title
+from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.part import require_over
 
 if TYPE_CHECKING:
@@ -99,122 +100,143 @@ def _thinned(at: NDArray[np.float64], value: NDArray[np.float64], end: float) ->
     return edges[:-1], np.diff(total) / np.diff(edges)
 
 
-def _draw(ax: "Axes", result: "Result", at: NDArray[np.float64], value: NDArray[np.float64], colour: str) -> None:
-    origin, end = result.span
-    unit, seconds = time_unit(end - origin)
-    at, value = _thinned(at, value, end)
-    x = np.append((at - origin) / seconds, (end - origin) / seconds)
-    y = np.append(value, value[-1])
-    ax.fill_between(x, y, step="post", color=colour, alpha=0.25, linewidth=0, rasterized=True)
-    ax.step(x, y, where="post", color=colour, linewidth=0.9, rasterized=True)
+def _extent(runs: "Mapping[str, Result]") -> tuple[float, float, str, float]:
+    """First submit and last finish of all runs, and name and seconds of the unit of the time axis."""
+    origin, end = min(run.span[0] for run in runs.values()), max(run.span[1] for run in runs.values())
+    return origin, end, *time_unit(end - origin)
+
+
+def _named(runs: "Result | Mapping[str, Result]") -> "Mapping[str, Result]":
+    named = runs if isinstance(runs, Mapping) else {"": runs}
+    if not named:
+        raise OptionError("runs: a figure needs at least one")
+    return named
+
+
+def _draw(
+    ax: "Axes", runs: "Mapping[str, Result]", steps: Sequence[Steps], shades: Sequence[str], words: Sequence[str]
+) -> None:
+    """A line for each run on one time axis; filled below if there is only one."""
+    origin, end, _, seconds = _extent(runs)
+    for run, (at, value), shade, label in zip(runs.values(), steps, shades, words, strict=True):
+        at, value = _thinned(at, value, run.span[1])
+        x = (np.append(at, run.span[1]) - origin) / seconds
+        y = np.append(value, value[-1])
+        if len(runs) == 1:
+            ax.fill_between(x, y, step="post", color=shade, alpha=0.25, linewidth=0, rasterized=True)
+        ax.step(x, y, where="post", color=shade, linewidth=0.9, rasterized=True, label=label or "_line")
     ax.set_xlim(0, max((end - origin) / seconds, 1e-9))
     ax.set_ylim(bottom=0)
-    ax.set_xlabel(f"time since the first submit ({unit})")
-    tidy(ax)
 
 
-def _mark_failures(ax: "Axes", result: "Result") -> None:
-    """A tick at the upper edge for each failure, red if it killed a job (only known for a recorded run)."""
+def _mark_failures(ax: "Axes", runs: "Mapping[str, Result]") -> None:
+    """A tick at the upper edge for each failure, red if it killed a job (only known for a recorded run).
+
+    Of several runs, only one whose failures all have is marked, and not what it killed in which.
+    """
+    origin, end, _, seconds = _extent(runs)
+    (result, *others) = runs.values()
     trace = result.failures
-    if trace is None:
+    if trace is None or any(run.failures is not trace and run.failures != trace for run in others):
         return
-    origin, end = result.span
-    _, seconds = time_unit(end - origin)
-    if result.settings["record"]:
+    if not others and result.settings["record"]:
         events = result.events
         failed = events["kind"] == EventKind.FAILURE
         time, kills = events["time"][failed], events["job"][failed] >= 0
     else:
         time = trace.time[(trace.time >= origin) & (trace.time <= end)]
         kills = np.zeros(len(time), dtype=bool)
-    for rows, colour, size, label in ((~kills, GREY, 5.0, "failure"), (kills, KILLS, 9.0, "failure that kills a job")):
+    soft, red = current().soft, current().kill
+    for rows, shade, size, label in ((~kills, soft, 5.0, "failure"), (kills, red, 9.0, "failure that kills a job")):
         if rows.any():
             x = (time[rows] - origin) / seconds
             ax.plot(
                 x, np.ones(len(x)), transform=ax.get_xaxis_transform(), linestyle="none", marker="|", markersize=size,
-                color=colour, label=label, clip_on=False, rasterized=len(x) > 500, zorder=3,
+                color=shade, label=label, clip_on=False, rasterized=len(x) > 500, zorder=3,
             )  # fmt: skip
-    if len(time):
-        legend_below(ax)
 
 
-def _title(ax: "Axes", result: "Result", what: str) -> None:
+def _finish(ax: "Axes", runs: "Mapping[str, Result]", what: str, y: str) -> "Axes":
+    _mark_failures(ax, runs)
+    machines = list(dict.fromkeys(str(run.machine) for run in runs.values()))
+    tidy(ax, x=f"time since the first submit ({_extent(runs)[2]})", y=y)
     # Above the ticks of the failures.
-    ax.set_title(f"{what} of {result.machine}", fontsize=11, pad=6.0 if result.failures is None else 14.0)
+    pad = 6.0 if all(run.failures is None for run in runs.values()) else 14.0
+    write_title(ax, f"{what} of {machines[0] if len(machines) == 1 else f'{len(machines)} machines'}", pad=pad)
+    legend_below(ax)
+    return ax
 
 
-def plot_utilization(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the share of the nodes that jobs hold, over time, with its mean.
+@themed
+def plot_utilization(
+    runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None
+) -> "Axes":
+    """Draw the share of the nodes that jobs hold, over time, with its mean; several runs on one time axis.
 
     Nodes count from the decision to start a job to its end, as allocated (grown or rounded up), so the mean is the
     metric ``utilization``. If there are more steps than a figure can show, means over equal spans are drawn. Ticks at
-    the upper edge are failures, in a recorded run red if they killed a job.
+    the upper edge are failures, in a recorded run red if they killed a job; of several runs they are drawn if all have
+    the same ones.
 
     Parameters
     ----------
-    result : Result
-        Any run; if failures or `NodeStealing` stopped jobs, one made with ``record=True``.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
+    runs : Result, or mapping of str to Result
+        Any run, or label -> run; if failures or `NodeStealing` stopped jobs, made with ``record=True``.
 
     Raises
     ------
     OptionError
-        If jobs were stopped, or the run is not over, and it was not recorded.
-    MissingExtraError
-        If matplotlib is not installed.
+        If jobs were stopped, or a run is not over, and it was not recorded; or if there is no run.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_utilization
     >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
-    >>> plot_utilization(fs.simulate(log, fs.Cluster(2))).get_ylabel()
+    >>> run = fs.Run(log, fs.Cluster(2))
+    >>> plot_utilization(run.simulate()).get_ylabel()
     'nodes in use (%)'
+    >>> both = {"EASY": run.simulate(), "FCFS": run.with_options(scheduler=fs.Fcfs()).simulate()}
+    >>> [text.get_text() for text in plot_utilization(both).get_legend().get_texts()]
+    ['EASY, mean 100.0 %', 'FCFS, mean 100.0 %']
     """
+    named = _named(runs)
+    steps, words = [], []
     ax = axes(ax)
-    begin, end, nodes = _held(result)
-    at, value = _steps(begin, end, 100.0 * nodes / result.machine.nodes)
-    origin, finish = result.span
-    _draw(ax, result, np.append(origin, at), np.append(0.0, value), PALETTE[0])
-    if finish > origin:
-        mean = 100.0 * result.metrics["utilization"]
-        ax.axhline(mean, color=PALETTE[1], linewidth=1.0, linestyle="--", label=f"mean {mean:.1f} %")
-        legend_below(ax)
-    _mark_failures(ax, result)
+    for i, (label, run) in enumerate(named.items()):
+        begin, end, nodes = _held(run)
+        at, value = _steps(begin, end, 100.0 * nodes / run.machine.nodes)
+        steps.append((np.append(run.span[0], at), np.append(0.0, value)))
+        mean = 100.0 * run.metrics["utilization"] if run.span[1] > run.span[0] else 0.0
+        words.append(f"{verbatim(label)}, mean {mean:.1f} %" if label else "")
+        if run.span[1] > run.span[0]:
+            shade = colour(i) if label else colour(1)
+            ax.axhline(
+                mean, color=shade, linewidth=1.0, linestyle="--", label="_mean" if label else f"mean {mean:.1f} %"
+            )
+    _draw(ax, named, steps, [colour(i) for i in range(len(named))], words)
     ax.set_ylim(0, 105)
-    ax.set_ylabel("nodes in use (%)")
-    _title(ax, result, "Utilization")
-    return ax
+    return _finish(ax, named, "Utilization", "nodes in use (%)")
 
 
-def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the nodes requested by waiting jobs, over time.
+@themed
+def plot_queue(
+    runs: "Result | Mapping[str, Result]", *, ax: "Axes | None" = None, theme: ThemeName | None = None
+) -> "Axes":
+    """Draw the nodes requested by waiting jobs, over time; several runs on one time axis.
 
     A job waits from its submit to the decision to start it (a start delay later it starts).  Ticks at the upper edge
-    are failures, in a recorded run red if they killed a job.
+    are failures, in a recorded run red if they killed a job; of several runs they are drawn if all have the same ones.
 
     Parameters
     ----------
-    result : Result
-        Any run; if failures or `NodeStealing` stopped jobs, one made with ``record=True``.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
+    runs : Result, or mapping of str to Result
+        Any run, or label -> run; if failures or `NodeStealing` stopped jobs, made with ``record=True``.
 
     Raises
     ------
     OptionError
-        If jobs were stopped and the run was not recorded, or if it is not over.
-    MissingExtraError
-        If matplotlib is not installed.
+        If jobs were stopped and a run was not recorded, if it is not over, or if there is no run.
 
     Examples
     --------
@@ -224,10 +246,9 @@ def plot_queue(result: "Result", *, ax: "Axes | None" = None) -> "Axes":
     >>> plot_queue(fs.simulate(log, fs.Cluster(2))).get_ylabel()
     'nodes requested by waiting jobs'
     """
+    named = _named(runs)
     ax = axes(ax)
-    at, value = _steps(*_waiting(result))
-    _draw(ax, result, at, value, PALETTE[1])
-    _mark_failures(ax, result)
-    ax.set_ylabel("nodes requested by waiting jobs")
-    _title(ax, result, "Queue")
-    return ax
+    shades = [colour(i) for i in range(len(named))] if "" not in named else [colour(1)]
+    steps = [_steps(*_waiting(run)) for run in named.values()]
+    _draw(ax, named, steps, shades, list(map(verbatim, named)))
+    return _finish(ax, named, "Queue", "nodes requested by waiting jobs")

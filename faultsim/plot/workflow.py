@@ -6,44 +6,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.event_kinds import WorkflowEventKind
-from faultsim.plot.base import GREY, axes, legend_below, tidy, time_unit, verbatim
-from faultsim.plot.gantt import DOWN, FILLS, KILLS, PALE
+from faultsim.plot.base import axes, legend_below, on, room, tidy, time_unit, verbatim
+from faultsim.plot.failure_marks import HATCH, PALE, halo, swatch
+from faultsim.plot.theme import ThemeName, current, themed
+from faultsim.plot.touching import FILLS, coloured, touching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from faultsim.results.workflow_result import WorkflowResult
 
+Floats = NDArray[np.float64]
 #: Bars up to which jobs are named and decisions marked.
 NAMED_UP_TO = 60
 _HEIGHT = 0.8
 
 
-def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None) -> "Axes":
+@themed
+def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None, theme: ThemeName | None = None) -> "Axes":
     """Draw which node worked on which job when: time across, a row for each node.
 
     A bar begins with the decision to put a job on a node and is paler while its inputs are on their way; hatched bars
     were ended by a failure, of the node or of one that sent inputs. Colours tell the workflows apart, or the jobs of a
-    single one. A cross marks each failure, red where it killed a job; down times are gray. Up to 60 bars have the
-    labels of their jobs, and a dot where they were decided on.
+    single one; those that touch differ. A cross marks each failure, red where it killed a job; down times are gray. Up
+    to 60 bars have the labels of their jobs where these fit, a dot where they were decided on, and a dotted line from
+    where a failure ended one to where its job was decided on again.
 
     Parameters
     ----------
     result : WorkflowResult
         A run made with ``record=True``.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
 
     Raises
     ------
     OptionError
         If the run was not recorded.
-    MissingExtraError
-        If matplotlib is not installed.
 
     Examples
     --------
@@ -55,60 +52,120 @@ def plot_workflow(result: "WorkflowResult", *, ax: "Axes | None" = None) -> "Axe
     >>> [text.get_text() for text in ax.texts]
     ['0', '1', '1']
     """
-    from matplotlib.patches import Patch
-
     stays = stays_of(result)
     n_nodes = result.resources.n_nodes
     if ax is None:
-        ax = axes(None, 9.0, min(10.0, max(3.0, 1.6 + 0.28 * n_nodes)))
+        ax = axes(None, 9.0, min(10.0, max(3.0, 1.9 + 0.28 * n_nodes)))
     first, last = float(result.arrivals.min()), float(result.jobs["finish"].max())
     unit, seconds = time_unit(last - first)
     single = len(result) == 1
-    of = stays["job"] if single else stays["workflow"]
-    fills = np.array(FILLS)[of % len(FILLS)]
+    colours = _colours(stays, "job" if single else "workflow")
+    fills = np.array(FILLS)[colours]
     begin, ready, end = ((stays[name] - first) / seconds for name in ("decided", "ready", "end"))
+    ax.set_xlim(0.0, max((last - first) / seconds, 1e-9))
+    ax.set_ylim(n_nodes - 0.5, -0.5)
     down = _draw_failures(ax, result, first, seconds)
     for rows, left, right, opacity, hatch in (
-        (stays["killed"], begin, end, PALE, "/////"),
+        (stays["killed"], begin, end, PALE, HATCH),
         (~stays["killed"], begin, ready, PALE, None),
         (~stays["killed"], ready, end, 1.0, None),
     ):
-        ax.barh(
-            stays["node"][rows],
-            (right - left)[rows],
-            _HEIGHT,
-            left[rows],
-            color=fills[rows],
-            alpha=opacity,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0.5,
-            zorder=2,
-        )
-    marks: list[Any] = []
+        _bars(ax, stays["node"][rows], left[rows], right[rows], fills[rows], opacity, hatch)
+    marks = [] if single else _workflows(result, stays, fills)
+    example = FILLS[0]
     if stays["killed"].any():
-        marks.append(
-            Patch(facecolor=FILLS[0], alpha=PALE, hatch="/////", edgecolor="white", label="ended by a failure")
-        )
+        marks.append(swatch("ended by a failure", example, PALE, HATCH))
     if (ready > begin).any():
-        marks.append(Patch(facecolor=FILLS[0], alpha=PALE, label="waits for inputs"))
+        marks.append(swatch("waits for inputs", example, PALE, None))
     if len(begin) <= NAMED_UP_TO:
-        marks += ax.plot(begin, stays["node"], linestyle="none", marker="o", markersize=3, color="black", zorder=4,
-                         label="decision")  # fmt: skip
-        for node, left, right, name in zip(stays["node"], begin, end, labels_of(result, stays), strict=True):
-            ax.text((left + right) / 2, node, verbatim(name), ha="center", va="center", fontsize=8, zorder=5,
-                    clip_on=True)  # fmt: skip
+        marks += _decisions(ax, stays, begin, end)
+        _name_bars(ax, labels_of(result, stays), stays["node"], begin, end, fills, stays["killed"])
     marks += down
-    if marks:
-        legend_below(ax, marks)
-    ax.set_xlim(0.0, max((last - first) / seconds, 1e-9))
-    ax.set_ylim(n_nodes - 0.5, -0.5)
     if n_nodes <= 20:
         ax.set_yticks(range(n_nodes), [f"P{node}" for node in range(n_nodes)])
     some = verbatim(result.workflows[0].name) if single and result.workflows[0].name else f"{len(result)} workflows"
-    return tidy(
-        ax, x=f"time since the first arrival ({unit})", y="node", title=f"{some} on {n_nodes} nodes", grid=False
+    nodes = f"{n_nodes} node{'s' * (n_nodes > 1)}"
+    tidy(ax, x=f"time since the first arrival ({unit})", y="node", title=f"{some} on {nodes}", grid=False)
+    if marks:
+        legend_below(ax, marks)
+    return ax
+
+
+def _colours(stays: dict[str, NDArray[Any]], of: str) -> NDArray[np.int64]:
+    """Number of the colour of each stay, by job or by workflow."""
+    _, which = np.unique(stays[of], return_inverse=True)
+    count = len(which)
+    runs = np.arange(count), stays["node"].astype(np.int64), np.ones(count, np.int64)
+    pairs = touching(runs, stays["decided"], stays["end"], [lambda node: node + 1])
+    return coloured(which[pairs], int(which.max(initial=-1)) + 1)[which]
+
+
+def _bars(
+    ax: "Axes", node: NDArray[Any], left: Floats, right: Floats, fills: NDArray[Any], opacity: float, hatch: str | None
+) -> None:
+    from matplotlib.collections import PolyCollection
+
+    corners = np.empty((len(node), 4, 2))
+    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
+    corners[:, [0, 1], 1] = node[:, None] - _HEIGHT / 2
+    corners[:, [2, 3], 1] = node[:, None] + _HEIGHT / 2
+    if len(node):
+        bars = PolyCollection(
+            list(corners), facecolors=fills.tolist(), edgecolors=current().ground, linewidths=0.5, alpha=opacity,
+            hatch=hatch, zorder=2, rasterized=len(node) > 2000,
+        )  # fmt: skip
+        ax.add_collection(bars)
+
+
+def _workflows(result: "WorkflowResult", stays: dict[str, NDArray[Any]], fills: NDArray[Any]) -> list[Any]:
+    """What the legend says of the colours, if they are few enough to be told apart."""
+    here, at = np.unique(stays["workflow"], return_index=True)
+    if len(here) > 8 or len(set(fills[at].tolist())) < len(here):
+        return []
+    names = [result.workflows[w].name or f"workflow {w}" for w in here.tolist()]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({w})" for w, name in zip(here.tolist(), names, strict=True)]
+    return [swatch(verbatim(name), fill, 1.0, None) for name, fill in zip(names, fills[at].tolist(), strict=True)]
+
+
+def _decisions(ax: "Axes", stays: dict[str, NDArray[Any]], begin: Floats, end: Floats) -> list[Any]:
+    """A dot for each decision; a line to it from where a failure ended the stay of its job before."""
+    marks: list[Any] = ax.plot(
+        begin, stays["node"], linestyle="none", marker="o", markersize=3.5, color=current().ink, zorder=4,
+        label="decision", path_effects=halo(), clip_on=False,
+    )  # fmt: skip
+    before: dict[tuple[int, int], int] = {}
+    lines = []
+    for row, key in enumerate(zip(stays["workflow"].tolist(), stays["job"].tolist(), strict=True)):
+        if key in before and stays["killed"][before[key]]:
+            old = before[key]
+            lines.append(([end[old], begin[row]], [stays["node"][old], stays["node"][row]]))
+        before[key] = row
+    for i, (x, y) in enumerate(lines):
+        made = ax.plot(
+            x, y, linestyle=":", linewidth=1.1, color=current().ink, zorder=3.5,
+            label="_again" if i else "decided again",
+        )  # fmt: skip
+        marks += made if i == 0 else []
+    return marks
+
+
+def _name_bars(
+    ax: "Axes", names: list[str], node: NDArray[Any], begin: Floats, end: Floats, fills: NDArray[Any],
+    killed: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """The label of its job on each bar that has room for it."""
+    inch, high = (
+        room(ax) / max(ax.get_xlim()[1], 1e-9),
+        room(ax, across=False) / len(range(round(ax.get_ylim()[0] + 1))),
     )
+    for row, left, right, name, fill, lost in zip(node, begin, end, names, fills.tolist(), killed, strict=True):
+        if (right - left) * inch > 0.07 + 0.066 * len(name) and high > 0.12:
+            ink = current().ink if lost else on(fill)
+            ax.text(
+                (left + right) / 2, row, verbatim(name), ha="center", va="center", fontsize=8, zorder=5, clip_on=True,
+                color=ink, path_effects=halo() if lost else None,
+            )  # fmt: skip
 
 
 def stays_of(result: "WorkflowResult") -> dict[str, NDArray[Any]]:
@@ -141,8 +198,6 @@ def labels_of(result: "WorkflowResult", stays: dict[str, NDArray[Any]]) -> list[
 
 def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: float) -> list[Any]:
     """Down times, and crosses on the failures; the entries of the legend."""
-    from matplotlib.patches import Patch
-
     trace, events = result.failures, result.events
     if trace is None:
         return []
@@ -150,17 +205,18 @@ def _draw_failures(ax: "Axes", result: "WorkflowResult", first: float, seconds: 
     down = trace.downtime > 0
     if down.any():
         left = (trace.time[down] - first) / seconds
-        ax.barh(trace.node[down], trace.downtime[down] / seconds, 1.0, left, color=DOWN, zorder=1)
+        ax.barh(trace.node[down], trace.downtime[down] / seconds, _HEIGHT, left, color=current().down, zorder=1)
     killed = set(events["time"][events["kind"] == WorkflowEventKind.KILL].tolist())
     failed = events["kind"] == WorkflowEventKind.FAILURE
     kills = np.array([time in killed for time in events["time"].tolist()], dtype=bool)
     for rows, colour, label in (
-        (failed & ~kills, GREY, "failure"),
-        (failed & kills, KILLS, "failure that kills jobs"),
+        (failed & ~kills, current().soft, "failure"),
+        (failed & kills, current().kill, "failure that kills jobs"),
     ):
         if rows.any():
             marks += ax.plot((events["time"][rows] - first) / seconds, events["node"][rows], linestyle="none",
-                             marker="x", markersize=5.0, color=colour, label=label, zorder=4)  # fmt: skip
+                             marker="x", markersize=5.0, color=colour, label=label, zorder=4, clip_on=False,
+                             path_effects=halo())  # fmt: skip
     if down.any():
-        marks.append(Patch(facecolor=DOWN, label="node down"))
+        marks.append(swatch("node down", current().down, 1.0, None))
     return marks

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.plot.base import time_unit
-from faultsim.plot.gantt import DOWN, FILLS
-from faultsim.plot.occupancy import FREE
+from faultsim.plot.theme import THEMES
+from faultsim.plot.touching import STRONG
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
@@ -60,9 +60,9 @@ class Replay:
             "span": end - begin,
             "unit": unit,
             "seconds": seconds,
-            "fills": list(FILLS),
-            "free": FREE,
-            "down": DOWN,
+            "fills": list(STRONG),
+            "free": THEMES["light"].line,
+            "down": THEMES["light"].down,
         }
         packed = base64.b64encode(zlib.compress(data, 9)).decode()
         return "\n".join(

@@ -17,7 +17,7 @@ from faultsim.plot import (
     require_matplotlib,
     save,
 )
-from faultsim.plot.gantt import _box_runs, _list_runs
+from faultsim.plot.held_runs import box_runs, list_runs
 from faultsim.plot.timeline import MAX_STEPS, _steps, _thinned
 from helpers.refusals import refused
 from helpers.results import nodes_of, random_log
@@ -58,7 +58,7 @@ def test_boxes_become_runs_of_their_nodes():
     shape, n = (3, 4, 5), 300
     held = {name: rng.integers(0, m, n) for name, m in zip("xyz", shape, strict=True)}
     held |= {name: rng.integers(1, m + 1, n) for name, m in zip("abc", shape, strict=True)}
-    runs = _box_runs(held, shape)
+    runs = box_runs(held, shape)
     assert expanded(runs, n) == [nodes.tolist() for nodes in nodes_of(held, shape)]
     row, first, count = runs
     apart = (row[1:] != row[:-1]) | (first[1:] > first[:-1] + count[:-1])
@@ -67,7 +67,7 @@ def test_boxes_become_runs_of_their_nodes():
 
 def test_node_lists_become_runs():
     held = {"node_offsets": np.array([0, 3, 3, 5]), "nodes": np.array([1, 2, 7, 0, 1])}
-    row, first, count = _list_runs(held)
+    row, first, count = list_runs(held)
     assert (row.tolist(), first.tolist(), count.tolist()) == ([0, 0, 2], [1, 7, 0], [2, 1, 2])
 
 
@@ -156,7 +156,7 @@ def test_the_timelines_areas_are_the_metrics_also_with_failures(failing_run):
 
 def test_gantt_marks_failures(failing_run):
     result = failing_run.simulate()
-    ax = plot_gantt(result)
+    ax = plot_gantt(result, rows="nodes")
     others, kills = ax.lines
     assert len(kills.get_xdata()) == result.metrics["failures_hit"]
     assert len(kills.get_xdata()) + len(others.get_xdata()) == result.metrics["failures"]

@@ -12,6 +12,7 @@ from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot import (
     animate_occupancy,
     gantt,
+    held_runs,
     occupancy,
     plot_gantt,
     plot_ledger,
@@ -69,13 +70,13 @@ def test_a_pixel_has_the_colour_that_covers_most_of_it():
 
 
 @pytest.mark.parametrize("which", ["torus_run", "cluster_run"])
-@pytest.mark.parametrize("block", [1, 64, 1 << 21])
-def test_a_painted_gantt_holds_the_same_node_seconds(which, block, request, monkeypatch):
+@pytest.mark.parametrize(("rows", "block"), [("nodes", 1), ("nodes", 64), ("nodes", 1 << 21), ("allocation", 1 << 21)])
+def test_a_painted_gantt_holds_the_same_node_seconds(which, rows, block, request, monkeypatch):
     result = request.getfixturevalue(which)
     monkeypatch.setattr(gantt, "SHAPES_UP_TO", 10)
-    monkeypatch.setattr(gantt, "BLOCK", block)
+    monkeypatch.setattr(held_runs, "BLOCK", block)
     monkeypatch.setattr(gantt, "PALE", 1.0)
-    ax = plot_gantt(result)
+    ax = plot_gantt(result, rows=rows)
     (image,) = ax.images
     pixels = np.asarray(image.get_array())
     assert pixels.shape == (result.machine.nodes, gantt.PIXELS[1], 4)
@@ -154,7 +155,7 @@ def test_busiest_is_when_most_nodes_are_held(torus_run):
 
 def test_the_torus_in_space_draws_each_node_once_near_ones_last(torus_run):
     at = busiest(torus_run)
-    ax = plot_occupancy(torus_run, at)
+    ax = plot_occupancy(torus_run, at, view="space")
     (cubes,) = ax.collections
     faces = cubes.get_paths()
     assert len(faces) == 3 * torus_run.machine.nodes
@@ -200,7 +201,7 @@ def test_the_legend_of_a_gantt_chart_names_what_failures_do(torus_run, monkeypat
     for limit in (gantt.SHAPES_UP_TO, 0):
         monkeypatch.setattr(gantt, "SHAPES_UP_TO", limit)
         words = [text.get_text() for text in plot_gantt(torus_run).get_legend().get_texts()]
-        assert words == ["failure", "failure that kills a job", "node down", "a stay that a failure ended"]
+        assert words == ["failure", "failure that kills a job", "node down", "ended by a failure"]
 
 
 def test_only_a_recorded_torus_is_drawn_in_space(cluster_run):

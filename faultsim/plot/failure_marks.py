@@ -1,0 +1,190 @@
+"""Failures in a chart of nodes over time: crosses, down times, and bars that a failure ended."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim.data.event_kinds import EventKind
+from faultsim.plot.held_runs import Runs
+from faultsim.plot.theme import current
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from faultsim.results.result import Result
+
+PALE = 0.6  # opacity of stays that a failure ended
+HATCH = "/////"
+
+
+@dataclass(frozen=True)
+class Down:
+    """When which nodes are down."""
+
+    node: NDArray[np.int64]
+    begin: NDArray[np.float64]
+    end: NDArray[np.float64]
+
+
+def down_times(result: "Result", *, free: bool) -> Down:
+    """When nodes are down within the run; with `free` each node at a time once, and while nobody holds it.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[10], size=[1])
+    >>> trace = fs.FailureTrace([2, 3], [1, 1], [4, 5], span=60)
+    >>> run = fs.simulate(log, fs.Cluster(2), failures=trace, record=True)
+    >>> down_times(run, free=True)
+    Down(node=array([1]), begin=array([2.]), end=array([8.]))
+    """
+    trace, (_, finish) = result.failures, result.span
+    if trace is None:
+        return Down(np.empty(0, np.int64), np.empty(0), np.empty(0))
+    shown = (trace.downtime > 0) & (trace.time <= finish)
+    node = trace.node[shown].astype(np.int64)
+    begin, end = trace.time[shown], np.minimum(trace.time[shown] + trace.downtime[shown], finish)
+    if not free:
+        return Down(node, begin, end)
+    found: list[tuple[int, float, float]] = []
+    for at in np.lexsort((begin, node)).tolist():
+        one, since, until = int(node[at]), float(begin[at]), float(end[at])
+        if found and found[-1][0] == one and since <= found[-1][2]:
+            found[-1] = (one, found[-1][1], max(until, found[-1][2]))
+        else:
+            found.append((one, since, until))
+    kept = [row for row in found if not _is_held(result, row[0], row[1])]
+    columns = np.array(kept, dtype=float).reshape(-1, 3).T
+    return Down(columns[0].astype(np.int64), columns[1], columns[2])
+
+
+def _is_held(result: "Result", node: int, at: float) -> bool:
+    """Whether a stay goes on at an instant on a node."""
+    held = result.allocations
+    now = np.flatnonzero((held["begin"] <= at) & (at < held["end"]))
+    if "x" not in held:
+        offsets = held["node_offsets"]
+        return any(node in held["nodes"][offsets[row] : offsets[row + 1]] for row in now.tolist())
+    shape = result.machine.shape
+    assert shape is not None
+    inside = np.ones(len(now), dtype=bool)
+    for place, base, extent, length in zip(np.unravel_index(node, shape), "xyz", "abc", shape, strict=True):
+        inside &= (int(place) - held[base][now].astype(np.int64)) % length < held[extent][now]
+    return bool(inside.any())
+
+
+def draw_failures(
+    ax: "Axes",
+    result: "Result",
+    scaled: Callable[[Any], NDArray[np.float64]],
+    down: Down,
+    placed: Runs | None,
+) -> list[Any]:
+    """Down times in grey, below the jobs that wait in them; a cross for each failure, red where it killed a job.
+
+    `placed` are the rows of all stays, then of the down times, if rows are not nodes. Returns what the legend shows.
+    """
+    if result.failures is None or not len(result.failures):
+        return []
+    events, stays = result.events, len(result.allocations["job"])
+    if len(down.node):
+        if placed is None:
+            at, first = np.arange(len(down.node)), down.node
+        else:
+            here = placed[0] >= stays
+            at, first = placed[0][here] - stays, placed[1][here]
+        one = np.ones(len(at), np.int64)
+        draw_rectangles(ax, scaled(down.begin[at]), scaled(down.end[at]), first, one, np.full(len(at), current().down))
+    failed = np.flatnonzero(events["kind"] == EventKind.FAILURE)
+    height = events["node"][failed] + 0.5 if placed is None else _heights(result, failed, down, placed)
+    marks: list[Any] = []
+    for kills, colour, label in (
+        (False, current().soft, "failure"),
+        (True, current().kill, "failure that kills a job"),
+    ):
+        rows = (events["job"][failed] >= 0) == kills
+        marks += ax.plot(
+            scaled(events["time"][failed[rows]]),
+            height[rows],
+            linestyle="none",
+            marker="x",
+            markersize=4.5,
+            color=colour,
+            label=label,
+            zorder=3,
+            clip_on=False,
+            path_effects=halo(),
+            rasterized=True,
+        )
+    if len(down.node):
+        marks.append(swatch("node down", current().down, 1.0, None))
+    return marks
+
+
+def _heights(result: "Result", failed: NDArray[np.int64], down: Down, placed: Runs) -> NDArray[np.float64]:
+    """Rows of failures where rows are no nodes: of the job that was hit, or the node that is down; else the top."""
+    events, held = result.events, result.allocations
+    row, first, count = placed
+    middle = dict(zip(row.tolist(), (first + count / 2).tolist(), strict=True))
+    ends = {key: i for i, key in enumerate(zip(held["job"].tolist(), held["end"].tolist(), strict=True))}
+    top, found = float(result.machine.nodes), []
+    for event in failed.tolist():
+        node, job, time = int(events["node"][event]), int(events["job"][event]), float(events["time"][event])
+        if job >= 0:  # ended by it, or holding its nodes through it
+            stay = ends.get((job, time))
+            if stay is None:
+                now = (held["job"] == job) & (held["begin"] <= time) & (time < held["end"])
+                stay = int(now.argmax()) if now.any() else -1
+        else:
+            now = (down.node == node) & (down.begin <= time) & (time < down.end)
+            stay = len(held["job"]) + int(now.argmax()) if now.any() else -1
+        found.append(middle.get(stay, top))
+    return np.array(found, dtype=float)
+
+
+def halo() -> list[Any]:
+    """What lets a mark be seen on any colour: an edge in that of the ground."""
+    from matplotlib.patheffects import withStroke
+
+    return [withStroke(linewidth=2.6, foreground=current().ground)]
+
+
+def draw_rectangles(
+    ax: "Axes",
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+    colours: NDArray[np.str_],
+    *,
+    hatch: str | None = None,
+    edges: bool = False,
+) -> None:
+    """Draw bars, as one collection that vector formats hold as a picture."""
+    from matplotlib.collections import PolyCollection
+
+    corners = np.empty((len(left), 4, 2))
+    corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
+    corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
+    ax.add_collection(
+        PolyCollection(
+            list(corners),
+            facecolors=colours.tolist(),
+            edgecolors=current().ground if edges or hatch else "none",
+            linewidths=0.4 if edges else 0.0,
+            hatch=hatch,
+            alpha=PALE if hatch else None,
+            rasterized=True,
+        )
+    )
+
+
+def swatch(words: str, colour: str, opacity: float, hatch: str | None) -> Any:
+    """What the legend shows of a kind of bars."""
+    from matplotlib.patches import Patch
+
+    edge = current().ground if hatch else "none"
+    return Patch(facecolor=colour, alpha=opacity, hatch=hatch, edgecolor=edge, linewidth=0.0, label=words)
