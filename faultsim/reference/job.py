@@ -225,6 +225,22 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
     job.migration += cost
 
 
+def break_off(job: Job, now: float) -> None:
+    """model.md#live: "The rest of a pause that it is in already, E - t where that would end at E, is given back first:
+    the begin of work, finish and expected end are earlier by it, the finish not before t."
+    """
+    rest = job.pause_until - now
+    if rest > 0.0:
+        job.lead_begin -= rest
+        if job.safe_at > job.pause_until:
+            job.safe_at -= rest
+        job.t0 -= rest
+        job.finish = max(job.finish - rest, now)
+        job.expected -= rest
+        job.migration -= rest
+        job.pause_until = now
+
+
 def unpause(job: Job, t: float) -> None:
     """ "The part of a pause that a kill, or an end that is told, cuts off is deducted from the account"."""
     if t < job.pause_until:

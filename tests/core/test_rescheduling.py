@@ -5,8 +5,8 @@ Ticks come every 10 s, a checkpoint of a move takes 2 s and its restart 1 s, unl
 
 import pytest
 
-from helpers.by_hand import EASY, HOLD, REQUEUE, TAIL, cluster, rows
-from helpers.moving import LIVE, ledger, moves, moving, stays
+from helpers.by_hand import EASY, HOLD, REQUEUE, TAIL, cluster, failing, rows
+from helpers.moving import FARS, LIVE, ledger, moves, moving, stays
 
 # -- Fig. 2
 
@@ -105,10 +105,40 @@ def test_a_failure_in_a_live_move_gives_the_rest_of_the_pause_back():
     assert ledger(result) == {"useful": 15, "lost": 10, "migration": 1}
 
 
-def test_a_live_move_in_a_pause_makes_it_longer():
+def test_a_live_move_in_a_pause_breaks_it_off():
+    """A pause from 10 to 25, and one from 20 to 35: the 20 s of work that are left end at 55, not at 60."""
     result = moving([(0, 30, 1)], cluster(3), {1: [0], 2: [1]}, fars={**LIVE, "restart_cost": 15.0})
     assert moves(result) == [(10, 0), (20, 0)]
-    assert (result["finish"][0], ledger(result)) == (60, {"useful": 30, "migration": 30})
+    assert (result["finish"][0], ledger(result)) == (55, {"useful": 30, "migration": 25})
+    short = [(8, 10, 0), (10, 12, 1)]
+    result = failing(
+        [(0, 20, 1)], [], cluster(3), predictions=short, interval=2.0,
+        rescheduling={**FARS, **LIVE, "interval": 2.0, "restart_cost": 3.0},
+    )  # fmt: skip
+    assert (moves(result), result["finish"][0]) == ([(8, 0), (10, 0)], 25)
+
+
+@pytest.mark.parametrize(("fails", "lost"), [(14.5, 9), (15, 0)])
+def test_a_live_move_in_the_pause_of_one_out_of_a_planned_checkpoint(fails, lost):
+    """The checkpoint of 9-11 is left at 10 and put off to 12.5, when a second pause goes from 10.5 to 13."""
+    rule = {"name": "periodic", "interval": 9.0, "cost": 2.0}
+    result = failing(
+        [(0, 16, 1)], [(fails, 0, 0)], cluster(3), predictions=[(10, 10.5, 0), (10.5, 11, 1)], interval=0.5,
+        checkpointing=rule, rescheduling={**FARS, **LIVE, "interval": 0.5, "restart_cost": 2.5},
+    )  # fmt: skip
+    assert moves(result) == [(10, 0), (10.5, 0)]
+    assert ledger(result).get("lost", 0) == lost
+    if not lost:
+        assert ledger(result) == {"useful": 16, "checkpoint": 3, "migration": 3}
+
+
+def test_a_live_move_in_the_pause_of_one_out_of_a_requested_checkpoint():
+    """Asked at 8; the first pause is from 10 to 25, the second from 20 to 35; then 7 of 15 s are left."""
+    result = moving(
+        [(0, 15, 1)], cluster(3), {1: [0], 2: [1]}, fars={**LIVE, "restart_cost": 15.0}, alarms=[(8.0, 0)],
+        checkpointing={"name": "before_failure", "cost": 4.0},
+    )  # fmt: skip
+    assert (result["finish"][0], ledger(result)) == (42, {"useful": 15, "checkpoint": 2, "migration": 25})
 
 
 def test_a_live_move_in_a_planned_checkpoint_makes_it_anew():

@@ -26,9 +26,9 @@ cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
     cdef const progress_t *at = progress_of(s, job)
     if afresh:
         p.number = 1.0
-        # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.
-        while at.t0 + p.number * p.interval < at.pause_until:
-            p.number += 1.0
+    # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.
+    while at.t0 + p.number * p.interval < at.pause_until:
+        p.number += 1.0
     p.time = at.t0 + p.number * p.interval
     if p.time < s.finish[job] and heap_push(&s.heap, p.time, EV_CHECKPOINT, job) < 0:
         return NO_MEMORY

@@ -294,6 +294,29 @@ cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
     return checkpoint_end(s, p, completed(s, p, t))
 
 
+cdef inline double rest_of_pause(const sim_t *s, int32_t job) noexcept nogil:
+    cdef double rest = progress_of(s, job).pause_until - s.now
+    return rest if rest > 0.0 else 0.0
+
+
+cdef int break_off(sim_t *s, int32_t job) noexcept nogil:
+    """All that is to come is as if the pause ended now."""
+    cdef progress_t *p = progress_of(s, job)
+    cdef double rest = rest_of_pause(s, job)
+    if rest == 0.0:
+        return OK
+    if p.safe_at > p.pause_until:
+        p.safe_at -= rest
+    p.begin -= rest
+    p.t0 -= rest
+    s.finish[job] -= rest
+    if s.finish[job] < s.now:
+        s.finish[job] = s.now            # by rounding
+    p.spent[<int>LEAD_MIGRATION] -= rest
+    p.pause_until = s.now
+    return set_expected(s, job, s.expected[job] - rest)
+
+
 cdef enum moved:
     MOVED_LEAD = 0           # a lead phase, then work from t0 on
     MOVED_SHIFT = 1          # all that is to come is later
@@ -313,9 +336,9 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
         return MOVED_LEAD
     shift[0] = restart
     if t < p.pause_until:
-        return MOVED_SHIFT
+        t = p.pause_until        # where a pause stands still, which is broken off
     if t < p.t0:
-        t0[0] = (t + restart) - at.unsaved
+        t0[0] = (s.now + restart) - at.unsaved
         base[0] = at.safe
         return MOVED_VIRTUAL if at.unsaved > 0.0 else MOVED_LEAD
     j = completed(s, p, t)
@@ -325,9 +348,9 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
 
 
 cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil:
-    cdef double t0 = 0.0, base = 0.0, shift = 0.0
+    cdef double t0 = 0.0, base = 0.0, shift = 0.0, rest = rest_of_pause(s, job)
     if moved_t0(s, job, move, &t0, &base, &shift) == MOVED_SHIFT:
-        return s.expected[job] + shift
+        return (s.expected[job] - rest) + shift
     return t0 + expected_from(s, job, base)
 
 
@@ -335,6 +358,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
     """A phase with unsaved work is broken off and the job goes on with that work, after a pause, as if never asked."""
     cdef progress_t *p = progress_of(s, job)
     close_stretch(s, job, s.now)
+    give_back_pause(s, job)
     p.eventful = True
     p.begin = t0
     p.t0 = t0
@@ -370,6 +394,8 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
     if how == MOVED_VIRTUAL:
         return move_live(s, job, move, t0, base)
     if how == MOVED_SHIFT:
+        if break_off(s, job) < 0:
+            return NO_MEMORY
         if shift != move.restart_cost:
             return shift_live(s, job, move, shift)
         return progress_pause(s, job, move.restart_cost)

@@ -3,7 +3,7 @@
 from copy import copy
 from typing import Any, NamedTuple
 
-from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause, where
+from faultsim.reference.job import Job, break_off, close_stretch, pause, set_out, unpause, where
 from faultsim.reference.scheduling.depth import leaves_room
 from faultsim.reference.scheduling.placement import Window, place
 from faultsim.reference.scheduling.queueing import occupied_at
@@ -115,23 +115,27 @@ def interrupt(state: State, job: Job, cost: Cost) -> None:
 
 
 def live(job: Job, now: float, restart: float) -> None:
-    """ "With `live=True` the job pauses for `restart_cost` seconds, which is not a safe point"."""
+    """ "With `live=True` the job pauses from t to t + `restart_cost`, which is not a safe point"."""
     here = where(job, now)
-    if here.phase == "work" or now < job.pause_until:
-        # "a job that works, and any job in a pause, pauses as with `Defragment`"
+    if here.phase == "work":
+        # "a job that works pauses as with `Defragment`: begin of work, finish and expected end shift by `restart_cost`"
+        break_off(job, now)
         pause(job, now, restart)
     elif here.phase == "planned":
         # "one in a planned checkpoint that began at b repeats it after the pause: they shift by (t - b) +
         # `restart_cost`"
+        break_off(job, now)
         pause(job, now, restart, again=here.again)
     elif here.unsaved == 0.0:
         # "one in a lead phase in which no work is unsafe (a restart) has a lead phase of `restart_cost` instead"
         close_stretch(job, now)
+        unpause(job, now)
         set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0)
     else:
         # "one in another lead phase [...] with u > 0 seconds of work that are not safe continues from its safe progress
         # with t0 = (t + `restart_cost`) - u, as if it had worked since"
         close_stretch(job, now)
+        unpause(job, now)
         t0 = (now + restart) - here.unsaved
         set_out(job, "move", t0, t0, here.safe, here.safe, 0.0)
         job.pause_until = now + restart
