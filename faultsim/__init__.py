@@ -4,6 +4,7 @@
 # Inputs
 from faultsim import synthetic
 from faultsim.data.failures import FailureTrace
+from faultsim.data.limits import Limits
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
@@ -179,6 +180,7 @@ __all__ = [
     "LargestFirst",
     "LeastFailuresFirst",
     "LeastFailuresMigration",
+    "Limits",
     "LongJobs",
     "MaxAvailability",
     "MaxFreePartition",

@@ -10,9 +10,9 @@ import importlib
 import math
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 from faultsim.errors import MissingExtraError, OptionError
 
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-_DURATION = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([smhdw])\s*", re.IGNORECASE)
+# Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
+_DURATION = re.compile(r"\s*([+-]?(?:\d++\.?\d*+|\.\d++)(?:e[+-]?\d++)?)\s*([smhdw])\s*", re.IGNORECASE | re.ASCII)
 _SECONDS = ("s", "seconds")
 
 
@@ -106,6 +107,30 @@ def _converted(what: str, value: Any, unit: str) -> float:
         return found
     hint = " (as text with its unit: '90s', '5m', '2h', '56d')" if unit in _SECONDS and isinstance(value, str) else ""
     raise OptionError(f"{what} must be a number{unit and ' in ' + unit}, got {value!r}{hint}")
+
+
+Number = TypeVar("Number", int, float)
+
+
+def parsed(text: str | bytes, kind: Callable[[str | bytes], Number]) -> Number:
+    """The number in a file or on the command line, where ``1_0`` is none, nor are digits of other alphabets.
+
+    Raises
+    ------
+    ValueError
+        It is no number.
+
+    Examples
+    --------
+    >>> parsed("10", int), parsed(b"1e3", float)
+    (10, 1000.0)
+    >>> parsed("1_0", int)
+    Traceback (most recent call last):
+    ValueError: not a number: '1_0'
+    """
+    if not text.isascii() or (b"_" in text if isinstance(text, bytes) else "_" in text):
+        raise ValueError(f"not a number: {text[:40]!r}")
+    return kind(text)
 
 
 def seconds(value: object) -> float | None:

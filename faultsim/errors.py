@@ -16,8 +16,30 @@ __all__ = [
 ]
 
 
+#: Most characters of a line of a message, and most lines: a file of a sweep may have many mistakes.
+MOST, MOST_LINES = 300, 40
+
+
 class FaultsimError(Exception):
-    """Base of every error that faultsim raises on purpose."""
+    """Base of every error that faultsim raises on purpose; a line of its message has at most 300 characters."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(shortened(arg) if isinstance(arg, str) else arg for arg in args))
+
+
+def shortened(text: str) -> str:
+    """A message of a line or more without its middle, if it is too long: what it quotes may come from a stranger.
+
+    Examples
+    --------
+    >>> shortened("no column 'a'"), len(shortened(f"no column {'a' * 6000!r}"))
+    ("no column 'a'", 300)
+    """
+    if len(text) <= MOST:
+        return text
+    lines = [line if len(line) <= MOST else f"{line[: MOST - 93]} ... {line[-88:]}" for line in text.split("\n")]
+    more = [f"... and {len(lines) - MOST_LINES + 1:,} lines more"] if len(lines) > MOST_LINES else []
+    return "\n".join([*lines[: MOST_LINES - len(more)], *more])
 
 
 class InputError(FaultsimError, ValueError):

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 
-from faultsim.checks import did_you_mean
+from faultsim.checks import did_you_mean, parsed
 from faultsim.errors import OptionError
 
 
@@ -39,6 +39,6 @@ def moment(text: str) -> str | float:
     ('2001-01-31', 60.0)
     """
     try:
-        return float(text)
+        return parsed(text, float)
     except ValueError:
         return text

@@ -4,9 +4,10 @@ import argparse
 import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
-from faultsim.checks import seconds
+from faultsim.checks import parsed, seconds
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
@@ -38,7 +39,7 @@ def duration(text: str) -> float:
     """
     found = seconds(text)
     try:
-        return float(text) if found is None else found
+        return parsed(text, float) if found is None else found
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration: write 90 or 90s, 5m, 2h, 56d, 1w") from None
 
@@ -46,7 +47,7 @@ def duration(text: str) -> float:
 def duration_once_in_days(text: str) -> float:
     """The same of an argument that was in days before, and so must have a unit."""
     try:
-        days = float(text)
+        days = parsed(text, float)
     except ValueError:
         return duration(text)
     raise argparse.ArgumentTypeError(f"{text} was in days before: write {days:g}d, or {days:g}s")
@@ -59,6 +60,8 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("allow_abbrev", False)
         kwargs.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(*args, **kwargs)
+        for kind in (int, float):
+            self.register("type", kind, partial(parsed, kind=kind))
 
     #: The command whose help explains the arguments, if not this one.
     explained_by = ""

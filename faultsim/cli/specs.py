@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from typing import Any
 
+from faultsim.checks import parsed
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
@@ -78,7 +79,7 @@ def estimates(text: str) -> str | float:
     if text in ("requested", "actual"):
         return text
     try:
-        return float(text)
+        return parsed(text, float)
     except ValueError:
         near = hint(text, ("requested", "actual"))
         raise OptionError(

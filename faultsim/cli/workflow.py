@@ -19,6 +19,7 @@ import argparse
 from collections.abc import Sequence
 
 import faultsim as fs
+from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
 from faultsim.cli.output import print_json, table
@@ -143,7 +144,7 @@ def _resources(args: argparse.Namespace) -> fs.Resources:
     if args.nodes is not None:
         raise OptionError("--nodes and --speed: give one of the two")
     try:
-        speed = [float(word) for word in args.speed.split(",")]
+        speed = [parsed(word, float) for word in args.speed.split(",")]
     except ValueError:
         raise OptionError(f"--speed: got {args.speed!r}; numbers with commas are needed, such as 1,2,2") from None
     return fs.Resources(speed=speed, bandwidth=args.bandwidth)
@@ -153,7 +154,7 @@ def _outputs(text: str) -> str | fs.SharedOutputs:
     word, colon, cost = text.partition(":")
     if word == "shared" and colon:
         try:
-            return fs.SharedOutputs(float(cost))
+            return fs.SharedOutputs(parsed(cost, float))
         except ValueError:
             raise OptionError(f"--outputs shared:{cost}: the cost is a number of seconds") from None
     if text != "node":

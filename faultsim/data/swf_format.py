@@ -43,7 +43,7 @@ MISSING = -1
 
 # Header keys begin near the semicolon, in some logs without a space; continuation lines are indented deeper.
 _KEY = re.compile(r"^;[ \t]{0,2}([A-Za-z][A-Za-z0-9]*)[ \t]*:[ \t]*(.*)$")
-_LEADING_INTEGER = re.compile(r"\s*([+-]?\d+)")
+_LEADING_INTEGER = re.compile(r"\s*([+-]?[0-9]{1,18})(?![0-9])")
 
 
 def header_fields(comments: Sequence[str]) -> dict[str, str]:
@@ -54,16 +54,16 @@ def header_fields(comments: Sequence[str]) -> dict[str, str]:
     >>> header_fields(["; Version: 2.2", ";MaxNodes: 338 (batch partition; 512 total)"])
     {'Version': '2.2', 'MaxNodes': '338 (batch partition; 512 total)'}
     """
-    found: dict[str, str] = {}
-    last = ""
+    found: dict[str, list[str]] = {}
+    last: list[str] = []
     for line in comments:
         match = _KEY.match(line)
         if match:
-            last, value = match.group(1), match.group(2).strip()
-            found[last] = f"{found[last]}\n{value}" if last in found else value
-        elif last and (value := line.lstrip("; \t").rstrip()):
-            found[last] += f"\n{value}"
-    return found
+            last = found.setdefault(match.group(1), [])
+            last.append(match.group(2).strip())
+        elif found and (value := line.lstrip("; \t").rstrip()):
+            last.append(value)
+    return {key: "\n".join(values) for key, values in found.items()}
 
 
 def leading_integer(text: str) -> int | None:

@@ -43,7 +43,7 @@ def parse_machine(text: str) -> "Cluster | Torus":
         raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, or one of {', '.join(_PRESETS)}")
     parts = rest.lower().split("x")
     try:
-        extents = [int(p) for p in parts]
+        extents = [checks.parsed(p, int) for p in parts]
     except ValueError:
         raise OptionError(f"machine {text!r} needs whole numbers after the colon: {_FORMS}") from None
     if len(extents) != 3 and (kind != "cluster" or len(extents) != 1):

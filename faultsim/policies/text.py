@@ -160,7 +160,7 @@ def _value(text: str) -> Any:
         return text.lower() == "true"
     for convert in (int, float):
         try:
-            return convert(text)
+            return checks.parsed(text, convert)
         except ValueError:
             pass
     return text

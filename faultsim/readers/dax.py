@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from xml.parsers import expat
 
+from faultsim.checks import parsed
 from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, stem
@@ -58,7 +59,7 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     >>> wf, wf.labels, wf.transfer
     (<Workflow 'two': 2 jobs, 1 edge, transfers in bytes>, ('A', 'B'), array([1000.]))
     """
-    lines = Lines(path)
+    lines = Lines(path, document=True)
     document = _Document(lines.name)
     document.read(lines)
     return document.workflow(stem(path, _SUFFIXES) if name is None else str(name))
@@ -203,11 +204,11 @@ class _Document:
 
     def amount(self, what: str, text: str) -> float:
         try:
-            value = float(text.replace("_", "?"))  # "1_000" is a number to Python only
+            value = parsed(text, float)
         except ValueError:
-            raise self.bad(f"{what} {text.strip()!r} is not a number") from None
+            raise self.bad(f"{what} {text.strip()!r:.60} is not a number") from None
         if not 0 <= value < float("inf"):
-            raise self.bad(f"{what} {text.strip()!r}; expected a finite number of 0 or more")
+            raise self.bad(f"{what} {text.strip()!r:.60}; expected a finite number of 0 or more")
         return value
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, by_name
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
@@ -66,7 +67,7 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
             if len(fields) != len(header):
                 raise _bad(lines.name, number, stripped, f"{len(fields)} fields, expected {len(header)}")
             try:
-                rows.append([float(fields[place]) for place in places])
+                rows.append([parsed(fields[place], float) for place in places])
             except ValueError:
                 raise _bad(lines.name, number, stripped, "expected numbers") from None
             where.append(number)
@@ -77,9 +78,9 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     )
     span = facts.get("span")
     try:
-        until = None if span is None else float(span)
+        until = None if span is None else parsed(span, float)
     except ValueError:
-        raise InputError(f"{lines.name}: span: {span!r} is not a number") from None
+        raise InputError(f"{lines.name}: span: {span!r:.60} is not a number") from None
     try:
         return FailureTrace(**table, span=until, name=facts.get("name") or stem(path, _SUFFIXES))
     except ValueError as error:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.checks import parsed
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
@@ -22,6 +23,7 @@ _FIELDS = (
 _WIDTH = len(_FIELDS)
 _NODE, _NAME, _TYPE, _START, _STOP = 2, 4, 5, 6, 7
 _UNAVAILABLE = b"0"
+_MOST_NODES = 10**18
 _SUFFIXES = (".gz", ".xz", ".bz2", ".tab", ".txt")
 
 
@@ -139,12 +141,14 @@ def _parse(block: bytes, prefix: bytes) -> _Events | None:
     rows = block.count(b"\n") + (not block.endswith(b"\n"))
     if len(tokens) != rows * _WIDTH:
         return None
+    if any(b"_" in b"".join(tokens[field::_WIDTH]) for field in (_NODE, _START, _STOP)):
+        return None  # "1_0" is a number to Python only
     try:
         node = np.array(tokens[_NODE::_WIDTH]).astype(np.int64)
         start = np.array(tokens[_START::_WIDTH]).astype(np.float64)
         stop = np.array(tokens[_STOP::_WIDTH]).astype(np.float64)
         kind = np.array(tokens[_TYPE::_WIDTH])
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if not (
         (stop >= start).all() and np.isfinite(stop).all() and np.isfinite(start).all() and np.char.isdigit(kind).all()
@@ -175,13 +179,15 @@ def _read_lines(block: bytes, prefix: bytes, name: str, first_line: int) -> _Eve
             raise _bad(name, number, text, f"{len(fields)} fields, expected {_WIDTH} separated by tabs")
         try:
             node, start, stop, kind = (
-                int(fields[_NODE]),
-                float(fields[_START]),
-                float(fields[_STOP]),
-                int(fields[_TYPE]),
+                parsed(fields[_NODE], int),
+                parsed(fields[_START], float),
+                parsed(fields[_STOP], float),
+                parsed(fields[_TYPE], int),
             )
         except ValueError:
             raise _bad(name, number, text, "node_id, event_type and the two times must be numbers") from None
+        if not abs(node) < _MOST_NODES:
+            raise _bad(name, number, text, "node_id has more than 18 digits")
         if not 0 <= stop - start < np.inf:
             raise _bad(name, number, text, f"the event stops at {stop:.15g}, before its start at {start:.15g}")
         if fields[_NAME].startswith(prefix):

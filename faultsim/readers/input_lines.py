@@ -5,21 +5,24 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import sys
 import zlib
-from collections.abc import Iterator
-from typing import IO, cast
+from collections.abc import Callable, Iterator
+from typing import IO, Any, cast
 
+from faultsim.data.limits import FREE, limits
 from faultsim.errors import InputError
 
 # Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
-_MAGIC = (
+_MAGIC: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
     (b"BZh", bz2.BZ2File),
 )
+_SURELY = 1 << 16  # bytes of a file after which zeros among them mean that it is no text
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
@@ -61,6 +64,18 @@ def shown(text: bytes) -> str:
     return repr(quoted if len(quoted) <= 80 else quoted[:77] + "...")
 
 
+class _Counted:
+    """A compressed file, and how much of it has been read: a pipe does not know where it is."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.count = file, 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self.count += len(data)
+        return data
+
+
 class Lines:
     """The blocks of a file: whole lines, about `block_size` bytes each, decompressed on the way.
 
@@ -70,11 +85,16 @@ class Lines:
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.
     block_size : int
         Bytes to read at a time; limits the memory used.
+    document : bool
+        Whether lines may be of any length, as in JSON and XML; then blocks need not end where lines do.
+    binary : bytes
+        How a file begins that is no text, and so is read as a document.
 
     Raises
     ------
     InputError
-        No such file, a directory, no permission; while reading, a corrupt archive.
+        No such file, a directory, no permission; while reading, a corrupt archive, a file that is no text, or more than
+        the `faultsim.Limits` in force.
 
     Examples
     --------
@@ -87,10 +107,20 @@ class Lines:
     [b'one\\n', b'two']
     """
 
-    def __init__(self, path: str | os.PathLike[str], block_size: int = 1 << 18) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        block_size: int = 1 << 18,
+        *,
+        document: bool = False,
+        binary: bytes = b"",
+    ) -> None:
         self.name = display_name(path)
         self._path = os.fspath(path)
-        self._block_size = block_size
+        self._limits = limits()
+        self._document, self._binary = document, binary
+        # A line that is whole within one read is never too long.
+        self._block_size = min(block_size, self._limits.line)
         if self._path != "-":
             if not os.path.exists(self._path):
                 raise InputError(f"no such file: {self.name}")
@@ -99,7 +129,9 @@ class Lines:
 
     def __iter__(self) -> Iterator[bytes]:
         if self._path == "-":
-            yield from self._blocks(cast(io.BufferedReader, sys.stdin.buffer))
+            if sys.stdin is None or sys.stdin.closed:
+                raise InputError(f"{self.name}: nothing can be read, for it is closed")
+            yield from self._blocks(sys.stdin.buffer)
             return
         try:
             file = open(self._path, "rb")  # noqa: SIM115 (closed below; only opening is guarded)
@@ -108,25 +140,64 @@ class Lines:
         with file:
             yield from self._blocks(file)
 
-    def _blocks(self, file: io.BufferedReader) -> Iterator[bytes]:
-        start = file.peek(6)[:6]
-        stream: IO[bytes] = file
-        for magic, opener in _MAGIC:
-            if start.startswith(magic):
-                stream = cast(IO[bytes], opener(file))
-        rest = b""
-        while True:
-            try:
-                data = stream.read(self._block_size)
-            except (*_BROKEN, OSError) as error:
-                raise InputError(f"{self.name}: corrupt archive ({error}); download the file again") from error
-            if not data:
-                break
+    def json(self) -> bytes:
+        """All of it, if it may be JSON; what is not ends after a block, for devices and pipes may never do."""
+        blocks: list[bytes] = []
+        for block in self:
+            if len(blocks) == 1:
+                begin = blocks[0][:64].decode(json.detect_encoding(blocks[0]), "ignore").lstrip("\ufeff \t\r\n")
+                if begin[:1] not in ("[", "{"):
+                    raise InputError(f"{self.name}: not JSON: it begins with {shown(blocks[0][:16])}")
+            blocks.append(block)
+        return b"".join(blocks)
+
+    def _blocks(self, file: IO[bytes]) -> Iterator[bytes]:
+        """Lines that take several reads are joined once, so that time grows with their length, not its square."""
+        rest: list[bytes] = []
+        length, document = 0, self._document
+        for number, data in enumerate(self._reads(file)):
+            if number == 0:
+                document = document or bool(self._binary and data.startswith(self._binary))
+                if not document and len(data) >= _SURELY and b"\0" in data:
+                    raise InputError(f"{self.name}: not text but binary")
+            if document:
+                yield data
+                continue
             end = data.rfind(b"\n") + 1
+            if rest:
+                self._limits.check(self.name, "line", length + (data.index(b"\n") if end else len(data)))
             if end:
-                yield rest + data[:end]
-                rest = data[end:]
-            else:
-                rest += data
+                yield b"".join((*rest, data[:end])) if rest else data[:end]
+                rest, length = [], 0
+            if end < len(data):
+                rest.append(data[end:])
+                length += len(data) - end
         if rest:
-            yield rest
+            yield b"".join(rest)
+
+    def _reads(self, file: IO[bytes]) -> Iterator[bytes]:
+        """The content, unpacked, as the limits allow."""
+        most, total, lines = self._limits, 0, 0
+        packed: _Counted | None = None
+        stream = file
+        try:
+            start = cast(io.BufferedReader, file).peek(6)[:6]
+            for magic, opener in _MAGIC:
+                if start.startswith(magic):
+                    packed = _Counted(file)
+                    stream = opener(packed)
+            while data := stream.read(self._block_size):
+                total += len(data)
+                if total > most.bytes:
+                    most.check(self.name, "bytes", total)
+                if packed is not None and total > FREE:
+                    most.check(self.name, "ratio", total // packed.count)
+                if most.lines < most.bytes:
+                    lines += data.count(b"\n")
+                    most.check(self.name, "lines", lines)
+                yield data
+        except (*_BROKEN, OSError, MemoryError) as error:
+            if packed is None or (isinstance(error, OSError) and error.errno is not None):
+                said = getattr(error, "strerror", None) or error
+                raise InputError(f"{self.name}: cannot be read: {said}") from error
+            raise InputError(f"{self.name}: corrupt archive ({error}); download the file again") from error

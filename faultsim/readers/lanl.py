@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from datetime import datetime
@@ -12,12 +11,14 @@ import numpy as np
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.csv_rows import csv_rows
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.timestamps import Moment, on_clock
 
 # How the header's titles begin.
 _TITLES = ("System", "nodenumz", "Prob Started", "Prob Fixed", "Down Time")
-_MOMENT = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}) (\d{1,2}):(\d\d)")
+_MOMENT = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}) (\d{1,2}):(\d\d)", re.ASCII)
+_WHOLE = re.compile(r"[0-9]{1,15}")
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -86,9 +87,8 @@ def read_lanl(
     """
     wanted = str(checks.whole("system", system))
     lines = Lines(path)
-    text = b"".join(lines).decode("utf-8-sig", "replace")
-    reader = csv.reader(text.splitlines())
-    columns = _columns(next(reader, []), lines.name)
+    rows = csv_rows(lines)
+    columns = _columns(next(rows)[1], lines.name)
     times, ends, nodes, downs = [], [], [], []
     width = max(columns) + 1
     systems: dict[str, int] = {}
@@ -98,12 +98,10 @@ def read_lanl(
     def drop(reason: str) -> None:
         dropped[reason] = dropped.get(reason, 0) + 1
 
-    for row in reader:
-        if not row:
-            continue
+    for line, row in rows:
         systems[row[0]] = systems.get(row[0], 0) + 1
         if len(row) < width:
-            raise _bad(lines.name, reader.line_num, row, f"{len(row)} fields, expected {width} or more")
+            raise _bad(lines.name, line, row, f"{len(row)} fields, expected {width} or more")
         number, node, start, fixed, minutes = (row[column] for column in columns)
         if number != wanted:
             continue
@@ -116,10 +114,10 @@ def read_lanl(
             continue
         begins, fixes = _seconds(start), _seconds(fixed)
         if begins is None or fixes is None:
-            raise _bad(lines.name, reader.line_num, row, f"{start if begins is None else fixed!r} is no m/d/yyyy h:mm")
-        if not (node.isdecimal() and minutes.isdecimal()):
-            what = "node number" if not node.isdecimal() else "down time in minutes"
-            raise _bad(lines.name, reader.line_num, row, f"{minutes if node.isdecimal() else node!r} is not a {what}")
+            raise _bad(lines.name, line, row, f"{start if begins is None else fixed!r:.40} is no m/d/yyyy h:mm")
+        for text, what in ((node, "node number"), (minutes, "down time in minutes")):
+            if not _WHOLE.fullmatch(text):
+                raise _bad(lines.name, line, row, f"{text!r:.40} is not a {what}")
         times.append(begins)
         ends.append(fixes)
         nodes.append(int(node))

@@ -50,7 +50,7 @@ class NamedColumns:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, separator: str = "", quoted: bool = True) -> None:
-        lines = Lines(path)
+        lines = Lines(path, binary=_PARQUET)
         self.name = lines.name
         self.columns: dict[str, Raw] = {}
         self._lines: list[int] | None = None

@@ -19,10 +19,11 @@ UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 #: Text that means "missing" where a number is expected.
 MISSING = frozenset({"", "-", "na", "n/a", "nan", "nat", "null", "none", "unknown"})
 # Days, then hours:minutes:seconds; minutes:seconds alone would be hours:minutes to others.
-_CLOCK = re.compile(r"(?:(\d+)(?:-| days?,? ))?(\d+):([0-5]?\d):([0-5]?\d(?:\.\d+)?)")
-_SHORT_CLOCK = re.compile(r"(\d+):([0-5]?\d(?:\.\d+)?)")
-_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
-_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:(\d{1,15})(?:-| days?,? ))?(\d{1,15}):([0-5]?\d):([0-5]?\d(?:\.\d+)?)", re.ASCII)
+_SHORT_CLOCK = re.compile(r"(\d{1,15}):([0-5]?\d(?:\.\d+)?)", re.ASCII)
+_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
+# Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
+_NUMBER = re.compile(r"[-+]?(\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|[-+]?inf", re.IGNORECASE | re.ASCII)
 # A number with leading zeros, which is a name, among numbers between spaces.
 _PADDED = re.compile(r"(?<![^ ])[-+]?0\d")
 _DROP_NUMBERS = str.maketrans("", "", "0123456789.+-eE")

@@ -158,7 +158,7 @@ def _jobs(ids: list[str], dropped: dict[str, int]) -> NDArray[np.int64]:
 
 def _seconds(file: NamedColumns, name: str) -> NDArray[np.float64]:
     def read(text: str) -> float | None:
-        if text.isdecimal():
+        if text.isascii() and text.isdecimal():
             return float(text)
         return float("nan") if text.lower() in _NO_LIMIT else clock(text, short=True)
 

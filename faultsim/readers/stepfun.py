@@ -11,9 +11,10 @@ import numpy as np
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.readers.input_lines import Lines
+from faultsim.readers.input_lines import Lines, shown
 
 _DAY = 86_400.0
+_MOST_DAYS = 1e9
 _KINDS = {"hardware": "Hardware Failure", "all": ""}
 _KEYS = ("node_id", "event_time", "event_type", "fault_type")
 
@@ -64,8 +65,8 @@ def read_stepfun(path: str | os.PathLike[str], kinds: str = "all", *, merge: boo
     (array([43200.]), array([86400.]), {'without an end': 1})
     """
     level = _KINDS[checks.choice("kinds", kinds, _KINDS)]
-    lines = Lines(path)
-    events = _events(b"".join(lines), lines.name)
+    lines = Lines(path, document=True)
+    events = _events(lines.json(), lines.name)
     dropped: dict[str, int] = {}
     number: dict[str, int] = {}
     open_faults: dict[tuple[str, str], list[float]] = {}
@@ -103,6 +104,8 @@ def _events(content: bytes, name: str) -> list[Any]:
         events = json.loads(content)
     except ValueError as error:
         raise InputError(f"{name}: not JSON: {error}") from None
+    except RecursionError:
+        raise InputError(f"{name}: lists or objects nested too deeply; expected a list of events") from None
     if not isinstance(events, list):
         raise InputError(f"{name}: expected a JSON list of events, got {type(events).__name__}")
     return events
@@ -113,7 +116,7 @@ def _fields(event: Any, at: int, name: str) -> tuple[str, float, str, dict[str, 
         if not isinstance(event, dict) or key not in event:
             raise _bad(name, at, event, f"no {key!r}")
     node, day, what, kind = (event[key] for key in _KEYS)
-    if not isinstance(day, int | float) or isinstance(day, bool) or not 0 <= day < np.inf:
+    if not isinstance(day, int | float) or isinstance(day, bool) or not 0 <= day < _MOST_DAYS:
         raise _bad(name, at, event, f"event_time {day!r:.40} is no number of days")
     if what not in ("fault_start", "fault_end"):
         raise _bad(name, at, event, f"event_type {what!r:.40} is neither fault_start nor fault_end")
@@ -123,4 +126,4 @@ def _fields(event: Any, at: int, name: str) -> tuple[str, float, str, dict[str, 
 
 
 def _bad(name: str, at: int, event: object, what: str) -> InputError:
-    return InputError(f"{name}, event {at}: {what}: {str(event)[:80]!r}")
+    return InputError(f"{name}, event {at}: {what}: {shown(json.dumps(event).encode())}")

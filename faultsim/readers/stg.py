@@ -109,14 +109,12 @@ def _rows(lines: Lines) -> list[_Row]:
 
 def _row(name: str, number: int, text: bytes, words: list[bytes], task: int) -> _Row:
     try:
-        if b"_" in text.partition(b"#")[0]:
-            raise ValueError  # "1_000" is a number to Python only
-        time = float(words[1])
-        whole = [int(word) for word in (words[0], *words[2:])]
+        time = checks.parsed(words[1], float)
+        whole = [checks.parsed(word, int) for word in (words[0], *words[2:])]
     except (IndexError, ValueError):
         raise _bad(name, number, "expected task, time, number of predecessors, predecessors", text) from None
     if not 0 <= time < float("inf"):
-        raise _bad(name, number, f"time {words[1].decode()}; expected a finite number of 0 or more", text)
+        raise _bad(name, number, f"time {words[1].decode()[:40]}; expected a finite number of 0 or more", text)
     if whole[0] != task:
         raise _bad(name, number, f"task {whole[0]}; expected task {task} here", text)
     if len(whole) < 2 or whole[1] != len(whole) - 2:

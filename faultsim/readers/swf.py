@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim._core.number_lines import parse_block
+from faultsim.checks import parsed
 from faultsim.data.swf_format import FIELDS
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
@@ -185,7 +186,7 @@ def _read_lines(block: bytes, name: str, first_line: int, begun: bool, wanted: t
         for field in fields:
             value = _number(field)
             if value is None:
-                raise _bad_line(name, number, text, f"{field.decode('utf-8', 'replace')!r} is not a number")
+                raise _bad_line(name, number, text, f"{shown(field)} is not a number")
             row.append(value)
         for key in (key for key in wanted if key in _WHOLE):
             if not row[FIELDS.index(key)].is_integer():
@@ -197,10 +198,8 @@ def _read_lines(block: bytes, name: str, first_line: int, begun: bool, wanted: t
 
 
 def _number(field: bytes) -> float | None:
-    if b"_" in field:  # Python's own separator, not SWF's
-        return None
     try:
-        value = float(field)
+        value = parsed(field, float)
     except ValueError:
         return None
     return value if math.isfinite(value) else None

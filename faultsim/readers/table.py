@@ -158,13 +158,15 @@ def readers_of(gives: type[Data]) -> dict[str, Reader[Data]]:
 
 def _first_line(path: str | os.PathLike[str]) -> bytes:
     """The first line that is no comment."""
-    first = b""
-    for block in Lines(path):
-        lines = (line.strip() for line in block.split(b"\n"))
-        first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
-        if first:
-            break
-    return first
+    for document in (True, False):  # the first line of a document may be the only one, and all of it
+        for block in Lines(path, document=document):
+            lines = (line.strip() for line in block.split(b"\n"))
+            first = next((line for line in lines if line and (line.startswith(b"# event_id") or line[:1] != b"#")), b"")
+            if first:
+                return first
+            if document:
+                break
+    return b""
 
 
 def detect(path: str | os.PathLike[str], gives: type[Data]) -> Reader[Data]:

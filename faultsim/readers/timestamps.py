@@ -17,6 +17,7 @@ from faultsim.errors import InputError, OptionError
 Moment: TypeAlias = str | date | float
 
 _DAY = 86_400.0
+_CALENDAR = 1e13  # seconds that a date can say, about
 
 
 def seconds(what: str, moment: Moment) -> float:
@@ -53,6 +54,8 @@ def written(moment: float) -> str:
     >>> written(86_430.0)
     '1970-01-02 00:00'
     """
+    if abs(moment) > _CALENDAR:
+        return f"{moment:.15g} s"
     return str(np.datetime64(math.floor(moment), "s").astype("datetime64[m]")).replace("T", " ")
 
 

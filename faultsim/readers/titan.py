@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import re
 from datetime import datetime
@@ -12,13 +11,14 @@ import numpy as np
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
+from faultsim.readers.csv_rows import csv_rows
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.timestamps import Moment, on_clock
 
 _TITLES = ("SN", "location", "insert", "remove", "duration", "out", "event")
 _KINDS = {"all": ("DBE", "OTB"), "dbe": ("DBE",), "otb": ("OTB",)}
 # Column and row of the cabinet, its cage, the slot of the blade, the node on it.
-_PLACE = re.compile(r"c(\d+)-(\d+)c(\d)s(\d)n(\d)")
+_PLACE = re.compile(r"c(\d{1,4})-(\d{1,4})c(\d)s(\d)n(\d)", re.ASCII)
 _EXTENTS = (25, 8, 3, 8, 4)
 _EPOCH = datetime(1970, 1, 1)
 
@@ -87,8 +87,8 @@ def read_titan(
     wanted = _KINDS[checks.choice("kinds", kinds, _KINDS)]
     down = checks.number("downtime", downtime, low=0.0, unit="seconds")
     lines = Lines(path)
-    reader = csv.reader(b"".join(lines).decode("utf-8-sig", "replace").splitlines())
-    header = next(reader, [])
+    rows = csv_rows(lines)
+    _, header = next(rows)
     if tuple(header) != _TITLES:
         raise InputError(
             f"{lines.name}: not the history of Titan's GPUs; line 1 is {shown(','.join(header).encode())}, expected "
@@ -101,14 +101,12 @@ def read_titan(
     def drop(reason: str) -> None:
         dropped[reason] = dropped.get(reason, 0) + 1
 
-    for row in reader:
-        if not row:
-            continue
+    for line, row in rows:
         if len(row) != len(_TITLES):
-            raise _bad(lines.name, reader.line_num, row, f"{len(row)} fields, expected {len(_TITLES)}")
+            raise _bad(lines.name, line, row, f"{len(row)} fields, expected {len(_TITLES)}")
         _, location, _, remove, _, _, event = row
         if event not in ("", *_KINDS["all"]):
-            raise _bad(lines.name, reader.line_num, row, f"{event!r} is no known event; expected DBE, OTB or nothing")
+            raise _bad(lines.name, line, row, f"{event!r:.40} is no known event; expected DBE, OTB or nothing")
         if event not in wanted:
             drop("of another kind" if event else "no failure")
             continue
@@ -118,11 +116,11 @@ def read_titan(
         seen.add((location, remove))
         node = _node(location)
         if node is None:
-            raise _bad(lines.name, reader.line_num, row, f"{location!r} is no place of Titan such as c24-7c2s7n3")
+            raise _bad(lines.name, line, row, f"{location!r:.40} is no place of Titan such as c24-7c2s7n3")
         try:
             times.append((datetime.fromisoformat(remove) - _EPOCH).total_seconds())
         except (ValueError, TypeError):
-            raise _bad(lines.name, reader.line_num, row, f"{remove!r} is no yyyy-mm-dd hh:mm:ss") from None
+            raise _bad(lines.name, line, row, f"{remove!r:.40} is no yyyy-mm-dd hh:mm:ss") from None
         nodes.append(node // 2 if level == "router" else node)
     if not times:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())

@@ -65,7 +65,7 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
     >>> wf, wf.cost, wf.transfer
     (<Workflow 'two': 2 jobs, 1 edge, transfers in bytes>, array([3.5, 4. ]), array([1000.]))
     """
-    lines = Lines(path)
+    lines = Lines(path, document=True)
     place = _Place(_parsed(lines), lines.name, "")
     version = place.get("schemaVersion", str)
     if version.text != _VERSION:
@@ -92,7 +92,7 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
 
 def _parsed(lines: Lines) -> Any:
     try:
-        return json.loads(b"".join(lines), parse_int=_whole)
+        return json.loads(lines.json(), parse_int=_whole)
     except json.JSONDecodeError as error:
         raise InputError(f"{lines.name}, line {error.lineno}, column {error.colno}: {error.msg}") from None
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from faultsim.data.limits import limits
 from faultsim.errors import OptionError
 from faultsim.sweep.axes import INPUT_AXES, check_axis, check_bundle
 from faultsim.sweep.labels import Label, label, unique
@@ -65,6 +66,7 @@ class Grid(Sequence[Cell]):
                     raise OptionError(f"axis {name!r} is set by two axes of the sweep")
         self.names: tuple[str, ...] = tuple(names)
         self._shape = tuple(len(dimension) for dimension in self.dimensions)
+        limits().check("a grid", "cells", math.prod(self._shape))
 
     def __len__(self) -> int:
         return math.prod(self._shape)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
+from faultsim.data.limits import limits
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Cluster, Torus, parse_machine
@@ -111,6 +112,7 @@ class Sweep:
         self.base: Mapping[str, Any] = _options(base)
         self.grid: Grid = make_grid(grid, zipped, cells)
         self.replicates = checks.whole("replicates", replicates, low=1)
+        limits().check("a sweep", "replicates", self.replicates)
         self.warmup = checks.number("warmup", warmup, low=0.0, high=1.0)
         self.drain = checks.number("drain", drain, low=0.0, high=1.0)
         if self.warmup + self.drain >= 1.0:
@@ -394,7 +396,7 @@ def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:
         return None
     parts = shard.split("/") if isinstance(shard, str) else list(shard)
     try:
-        i, n = (int(part) for part in parts)
+        i, n = (checks.parsed(part, int) if isinstance(part, str) else int(part) for part in parts)
     except (TypeError, ValueError):
         raise OptionError(f"shard must be i/n such as 1/8, got {shard!r}") from None
     if not 1 <= i <= n:

@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from faultsim import checks
 from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
+from faultsim.readers.input_lines import Lines
 from faultsim.sweep.axes import CHANGES, KINDS, OPTIONS, check_axis
 from faultsim.sweep.input_sources import failures_source, log_source
 from faultsim.sweep.sweep import Sweep, check_given
@@ -31,6 +32,10 @@ KEYS = {
     "cells": "explicit settings, [[cells]]",
 }
 _MISSING = object()
+#: A key with more parts takes time and memory that grow with their square.
+_MOST_PARTS = 32
+_PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+"
+_DEEP = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}\.[ \t]*+){{{_MOST_PARTS}}}{_PART}")
 
 
 def read_sweep(path: str | os.PathLike[str]) -> Sweep:
@@ -69,19 +74,50 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     <Sweep: 4 cells (2 scheduler x 2 runtime_factor), 2 replicates: 8 runs>
     """
     where = os.fspath(path)
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
-    except (IsADirectoryError, UnicodeDecodeError, PermissionError) as error:
-        raise InputError(f"{where}: cannot be read as text: {error}") from None
+    text = _text_of(where)
+    if deep := _DEEP.search(text):
+        line = text.count("\n", 0, deep.start()) + 1
+        raise InputError(f"{where}:{line}: a key of more than {_MOST_PARTS} parts; none that a sweep knows has")
     try:
         document = tomllib.loads(text)
+        known_lines = lines(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"^(.*?) \(at (?:line (\d+), column \d+|end of document)\)$", str(error), re.DOTALL)
-        line = f":{found[2]}" if found and found[2] else f":{text.count(chr(10)) + 1}"
-        raise InputError(f"{where}{line}: not TOML: {found[1] if found else error}") from None
-    return _Reader(where, document, lines(text)).sweep()
+        line_of = f":{found[2]}" if found and found[2] else f":{text.count(chr(10)) + 1}"
+        raise InputError(f"{where}{line_of}: not TOML: {found[1] if found else error}") from None
+    except RecursionError:
+        raise InputError(f"{where}: values nested too deeply") from None
+    except ValueError as error:  # of numbers: Python reads no whole number of more than 4,300 digits
+        raise InputError(f"{where}: not TOML: {error}") from None
+    for place, value in _leaves(document):
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            at = f":{known_lines[place]}" if place in known_lines else ""
+            raise InputError(f"{where}{at}: a whole number of more than 64 bits, which no sweep needs")
+    return _Reader(where, document, known_lines).sweep()
+
+
+def _text_of(where: str) -> str:
+    if not os.path.exists(where):
+        raise InputError(f"{where}: no such file")
+    if os.path.isdir(where):
+        raise InputError(f"{where}: cannot be read as text: it is a directory")
+    try:
+        return b"".join(Lines(os.path.join(os.curdir, where) if where == "-" else where)).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: cannot be read as text: {error}") from None
+
+
+def _leaves(value: object, place: Place = ()) -> Iterator[tuple[Place, object]]:
+    """Every value that holds no others, and where it is."""
+    items: Iterable[tuple[str | int, object]] = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
+    else:
+        yield place, value
+    for key, item in items:
+        yield from _leaves(item, (*place, key))
 
 
 class _Reader:

@@ -3,6 +3,8 @@
 It reads text that `tomllib` has already accepted, so it need not find mistakes.
 """
 
+from bisect import bisect_left
+
 #: Keys and numbers of list items from the top: ``("grid", "scheduler", 1)``.
 Path = tuple[str | int, ...]
 
@@ -25,6 +27,7 @@ def lines(text: str) -> dict[Path, int]:
 class _Walk:
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
+        self._ends = [at for at, mark in enumerate(text) if mark == "\n"]
         self.found: dict[Path, int] = {}
         self._last: dict[Path, int] = {}  # number of the last table of an array of tables
         table: Path = ()
@@ -45,7 +48,7 @@ class _Walk:
                 self._pair(table)
 
     def _note(self, path: Path) -> None:
-        line = self._text.count("\n", 0, self._at) + 1
+        line = bisect_left(self._ends, self._at) + 1
         for end in range(1, len(path) + 1):
             self.found.setdefault(path[:end], line)
 

@@ -1,0 +1,104 @@
+"""Reads files in a child that may use 5 s of time for each and 1 GiB of memory, and says what came of it.
+
+As a script: ``python bounded_reading.py`` reads JSON lines [entry point, path] and answers each with
+[outcome, seconds, message].
+"""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+SECONDS, MEMORY = 5, 1 << 30
+
+
+def outcomes(work: Iterable[tuple[str, str]]) -> list[tuple[str, float, str]]:
+    """What came of reading each file: "ok", "told" (an error of faultsim), or the name of another exception."""
+    given = "".join(json.dumps(item) + "\n" for item in work)
+    said = subprocess.run(
+        [sys.executable, __file__],
+        input=given,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    found = [tuple(json.loads(line)) for line in said.stdout.splitlines()]
+    if len(found) < given.count("\n"):
+        found.append(("died", 0.0, said.stderr[-2000:]))
+    return found
+
+
+def entry_points() -> dict[str, Any]:
+    """Everything that reads a file, by name."""
+    import faultsim as fs
+    from faultsim.readers.table import READERS, detect, what_is
+    from faultsim.sweep.merge import merge
+    from faultsim.sweep.store import Store
+
+    def status(path: str) -> object:
+        with Store(path, write=False) as store:
+            return store.sweeps()
+
+    def resumed(path: str) -> object:
+        log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2])
+        return fs.Sweep(fs.Run(log, fs.Cluster(2)), {"runtime_factor": [1.0, 2.0]}).run(path, workers=1)
+
+    def described(path: str) -> object:
+        result = fs.load_result(path)
+        return str(result), result.metrics, result.machine, dict(result.counters), list(result.warnings)
+
+    found = {f"{row.gives.__name__} {row.name}": row.read for row in READERS}
+    return found | {
+        "what is": what_is,
+        "detect log": lambda path: detect(path, fs.Workload),
+        "detect failures": lambda path: detect(path, fs.FailureTrace),
+        "result": described,
+        "sweep file": fs.read_sweep,
+        "table": fs.load_sweep,
+        "status": status,
+        "resume": resumed,
+        "merge": lambda path: merge(path + ".merged", [path]),
+    }
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError("out of time")
+
+
+def _read(points: dict[str, Any], name: str, path: str) -> tuple[str, float, str]:
+    from faultsim.errors import FaultsimError
+
+    begin = time.monotonic()
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        points[name](path)
+        outcome, said = "ok", ""
+    except FaultsimError as error:
+        outcome, said = "told", str(error)
+    except BaseException as error:
+        outcome, said = type(error).__name__, str(error)[:500]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return outcome, round(time.monotonic() - begin, 3), said
+
+
+def main() -> None:
+    """Answer each line."""
+    points = entry_points()
+    warnings.simplefilter("error")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    signal.signal(signal.SIGALRM, _late)
+    for line in sys.stdin:
+        name, path = json.loads(line)
+        print(json.dumps(_read(points, name, path)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
