@@ -6,10 +6,12 @@ matplotlib (``pip install "faultsim[plot]"``) is imported when a figure is drawn
 
 from faultsim.plot.base import PALETTE, new_figure, require_matplotlib, save
 from faultsim.plot.curves import plot_capacity, plot_curves, plot_job_sizes
+from faultsim.plot.distribution import plot_distribution
 from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
+from faultsim.plot.saturation import plot_saturation
 from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_panels, plot_sweep
 from faultsim.plot.theme import use_theme
 from faultsim.plot.timeline import plot_queue, plot_utilization
@@ -23,6 +25,7 @@ __all__ = [
     "plot_capacity",
     "plot_curves",
     "plot_differences",
+    "plot_distribution",
     "plot_gantt",
     "plot_heatmap",
     "plot_job_sizes",
@@ -31,6 +34,7 @@ __all__ = [
     "plot_occupancy",
     "plot_panels",
     "plot_queue",
+    "plot_saturation",
     "plot_sweep",
     "plot_utilization",
     "plot_workflow",

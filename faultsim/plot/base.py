@@ -108,6 +108,11 @@ def on(fill: str) -> str:
     >>> on("#0072B2"), on("#E69F00")
     ('#FAFAFA', '#1B1C1E')
     """
+    theme = current()
+    if fill in (theme.free, theme.down):
+        return theme.ink
+    if fill in (theme.soft, theme.kill):
+        return theme.ground
     bright = sum(int(fill[i : i + 2], 16) * part for i, part in ((1, 0.3), (3, 0.59), (5, 0.11)))
     return "#FAFAFA" if bright < 140 else "#1B1C1E"
 

@@ -51,7 +51,7 @@ class Theme:
 
 THEMES: dict[str, Theme] = {
     "light": Theme("light", "#FFFFFF", "#202124", "#5F6368", "#DADCE0", "#E8EAED", "#BDC1C6", "#C5221F"),
-    "dark": Theme("dark", "#16181C", "#E8EAEE", "#A8AEB6", "#363B42", "#2A2E34", "#6B727B", "#FF5A4F"),
+    "dark": Theme("dark", "#16181C", "#E8EAEE", "#A8AEB6", "#363B42", "#2A2E34", "#575E67", "#FF5A4F"),
 }
 _CURRENT: ContextVar[Theme] = ContextVar("theme", default=THEMES["light"])
 

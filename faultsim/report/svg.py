@@ -11,7 +11,7 @@ from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from faultsim.plot.base import GREY
+from faultsim.plot.theme import THEMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,9 +27,10 @@ RASTER_DPI = 110
 #: Width in points below which a figure is not stretched to the width of a column.
 SMALL = 440.0
 #: What the page's style sheet defines for light and for dark.
-NEUTRAL = {"#000000": "var(--ink)", "#ffffff": "var(--paper)", GREY.lower(): "var(--soft)", "#dadce0": "var(--line)"}
-#: Of text on coloured areas, which are the same on every page.
-_ON_COLOUR = {"#ffffff", "#202124"}
+VARIABLES = ("ground", "ink", "soft", "line", "free", "down", "kill")
+NEUTRAL = {"#000000": "var(--ink)"} | {
+    getattr(THEMES["light"], name).lower(): f"var(--{'paper' if name == 'ground' else name})" for name in VARIABLES
+}
 
 
 def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
@@ -101,7 +102,7 @@ def _strip(element: ElementTree.Element, name: str, ids: dict[str, str]) -> None
             _write(child, words)
             words = ""
         for key in ("fill", "stroke"):
-            if key in child.attrib and not (child.tag == "text" and child.attrib[key] in _ON_COLOUR):
+            if key in child.attrib:
                 child.attrib[key] = NEUTRAL.get(child.attrib[key], child.attrib[key])
     if element.text and not element.text.strip():
         element.text = None
