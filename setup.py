@@ -5,7 +5,7 @@ Switches, all environment variables set to 1:
 FAULTSIM_DEBUG   bounds checks, C assertions and ``verify()`` after every chunk of events
 FAULTSIM_NATIVE  ``-march=native`` for this machine only
 FAULTSIM_ASAN    address sanitizer (run with ``LD_PRELOAD=$(cc -print-file-name=libasan.so)``)
-FAULTSIM_TRACE   line tracing for coverage
+FAULTSIM_GCOV    counts how often each line runs, for ``.ci/coverage``
 """
 
 import os
@@ -51,7 +51,7 @@ def switch(name: str) -> bool:
 
 
 DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
-ASAN, TRACE = switch("FAULTSIM_ASAN"), switch("FAULTSIM_TRACE")
+ASAN, GCOV = switch("FAULTSIM_ASAN"), switch("FAULTSIM_GCOV")
 
 # Every .pyx of the core is an extension of its own name.
 EXTENSIONS = sorted(path.with_suffix("") for path in Path("faultsim/_core").rglob("*.pyx"))
@@ -66,7 +66,6 @@ DIRECTIVES = {
     "nonecheck": DEBUG,
     "cdivision": not DEBUG,
     "overflowcheck": False,
-    "linetrace": TRACE,
 }
 
 if sys.platform == "win32":
@@ -81,9 +80,11 @@ else:
     if ASAN:
         compile_args += ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"]
         link_args += ["-fsanitize=address"]
+    if GCOV:  # -O1 keeps the lines apart; asserts and error paths of Python are not what is counted
+        compile_args += ["--coverage", "-O1", "-fprofile-update=atomic"]
+        link_args += ["--coverage"]
 
-macros = [("CYTHON_TRACE_NOGIL", "1")] if TRACE else []
-macros.append(("FAULTSIM_DEBUG", "1" if DEBUG else "0"))
+macros = [("FAULTSIM_DEBUG", "1" if DEBUG else "0")]
 
 # What Cython needs for memoryviews, once and not in each module that has one: half of the time of a build.  Cython
 # enters the module without its package in sys.modules, too, so the name is one that nobody else has.
@@ -150,6 +151,7 @@ if __name__ == "__main__":
                 modules,
                 compiler_directives=DIRECTIVES,
                 nthreads=os.cpu_count() or 1,
+                emit_linenums=GCOV,
                 shared_utility_qualified_name=SHARED,
             ),
             options={"build_ext": {"parallel": os.cpu_count()}},

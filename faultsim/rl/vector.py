@@ -219,6 +219,8 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
         super().close(**kwargs)
+        if not hasattr(self, "_dismiss"):  # gymnasium 1.1 closes one whose options were refused, too
+            return
         self._dismiss()
         for helper in self._helpers:
             helper.join()

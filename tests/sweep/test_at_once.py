@@ -1,5 +1,6 @@
 """Rows of sweeps: the metrics at once are those of the table one by one, and the work beside a simulation."""
 
+import contextlib
 import math
 import sqlite3
 import struct
@@ -142,6 +143,6 @@ def test_work_of_short_runs(tmp_path, monkeypatch):
     assert texts[0] < n + 50
     assert transactions[0] < n / 100
     assert asked[0] < n / 60
-    with sqlite3.connect(tmp_path / "a.db") as db:
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db, db:
         waits = np.array(db.execute("SELECT mean_wait FROM results ORDER BY task").fetchall())
     np.testing.assert_array_equal(waits[:, 0], 0.5 * np.arange(n))

@@ -1,5 +1,6 @@
 """Metrics of one's own in sweeps: their columns, their place in the store, their way to other processes."""
 
+import contextlib
 import functools
 import json
 import math
@@ -89,7 +90,7 @@ def test_shards_are_merged_with_them(tmp_path):
 
 def test_a_store_without_their_table_can_be_read(tmp_path):
     fs.Sweep(BASE, GRID).fill(tmp_path / "old.db")
-    with sqlite3.connect(tmp_path / "old.db") as db:
+    with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as db, db:
         db.execute("DROP TABLE own")
     assert len(fs.load_sweep(tmp_path / "old.db")) == 3
     assert fs.Sweep(BASE, GRID, metrics=METRICS).fill(tmp_path / "old.db").made == 3
@@ -232,6 +233,6 @@ def test_a_session_without_cloudpickle_is_told_before_any_work(tmp_path):
 
 def test_what_the_store_keeps(tmp_path):
     fs.Sweep(BASE, GRID, metrics={"longest": longest}).fill(tmp_path / "a.db")
-    with sqlite3.connect(tmp_path / "a.db") as db:
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db, db:
         rows = [json.loads(row[0]) for row in db.execute("SELECT numbers FROM own")]
     assert sorted(row["longest"] for row in rows) == sorted(expected()["longest"])

@@ -1,5 +1,6 @@
 """A complete store is known to be complete without making its tasks again, and only then."""
 
+import contextlib
 import sqlite3
 
 import numpy as np
@@ -69,9 +70,8 @@ def test_what_is_merged_is_looked_at(made, tmp_path):
 @pytest.mark.parametrize("change", ["DELETE FROM task WHERE task = 7", "DROP TABLE whole", "DELETE FROM run"])
 def test_what_is_missing_is_made(change, made, tmp_path):
     before = delayed().run(tmp_path / "a.db")
-    with sqlite3.connect(tmp_path / "a.db") as db:
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db, db:
         db.execute(change)
-    db.close()
     made[0] = 0
     after = delayed().run(tmp_path / "a.db")
     assert made[0] > 200
