@@ -67,7 +67,7 @@ def plot_distribution(
     >>> log = fs.Workload(submit=[0, 1, 2], runtime=[100, 50, 60], size=[2, 2, 1])
     >>> ax = plot_distribution(fs.simulate(log, fs.Cluster(2)))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['median 1.65 min, 95 % 2.43 min']
+    ['median 1.65 min, 95 % 2.38 min']
     """
     checks.choice("what", what, QUANTITIES)
     named: Mapping[str, Any] = runs if isinstance(runs, Mapping) else {"": runs}
