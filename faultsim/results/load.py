@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 from faultsim.data.columns import WORKLOAD
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.results.files import load_arrays
+from faultsim.machines import Cluster
+from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.provenance import Record
-from faultsim.results.result import FROM_ENGINE, Result
+from faultsim.results.result import COUNTERS, FROM_ENGINE, Result
+from faultsim.results.saved import Saved
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
     """Read a result that `Result.save` wrote; everything is restored exactly.
 
+    Types, shapes and ranges are checked, and a digest of each column and of all facts: a file of which anything has
+    changed is refused.  Files of earlier versions (layouts 1 to 3) have no digests; they are checked but for that.
+
     Raises
     ------
     InputError
-        If the file does not exist, is corrupt, or is not a saved result.
+        If the file does not exist, is damaged, is not a saved result, or is larger than the `Limits` in force.
 
     Examples
     --------
@@ -32,7 +37,8 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     array([0., 9.])
     """
     needed = [f"jobs/{name}" for name in FROM_ENGINE] + [f"workload/{column.name}" for column in WORKLOAD]
-    arrays, facts = load_arrays(path, needed)
+    file = Saved(path, needed, COUNTERS, LEDGER_ACCOUNTS)
+    arrays, facts = file.arrays, file.facts
     output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in FROM_ENGINE}
     if "jobs/state" in arrays:
         output["state"] = arrays["jobs/state"]
@@ -59,7 +65,15 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         elapsed=saved["elapsed"],
         saved=saved,
     )
-    return Result(output, record)
+    result = Result(output, record)
+    try:
+        machine = result.machine
+        repr(result), bool(result.settings["record"]), str(result.settings["estimates"])
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
+    file.check_machine(machine.nodes, None if isinstance(machine, Cluster) else (machine.x, machine.y, machine.z))
+    file.check_digests()
+    return result
 
 
 def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
@@ -75,8 +89,8 @@ def _failures(
         return None
     try:
         trace = FailureTrace(**columns, span=saved["span"], name=saved["name"], dropped=saved["dropped"])
-    except (TypeError, KeyError, InputError) as error:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are corrupt ({error})") from None
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise InputError(f"{os.fspath(path)}: the failures of this saved result are corrupt ({error!s:.120})") from None
     if trace.digest() != saved["digest"]:
         raise InputError(f"{os.fspath(path)}: the failures of this saved result are not those of its run")
     return trace

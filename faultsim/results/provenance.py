@@ -17,7 +17,7 @@ from faultsim.data.further import in_order
 from faultsim.version import __version__
 
 #: Version of the layout of provenance and of saved results.
-SCHEMA = 3
+SCHEMA = 4
 
 
 @dataclass(frozen=True)

@@ -21,13 +21,14 @@ from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.caveats import caveats
 from faultsim.results.dispersal import dispersal_of
-from faultsim.results.files import save_arrays, write_jobs_csv, write_schedule
+from faultsim.results.files import write_jobs_csv, write_schedule
 from faultsim.results.groups import grouped
 from faultsim.results.held import Held
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS, Metric
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
+from faultsim.results.saved import save_arrays
 
 #: What the engines count.
 COUNTERS = (

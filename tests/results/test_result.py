@@ -206,6 +206,8 @@ def test_broken_failures_in_a_file(tmp_path):
         fs.load_result(altered(**{"failures/time": np.array([np.nan, 2])}))
     with pytest.raises(InputError, match=r"the failures of this saved result are corrupt .*node"):
         fs.load_result(altered(**{"failures/node": None}))
+    facts = json.loads(good["facts.json"].tobytes()) | {"schema": 3}
+    good["facts.json"] = as_bytes(json.dumps(facts).encode())  # of before there were digests
     loaded = fs.load_result(altered(**{"policy/predictor/time": None, "policy/predictor/node": None}))
     refused(OptionError, "this PredictionTrace has 1 predictions, which were not saved with it", fs.rerun, loaded)
 
@@ -288,7 +290,9 @@ def broken_files(saved: bytes):
     )
     yield (
         "schema",
-        packed(other | {"facts.json": as_bytes(facts.replace(b'"schema": 3', b'"schema": 9'))}),
+        packed(
+            other | {"facts.json": as_bytes(facts.replace(b'"schema": 4, "provenance"', b'"schema": 9, "provenance"'))}
+        ),
         "in layout 9",
     )
     yield "json", packed(other | {"facts.json": as_bytes(facts[:-5])}), "not a saved result"
