@@ -144,7 +144,7 @@ class Saved:
         for info in listed:
             name = info.filename.removesuffix(".npy")
             if name in self.arrays:
-                raise ValueError(f"{name} is there twice")
+                raise ValueError(f"{name} appears twice")
             with members.open(info) as member:
                 self.arrays[name] = self._array(name, member, info.file_size)
 
