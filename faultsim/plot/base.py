@@ -260,14 +260,14 @@ def time_unit(span: float) -> tuple[str, float]:
 
 
 def verbatim(text: str) -> str:
-    """Text that matplotlib shows literally, although dollars would begin a formula.
+    """Text that matplotlib shows literally, although dollars would begin a formula, or bytes of a file name be no text.
 
     Examples
     --------
-    >>> print(verbatim("5 $ an $hour"))
-    5 \\$ an \\$hour
+    >>> print(verbatim("5 $ an $hour"), verbatim("log\\udcff.swf"))
+    5 \\$ an \\$hour log\\udcff.swf
     """
-    return text.replace("$", r"\$")
+    return text.encode("utf-8", "backslashreplace").decode("utf-8").replace("$", r"\$")
 
 
 def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:

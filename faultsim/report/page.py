@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Protocol
 
 from faultsim.data.text_files import write_text
+from faultsim.report.svg import variables
 from faultsim.version import __version__
 
 
@@ -199,8 +200,7 @@ class Page:
 
     def html(self) -> str:
         """The file's text."""
-        style, script = asset("style.css"), asset("script.js")
-        style = "\n" + style
+        style, script = _style(), asset("script.js")
         policy = (
             f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
             "base-uri 'none'; form-action 'none'"
@@ -248,6 +248,12 @@ class Page:
 def asset(name: str) -> str:
     """A file shipped with the package for its pages."""
     return files("faultsim.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _style() -> str:
+    """The style sheet, with the colours of the themes in which figures are drawn."""
+    dark = f"@media (prefers-color-scheme: dark) {{ :root {{ {variables('dark')} }} }}"
+    return f"\n:root {{ {variables('light')} }}\n{dark}\n{asset('style.css')}"
 
 
 def _digest(script: str) -> str:

@@ -11,6 +11,7 @@ from html import escape, unescape
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from faultsim.plot.base import on
 from faultsim.plot.theme import THEMES
 
 if TYPE_CHECKING:
@@ -20,17 +21,35 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"-?\d+\.\d{3,}")
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 _PLACE = re.compile(r"translate\((\S+) (\S+)\)(?: rotate\((\S+)\))? scale\((\S+) \S+\)")
+_PLACED = re.compile(r"translate\((\S+) (\S+)\)")
 _LEVEL = re.compile(r"translate\(\S+ 0(?:\.0)?\)")
 _DROPPED = {"metadata", "style", "title"}
 #: Of the parts that are pictures within the SVG.
 RASTER_DPI = 110
 #: Width in points below which a figure is not stretched to the width of a column.
 SMALL = 440.0
-#: What the page's style sheet defines for light and for dark.
 VARIABLES = ("ground", "ink", "soft", "line", "free", "down", "kill")
-NEUTRAL = {"#000000": "var(--ink)"} | {
-    getattr(THEMES["light"], name).lower(): f"var(--{'paper' if name == 'ground' else name})" for name in VARIABLES
-}
+#: Colour in which figures are drawn -> variable of the page, which differs between light and dark.
+NEUTRAL = {"#000000": "var(--ink)"} | {getattr(THEMES["light"], name).lower(): f"var(--{name})" for name in VARIABLES}
+#: Neutral colours of areas on which there may be words.
+AREAS = ("soft", "free", "down", "kill")
+_ON = {on(shade).lower() for shade in ("#000000", "#FFFFFF")}
+_WORDS_ON = {f"var(--{name})": f"var(--on-{name})" for name in AREAS}
+
+
+def variables(theme: str) -> str:
+    """The declarations of a page's style sheet for a theme.
+
+    Examples
+    --------
+    >>> variables("light")[:43]
+    '--ground: #FFFFFF; --ink: #202124; --soft: '
+    """
+    shades = {name: getattr(THEMES[theme], name) for name in VARIABLES}
+    return " ".join(
+        [f"--{name}: {shade};" for name, shade in shades.items()]
+        + [f"--on-{name}: {on(shades[name])};" for name in AREAS]
+    )
 
 
 def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
@@ -60,6 +79,7 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     ids: dict[str, str] = {}
     _strip(root, name, ids)
     _drop_unused_glyphs(root)
+    _mind_the_ground(root)
     _refer(root, ids)
     width, height, box = (root.attrib.get(key, "") for key in ("width", "height", "viewBox"))
     root.attrib.clear()
@@ -152,6 +172,25 @@ def _drop_unused_glyphs(root: ElementTree.Element) -> None:
         for child in list(parent):  # what is defined there is used by later glyphs
             parent.remove(child)
             root.insert(0, child)
+
+
+def _mind_the_ground(root: ElementTree.Element) -> None:
+    """Words on an area whose colour the page chooses get a colour that it chooses to suit."""
+    areas: list[tuple[float, float, float, float, str]] = []
+    for element in root.iter():
+        fill = element.attrib.get("fill", "")
+        if element.tag == "path" and fill not in ("", "none"):
+            at = [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", element.attrib.get("d", ""))]
+            if len(at) > 3:
+                areas.append((min(at[::2]), max(at[::2]), min(at[1::2]), max(at[1::2]), fill))
+        elif element.tag == "text" and fill in _ON:
+            place = _PLACED.match(element.attrib["transform"])
+            if not place or "rotate" in element.attrib["transform"]:
+                continue
+            x, y = float(place[1]) + float(element.attrib["x"]), float(place[2]) - 2.0
+            under = [area[4] for area in areas if area[0] <= x <= area[1] and area[2] <= y <= area[3]]
+            if under and under[-1] in _WORDS_ON:
+                element.attrib["fill"] = _WORDS_ON[under[-1]]
 
 
 def _refer(root: ElementTree.Element, ids: dict[str, str]) -> None:

@@ -11,7 +11,7 @@ import faultsim as fs
 from faultsim.cli import main
 from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot import plot_curves
-from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run
+from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run, report_sweep
 from faultsim.report.replay import Replay
 from faultsim.report.svg import inline_svg
 from helpers.html_pages import Checked, checked
@@ -154,6 +154,22 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert "faultsim run --jobs 60 --machine torus:4x4x8 --report '" in page.text["code"]
     assert "built-in synthetic sdsc_like (60 jobs, seed 0)" in page.text["p"]
     assert main(["run", "--report", str(tmp_path / "no" / "x.html")]) == 2
+
+
+def test_names_of_files_that_are_no_text(tmp_path):
+    """They come from the command line as lone surrogates, and figures show them as tables do."""
+    log = fs.synthetic.sdsc_like(40, 1).renamed("log\udcff.swf")
+    run = fs.Run(log, fs.Torus(4, 4, 8), record=True)
+    one, other = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
+    report_run(one, name="a\udcff", against={"b\udcfe$": other}).write(tmp_path / "run.html")
+    grid = {"log": [log, log.head(30).renamed("other\udcff$")], "load": [0.7, 0.9]}
+    table = fs.Sweep({"machine": fs.Torus(4, 4, 8)}, grid).run()
+    report_sweep(table, metrics=["mean_wait"]).write(tmp_path / "sweep.html")
+    for name, words in (("run", ["a\\udcff", "b\\udcfe$", "log\\udcff.swf"]), ("sweep", ["other\\udcff$"])):
+        text = (tmp_path / f"{name}.html").read_text(encoding="utf-8")
+        checked(text)
+        for word in words:
+            assert word in text
 
 
 def test_without_matplotlib_the_extra_is_named(run, monkeypatch, capsys, tmp_path):
