@@ -8,6 +8,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+from sphinx.errors import ExtensionError  # noqa: E402
 
 import faultsim  # noqa: E402
 
@@ -17,7 +18,7 @@ copyright = f"2026, {author}"
 version = release = faultsim.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -26,10 +27,15 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates", "gallery", "auto_gallery/*.ipynb", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "_templates", "gallery", "**.ipynb", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters say it
 numpydoc_show_class_members = False
@@ -60,9 +66,12 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
+html_static_path = ["_static"]
+html_css_files = ["outputs.css"]
 html_sidebars = {name: [] for name in ("install", "tutorial", "units", "questions", "citing", "changes")}
 
 generate.write(HERE / "reference" / "generated", HERE / "reproductions")
+NOTEBOOKS = generate.notebooks([HERE / "tutorial.md", *(HERE / "notebooks").glob("*.md")])
 
 
 def link_citations(app, what, name, obj, options, lines):
@@ -79,6 +88,24 @@ def leave_out(app, what, name, obj, skip, options):
     return name in generate.INTERNAL or not ours or None
 
 
+def offer_notebook(app, docname, source):
+    """Below the title of a page that is a notebook, the same as a file for Jupyter."""
+    if (HERE / f"{docname}.ipynb").exists() and not docname.startswith("auto_gallery/"):
+        offer = f"{{download}}`Download as a notebook <{Path(docname).name}.ipynb>`"
+        source[0] = re.sub(r"^(# .+\n)", rf"\1\n{offer}\n", source[0], count=1, flags=re.MULTILINE)
+
+
+def find_pictures(app, exception):
+    """Every notebook shows a picture: a figure that does not show itself is no error of its cell."""
+    if exception is None and app.builder.name == "html":
+        for page in NOTEBOOKS:
+            name = page.relative_to(HERE).with_suffix(".html")
+            if "<img alt" not in Path(app.outdir, name).read_text(encoding="utf-8"):
+                raise ExtensionError(f"{name} shows no picture")
+
+
 def setup(app):
+    app.connect("build-finished", find_pictures)
+    app.connect("source-read", offer_notebook)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", link_citations)

@@ -14,7 +14,7 @@ from faultsim import plot
 IMAGE = """
 .. image:: /{path}
    :alt: {alt}
-   :class: sphx-glr-single-img{only}
+   :class: sphx-glr-single-img only-{theme}
 """
 
 
@@ -23,17 +23,15 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
     script = Path(block_vars["src_file"])
     title = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))).splitlines()[0]
     found = ""
-    themes = ("light", "dark") if hasattr(plot, "use_theme") else ("light",)
     for picture in sorted(script.parent.glob("*.png")):
         goal = Path(next(block_vars["image_path_iterator"]))
         shutil.move(picture, goal)
-        for theme in themes:
+        for theme in ("light", "dark"):
             path = goal if theme == "light" else goal.with_name(f"{goal.stem}_dark.png")
             if theme == "dark":
                 _draw_in_the_dark(script, picture.name, path)
             where = path.relative_to(gallery_conf["src_dir"]).as_posix()
-            only = f" only-{theme}" if len(themes) > 1 else ""
-            found += IMAGE.format(path=where, alt=title, only=only)
+            found += IMAGE.format(path=where, alt=title, theme=theme)
     return found
 
 

@@ -208,6 +208,17 @@ def claims_page(folder: Path) -> list[str]:
     return everything.page(documents, links={name: f"{name}.md" for name in documents}).split("\n")
 
 
+def notebooks(pages: Iterable[Path]) -> list[Path]:
+    """Write an .ipynb file beside each page that is a notebook, and return these pages."""
+    import jupytext
+
+    found = [page for page in pages if page.read_text(encoding="utf-8").startswith("---\nfile_format: mystnb")]
+    for page in found:
+        book = jupytext.reads(page.read_text(encoding="utf-8"), fmt="md:myst")
+        jupytext.write(book, page.with_suffix(".ipynb"))
+    return found
+
+
 def write(folder: Path, reproductions: Path) -> None:
     """Write every page; one that is as it was stays untouched, so that Sphinx does not read it again."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """The code in README.md, CONTRIBUTING.md and docs/ runs, and prints what it says it prints.
 
 Blocks of one document share their names, from top to bottom.  A `python` block followed directly by a `text` block must
-print exactly that text; a block with `>>>` is a doctest; of a `bash` block the lines that begin with `faultsim ` run.
+print exactly that text; `{code-cell}` blocks are those of notebooks; a block with `>>>` is a doctest; of a `bash` block
+the lines that begin with `faultsim ` run.
 `<!-- not run: reason -->` on the line above a block leaves it out.
 """
 
@@ -23,7 +24,7 @@ DOCUMENTS = sorted(
     if path.exists() and "_build" not in path.parts
 )
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*?$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\{code-cell\}|\w*)[^\n]*\n(.*?)^```\s*?$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->\n\Z")
 
 
@@ -41,6 +42,7 @@ def blocks(text: str) -> list[Block]:
     end = 0
     for match in FENCE.finditer(text):
         language, body = match.groups()
+        language = "python" if language == "{code-cell}" else language
         between = text[end : match.start()]
         if language == "text" and found and not between.strip() and found[-1].language == "python":
             found[-1].expected = body
@@ -119,6 +121,10 @@ print(a + 2)
 raise SystemExit
 ```
 
+```{code-cell} python
+a += 1
+```
+
 ```bash
 pip install faultsim
 faultsim run "a b.swf" \\
@@ -128,10 +134,11 @@ faultsim run "a b.swf" \\
 
 
 def test_blocks_are_read():
-    python, text, left_out, bash = blocks(SAMPLE)
+    python, text, left_out, cell, bash = blocks(SAMPLE)
     assert (python.text, python.line, python.expected, python.runs) == ("a = 2\nprint(a + 2)\n", 5, "4\n", True)
     assert text.language == "text"
     assert not left_out.runs
+    assert (cell.language, cell.text, cell.runs) == ("python", "a += 1\n", True)
     assert bash.runs
     assert commands(bash.text) == [["run", "a b.swf", "--json"]]
 

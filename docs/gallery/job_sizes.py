@@ -6,8 +6,7 @@ Jobs of the NASA machine came in powers of two, those of SDSC in all sizes, whic
 """
 
 import faultsim as fs
-from faultsim.plot import plot_job_sizes, save
-from faultsim.plot.base import new_figure
+from faultsim.plot import new_figure, plot_job_sizes, save
 
 figure = new_figure(8.0, 6.0)
 logs = fs.synthetic.nasa_like(10_000, rng=1), fs.synthetic.sdsc_like(10_000, rng=1)

@@ -2,7 +2,8 @@
 A torus at one instant
 ======================
 
-The 4x4x8 supernodes of BlueGene/L in three dimensions, at the time at which most of them are in use.
+The 4x4x8 supernodes of BlueGene/L layer by layer, at the time at which most of them are in use; ``view="space"`` draws
+them as cubes.
 """
 
 import faultsim as fs

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import MissingExtraError, OptionError
+from faultsim.plot.notebook import shown
 from faultsim.plot.theme import THEMES, ThemeName, current, root_figure, use_theme
 
 if TYPE_CHECKING:
@@ -80,12 +81,12 @@ def new_figure(
     if constrained:
         figure.get_layout_engine().set(w_pad=0.09, h_pad=0.08)  # type: ignore[union-attr, call-arg]
     FigureCanvasAgg(figure)
-    return figure
+    return shown(figure)
 
 
 def axes(ax: "Axes | None", width: float = 7.0, height: float = 4.0) -> "Axes":
     """`ax`, or the axes of a new figure."""
-    return new_figure(width, height).add_subplot() if ax is None else ax
+    return shown(new_figure(width, height).add_subplot()) if ax is None else ax
 
 
 def inked(name: str) -> str:
@@ -145,7 +146,7 @@ def tidy(
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set(color=theme.ink, fontsize=10)
         if isinstance(axis.get_major_formatter(), ScalarFormatter) and axis.get_scale() == "linear":
-            axis.set_major_formatter(FuncFormatter(lambda value, _: plain_number(value)))
+            axis.set_major_formatter(FuncFormatter(_tick))
             if axis is ax.xaxis and isinstance(axis.get_major_locator(), AutoLocator):  # six digits and a comma each
                 axis.set_major_locator(MaxNLocator(nbins=max(2, min(9, int(room(ax) / 0.6))), steps=[1, 2, 5, 10]))
     ax.spines[["top", "right"]].set_visible(False)
@@ -167,6 +168,11 @@ def plain_number(value: float) -> str:
     ('1,000,000', '0.3', '\N{MINUS SIGN}2')
     """
     return f"{value + 0.0:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _tick(value: float, _: object) -> str:
+    """`plain_number` for a tick; a function with a name, so that figures can be pickled."""
+    return plain_number(value)
 
 
 def three_digits(value: float) -> str:

@@ -16,7 +16,7 @@ import venv
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```\s*?$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\{code-cell\}|\w+)[^\n]*\n(.*?)^```\s*?$", re.MULTILINE | re.DOTALL)
 #: Blocks that need the checkout or make an environment of their own, and what a newcomer has done already.
 NOT_HERE = ("pip install", "git clone", ".ci/run")
 LONGEST = 300
@@ -85,7 +85,7 @@ def documents(python: Path, folder: Path) -> list[str]:
         code: list[str] = []
         blocks = FENCE.findall((CHECKOUT / name).read_text(encoding="utf-8"))
         for language, text in blocks:
-            if language == "python":
+            if language in ("python", "{code-cell}"):
                 code.append(text)
             elif language == "bash" and not any(words in text for words in NOT_HERE):
                 done = run(["bash", "-c", f'PATH="{python.parent}:$PATH"; set -e; {text}'], folder)
