@@ -33,7 +33,7 @@ PHRASES = {
 }
 FILES = sorted(
     path
-    for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "faultsim/**/*.*")
+    for pattern in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/**/*.md", "paper/*.md", "faultsim/**/*.*")
     for path in CHECKOUT.glob(pattern)
     if path.suffix in (".md", ".py", ".pyi", ".pyx", ".pxd")
     if not {"_build", "generated"} & set(path.parts)
