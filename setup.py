@@ -58,7 +58,6 @@ EXTENSIONS = sorted(path.with_suffix("") for path in Path("faultsim/_core").rglo
 
 DIRECTIVES = {
     "language_level": 3,
-    "freethreading_compatible": True,
     "embedsignature": True,
     "boundscheck": DEBUG,
     "wraparound": False,

@@ -111,6 +111,7 @@ from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 # Errors
 from faultsim.errors import (
     DecisionError,
+    BusyError,
     EngineError,
     FaultsimError,
     InputError,
@@ -146,6 +147,7 @@ __all__ = [
     "Blind",
     "Box",
     "Buckets",
+    "BusyError",
     "Checkpointing",
     "Cluster",
     "CompiledOrder",

@@ -4,6 +4,7 @@ An error says what was wrong, where (file and line, row, field) and what would b
 """
 
 __all__ = [
+    "BusyError",
     "DecisionError",
     "EngineError",
     "FaultsimError",
@@ -52,6 +53,10 @@ class OptionError(FaultsimError, ValueError):
 
 class DecisionError(FaultsimError, ValueError):
     """A decision from outside that the rules forbid; nothing has changed, and the simulation can go on."""
+
+
+class BusyError(FaultsimError, RuntimeError):
+    """Another thread, or the call that asks a policy, is in the middle of using the object; nothing has changed."""
 
 
 class MissingExtraError(FaultsimError, ImportError):

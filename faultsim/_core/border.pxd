@@ -4,13 +4,14 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.door cimport Door
 from faultsim._core.state cimport sim_t
 
 cdef class Border:
     cdef sim_t s
     cdef bint ready
-    cdef unsigned long thread            # the last that let it run
-    cdef bint busy           # some thread is inside run() or step(), perhaps in a policy written in Python
+    cdef readonly Door door  # one thread at a time looks or acts
+    cdef bint busy           # in the middle of run() or step(), perhaps in a policy written in Python
     cdef bint failed         # a pass was broken off half way
     cdef readonly dict settings
     cdef object broken       # class of the exception for a broken engine
@@ -27,9 +28,9 @@ cdef class Border:
     cdef int64_t event, stay     # numbers of the first of the record that the next decision has to tell
 
     cdef int point_to_columns(self) except -1
+    cdef int settle(self, dict settings) except -1
     cdef int own_inputs(self) except -1
     cdef int point_to_told(self) except -1
     cdef void *column(self, str name, dtype) except NULL
     cdef int translate(self, int code) except -1
     cdef int refuse_if_unusable(self) except -1
-    cdef int refuse_unless_still(self) except -1

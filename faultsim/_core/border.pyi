@@ -3,7 +3,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim._core.door import Door
+
 class Border:
+    @property
+    def door(self) -> Door: ...
     settings: dict[str, Any]
     acts: list[tuple[bool, str, tuple[Any, ...], dict[str, Any]]] | None
     def verify(self) -> None: ...

@@ -4,7 +4,6 @@ Status codes from below become exceptions here, and nowhere else.
 """
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memset
 
@@ -12,10 +11,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from faultsim._core.door cimport Door
 from faultsim._core.state cimport queue_t, sim_free, sim_t, usable
 from faultsim._core.status cimport BROKEN, NO_MEMORY, PYTHON_ERROR, STUCK
 from faultsim._core.tables.machine cimport place_t
-from faultsim._core.verify cimport broken_invariant
+from faultsim._core.verify cimport check_invariants
 
 #: Columns that a caller with live= adds to.
 _TOLD = ("checkpoint_interval", "queue_key", "queue_columns", "rows", "jobs")
@@ -31,11 +31,18 @@ cdef class Border:
         memset(&self.s, 0, sizeof(sim_t))
         self.ready = False
         self.error = None
+        self.door = Door(RuntimeError, "simulation")
 
     def __dealloc__(self):
         if self.lent:
             self.s.record.range = NULL    # the array that has it frees it
         sim_free(&self.s)
+
+    cdef int settle(self, dict settings) except -1:
+        """What the errors are called is in the settings."""
+        self.settings, self.broken = settings, settings.get("error", RuntimeError)
+        self.door.error = settings.get("busy_error", RuntimeError)
+        return 0
 
     cdef int point_to_columns(self) except -1:
         cdef const double[::1] submit = self.inputs[0], runtime = self.inputs[1], estimate = self.inputs[2]
@@ -134,17 +141,9 @@ cdef class Border:
                 f"{self.s.now:g} s; the first, job {self.row_key(head)}, asks for {self.s.need[head]} nodes, and "
                 f"{usable(&self.s)} are free")
 
-    cdef int refuse_unless_still(self) except -1:
-        """To look is possible for a policy in Python that is asked, too: nothing else moves in its thread."""
-        if (self.s.closed or (self.busy and not self.s.deciding)) and self.thread != PyThread_get_thread_ident():
-            raise self.broken(
-                "this simulation is in the middle of a step, in another thread or in the policy that asks")
-        return 0
-
     cdef int refuse_if_unusable(self) except -1:
-        if self.busy or self.s.closed:
-            raise self.broken(
-                "this simulation is in the middle of a step, in another thread or in the policy that asks")
+        if self.busy or self.s.closed:       # in this thread, which is inside
+            raise self.door.error("this simulation is in the middle of a step: a policy that is asked can only look")
         if self.failed:
             raise self.broken(
                 "an exception broke off a scheduling pass of this simulation; it cannot go on, start again")
@@ -152,9 +151,10 @@ cdef class Border:
 
     def verify(self):
         """Check the invariants (model.md#invariants); EngineError says which is broken."""
-        cdef const char *found
-        self.refuse_unless_still()
-        found = broken_invariant(&self.s)        # with the GIL: nobody else must act meanwhile
+        cdef const char *found = NULL
+        _inside = self.door.enter(True)
+        if check_invariants(&self.s, &found) == NO_MEMORY:
+            raise MemoryError("no memory to check the invariants")
         if found != NULL:
             raise self.broken(found.decode())
 

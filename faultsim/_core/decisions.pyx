@@ -15,7 +15,7 @@ from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.faults.progress cimport move_t
 from faultsim._core.jobs cimport end_for_good, start_job, stop_job
 from faultsim._core.migration.told cimport move_to_nodes, move_to_place
-from faultsim._core.outlook cimport Outlook
+from faultsim._core.outlook cimport Outlook, clipped
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport record_event
 from faultsim._core.recovery.hold cimport hold_job
@@ -39,6 +39,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
                            int64_t n_rows):
     cdef Decision d = Decision.__new__(Decision)
     s.n_decisions += 1
+    d.door = engine.door
     d.engine, d.s, d.number, d.kind, d.at = engine, s, s.n_decisions, kind, s.now
     d.row, d.job_of, d.n_rows = row, job_of, n_rows
     d.disturbed = s.disturbed if s.deciding and s.asked.question == ASK_SCHEDULE else s.unforeseen
@@ -191,7 +192,7 @@ cdef class Decision(Outlook):
         self.waiting_at(j)
         return j
 
-    def may_backfill(self, job, head=None, *, int max_growth=1):
+    def may_backfill(self, job, head=None, *, max_growth=1):
         """Whether a waiting job could start now without delaying another one, by default the first in the queue.
 
         That is: it fits and is expected to end by the shadow time of `head`, or leaves it enough nodes, on a torus a
@@ -204,12 +205,14 @@ cdef class Decision(Outlook):
         max_growth : int, default 1
             On a torus the job may take a box of so many nodes more than its rounded size.
         """
-        return bool(self.try_to_backfill(self.find(job), self.head_of(head), max_growth, False))
+        _inside = self.enter(False)          # the placement rule is asked, perhaps one in Python
+        return bool(self.try_to_backfill(self.find(job), self.head_of(head), clipped(max_growth), False))
 
-    def backfill(self, job, head=None, *, int max_growth=1):
+    def backfill(self, job, head=None, *, max_growth=1):
         """Start a job if `may_backfill` allows it, on a torus in a box that does; whether it started."""
+        _inside = self.enter(False)
         cdef int32_t j = self.find(job), of = self.head_of(head)
-        if not self.try_to_backfill(j, of, max_growth, True):
+        if not self.try_to_backfill(j, of, clipped(max_growth), True):
             return False
         self.note("backfill", (self.row_of(j), None if head is None else self.row_of(of)), {"max_growth": max_growth})
         return True
@@ -268,6 +271,7 @@ cdef class Decision(Outlook):
         """
         # Arrays of the caller's own run code of its own: first of all.
         given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
+        _inside = self.enter(False)
         cdef int32_t j = self.find(job), at = self.waiting_at(j), size = self.s.need[j]
         cdef machine_t *m = &self.s.machine
         cdef place_t place
@@ -365,6 +369,7 @@ cdef class Decision(Outlook):
 
     def requeue(self, job):
         """Stop a running job: it loses what it has not saved and waits again, as after a failure (model.md#kill)."""
+        _inside = self.enter(False)
         cdef int32_t j = self.stoppable(job, "requeued")
         cdef sim_t *s = self.s
         cdef int code
@@ -386,6 +391,7 @@ cdef class Decision(Outlook):
     def hold(self, job):
         """The job that a failure hits keeps its nodes until they are repaired, as with `Hold` (model.md#hold)."""
         cdef int32_t j
+        _inside = self.enter(False)
         if self.kind != "failure":
             self.check()
             self.refuse(f"job {job} cannot be held at a decision of kind {self.kind!r}: only a failure holds the job "
@@ -401,6 +407,7 @@ cdef class Decision(Outlook):
 
         It counts as done, with what it has saved as its run time, and its state in the result is `JobState.KILLED`.
         """
+        _inside = self.enter(False)
         cdef int32_t j = self.stoppable(job, "killed")
         cdef sim_t *s = self.s
         self.act("killed")
@@ -411,6 +418,7 @@ cdef class Decision(Outlook):
 
     def checkpoint(self, job):
         """A running job saves its progress now, which takes the cost of `checkpointing` (model.md#requested)."""
+        _inside = self.enter(False)
         cdef int32_t j = self.find(job)
         if "cost" not in (self.engine.settings["checkpointing"] or ()):
             self.refuse("this run takes no checkpoints: give checkpointing=, which says what one costs")
@@ -439,6 +447,7 @@ cdef class Decision(Outlook):
             The move costs only `restart_cost` and is no safe point.
         """
         given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
+        _inside = self.enter(False)
         cdef int32_t j = self.stoppable(job, "moved")
         cdef move_t cost
         if not (0.0 <= checkpoint_cost < INFINITY and 0.0 <= restart_cost < INFINITY):
@@ -497,6 +506,7 @@ cdef class Decision(Outlook):
 
     def wake(self, double at):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""
+        _inside = self.enter(False)
         self.check()
         if not (at > self.s.now and at < INFINITY):
             self.refuse(f"wake({at:g}): the time must be later than now ({self.s.now:g} s), and finite")
@@ -506,5 +516,6 @@ cdef class Decision(Outlook):
 
     def finish(self):
         """End the pass: this decision is over.  `Simulation.advance` does the same."""
+        _inside = self.enter(False)
         self.check()
         self.s.n_decisions += 1

@@ -5,7 +5,6 @@ One ``with nogil`` a call.
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_New
-from cpython.pythread cimport PyThread_get_thread_ident
 from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
@@ -17,6 +16,7 @@ import numpy as np
 from faultsim._core.containers.releases cimport releases_all
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
 from faultsim._core.decisions cimport Decision, new_decision
+from faultsim._core.door cimport Inside
 from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, only_requests, run_instant, take_pass
 from faultsim._core.live cimport Live
 from faultsim._core.tables.factory cimport call_factory
@@ -31,8 +31,8 @@ from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
     N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
 )
-from faultsim._core.status cimport BROKEN, DECIDE, DONE, STUCK
-from faultsim._core.verify cimport broken_invariant
+from faultsim._core.status cimport DECIDE, DONE, STUCK
+from faultsim._core.verify cimport check_invariants
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -55,13 +55,15 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until",
 cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
     """Run until all is done, `budget` events, ticks and requests were handled, or the next is later than `until`."""
     cdef int64_t limit = (s.n_events + s.n_ticks) + budget, look = s.n_events + FS_VERIFY_EVERY
+    cdef const char *found
     cdef double t
     cdef int code
     while s.n_events + s.n_ticks < limit:
         if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
             look = s.n_events + FS_VERIFY_EVERY
-            if broken_invariant(s) != NULL:
-                return BROKEN
+            code = check_invariants(s, &found)
+            if code < 0:
+                return code
         if until == INFINITY and s.n_done == s.known:
             return R_DONE
         if s.live and until == INFINITY and only_requests(s):
@@ -98,7 +100,7 @@ cdef class Engine(Live):
         cdef sim_t *s = &self.s
         if self.ready:
             raise RuntimeError("an Engine is initialised once")
-        self.settings, self.broken = settings, settings.get("error", RuntimeError)
+        self.settle(settings)
         self.inputs = (submit, runtime, estimate, size)
         self.columns = {}
         self.point_to_columns()
@@ -138,6 +140,7 @@ cdef class Engine(Live):
         """Run at most `budget` events, ticks and requests, up to and with time `until`: "done", "budget" or "until"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
+        _inside = self.door.enter()
         self.begin()
         with nogil:
             code = go_on(&self.s, most, until)
@@ -146,7 +149,7 @@ cdef class Engine(Live):
     cdef int begin(self) except -1:
         """Before it goes on: what was to be decided is over."""
         self.refuse_if_unusable()
-        self.busy, self.thread = True, PyThread_get_thread_ident()
+        self.busy = True
         self.s.n_decisions += 1
         self.stopped = False
         return 0
@@ -160,6 +163,7 @@ cdef class Engine(Live):
     def step(self):
         """All events of the next instant and its passes; False when nothing is left."""
         cdef int code
+        _inside = self.door.enter()
         self.begin()
         with nogil:
             code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s, next_time(&self.s))
@@ -192,11 +196,12 @@ cdef class Engine(Live):
     def advance(self, double until=INFINITY):
         """Go on to the next decision, or past all events with time <= `until`; None: nothing is left to happen."""
         cdef sim_t *s = &self.s
-        cdef int64_t number = s.n_decisions
-        cdef bint deciding = s.deciding
-        cdef bint stopped = self.stopped
+        cdef int64_t number
+        cdef bint deciding, stopped
         cdef event_t left_over
         cdef int code = R_BUDGET
+        _inside = self.door.enter()
+        number, deciding, stopped = s.n_decisions, s.deciding, self.stopped
         self.refuse_if_unusable()
         if not until >= s.now:
             raise self.settings["decision_error"](f"advance(until={until:g}): it is {s.now:g} s already")
@@ -232,18 +237,21 @@ cdef class Engine(Live):
     @property
     def decision(self):
         """What is to be decided now, with changes since the last advance; None if nothing is."""
+        _inside = self.look()
         if self.busy or self.s.closed or not (self.s.deciding or self.stopped):
             return None
         return self.decide(self.kind_asked() if self.s.deciding else "time")
 
     def is_open(self, Decision decision not None):
         """Whether it is the one that is to be decided now."""
+        _inside = self.door.enter(True)
         return decision.s == &self.s and decision.number == self.s.n_decisions
 
     def take_over(self, dict scheduler, object factory, object order, dict inputs):
         """Another scheduler and queue order decide from now on, the pass that waits included."""
         cdef sim_t *s = &self.s
         cdef int32_t i
+        _inside = self.door.enter()
         if s.scheduler.close != NULL:
             s.scheduler.close(s.scheduler.state)
         if s.order.close != NULL:
@@ -279,7 +287,7 @@ cdef class Engine(Live):
         """What kind of decision waits for the caller; the queue is then by what the keys are now."""
         cdef int code
         if self.s.asked.question != ASK_SCHEDULE:
-            self.s.closed, self.thread = True, PyThread_get_thread_ident()
+            self.s.closed = True
             code = sort_queue(&self.s)
             self.s.closed = False
             self.translate(code)
@@ -300,10 +308,14 @@ cdef class Engine(Live):
         finally:
             self.s.n_decisions += 1
 
+    cdef Inside look(self):
+        """For a look that may sort the queue: an order in Python is somebody else's code."""
+        return self.door.enter("object" not in self.settings["scheduler"]["order"])
+
     cdef int sort_by_now(self) except -1:
         """Put the queue in the order that the last pass would have given it; an order in Python must not act."""
         cdef int code
-        self.s.closed, self.thread = True, PyThread_get_thread_ident()
+        self.s.closed = True
         code = sort_as_of_pass(&self.s)
         self.s.closed = False
         return self.translate(code)
@@ -311,37 +323,43 @@ cdef class Engine(Live):
     @property
     def now(self):
         """Time of the last instant handled, in seconds."""
+        _inside = self.door.enter(True)
         return self.s.now
 
     @property
     def next_time(self):
         """Time of the next event, inf when none is left."""
-        self.refuse_unless_still()
+        _inside = self.door.enter(True)
         return next_time(&self.s)
 
     @property
     def free(self):
         """Free nodes."""
+        _inside = self.door.enter(True)
         return self.s.free
 
     @property
     def n_done(self):
         """Jobs that have ended."""
+        _inside = self.door.enter(True)
         return self.s.n_done
 
     @property
     def lost_work(self):
         """Node-seconds of work lost so far."""
+        _inside = self.door.enter(True)
         return self.columns["lost_work"].sum()
 
     @property
     def n_events(self):
         """Events handled so far."""
+        _inside = self.door.enter(True)
         return self.s.n_events
 
     @property
     def n_handled(self):
         """Events, ticks and requests handled so far, as a budget of `run` counts them."""
+        _inside = self.door.enter(True)
         return self.s.n_events + self.s.n_ticks
 
     @property
@@ -352,7 +370,7 @@ cdef class Engine(Live):
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""
         cdef int32_t i
-        self.refuse_unless_still()
+        _inside = self.look()
         if not self.busy and not self.failed:
             self.sort_by_now()
         jobs = [self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)]
@@ -361,7 +379,7 @@ cdef class Engine(Live):
     def running(self):
         """Jobs that hold nodes (row numbers, int32), ascending."""
         cdef int32_t i
-        self.refuse_unless_still()
+        _inside = self.door.enter(True)
         items = releases_all(&self.s.releases)
         jobs = [items[i].job for i in range(self.s.releases.n)]
         jobs = [job for job in jobs if job >= 0]
@@ -371,10 +389,10 @@ cdef class Engine(Live):
         """An independent copy that continues from here."""
         cdef Engine other
         cdef int code
+        _inside = self.door.enter(True)
         self.refuse_if_unusable()
-        self.busy = self.s.closed = True         # before anything that may let another thread in
         other = Engine.__new__(Engine)
-        other.settings, other.broken = self.settings, self.broken
+        other.settle(self.settings)
         other.inputs = self.inputs
         other.world = self.world
         other.rows, other.jobs, other.event, other.stay = self.rows, self.jobs, self.event, self.stay
@@ -382,14 +400,13 @@ cdef class Engine(Live):
         other.columns = {name: column.copy() for name, column in self.columns.items()}
         with nogil:
             code = sim_copy(&other.s, &self.s)
-        self.busy = self.s.closed = other.s.closed = False
+        other.translate(code)        # a copy that failed leaves this simulation as it is
         if self.s.live:
             other.own_inputs()
             other.point_to_told()
         other.point_to_columns()
         other.s.owner = <void *><PyObject *>other
         other.ready = True
-        other.translate(code)        # a copy that failed leaves this simulation as it is
         return other
 
     def lend(self):
@@ -401,6 +418,7 @@ cdef class Engine(Live):
     def output(self):
         """The finished simulation's columns, counts and ledger, as documented in faultsim.simulate."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter(True)
         if s.n_done != s.known:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         if not s.live:
@@ -471,9 +489,11 @@ def run_together(list engines, list budgets):
     cdef Engine engine
     if slices == NULL:
         raise MemoryError("no memory for the slices of runs")
+    inside = []
     try:
         for i in range(n):
             engine = engines[i]
+            inside.append(engine.door.enter())
             slices[i].s, slices[i].budget = &engine.s, budgets[i]
             engine.refuse_if_unusable()
         for i in range(n):

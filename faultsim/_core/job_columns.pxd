@@ -2,11 +2,13 @@
 
 from libc.stdint cimport int32_t, int64_t
 
+from faultsim._core.door cimport Door, Inside
 from faultsim._core.state cimport sim_t
 
 # What the simulation waits at; over once its number is no longer sim_t.n_decisions.
 cdef class Moment:
     cdef object engine       # keeps the memory of `s`
+    cdef Door door           # of the simulation
     cdef sim_t *s
     cdef int64_t number
     cdef double at
@@ -15,6 +17,8 @@ cdef class Moment:
     cdef const int32_t *job_of
     cdef int64_t n_rows
 
+    # Of the simulation; TypeError: there is none.
+    cdef Inside enter(self, bint brief)
     # Raises DecisionError if it is over.
     cdef int check(self) except -1
     cdef object refuse(self, str text)

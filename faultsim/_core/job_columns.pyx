@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 import numpy as np
 
 from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.door cimport Inside
 from faultsim._core.faults.progress cimport at_t, progress_locate
 from faultsim._core.state cimport queue_t, sim_t
 
@@ -27,11 +28,16 @@ cdef object ints(const int32_t *values, Py_ssize_t n):
 cdef class Moment:
     """What can be looked at until the simulation goes on."""
 
+    cdef Inside enter(self, bint brief):
+        if self.s == NULL:
+            raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
+        return self.door.enter(brief)
+
     cdef int check(self) except -1:
         if self.s == NULL:
             raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
         if self.s.closed:
-            self.refuse("the simulation is in the middle of an act, in another thread or in the policy that asks")
+            self.refuse("the simulation is in the middle of an act, and the policy that is asked cannot look at it")
         if self.number != self.s.n_decisions:
             self.refuse(f"this decision (at {self.at:g} s) is over: the simulation has gone on")
         return 0
@@ -49,6 +55,7 @@ cdef class Jobs:
     """Jobs as columns.  Each look is at the jobs as they are then."""
 
     def __cinit__(self, Moment moment not None):
+        _inside = moment.enter(True)
         moment.check()       # whose memory is looked at from now on
         self.moment = moment
 
@@ -56,6 +63,7 @@ cdef class Jobs:
         raise NotImplementedError
 
     def __len__(self):
+        _inside = self.moment.enter(True)
         return len(self.numbers())
 
     def __iter__(self):
@@ -68,6 +76,7 @@ cdef class Jobs:
     @property
     def index(self):
         """Rows of the jobs (int32)."""
+        _inside = self.moment.enter(True)
         cdef Moment d = self.moment
         found = self.numbers()
         return found if d.row == NULL else np.array([d.row[<int32_t>job] for job in found.tolist()], np.int32)
@@ -75,19 +84,23 @@ cdef class Jobs:
     @property
     def submit(self):
         """Submit times (s)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.numbers(), C_SUBMIT)
 
     @property
     def estimate(self):
         """Estimated run times (s)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.numbers(), C_ESTIMATE)
 
     @property
     def restarts(self):
         """How often each was killed (int32)."""
+        _inside = self.moment.enter(True)
         return counts(self.moment.s.restarts, self.numbers())
 
     def __getattr__(self, name):
+        _inside = self.moment.enter(True)
         return self.moment.engine.column_of(name, self.index)
 
 
@@ -100,6 +113,7 @@ cdef class Waiting(Jobs):
         return ints(&q.job[q.head], q.end - q.head)
 
     def __len__(self):
+        _inside = self.moment.enter(True)
         self.moment.check()
         return self.moment.s.queue.end - self.moment.s.queue.head
 
@@ -108,6 +122,7 @@ cdef class Waiting(Jobs):
         cdef Moment d = self.moment
         cdef queue_t *q = &d.s.queue
         cdef int32_t i
+        _inside = d.enter(True)
         d.check()
         if d.row == NULL:
             return [q.job[i] for i in range(q.head, q.end)]
@@ -116,21 +131,25 @@ cdef class Waiting(Jobs):
     @property
     def wait(self):
         """Time since submission (s)."""
+        _inside = self.moment.enter(True)
         return self.moment.s.now - self.submit
 
     @property
     def size(self):
         """Nodes that the jobs ask for (int32)."""
+        _inside = self.moment.enter(True)
         return counts(self.moment.s.size, self.numbers())
 
     @property
     def saved(self):
         """Progress that each starts with (s of its run time)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.numbers(), C_KEPT)
 
     @property
     def fits(self):
         """Whether each could start now (bool), as `Decision.fits`."""
+        _inside = self.moment.enter(True)
         fits = self.moment.fits
         return np.array([fits(job) for job in self.tolist()], np.bool_)
 
@@ -158,31 +177,37 @@ cdef class Running(Jobs):
     @property
     def size(self):
         """Nodes that the jobs hold (int32): on a torus those of their boxes."""
+        _inside = self.moment.enter(True)
         return counts(self.moment.s.allocated, self.numbers())
 
     @property
     def start(self):
         """Start times (s)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.numbers(), C_START)
 
     @property
     def expected_end(self):
         """When each is expected to end (s), by its estimate; it may have passed (model.md#overrun)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.numbers(), C_EXPECTED)
 
     @property
     def progress(self):
         """Work done (s of the run time)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.followed(), C_PROGRESS)
 
     @property
     def saved(self):
         """Work that a failure now would leave (s of the run time)."""
+        _inside = self.moment.enter(True)
         return column(self.moment.s, self.followed(), C_SAFE)
 
     @property
     def where(self):
         """Where each is: boxes (x, y, z, a, b, c) as int32 of shape (k, 6), on a cluster a list of arrays of nodes."""
+        _inside = self.moment.enter(True)
         jobs = self.numbers().tolist()
         self.moment.refuse_unless_named()
         return [self.moment.engine.nodes_of(job) for job in jobs]

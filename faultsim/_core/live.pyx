@@ -1,6 +1,5 @@
 """What a caller that owns time, jobs and failures tells a simulation; the contract is in live.pxd."""
 
-from cpython.pythread cimport PyThread_get_thread_ident
 from libc.stdint cimport int32_t
 
 import operator
@@ -65,18 +64,15 @@ cdef class Live(Border):
         `further` are the numbers of the further columns that a key names.
         """
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         self.refuse_unless_live()
         if s.known + len(submit) > s.n:
             self.refuse(f"live={s.n} is room for so many jobs: {s.known} are there, and {len(submit)} more do not fit")
         if submit[0] < s.now:
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
-        s.closed, self.thread = True, PyThread_get_thread_ident()      # NumPy may let another thread in
-        try:
-            if further is not None:
-                self.world["queue_columns"][:, s.known:s.known + len(submit)] = further
-            self.add(submit, runtime, estimate, size, interval, key)
-        finally:
-            s.closed = False
+        if further is not None:
+            self.world["queue_columns"][:, s.known:s.known + len(submit)] = further
+        self.add(submit, runtime, estimate, size, interval, key)
         self.world["columns"] = columns
 
     cdef int add(self, submit, runtime, estimate, size, interval, key) except -1:
@@ -111,6 +107,7 @@ cdef class Live(Border):
     def end_job(self, row):
         """A running job ends now."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         cdef int32_t job = self.job_at(row)
         if s.state[job] != JOB_RUNNING or s.start[job] > s.now:
             self.refuse(f"job {row} cannot end: it is not running at {s.now:g} s")
@@ -121,6 +118,7 @@ cdef class Live(Border):
     def extend_job(self, row, double seconds):
         """A job that has not ended runs longer, or shorter."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         cdef int32_t job = self.job_at(row)
         cdef int code
         cdef double run, runtime = s.runtime[job]
@@ -147,6 +145,7 @@ cdef class Live(Border):
     def foresee(self, begin, end, node, double p):
         """Predictions that come to those which have not passed, in columns by begin."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         cdef const double[::1] begins, ends
         cdef const int32_t[::1] nodes
         self.refuse_unless_live()
@@ -168,6 +167,7 @@ cdef class Live(Border):
     def fail_node(self, which, double downtime):
         """A node fails now; `downtime` inf: nobody knows when it will be up."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         cdef int32_t node = self.node_at(which), job = job_on(s, node)
         cdef bint wanted = False
         if job >= 0 and s.state[job] == JOB_RUNNING and s.finish[job] <= s.now:
@@ -181,6 +181,7 @@ cdef class Live(Border):
     def repair_node(self, which):
         """A node that is down is up again."""
         cdef sim_t *s = &self.s
+        _inside = self.door.enter()
         cdef int32_t node = self.node_at(which)
         if not s.trace.down[node]:
             self.refuse(f"node {node} is not down")

@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.job_columns cimport Moment
 
+cdef int32_t clipped(object number) except? -1
+
 cdef class Outlook(Moment):
     cdef readonly str kind
     cdef readonly bint disturbed

@@ -29,6 +29,12 @@ _PHRASES = {
 }
 
 
+cdef int32_t clipped(object number) except? -1:
+    """A whole number, or the nearest that there is: of what goes by nodes, both are as many as too many."""
+    cdef Py_ssize_t given = PyNumber_AsSsize_t(number, NULL)
+    return <int32_t>max(-0x7FFFFFFF, min(given, 0x7FFFFFFF))
+
+
 cdef class Outlook(Moment):
     """What there is at a decision; `Decision` adds what can be done."""
 
@@ -36,6 +42,11 @@ cdef class Outlook(Moment):
         c_free(self.later)
 
     def __repr__(self):
+        if self.s != NULL:
+            try:
+                _inside = self.enter(True)
+            except self.door.error:
+                return f"<Decision: {self.kind} at {self.at:g} s, another thread acts>"
         if self.s == NULL or self.number != self.s.n_decisions:
             return f"<Decision: {self.kind} at {self.at:g} s, over>"
         return (f"<Decision: {self.kind} at {self.at:g} s, {self.s.queue.end - self.s.queue.head} waiting, "
@@ -86,6 +97,7 @@ cdef class Outlook(Moment):
     @property
     def now(self):
         """Seconds."""
+        _inside = self.enter(True) if self.s != NULL else None
         if self.s != NULL and self.number == self.s.n_decisions and self.at != self.s.now:
             self.at = self.s.now
             self.head = -1
@@ -94,18 +106,21 @@ cdef class Outlook(Moment):
     @property
     def queue(self):
         """The waiting jobs, in queue order: iterable, with columns (`Waiting`)."""
+        _inside = self.enter(True)
         self.check()
         return Waiting.__new__(Waiting, self)
 
     @property
     def running(self):
         """The jobs that hold nodes, by row, with columns (`Running`)."""
+        _inside = self.enter(True)
         self.check()
         return Running.__new__(Running, self)
 
     @property
     def free(self):
         """Free nodes."""
+        _inside = self.enter(True)
         self.check()
         return usable(self.s)
 
@@ -113,6 +128,7 @@ cdef class Outlook(Moment):
     def down(self):
         """Nodes that are down, ascending (int32)."""
         cdef int32_t i
+        _inside = self.enter(True)
         self.check()
         if self.s.trace.down == NULL:
             return np.empty(0, np.int32)
@@ -123,6 +139,7 @@ cdef class Outlook(Moment):
         """When the nodes of `down` will be up again (s); ``inf`` with ``repairs="unknown"``."""
         cdef trace_t *f = &self.s.trace
         cdef int32_t node
+        _inside = self.enter(True)
         known = f.repairs_known
         return np.array([f.up_at[node] if known else INFINITY for node in self.down.tolist()], np.float64)
 
@@ -131,6 +148,7 @@ cdef class Outlook(Moment):
         """Which nodes are taken or down: bool of shape (nodes,), on a torus (x, y, z)."""
         cdef machine_t *m = &self.s.machine
         cdef int32_t i
+        _inside = self.enter(True)
         self.check()
         self.refuse_unless_named()
         busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
@@ -140,6 +158,7 @@ cdef class Outlook(Moment):
     @property
     def changes(self):
         """What happened since the last decision (`Changes`); only with ``live=`` or ``record=True``."""
+        _inside = self.enter(True)
         self.check()
         if self.event < 0:
             self.refuse("only a simulation that was made with live= or record=True keeps what has changed")
@@ -148,9 +167,11 @@ cdef class Outlook(Moment):
     def foreseen(self, double window):
         """Predictions that touch (now, now + window]: an array with fields node, begin, end and p, by begin."""
         cdef int64_t i
-        cdef const double *begin = self.s.predictions.begin
-        cdef const double *end = self.s.predictions.end
+        cdef const double *begin
+        cdef const double *end
+        _inside = self.enter(True)
         self.check()
+        begin, end = self.s.predictions.begin, self.s.predictions.end
         rows = [
             (self.s.predictions.node[i], begin[i], end[i], self.s.predictions.p)
             for i in range(self.s.predictions.next, self.s.predictions.n)
@@ -160,6 +181,7 @@ cdef class Outlook(Moment):
 
     def fits(self, job):
         """Whether a job could be started now: enough nodes are free, on a torus in one box."""
+        _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
@@ -176,13 +198,14 @@ cdef class Outlook(Moment):
         size : int, optional
             Nodes of the box; by default the job's size, rounded up to one that a box has.
         """
+        _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
         cdef long count, cap = 0
         if not m.placed:
             self.refuse("a cluster has no boxes: choose nodes by d.occupancy")
-        count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else size, NULL, &found, &cap)
+        count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else clipped(size), NULL, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the boxes")
@@ -233,6 +256,7 @@ cdef class Outlook(Moment):
         at : float, optional
             Seconds; by default now.
         """
+        _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         self.waiting_at(j)
         return end_if_started_at(self.s, j, self.s.now if at is None else at)
@@ -245,6 +269,7 @@ cdef class Outlook(Moment):
         (float, int)
             Seconds, ``inf`` if never (model.md#easy); nodes.
         """
+        _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         self.waiting_at(j)
         self.look_ahead(j)

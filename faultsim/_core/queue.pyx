@@ -19,6 +19,8 @@ cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
 
 
 cdef int open_scan(sim_t *s) except -1:
+    if s.queue.need != NULL:
+        return 0
     blocks_room(&s.blocks, s, &s.queue.need, s.n, sizeof(int32_t))
     blocks_room(&s.blocks, s, &s.queue.least, s.n, sizeof(float))
     if s.blocks.failed:

@@ -2,5 +2,5 @@
 
 from faultsim._core.state cimport sim_t
 
-# NULL when all hold, else what does not, in words.
-cdef const char *broken_invariant(sim_t *s) noexcept nogil
+# OK, NO_MEMORY, or BROKEN and in words what does not hold.
+cdef int check_invariants(sim_t *s, const char **found) noexcept nogil

@@ -9,6 +9,7 @@ from faultsim._core.containers.bits cimport mask_count, mask_equal
 from faultsim._core.containers.event_queue cimport heap_is_ordered
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_are_right
 from faultsim._core.faults.outages cimport job_on
+from faultsim._core.status cimport BROKEN, NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 from faultsim._core.state cimport (
     JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, N_ACCOUNTS, sim_t,
@@ -75,11 +76,21 @@ cdef const char *check_ledger(sim_t *s) noexcept nogil:
     return NULL
 
 
-cdef const char *broken_invariant(sim_t *s) noexcept nogil:
+cdef int check_invariants(sim_t *s, const char **found) noexcept nogil:
+    cdef uint64_t *seen = NULL
+    if s.machine.named:
+        seen = <uint64_t *>calloc(s.machine.words, sizeof(uint64_t))
+        if seen == NULL:
+            return NO_MEMORY
+    found[0] = broken_invariant(s, seen)
+    c_free(seen)
+    return OK if found[0] == NULL else BROKEN
+
+
+cdef const char *broken_invariant(sim_t *s, uint64_t *seen) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t i, job, queued = 0, running = 0, kept = 0, done = 0, repairs = 0
     cdef int64_t held = 0, demand = 0
-    cdef uint64_t *seen
     cdef const char *found
     if not heap_is_ordered(&s.heap):
         return b"the event heap is out of order"
@@ -136,10 +147,4 @@ cdef const char *broken_invariant(sim_t *s) noexcept nogil:
         found = s.recovery.check(s.recovery.state, s)
         if found != NULL:
             return found
-    if s.machine.named:
-        seen = <uint64_t *>calloc(s.machine.words, sizeof(uint64_t))
-        if seen == NULL:
-            return b"no memory to check the places"
-        found = check_places(s, seen)
-        c_free(seen)
-    return found
+    return check_places(s, seen) if s.machine.named else NULL

@@ -49,6 +49,9 @@ class Algorithm(NamedTuple):
 #: The finders, the default first: name -> row.
 ALGORITHMS = MappingProxyType({row[0]: Algorithm(number, *row) for number, row in enumerate(table())})
 
+#: That a finder takes: its tables hold twice as many int32.
+MOST_NODES = 2**30 - 1
+
 _torus = lru_cache(maxsize=16)(Torus)
 
 
@@ -63,6 +66,8 @@ def _grid(busy: ArrayLike) -> NDArray[np.uint8]:
         raise InputError(f"busy has the dtype {array.dtype}: expected bool, True where a node is busy")
     if 0 in array.shape:
         raise InputError(f"busy has the shape {array.shape}: every extent must be at least 1")
+    if array.size > MOST_NODES:
+        raise InputError(f"busy has the shape {array.shape}: at most {MOST_NODES:,} nodes")
     return np.ascontiguousarray(array).view(np.uint8)
 
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim._core.door import Door
 from faultsim.data.workload import Workload
-from faultsim.errors import OptionError
+from faultsim.errors import BusyError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.results.result import Result
 from faultsim.rl.rewards import make_reward
@@ -44,6 +45,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
         self._result: Result | None = None
         self._illegal = 0
         self._decision = None
+        self._door = Door(BusyError, "environment")
 
     # -- the interface of Gymnasium
 
@@ -61,8 +63,14 @@ class Environment(gymnasium.Env[Any, np.int64]):
         ------
         OptionError
             If the episode that is named, or each that was drawn, ends without a decision.
+        BusyError
+            By this and `step` while another thread is in one of them.
         """
-        super().reset(seed=seed)
+        with self._door.enter():
+            super().reset(seed=seed)
+            return self._reset(options)
+
+    def _reset(self, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
         given = dict(options or {})
         jobs = checks.whole("jobs", given.pop("jobs", self._jobs), low=1, high=len(self._log))
         last, named = len(self._log) - jobs, given.pop("first", None)
@@ -87,6 +95,10 @@ class Environment(gymnasium.Env[Any, np.int64]):
 
     def step(self, action: np.int64) -> Step:
         """Do what the action says, and go on to the next decision."""
+        with self._door.enter():
+            return self._step(action)
+
+    def _step(self, action: np.int64) -> Step:
         if self._decision is None:
             raise OptionError("the episode has ended, or none has begun: call reset()")
         mask, number = self.action_masks(), int(action)

@@ -12,9 +12,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim._core.door import Door
 from faultsim._core.environments import PickJobs
 from faultsim.data.workload import Workload
-from faultsim.errors import NotAvailableError, OptionError
+from faultsim.errors import BusyError, NotAvailableError, OptionError
 from faultsim.machines import Cluster
 from faultsim.policies import Fcfs
 from faultsim.rl.observations import OBSERVATIONS, Compact, RLScheduler
@@ -62,7 +63,9 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
     Raises
     ------
     OptionError
-        By invalid options and actions, and by a step while another thread is in one.
+        By invalid options and actions.
+    BusyError
+        By `step` and `reset` while another thread is in one of them.
     NotAvailableError
         For presets, rewards and machines that only `PickJob` has.
 
@@ -135,7 +138,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         )
         self._helpers = [self._helper() for _ in range(self._threads - 1)]
         self._dismiss = weakref.finalize(self, self._core.dismiss)
-        self._inside = threading.Lock()
+        self._door = Door(BusyError, "environment")
         self._began = np.zeros(self.num_envs, np.bool_)
         self._all_began = False
 
@@ -185,8 +188,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             raise OptionError(f"seed must be a number or {self.num_envs} of them, got {len(seeds)}")
         which = np.flatnonzero(mask)
         seeded = [i for i in which.tolist() if seeds[i] is not None]
-        self._enter()
-        try:
+        with self._door.enter():
             for i in seeded:
                 self._generators[i] = np_random(seeds[i])[0]
             self._draw(seeded)
@@ -196,25 +198,20 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
             self._out["ended"][which] = False
             self._began[which] = True
             self._all_began = bool(self._began.all())
-        finally:
-            self._inside.release()
-        return self._given("seen"), self._info()
+            return self._given("seen"), self._info()
 
     def step(self, actions: Any) -> Step:
         """Do what the actions say, and go on to the next decisions."""
         chosen = np.array(actions, np.int64)
-        if not self._all_began:
-            raise OptionError("no episode has begun: call reset()")
-        if self._mode == AutoresetMode.DISABLED and self._out["ended"].any():
-            raise OptionError("an episode has ended: call reset() with the option 'reset_mask'")
-        self._enter()
-        try:
+        with self._door.enter():
+            if not self._all_began:
+                raise OptionError("no episode has begun: call reset()")
+            if self._mode == AutoresetMode.DISABLED and self._out["ended"].any():
+                raise OptionError("an episode has ended: call reset() with the option 'reset_mask'")
             any_ended = self._go(chosen)
-        finally:
-            self._inside.release()
-        ended = self._out["ended"].astype(np.bool_)
-        truncated = np.zeros(self.num_envs, np.bool_)
-        return self._given("seen"), self._given("reward"), ended, truncated, self._info(ended if any_ended else None)
+            ended = self._out["ended"].astype(np.bool_)
+            info = self._info(ended if any_ended else None)
+            return self._given("seen"), self._given("reward"), ended, np.zeros(self.num_envs, np.bool_), info
 
     def close(self, **kwargs: Any) -> None:
         """End the threads."""
@@ -227,13 +224,10 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions are possible now, a row per environment."""
-        return self._given("mask").view(np.bool_)
+        with self._door.enter(True):
+            return self._given("mask").view(np.bool_)
 
     # -- below
-
-    def _enter(self) -> None:
-        if not self._inside.acquire(blocking=False):
-            raise OptionError("another thread is in a step of this environment")
 
     def _go(self, actions: NDArray[np.int64]) -> bool:
         """The compiled part of a step; whether an episode ended."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
-from faultsim.errors import DecisionError, EngineError
+from faultsim.errors import BusyError, DecisionError, EngineError
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
@@ -131,6 +131,7 @@ def core_engine(
         "tracked": matters or "progress" in follows or _told(columns, "predictions"),
         "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
+        "busy_error": BusyError,
         "decision_error": DecisionError,
     }
     return Engine({**settings, **more}, submit, runtime, estimate, size, columns)

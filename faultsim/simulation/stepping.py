@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim._core.decisions import Decision
+from faultsim._core.door import Door
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
+from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import External, Recovery, Scheduler
 from faultsim.results.result import Result
@@ -34,6 +35,12 @@ class Simulation:
         is known from the start.
     unknown : bool or array_like of bool, shape (n,), default False
         Jobs of the log whose run times nobody knows, as with `submit`; only with ``live=``.
+
+    Raises
+    ------
+    BusyError
+        By every method and property while another thread is in one that goes on or tells something: nothing has
+        changed.  A policy that is asked may look, but not act.
 
     Examples
     --------
@@ -74,6 +81,7 @@ class Simulation:
         self._execution = Execution(run, engine, live=live, unknown=unknown)
         self._before: tuple[list[Any], ...] = ()
         self._last: Decision | None = None
+        self._door = _door_of(self._execution)
 
     # -- running
 
@@ -83,16 +91,17 @@ class Simulation:
         Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards.
         """
         last = INFINITY if until is None else checks.number("until", until, finite=False, unit="seconds")
-        begun = self._execution.engine.n_handled
-        try:
-            self._execution.go_on(last)
-        except KeyboardInterrupt:
-            self._note("_slice", self._execution.engine.n_handled - begun)
-            raise
-        except DecisionError:
-            self._note("_until_refused", "run", until)
-            raise
-        self._note("run", until)
+        with self._door.enter():
+            begun = self._execution.engine.n_handled
+            try:
+                self._execution.go_on(last)
+            except KeyboardInterrupt:
+                self._note("_slice", self._execution.engine.n_handled - begun)
+                raise
+            except DecisionError:
+                self._note("_until_refused", "run", until)
+                raise
+            self._note("run", until)
 
     def _slice(self, events: int) -> None:
         if events:
@@ -117,13 +126,14 @@ class Simulation:
         >>> sim.step(), sim.now, sim.step(), sim.now, sim.step()
         (True, 3.0, True, 13.0, False)
         """
-        try:
-            more = bool(self._execution.engine.step())
-        except DecisionError:
-            self._note("_until_refused", "step")
-            raise
-        self._note("step")
-        return more
+        with self._door.enter():
+            try:
+                more = bool(self._execution.engine.step())
+            except DecisionError:
+                self._note("_until_refused", "step")
+                raise
+            self._note("step")
+            return more
 
     def advance(self, until: float | None = None) -> Decision | None:
         """Go on to the next decision (model.md#decisions); the one before is over.
@@ -154,13 +164,14 @@ class Simulation:
         >>> sim.advance() is None, sim.now
         (True, 15.0)
         """
-        try:
-            self._last = self._execution.engine.advance(INFINITY if until is None else until)
-        except DecisionError:
-            self._note("_until_refused", "advance", until)
-            raise
-        self._note("advance", until)
-        return self._last
+        with self._door.enter():
+            try:
+                self._last = self._execution.engine.advance(INFINITY if until is None else until)
+            except DecisionError:
+                self._note("_until_refused", "advance", until)
+                raise
+            self._note("advance", until)
+            return self._last
 
     @property
     def decision(self) -> Decision | None:
@@ -168,9 +179,10 @@ class Simulation:
 
         It is what `advance` returned, until that is over; a copy of a simulation has its own.
         """
-        if self._last is None or not self._execution.engine.is_open(self._last):
-            self._last = self._execution.engine.decision
-        return self._last
+        with self._door.enter():
+            if self._last is None or not self._execution.engine.is_open(self._last):
+                self._last = self._execution.engine.decision
+            return self._last
 
     def copy(self) -> "Simulation":
         """An independent copy that continues from here.
@@ -187,9 +199,11 @@ class Simulation:
         (15.0, True)
         """
         other = Simulation.__new__(Simulation)
-        other._given, other._execution = self._given, self._execution.copy()
-        self._keep_acts()
-        other._before, other._last = self._before, None
+        with self._door.enter(True):
+            other._given, other._execution = self._given, self._execution.copy()
+            self._keep_acts()
+            other._before, other._last = self._before, None
+        other._door = _door_of(other._execution)
         other._keep_acts()
         return other
 
@@ -223,7 +237,8 @@ class Simulation:
             raise NotAvailableError("rollout is not available with live=: nobody knows what will come")
         if External is not type(run.scheduler) or type(scheduler) is External or scheduler.is_written():
             raise OptionError("rollout lets a built-in scheduler take over from scheduler=External()")
-        execution = self._execution.copy()
+        with self._door.enter(True):
+            execution = self._execution.copy()
         execution.take_over(run.with_options(scheduler=scheduler))
         execution.go_on()
         return execution.result()
@@ -232,8 +247,9 @@ class Simulation:
 
     def __getstate__(self) -> dict[str, Any]:
         engine = self._execution.engine
-        acts = [act for part in (*self._before, engine.acts or []) for act in part]
-        return {"given": self._given, "acts": acts, "now": self.now, "n_events": engine.n_events}
+        with self._door.enter(True):
+            acts = [act for part in (*self._before, engine.acts or []) for act in part]
+            return {"given": self._given, "acts": acts, "now": self.now, "n_events": engine.n_events}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._given = state["given"]
@@ -280,8 +296,9 @@ class Simulation:
         if not isinstance(log, Workload):
             raise InputError(f"submit takes a Workload, got {log!r:.60}")
         mask = _which("unknown", unknown, log)
-        self._execution.submit(log, unknown=mask)
-        self._note("submit", log, unknown=mask)
+        with self._door.enter():
+            self._execution.submit(log, unknown=mask)
+            self._note("submit", log, unknown=mask)
 
     def finish(self, job: int) -> None:
         """A running job ends now.
@@ -291,28 +308,35 @@ class Simulation:
         DecisionError
             If it does not run.
         """
-        self._execution.engine.end_job(job)
-        self._note("finish", job)
+        with self._door.enter():
+            self._execution.engine.end_job(job)
+            self._note("finish", job)
 
     def extend(self, job: int, seconds: float) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter)."""
-        self._execution.engine.extend_job(job, checks.number("seconds", seconds, finite=False))
-        self._note("extend", job, seconds)
+        further = checks.number("seconds", seconds, finite=False)
+        with self._door.enter():
+            self._execution.engine.extend_job(job, further)
+            self._note("extend", job, seconds)
 
     def fail(self, node: int, downtime: float) -> None:
         """A node fails now and is down for `downtime` seconds (model.md#failures)."""
-        self._execution.engine.fail_node(node, checks.number("downtime", downtime, low=0.0, unit="seconds"))
-        self._note("fail", node, downtime)
+        down_for = checks.number("downtime", downtime, low=0.0, unit="seconds")
+        with self._door.enter():
+            self._execution.engine.fail_node(node, down_for)
+            self._note("fail", node, downtime)
 
     def down(self, node: int) -> None:
         """A node fails now, and nobody knows when it will be `up` again."""
-        self._execution.engine.fail_node(node, INFINITY)
-        self._note("down", node)
+        with self._door.enter():
+            self._execution.engine.fail_node(node, INFINITY)
+            self._note("down", node)
 
     def up(self, node: int) -> None:
         """A node that is down is up again, now."""
-        self._execution.engine.repair_node(node)
-        self._note("up", node)
+        with self._door.enter():
+            self._execution.engine.repair_node(node)
+            self._note("up", node)
 
     def foresee(
         self,
@@ -359,8 +383,9 @@ class Simulation:
         """
         columns = {"node": node, "time": time, "begin": begin, "end": end}
         given = {name: np.array(values) for name, values in columns.items() if values is not None} | {"p": p}
-        self._execution.foresee(given)
-        self._note("foresee", **given)
+        with self._door.enter():
+            self._execution.foresee(given)
+            self._note("foresee", **given)
 
     # -- inspection
 
@@ -404,7 +429,8 @@ class Simulation:
     @property
     def done(self) -> bool:
         """Whether the simulation is finished."""
-        return self.n_done == self._execution.n_jobs
+        with self._door.enter(True):
+            return self.n_done == self._execution.n_jobs
 
     @property
     def log(self) -> Workload:
@@ -412,7 +438,8 @@ class Simulation:
 
         With ``live=`` rows are in the order in which jobs were submitted, which may be another one.
         """
-        return self._execution.log
+        with self._door.enter(True):
+            return self._execution.log
 
     def verify(self) -> None:
         """Check the invariants (model.md#invariants); `EngineError` if one is broken, which would be a bug."""
@@ -444,14 +471,22 @@ class Simulation:
         >>> so_far.metrics["mean_wait"], so_far.span
         (0.0, (0.0, 10.0))
         """
-        if checks.flag("partial", partial) and not self.done:
-            return self._execution.result(partial=True)
-        if not self.done:
+        partial = checks.flag("partial", partial)
+        with self._door.enter(True):
+            if self.done:
+                return self._execution.result()
+            if partial:
+                return self._execution.result(partial=True)
             raise OptionError(
                 f"the simulation is not finished: at {self.now:g} s {self.n_done:,} of "
                 f"{self._execution.n_jobs:,} jobs are done; call run() first, or result(partial=True)"
             )
-        return self._execution.result()
+
+
+def _door_of(execution: Execution) -> Door:
+    """That of the compiled engine, which objects of the core know too; the reference has none."""
+    door: Door | None = getattr(execution.engine, "door", None)
+    return Door(BusyError, "simulation") if door is None else door
 
 
 def _which(name: str, given: bool | ArrayLike, log: Workload) -> Unknown:

@@ -16,7 +16,7 @@ from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.data.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
-from faultsim.errors import EngineError, InputError, OptionError
+from faultsim.errors import BusyError, EngineError, InputError, OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
@@ -134,7 +134,8 @@ def simulate_workflows(
     }
     tables = _tables(flows, resources, when)
     _check_range(tables, world or {}, copy or 0.0)
-    made = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, "error": EngineError}, tables, world)
+    errors = {"error": EngineError, "busy_error": BusyError}
+    made = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
     with reporting(progress, "jobs") as report:
         _drive(made, sum(map(len, flows)), report)
     about = {"predictor": None if predictor is None else predictor.lower(), "seed": seed, "engine": engine}

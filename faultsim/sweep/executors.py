@@ -117,7 +117,7 @@ class Processes(Pool):
     def _fresh(self) -> ProcessPoolExecutor:
         # Spawned, not forked: a fork copies locks that other threads hold.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_quiet)
+        return ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin_worker)
 
     def prepare(self, things: Mapping[str, object]) -> None:
         """How the processes get what they do not find by its name.
@@ -177,9 +177,20 @@ class Processes(Pool):
         self._executor.shutdown(wait=True)
 
 
-def _quiet() -> None:
-    """Ctrl-C is for the driving process, which ends the others."""
+def _begin_worker() -> None:
+    """Ctrl-C is for the driving process, which ends the others; and they end with it, however it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    driver = multiprocessing.parent_process()
+    if driver is not None:
+        threading.Thread(target=_end_with, args=(driver,), daemon=True).start()
+
+
+def _end_with(driver: multiprocessing.process.BaseProcess) -> None:
+    """Wait for the end of the driving process, which a killed one tells nobody, and end at once."""
+    # What tells of it is a pipe that the driver holds.  Who was forked from the driver may hold it too.
+    while os.getppid() == driver.pid and driver.is_alive():
+        driver.join(1.0)
+    os._exit(1)
 
 
 class Futures(Pool):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 from functools import cache
@@ -23,9 +24,16 @@ def environment(*folders):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (CHECKOUT, *folders)))}
 
 
+def hear_ctrl_c():
+    """Ctrl-C means what it means to a program in the foreground; a shell ignores it for what runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def begun(*arguments, folders=(), **options):
-    """A Python process whose output is text."""
+    """A Python process whose output is text, and which Ctrl-C interrupts."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment(*folders)}
+    if os.name != "nt":
+        pipes["preexec_fn"] = hear_ctrl_c
     return subprocess.Popen([sys.executable, *map(str, arguments)], **{**pipes, **options})
 
 

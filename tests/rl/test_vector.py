@@ -132,19 +132,21 @@ def test_what_a_caller_writes_into_the_arrays_breaks_nothing():
 def test_another_thread_is_refused():
     envs = VectorPickJob(2, jobs=20)
     _, info = envs.reset(seed=1)
-    envs._inside.acquire()
+    inside = envs._door.enter()
     errors = []
 
     def act():
         try:
             envs.step(info["action_mask"].argmax(axis=1))
-        except fs.OptionError as error:
+        except fs.BusyError as error:
             errors.append(str(error))
 
     thread = threading.Thread(target=act)
     thread.start()
     thread.join()
-    assert errors == ["another thread is in a step of this environment"]
+    inside.leave()
+    (error,) = errors
+    assert error.startswith("another thread is in the middle of a step of this environment")
 
 
 @pytest.mark.parametrize(

@@ -367,7 +367,7 @@ def test_a_policy_that_is_asked_cannot_act(act):
     sim.advance().start(0)
     d = sim.advance()
     acts.append(act)
-    with pytest.raises((fs.DecisionError, fs.EngineError), match="in the middle of"):
+    with pytest.raises((fs.DecisionError, fs.BusyError), match="in the middle of"):
         d.requeue(0)
     sim.verify()
 

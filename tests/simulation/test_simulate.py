@@ -309,10 +309,8 @@ def test_the_reference_engine_does_not_step():
 
 
 LONG = """
-import signal
 import numpy as np
 import faultsim as fs
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it for what runs in the background
 rng = np.random.default_rng(0)
 n = 200_000
 submit, runtime = np.sort(rng.uniform(0, 1e7, n)), rng.uniform(0, 9e3, n)

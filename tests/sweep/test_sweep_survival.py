@@ -215,6 +215,49 @@ def test_the_command_ends_likewise_and_says_how_to_go_on(tmp_path):
     assert load_sweep(tmp_path / "s.db").n_rows == count(tmp_path / "s.db")
 
 
+# -- orphans
+
+
+def children(pid):
+    """The processes below a process, and what they are called."""
+    found, rest = {}, [pid]
+    while rest:
+        for part in Path(f"/proc/{rest.pop()}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                below = part.read_text().split()
+                rest += below
+                found |= {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in below}
+    return found
+
+
+def lives(pid, command):
+    """Whether it is still that process, and more than a name that its parent has not asked about."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return state != "Z" and Path(f"/proc/{pid}/cmdline").read_bytes() == command
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the processes are read from /proc")
+@pytest.mark.parametrize("when", [0, 5])
+def test_the_workers_of_a_killed_sweep_end_with_it(tmp_path, when):
+    store = tmp_path / "a.db"
+    process = begin(store, "processes", 40, 4000)
+    until(lambda: count(store) >= when and len(children(process.pid)) >= 3)  # two workers, and who counts semaphores
+    below = children(process.pid)
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    process.stderr.close()
+    try:
+        until(lambda: not any(lives(*child) for child in below.items()), seconds=5.0)
+    finally:
+        for child, command in below.items():
+            if lives(child, command):
+                os.kill(child, signal.SIGKILL)
+
+
 # -- the disk
 
 

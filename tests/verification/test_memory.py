@@ -110,8 +110,8 @@ def test_what_an_exception_broke_off_cannot_go_on(policy):
 def test_a_policy_cannot_drive_the_simulation_that_asks_it():
     class Meddler(fs.QueueOrder):
         def keys(self, queue, now):
-            refused(fs.errors.EngineError, "in the middle of a step", self.sim.step)
-            refused(fs.errors.EngineError, "in the middle of a step", self.sim.copy)
+            refused(fs.BusyError, "in the middle of a step", self.sim.step)
+            refused(fs.BusyError, "in the middle of a step", self.sim.copy)
             self.seen = self.sim.free, len(self.sim.running)
             return queue.size
 

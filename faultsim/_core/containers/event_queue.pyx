@@ -1,5 +1,6 @@
 """The event heap; its contract is in event_queue.pxd, its reference in faultsim/reference/containers/event_queue.py."""
 
+cimport cython
 from cpython.pyport cimport PY_SSIZE_T_MAX
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy
@@ -134,7 +135,10 @@ cdef bint heap_is_ordered(const heap_t *heap) noexcept nogil:
 
 
 cdef class EventHeap:
-    """Owns one heap; `faultsim.EventQueue` checks what goes in and is what people use."""
+    """Owns one heap; `faultsim.EventQueue` checks what goes in and is what people use.
+
+    A method is one step for other threads, also without a global interpreter lock.
+    """
 
     def __cinit__(self, Py_ssize_t capacity=0):
         if heap_init(&self.heap, capacity) < 0:
@@ -146,31 +150,37 @@ cdef class EventHeap:
     def __len__(self):
         return self.heap.n
 
+    @cython.critical_section
     def push(self, double time, int kind, int64_t serial):
         if heap_push(&self.heap, time, kind, serial) < 0:
             raise MemoryError(f"no memory for more than {self.heap.n} events")
 
+    @cython.critical_section
     def pop(self):
         cdef event_t event
         if not heap_pop(&self.heap, &event):
             raise IndexError("pop from an empty event queue")
         return event.time, event.kind, event.serial
 
+    @cython.critical_section
     def peek(self):
         cdef const event_t *event = heap_top(&self.heap)
         if event == NULL:
             raise IndexError("peek at an empty event queue")
         return event.time, event.kind, event.serial
 
+    @cython.critical_section
     def clear(self):
         heap_clear(&self.heap)
 
+    @cython.critical_section
     def copy(self):
         cdef EventHeap other = EventHeap.__new__(EventHeap)
         if heap_copy(&other.heap, &self.heap) < 0:
             raise MemoryError(f"no memory for a copy of {self.heap.n} events")
         return other
 
+    @cython.critical_section
     def verify(self):
         return heap_is_ordered(&self.heap)
 

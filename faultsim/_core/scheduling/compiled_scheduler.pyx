@@ -350,7 +350,7 @@ cdef int open_compiled(void *sim, dict options, dict columns) except -1:
     p.look.expected_end, p.look.fits, p.look.start = expected_end, fits, start
     p.look.shadow, p.look.backfill, p.look.wake = shadow, backfill, wake
     s.scheduler.schedule = schedule
-    return open_scan(s) if s.queue.need == NULL else 0
+    return open_scan(s)
 
 
 COMPILED = factory(open_compiled)

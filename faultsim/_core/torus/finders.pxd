@@ -3,7 +3,8 @@
 One row an algorithm; all answer the same two questions and agree to the box.  `open` makes the scratch memory that
 one thread needs (NULL: no memory), `close` gives it back.  `largest` returns the size of the largest free box, 0 =
 none, with the first such box in contract order; `all` appends every free box of a size to the list, sorted by a
-box_order_t, and returns 0, or -1: no memory.  A new finder is a line in finders.pyx.
+box_order_t, and returns 0, or -1: no memory.  Both return PYTHON_ERROR where they were stopped (signals.pxd).  A new
+finder is a line in finders.pyx.
 """
 
 from libc.stdint cimport uint64_t

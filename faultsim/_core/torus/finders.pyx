@@ -1,10 +1,12 @@
 """The table of partition finders, those that look at nodes, and their Python border; see finders.pxd."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_t
+from faultsim._core.signals cimport raise_waiting, stopped
+from faultsim._core.status cimport NO_MEMORY, PYTHON_ERROR
 from faultsim._core.torus.choose cimport all_free, largest_free
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init
@@ -46,6 +48,8 @@ cdef struct nodes_t:
     arena_t memory
     const torus_t *torus
     unsigned char *busy             # [x][y][z]
+    int64_t done                    # steps, for signals.pxd
+    int64_t looked                  # nodes, by _first_busy
     # of pop
     int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros)
     int32_t *run_z                  # [y][z][x]
@@ -72,13 +76,14 @@ cdef void _nodes_close(void *state) noexcept nogil:
     free(state)
 
 
-cdef inline int _first_busy(const nodes_t *s, const box_t *box) noexcept nogil:
+cdef inline int _first_busy(nodes_t *s, const box_t *box) noexcept nogil:
     """How far along z the first busy node found is from the base; -1 = the box is free."""
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
     cdef int _i, _j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
     for _i in range(box.a):
         y = box.y
+        s.looked += <int64_t> box.b * box.c
         for _j in range(box.b):
             line = &s.busy[(x * t.y + y) * t.z]
             for k in range(rest):
@@ -108,6 +113,7 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
             while box.c:
                 for box.x in range(axis_bases(t.x, box.a, t.wrap)):
                     for box.y in range(axis_bases(t.y, box.b, t.wrap)):
+                        s.looked = 0
                         for box.z in range(axis_bases(t.z, box.c, t.wrap)):
                             if _first_busy(s, &box) >= 0:
                                 continue
@@ -116,7 +122,9 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
                                     best = box.a * box.b * box.c
                                     largest[0] = box
                             elif box.a * box.b * box.c == size and boxes_push(list, &box):
-                                return -1
+                                return NO_MEMORY
+                        if stopped(&s.done, s.looked):
+                            return PYTHON_ERROR
                 box.c -= 1
             box.b -= 1
         box.a -= 1
@@ -128,8 +136,9 @@ cdef int _naive_largest(void *state, const uint64_t *occ, box_t *out) noexcept n
 
 
 cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    if _naive(<nodes_t *> state, occ, size, NULL, list):
-        return -1
+    cdef int code = _naive(<nodes_t *> state, occ, size, NULL, list)
+    if code < 0:
+        return code
     if order != EXTENTS_DESCENDING:
         boxes_sort(list, order)
     return 0
@@ -143,7 +152,7 @@ cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes
 # free nodes downwards.
 
 cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
-    """Free boxes of a size in contract order, or the first of them.  0; -1 no memory"""
+    """Free boxes of a size in contract order, or the first of them.  0; or a status < 0"""
     cdef const torus_t *t = s.torus
     cdef box_t box
     cdef int hit, last
@@ -158,16 +167,19 @@ cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept
                     for box.x in range(axis_bases(t.x, box.a, t.wrap)):
                         for box.y in range(axis_bases(t.y, box.b, t.wrap)):
                             box.z = 0
+                            s.looked = 0
                             while box.z < last:
                                 hit = _first_busy(s, &box)
                                 if hit >= 0:
                                     box.z += hit + 1
                                     continue
                                 if boxes_push(list, &box):
-                                    return -1
+                                    return NO_MEMORY
                                 if only_first:
                                     return 0
                                 box.z += 1
+                            if stopped(&s.done, s.looked):
+                                return PYTHON_ERROR
                 box.b -= 1
         box.a -= 1
     return 0
@@ -177,12 +189,14 @@ cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept
     cdef nodes_t *s = <nodes_t *> state
     cdef const torus_t *t = s.torus
     cdef boxes_t list
-    cdef int size = t.nodes - occ_count(t, occ)
+    cdef int size = t.nodes - occ_count(t, occ), code
     list.at, list.n, list.cap = out, 0, 1               # room for the one box that is asked for
     occ_unpack(t, occ, s.busy)
     while size > 0:
         if t.feasible[size] == size:
-            _divisor(s, size, True, &list)
+            code = _divisor(s, size, True, &list)
+            if code < 0:
+                return code
             if list.n:
                 return size
         size -= 1
@@ -191,9 +205,11 @@ cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept
 
 cdef int _divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
     cdef nodes_t *s = <nodes_t *> state
+    cdef int code
     occ_unpack(s.torus, occ, s.busy)
-    if _divisor(s, size, False, list):
-        return -1
+    code = _divisor(s, size, False, list)
+    if code < 0:
+        return code
     if order != EXTENTS_DESCENDING:
         boxes_sort(list, order)
     return 0
@@ -252,8 +268,8 @@ cdef bint _box_free(const nodes_t *s, const box_t *box) noexcept nogil:
     return True
 
 
-cdef void _first_of(const nodes_t *s, int size, box_t *out) noexcept nogil:
-    """The first free box of a size that is known to have one, in contract order."""
+cdef int _first_of(nodes_t *s, int size, box_t *out) noexcept nogil:
+    """The first free box of a size that is known to have one, in contract order; 0, or a status < 0."""
     cdef const torus_t *t = s.torus
     cdef int k
     cdef shape_t shape
@@ -264,11 +280,14 @@ cdef void _first_of(const nodes_t *s, int size, box_t *out) noexcept nogil:
             for out.y in range(axis_bases(t.y, shape.b, t.wrap)):
                 for out.z in range(axis_bases(t.z, shape.c, t.wrap)):
                     if _box_free(s, out):
-                        return
+                        return 0
+                if stopped(&s.done, <int64_t> t.z * shape.a):
+                    return PYTHON_ERROR
+    return 0
 
 
 cdef int _pop(nodes_t *s, const uint64_t *occ, int size, boxes_t *list) noexcept nogil:
-    """The size of the largest free box; or all boxes of `size` > 0 into a list: 0, or -1 no memory."""
+    """The size of the largest free box; or all boxes of `size` > 0 into a list: 0, or a status < 0."""
     cdef const torus_t *t = s.torus
     cdef const int32_t *row
     cdef int32_t *least = s.least
@@ -305,22 +324,25 @@ cdef int _pop(nodes_t *s, const uint64_t *occ, int size, boxes_t *list) noexcept
                             box.a, box.b, box.c = i + 1, size // ((i + 1) * plane), plane
                             if (box.x < axis_bases(t.x, box.a, t.wrap) and box.y < axis_bases(t.y, box.b, t.wrap)
                                     and box.z < axis_bases(t.z, box.c, t.wrap)) and boxes_push(list, &box):
-                                return -1
+                                return NO_MEMORY
+                    if stopped(&s.done, end + 1):
+                        return PYTHON_ERROR
                     if end == 0 or (size == 0 and end * least[0] * run <= best):
                         break
     return best
 
 
 cdef int _pop_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef int best = _pop(<nodes_t *> state, occ, 0, NULL)
-    if out != NULL and best:
-        _first_of(<nodes_t *> state, best, out)
-    return best
+    cdef int best = _pop(<nodes_t *> state, occ, 0, NULL), code = 0
+    if out != NULL and best > 0:
+        code = _first_of(<nodes_t *> state, best, out)
+    return best if code == 0 else code
 
 
 cdef int _pop_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    if _pop(<nodes_t *> state, occ, size, list):
-        return -1
+    cdef int code = _pop(<nodes_t *> state, occ, size, list)
+    if code < 0:
+        return code
     boxes_sort(list, order)
     return 0
 
@@ -384,7 +406,7 @@ cdef class Finder:
 
     def largest(self, int32_t[:, ::1] out, int times=1):
         """The largest free box of each occupancy into a row (x, y, z, a, b, c), zeros where there is none."""
-        cdef int i, _k, size
+        cdef int i, _k, size = 0
         cdef box_t box
         if out.shape[0] != self.n or out.shape[1] != 6:
             raise ValueError("out has a row of 6 for each occupancy")
@@ -392,9 +414,14 @@ cdef class Finder:
             for _k in range(times):
                 for i in range(self.n):
                     size = self.row.largest(self.state, &self.occ[i * <size_t> self.torus.t.words], &box)
-                    if size == 0:
+                    if size <= 0:
                         memset(&box, 0, sizeof(box))
                     memcpy(&out[i, 0], &box, sizeof(box))
+                    if size < 0:
+                        break
+                if size < 0:
+                    break
+        self._conclude(size)
 
     def count(self, int size, int order=0, int times=1):
         """How many free boxes of a size there are in all occupancies together; each list is made and dropped."""
@@ -405,10 +432,13 @@ cdef class Finder:
             for _k in range(times):
                 for i in range(self.n):
                     self.list.n = 0
-                    bad |= self.row.all(self.state, &self.occ[i * <size_t> self.torus.t.words], size, order, &self.list)
+                    bad = self.row.all(self.state, &self.occ[i * <size_t> self.torus.t.words], size, order, &self.list)
                     total += self.list.n
-        if bad:
-            raise MemoryError
+                    if bad < 0:
+                        break
+                if bad < 0:
+                    break
+        self._conclude(bad)
         return total
 
     def boxes(self, int size, int order=0, int which=0):
@@ -420,9 +450,15 @@ cdef class Finder:
         self.list.n = 0
         with nogil:
             bad = self.row.all(self.state, &self.occ[which * <size_t> self.torus.t.words], size, order, &self.list)
-        if bad:
-            raise MemoryError
+        self._conclude(bad)
         return (<char *> self.list.at)[:self.list.n * sizeof(box_t)] if self.list.n else b""
+
+    cdef int _conclude(self, int code) except -1:
+        if code == PYTHON_ERROR:
+            raise_waiting()
+        if code < 0:
+            raise MemoryError("no memory for the free boxes")
+        return 0
 
     cdef int _check(self, int size, int order) except -1:
         if not 1 <= size <= self.torus.t.nodes or not 0 <= order <= 2:

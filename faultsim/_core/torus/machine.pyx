@@ -5,6 +5,8 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.memory cimport close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t
+from faultsim._core.signals cimport raise_waiting
+from faultsim._core.status cimport PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
 from faultsim._core.torus.choose cimport first_free, largest_free, list_permitted
@@ -17,8 +19,7 @@ from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
-    occ_node, occ_set_node, torus_free,
-    torus_init, torus_t,
+    occ_node, occ_set_node, torus_free, torus_init, torus_t,
 )
 
 
@@ -239,10 +240,11 @@ cdef void close(void *state) noexcept nogil:
     close_state(m)
 
 
-cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap) noexcept nogil:
-    """The geometry, and a finder for it: 0, or -1: no memory, and both are empty."""
-    if torus_init(&m.torus, x, y, z, wrap) < 0:
-        return -1
+cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
+    """The geometry, and a finder for it: 0, or as `torus_init`, and both are empty."""
+    cdef int code = torus_init(&m.torus, x, y, z, wrap, done)
+    if code < 0:
+        return code
     if finder_init(&m.finder, &m.torus) < 0:
         torus_free(&m.torus)
         return -1
@@ -252,7 +254,7 @@ cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap) noexcept nog
 cdef void *copy(const void *state, const void *sim) noexcept nogil:
     cdef const torus_t *t = &(<const torus_machine_t *>state).torus
     cdef torus_machine_t *m = <torus_machine_t *>copy_state(state, sim)
-    if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap) < 0:
+    if m != NULL and set_up(m, t.x, t.y, t.z, t.wrap, NULL) < 0:
         close_state(m)
         return NULL
     if m != NULL:
@@ -263,7 +265,11 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
 cdef int open_torus(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef torus_machine_t *m = <torus_machine_t *>open_state(machine, sizeof(torus_machine_t))
-    if set_up(m, options["x"], options["y"], options["z"], options["wrap"]) < 0:
+    cdef int64_t done = 0
+    cdef int code = set_up(m, options["x"], options["y"], options["z"], options["wrap"], &done)
+    if code == PYTHON_ERROR:
+        raise_waiting()
+    if code < 0:
         raise MemoryError("no memory for the torus")
     machine.copy, machine.close = copy, close
     m.largest = m.viewed = -1

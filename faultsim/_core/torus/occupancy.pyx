@@ -5,6 +5,8 @@ from libc.string cimport memset
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_equal
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_zeros
+from faultsim._core.signals cimport raise_waiting, stopped
+from faultsim._core.status cimport PYTHON_ERROR
 
 cdef extern from "word_maps.h" nogil:
     int FS_WORD_NODES
@@ -23,7 +25,7 @@ cdef int _field(int z, int nodes) noexcept nogil:
     return (z + 63) // 64 * 64
 
 
-cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
+cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
     cdef int a, b, c, s
     cdef int32_t *fill              # per size: where its next shape goes
     memset(t, 0, sizeof(torus_t))
@@ -42,6 +44,9 @@ cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
         for b in range(1, y + 1):
             for c in range(1, z + 1):
                 t.first_shape[a * b * c + 1] += 1
+            if stopped(done, z):
+                torus_free(t)
+                return PYTHON_ERROR
     for s in range(t.nodes + 1):
         t.first_shape[s + 1] += t.first_shape[s]
         fill[s] = t.first_shape[s]
@@ -53,6 +58,9 @@ cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
                 t.shapes[fill[s]].b = b
                 t.shapes[fill[s]].c = c
                 fill[s] += 1
+            if stopped(done, z):
+                torus_free(t)
+                return PYTHON_ERROR
     t.feasible[t.nodes] = t.nodes
     for s in range(t.nodes - 1, -1, -1):
         t.feasible[s] = s if t.first_shape[s + 1] > t.first_shape[s] else t.feasible[s + 1]
@@ -216,10 +224,15 @@ cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:
 
 cdef class Torus:
     def __cinit__(self, int x, int y, int z, bint wrap=True):
+        cdef int64_t done = 0
+        cdef int code
         if x < 1 or y < 1 or z < 1 or <double> x * y * z > 2**31 - 2:
             raise ValueError("extents must be at least 1 and their product below 2**31 - 1")
-        if torus_init(&self.t, x, y, z, wrap):
-            raise MemoryError
+        code = torus_init(&self.t, x, y, z, wrap, &done)
+        if code == PYTHON_ERROR:
+            raise_waiting()
+        if code < 0:
+            raise MemoryError(f"no memory for a torus of {x}x{y}x{z} nodes")
 
     def __dealloc__(self):
         torus_free(&self.t)

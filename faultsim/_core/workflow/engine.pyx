@@ -10,6 +10,7 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
+from faultsim._core.door cimport Door
 from faultsim._core.inputs cimport column
 from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.tables.factory cimport call_factory
@@ -48,7 +49,7 @@ cdef class WorkflowEngine:
     cdef object broken       # class of the exception for a broken engine
     cdef workflow_t s
     cdef bint ready
-    cdef bint busy           # some thread is inside run()
+    cdef Door door           # one thread at a time
     cdef bint failed
     cdef dict columns
     cdef dict arrays         # "kept": those that the pointers of `s` point into
@@ -56,6 +57,7 @@ cdef class WorkflowEngine:
     def __cinit__(self):
         memset(&self.s, 0, sizeof(workflow_t))
         self.arrays = {"kept": []}
+        self.door = Door(RuntimeError, "simulation")
 
     def __dealloc__(self):
         workflow_free(&self.s)
@@ -66,6 +68,7 @@ cdef class WorkflowEngine:
         if self.ready:
             raise RuntimeError("an engine is initialised once")
         self.broken = settings.get("error", RuntimeError)
+        self.door.error = settings.get("busy_error", RuntimeError)
         s.moves.in_turn = settings["transfers"] == "in_turn"
         s.moves.shared = settings["outputs"] is not None
         s.moves.copy = settings["outputs"] or 0.0
@@ -210,38 +213,42 @@ cdef class WorkflowEngine:
         """Run at most `budget` events, or fewer where passes look at many nodes: "done" or "budget"."""
         cdef int64_t most = (1 << 62) if budget is None else budget
         cdef int code
-        if self.busy or self.failed:
-            raise self.broken("this simulation is running in another thread, or an exception broke it off")
-        self.busy = True
+        _inside = self.door.enter()
+        if self.failed:
+            raise self.broken("an exception broke this simulation off; it cannot go on, start again")
         with nogil:
             code = loop(&self.s, most)
-        self.busy = False
         self.translate(code)
         return "done" if code == DONE else "budget"
 
     @property
     def now(self):
         """Time of the last instant handled, in seconds."""
+        _inside = self.door.enter(True)
         return self.s.now
 
     @property
     def n_done(self):
         """Jobs that have ended."""
+        _inside = self.door.enter(True)
         return self.s.n_done
 
     @property
     def n_looks(self):
         """Nodes looked at for a job so far, for tests of how work grows."""
+        _inside = self.door.enter(True)
         return self.s.n_looks
 
     @property
     def n_events(self):
         """Events handled so far."""
+        _inside = self.door.enter(True)
         return self.s.n_events
 
     def verify(self):
         """Check the invariants; the face's EngineError says which is broken."""
         cdef const char *found
+        _inside = self.door.enter(True)
         with nogil:
             found = workflow_broken(&self.s)
         if found != NULL:
@@ -256,6 +263,7 @@ cdef class WorkflowEngine:
     def output(self):
         """The finished simulation's columns and counts, as documented in faultsim.simulate_workflows."""
         cdef workflow_t *s = &self.s
+        _inside = self.door.enter(True)
         if s.n_done != s.n:
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.n} jobs have ended")
         out = dict(self.columns)

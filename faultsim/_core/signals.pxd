@@ -1,0 +1,25 @@
+# Ctrl-C in work that takes long without coming to an event.
+#
+# Contract
+# - Who works counts its steps, each of some nanoseconds, and gives up where `stopped` says so: then an exception waits,
+#   and the next function that holds the GIL and may raise calls `raise_waiting`, before anything else of Python.
+# - Nobody is asked where `done` is NULL, for who could not pass on the exception.
+
+from libc.stdint cimport int64_t
+
+cdef enum:
+    STEPS = 4194304
+
+cdef bint look_for_signals() noexcept nogil
+cdef int raise_waiting() except -1
+
+
+cdef inline bint stopped(int64_t *done, int64_t steps) noexcept nogil:
+    """Whether a signal's handler has raised, after so many further steps."""
+    if done == NULL:
+        return False
+    done[0] += steps
+    if done[0] < STEPS:
+        return False
+    done[0] = 0
+    return look_for_signals()
