@@ -126,6 +126,8 @@ cdef struct progress_t:
     double base              # safe progress from t0 on
     double unsaved           # seconds of work that are lost by a failure before t0 (and before safe_at)
     double safe_at           # a safe point inside the lead phase; inf: none
+    double since             # by the clock: when the job was last safe, or started (model.md#gains) ...
+    double points            # ... with so many of the stretch's planned checkpoints; -1: without its lead phase, too
     double planned           # checkpoints planned from t0 on
     double pause_until       # a migration's pause, inside of which its clock stands still
     int8_t kind              # of the lead phase

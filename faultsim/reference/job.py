@@ -23,7 +23,8 @@ class Where(NamedTuple):
     progress: float  # in a lead phase: what it leads to
     unsaved: float  # work since the safe point, by the clock
     checkpoints: float  # time in planned checkpoints so far in this stretch
-    since: float  # from when on, by the clock, work is not safe: the end of the last checkpoint or begin of the work
+    since: float  # when, by the clock, it was last safe, or started
+    points: int  # of the planned checkpoints of the stretch, how many that takes into account; -1: not even its lead
     again: float = 0.0  # time so far in the planned checkpoint that it is in
 
 
@@ -63,6 +64,8 @@ class Job:
     safe: float = 0.0  # safe progress until then ...
     after: float = 0.0  # ... and from then on
     carried: float = 0.0  # unsaved work, by the clock, that is lost with a failure before then
+    since: float = 0.0  # when, by the clock, it was last safe, or started
+    points: int = 0  # as in `Where`
     pause_until: float = NEVER  # Defragment, live moves of Fars
     asked: int = 0  # requests of a risk-based policy in this stretch
 
@@ -146,9 +149,13 @@ def set_out(
     after: float,
     carried: float,
     *,
+    since: float,
+    saves: bool = False,
     safe_at: float | None = None,
 ) -> None:
     """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on; that is safe from `safe_at` on.
+
+    The job was last safe, or started, at `since`; it is again at `safe_at` if the lead phase `saves` its progress.
 
     "finish = t0 + (L + n(L) C), expected end = t0 + (Le + n(Le) C)" (L is kept from below 0 too: p is a sum of
     doubles.)
@@ -156,6 +163,7 @@ def set_out(
     job.lead, job.lead_begin, job.t0 = lead, begin, t0
     job.safe, job.after, job.carried = safe, after, carried
     job.safe_at = t0 if safe_at is None else safe_at
+    job.since, job.points = since, -1 if saves else 0
     job.asked = 0
     job.finish = t0 + duration(job, max(0.0, job.runtime - after))
     job.expected = t0 + duration(job, max(0.0, job.estimate - after))
@@ -172,23 +180,32 @@ def where(job: Job, t: float) -> Where:
     and t >= b_(j+1), else it works."  In a pause, the position is the one "at the end of the pause".
     """
     if t < job.start:
-        return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.start)
+        return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.start, 0)
     t = max(t, job.pause_until)
     if t < job.t0:
         if t >= job.safe_at:
-            return Where(job.lead, job.after, job.after, 0.0, 0.0, job.safe_at)
-        return Where(job.lead, job.safe, job.after, job.carried, 0.0, job.lead_begin - job.carried)
+            return Where(job.lead, job.after, job.after, 0.0, 0.0, *last_safe(job, 0, job.safe_at))
+        return Where(job.lead, job.safe, job.after, job.carried, 0.0, job.since, job.points)
     w, c = job.interval, job.cost
     n = planned(job, max(0.0, job.runtime - job.after))
     j = 0
     while j < n and job.t0 + (j + 1) * (w + c) <= t:
         j += 1
     safe, c_j = job.after + j * w, job.t0 + j * (w + c)
+    since = last_safe(job, j, c_j if j else job.safe_at)
     if j < n:
         b = job.t0 + (j * (w + c) + w)
         if t >= b:
-            return Where("planned", safe, safe + w, b - c_j, j * c + (t - b), c_j, t - b)
-    return Where("work", safe, safe + (t - c_j), t - c_j, j * c, c_j)
+            return Where("planned", safe, safe + w, b - c_j, j * c + (t - b), *since, t - b)
+    return Where("work", safe, safe + (t - c_j), t - c_j, j * c, *since)
+
+
+def last_safe(job: Job, j: int, end: float) -> tuple[float, int]:
+    """Since when the job is safe after checkpoint j of its stretch (0: after its lead phase), which ended then.
+
+    What was safe before a pause began has its place on the clock, although the pause shifts the times of the stretch.
+    """
+    return (end, j) if j > job.points else (job.since, job.points)
 
 
 def close_stretch(job: Job, t: float) -> Where:
@@ -212,6 +229,7 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
 
     Everything shifts by `again` more if that much of a planned checkpoint must be repeated.
     """
+    _, _, _, _, _, job.since, job.points, _ = where(job, now)
     begin = max(now, job.start, job.pause_until)
     job.pause_until = begin + cost
     later = again + cost

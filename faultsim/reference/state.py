@@ -149,7 +149,7 @@ class State:
         job.allocated = job.size if box is None else box.size
         job.backfilled = backfilled
         r = job.restart_cost if job.restarts else 0.0
-        set_out(job, "restart", job.start, job.start + r, job.safe, job.safe, 0.0)
+        set_out(job, "restart", job.start, job.start + r, job.safe, job.safe, 0.0, since=job.start)
         self.free -= job.allocated
         if box is not None:
             self.busy |= box.mask

@@ -313,6 +313,35 @@ def test_the_gain_in_a_move(first, costs):
     assert moves(result) == [(10 * first, 0), (10 * first + 10, 0)]
 
 
+@pytest.mark.parametrize(
+    ("submit", "seen", "fars", "more"),
+    [
+        # Moved at 8, where that progress is safe, it works again at 11; the failure at 12.5 would lose all since 8.
+        (0, {8: 0, 12: 1}, {"checkpoint_cost": 0.0, "restart_cost": 3.0}, {}),
+        # Killed at 5, it restarts until 9; a failure would lose that, too.
+        (0, {10: 0}, {"checkpoint_cost": 0.0, "restart_cost": 3.0}, {"failures": [(5, 0, 0)]}),
+        # Started at 18, it pauses from 20 to 22.5; at 22 it can be started again from 18, not from 20.5.
+        (18, {20: 0, 22: 1}, {"live": True, "restart_cost": 2.5}, {}),
+        # Its checkpoint ended at 5; the pause from 8 to 11.5 does not bring that closer.
+        (0, {8: 0, 10: 1}, {"live": True, "restart_cost": 3.5},
+         {"checkpointing": {"name": "periodic", "interval": 4.0, "cost": 1.0}}),
+    ],
+    ids=["move", "restart", "pause", "checkpoint"],
+)  # fmt: skip
+def test_the_gain_counts_by_the_clock(submit, seen, fars, more):
+    """Ticks come every 2 s, the last of which would gain nothing if restarts and pauses did not count."""
+    rule = {**FARS, "strategy": {"name": "service_unit_loss"}, "interval": 2.0, "suspicious": "ignore", **fars}
+    options = {"recovery": {**REQUEUE, "restart_cost": 4.0}, **more}
+    last, node = list(seen.items())[-1]
+    fails = [*options.pop("failures", []), (last + 0.5, node, 0)]
+    result = failing(
+        [(submit, 40, 1)], fails, cluster(3), predictions=[(t, t + 2, node) for t, node in seen.items()],
+        interval=2.0, rescheduling=rule, **options,
+    )  # fmt: skip
+    assert moves(result) == [(t, 0) for t in seen]
+    assert result["restarts"][0] == len(fails) - 1
+
+
 def test_a_killed_job_has_waited_since_the_kill():
     """Killed at 14 and started at once: it waited for 0 s, not 14, so that the move at 20 does not pay."""
     fars = {"strategy": {"name": "failure_slowdown"}, "checkpoint_cost": 15.0, "suspicious": "ignore"}

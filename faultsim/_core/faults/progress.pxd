@@ -48,7 +48,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil
 # A move of rescheduling interrupts what is in progress: the new expected end that it would have; and do it.
 cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) noexcept nogil
 cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
-# Wall time of the last safe point, or of the begin of work (model.md#gains).
+# When, by the clock, the job was last safe since its start, or that start (model.md#gains).
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil
 # The work since the safe point is lost; `owed` and `remaining` are those of the next start.
 cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil

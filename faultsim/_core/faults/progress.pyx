@@ -160,6 +160,8 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p.base = p.safe
     p.unsaved = 0.0
     p.safe_at = INFINITY
+    p.since = p.begin
+    p.points = 0.0
     p.pause_until = -INFINITY
     p.lost = 0.0
     p.held = 0.0
@@ -224,6 +226,8 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
     p.base = base
     p.unsaved = unsaved
     p.safe_at = INFINITY
+    p.since = s.now
+    p.points = 0.0
     p.pause_until = -INFINITY
     return reckon(s, job)
 
@@ -259,9 +263,41 @@ cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                        double unsaved) noexcept nogil:
+    cdef double since = last_safe_time(s, job)
+    cdef progress_t *p = progress_of(s, job)
     close_stretch(s, job, s.now)
     give_back_pause(s, job)
-    return progress_resume(s, job, kind, until, safe, base, unsaved)
+    if progress_resume(s, job, kind, until, safe, base, unsaved) < 0:
+        return NO_MEMORY
+    p.since = since
+    p.points = -1.0
+    return OK
+
+
+cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
+    cdef const progress_t *p = progress_of(s, job)
+    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j
+    if t < p.t0:
+        return p.safe_at if t >= p.safe_at and p.points < 0.0 else p.since
+    j = completed(s, p, t)
+    if not j > p.points:
+        return p.since
+    if j == 0.0 and p.safe_at < p.t0:
+        return p.safe_at
+    return checkpoint_end(s, p, j)
+
+
+cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
+    """Before all times of the stretch shift, lest one that has passed does."""
+    cdef progress_t *p = progress_of(s, job)
+    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j = -1.0
+    p.since = last_safe_time(s, job)
+    if t >= p.t0:
+        j = completed(s, p, t)
+    elif t >= p.safe_at:
+        j = 0.0
+    if j > p.points:
+        p.points = j
 
 
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
@@ -269,6 +305,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     cdef double begin = s.now if s.now > s.start[job] else s.start[job]
     if p.pause_until > begin:
         begin = p.pause_until
+    keep_safe_time(s, job)
     p.eventful = True
     p.pause_until = begin + cost
     if p.safe_at > begin:
@@ -285,14 +322,6 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
 
 
 # ---------------------------------------------------------------------------------------------- moves of rescheduling
-
-cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
-    cdef const progress_t *p = progress_of(s, job)
-    cdef double t = s.now if s.now > p.pause_until else p.pause_until
-    if t < p.t0:
-        return p.safe_at if t >= p.safe_at else p.begin - p.unsaved
-    return checkpoint_end(s, p, completed(s, p, t))
-
 
 cdef inline double rest_of_pause(const sim_t *s, int32_t job) noexcept nogil:
     cdef double rest = progress_of(s, job).pause_until - s.now
@@ -357,9 +386,11 @@ cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) 
 cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double base) noexcept nogil:
     """A phase with unsaved work is broken off and the job goes on with that work, after a pause, as if never asked."""
     cdef progress_t *p = progress_of(s, job)
+    keep_safe_time(s, job)
     close_stretch(s, job, s.now)
     give_back_pause(s, job)
     p.eventful = True
+    p.points = 0.0
     p.begin = t0
     p.t0 = t0
     p.kind = <int>LEAD_MIGRATION
@@ -375,6 +406,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
 cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noexcept nogil:
     """A planned checkpoint is interrupted and repeated after the pause."""
     cdef progress_t *p = progress_of(s, job)
+    keep_safe_time(s, job)
     p.eventful = True
     p.spent[<int>LEAD_CHECKPOINT] += shift - move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
@@ -401,7 +433,10 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
         return progress_pause(s, job, move.restart_cost)
     progress_locate(s, job, s.now, &at)
     if move.live:
-        return progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, 0.0)
+        if progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, 0.0) < 0:
+            return NO_MEMORY
+        progress_of(s, job).points = 0.0         # nothing is made safe
+        return OK
     if progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, at.unsaved) < 0:
         return NO_MEMORY
     progress_of(s, job).safe_at = s.now + move.checkpoint_cost

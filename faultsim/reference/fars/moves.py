@@ -111,7 +111,18 @@ def interrupt(state: State, job: Job, cost: Cost) -> None:
     here = close_stretch(job, now)
     unpause(job, now)
     safe_at = now + cost.checkpoint
-    set_out(job, "move", now, safe_at + restart, here.safe, here.progress, here.unsaved, safe_at=safe_at)
+    set_out(
+        job,
+        "move",
+        now,
+        safe_at + restart,
+        here.safe,
+        here.progress,
+        here.unsaved,
+        since=here.since,
+        saves=True,
+        safe_at=safe_at,
+    )
 
 
 def live(job: Job, now: float, restart: float) -> None:
@@ -130,13 +141,13 @@ def live(job: Job, now: float, restart: float) -> None:
         # "one in a lead phase in which no work is unsafe (a restart) has a lead phase of `restart_cost` instead"
         close_stretch(job, now)
         unpause(job, now)
-        set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0)
+        set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0, since=here.since)
     else:
         # "one in another lead phase [...] with u > 0 seconds of work that are not safe continues from its safe progress
         # with t0 = (t + `restart_cost`) - u, as if it had worked since"
         close_stretch(job, now)
         unpause(job, now)
         t0 = (now + restart) - here.unsaved
-        set_out(job, "move", t0, t0, here.safe, here.safe, 0.0)
+        set_out(job, "move", t0, t0, here.safe, here.safe, 0.0, since=here.since)
         job.pause_until = now + restart
         job.migration += restart

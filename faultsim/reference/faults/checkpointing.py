@@ -121,7 +121,17 @@ def take(state: State, job: Job, cost: float) -> None:
     state.write(CHECKPOINT, job)
     state.checkpoints += 1
     here = close_stretch(job, state.now)
-    set_out(job, "checkpoint", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
+    set_out(
+        job,
+        "checkpoint",
+        state.now,
+        state.now + cost,
+        here.safe,
+        here.progress,
+        here.unsaved,
+        since=here.since,
+        saves=True,
+    )
     state.disturb()  # "The scheduler does not foresee *requested* checkpoints."
 
 

@@ -166,7 +166,7 @@ def end_hold(state: State, job: Job) -> None:
     job.hold += state.now - job.waiting_since
     job.failure_wait += state.now - job.waiting_since
     job.waiting_since = None
-    set_out(job, "restart", state.now, state.now + job.restart_cost, job.safe, job.safe, 0.0)
+    set_out(job, "restart", state.now, state.now + job.restart_cost, job.safe, job.safe, 0.0, since=state.now)
 
 
 def foresee_hold(state: State, job: Job) -> None:

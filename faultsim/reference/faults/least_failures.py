@@ -47,6 +47,16 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     # stays unsafe until the end of the phase."
     here = close_stretch(job, state.now)
     unpause(job, state.now)
-    set_out(job, "migration", state.now, state.now + cost, here.safe, here.progress, here.unsaved)
+    set_out(
+        job,
+        "migration",
+        state.now,
+        state.now + cost,
+        here.safe,
+        here.progress,
+        here.unsaved,
+        since=here.since,
+        saves=True,
+    )
     state.disturb()
     return True
