@@ -76,6 +76,17 @@ def test_a_promise_that_a_failure_has_just_broken():
     assert (result["migrations_attempted"], moves(result)) == (1, [])
 
 
+def test_reservations_that_a_requested_checkpoint_has_made_void():
+    """33 of 40 nodes are idle. Job 2, of 36, is promised 20, and 23 once job 1 has taken its checkpoint from 8 to 11:
+    of 38 nodes that are free then two are spare.
+    """
+    jobs = [(0, 100, 2), (0, 20, 5), (6, 10, 36)]
+    saving = {"alarms": [(8.0, 2)], "checkpointing": {"name": "before_failure", "cost": 3.0}}
+    for machine in (cluster(40), torus(1, 1, 40, wrap=False)):
+        result = moving(jobs, machine, {1: [0]}, CONSERVATIVE, **saving)
+        assert ((10, 0) in moves(result), result["start"][2]) == (True, 23)
+
+
 STATIC = {"spares": {"name": "static", "k": 2}}
 
 

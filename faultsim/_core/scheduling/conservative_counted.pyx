@@ -313,22 +313,32 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
     return list_all(p, s) if p.gained == -INFINITY and q.end - q.head > MANY else OK
 
 
+cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcept nogil:
+    """Whether the plan has to be made again; `missed`: because a start was.  If not, all reservations are found."""
+    missed[0] = False
+    # Somebody may outlive its estimate.
+    upset[0] = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
+    if not upset[0]:
+        missed[0] = is_missed(p, s)
+        if not missed[0] and p.n_left > 0:
+            if find_left(p, s) < 0:
+                return NO_MEMORY
+            missed[0] = is_missed(p, s)
+        upset[0] = missed[0]
+    return OK
+
+
 cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
-    # Somebody may outlive its estimate.
-    cdef bint upset = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
+    cdef bint upset = False, missed = False
     cdef int code = sort_queue(s)
     if code < 0:
         return code
-    if not upset:
-        upset = is_missed(p, s)
-        if not upset and p.n_left > 0:
-            if find_left(p, s) < 0:
-                return NO_MEMORY
-            upset = is_missed(p, s)
-        s.epoch += upset
+    if look_for_upsets(p, s, &upset, &missed) < 0:
+        return NO_MEMORY
+    s.epoch += missed
     p.rebuild = False
     if p.listed:
         gaps_turn(&p.gaps)
@@ -380,14 +390,38 @@ cdef void disturbed(void *state) noexcept nogil:
     (<plan_t *>state).rebuild = True
 
 
+cdef int renew(plan_t *p, sim_t *s) noexcept nogil:
+    """The reservations of a pass in which no job starts; the next pass makes them again."""
+    cdef int32_t i, job
+    cdef double begin
+    cdef int code = sort_queue(s)
+    if code < 0:
+        return code
+    if rebuild(p, s) < 0:
+        return NO_MEMORY
+    for i in range(s.queue.head, s.queue.end):
+        job = s.queue.job[i]
+        begin = first_hole(p, s, job)
+        if begin < INFINITY and reserve(p, s, job, begin) < 0:
+            return NO_MEMORY
+    p.rebuild = True
+    return OK
+
+
 cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int64_t least
+    cdef bint upset = False, missed = False
+    cdef int code
     if s.queue.head == s.queue.end:
         return sound
-    if find_left(p, s) < 0:
+    if look_for_upsets(p, s, &upset, &missed) < 0:
         return NO_MEMORY
+    if upset:
+        code = renew(p, s)
+        if code < 0:
+            return code
     least = least_free(s, p.begin, p.end, s.need, p.changes)
     return least if least < sound else sound
 

@@ -112,24 +112,33 @@ cdef int sweep(plan_t *p, sim_t *s, bint upset) noexcept nogil:
     return OK
 
 
+cdef bint is_missed(const plan_t *p, const sim_t *s) noexcept nogil:
+    """Whether the time of a reservation has passed without a start."""
+    cdef const queue_t *q = &s.queue
+    cdef int32_t i
+    for i in range(q.head, q.end):
+        if p.begin[q.job[i]] < s.now or p.begin[q.job[i]] == p.last_pass:
+            return True
+    return False
+
+
+cdef bint is_upset(const plan_t *p, const sim_t *s, bint missed) noexcept nogil:
+    return p.rebuild or missed or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
+
+
 cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef queue_t *q = &s.queue
-    cdef bint upset = p.rebuild, adopted = False
-    cdef int32_t i
+    cdef bint missed, upset, adopted = False
     cdef int code
     code = sort_queue(s)
     if code < 0:
         return code
+    missed = is_missed(p, s)
+    upset = is_upset(p, s, missed)
     p.rebuild = False
-    if s.releases.n > 0 and s.releases.first[0].end <= s.now:
-        upset = True
-    for i in range(q.head, q.end):
-        if p.begin[q.job[i]] < s.now or p.begin[q.job[i]] == p.last_pass:
-            upset = True
-            s.epoch += 1
-            break
+    s.epoch += missed
     if not upset:
         steps_forget(&p.steps, s.now)
     code = sweep(p, s, upset)
@@ -171,12 +180,45 @@ cdef void disturbed(void *state) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- rescheduling
 
+cdef int renew(plan_t *p, sim_t *s) noexcept nogil:
+    """The reservations of a pass in which no job starts; the next pass makes them again."""
+    cdef int32_t i, job
+    cdef double begin = INFINITY
+    cdef bint starts = False
+    cdef place_t place
+    cdef int size = sort_queue(s)
+    if size < 0:
+        return size
+    if build(p, s) < 0:
+        return NO_MEMORY
+    for i in range(s.queue.head, s.queue.end):
+        job = s.queue.job[i]
+        size = find_hole(p, s, job, i == s.queue.head, &begin, &place, &starts)
+        if size < 0:
+            return size
+        if size == 0:
+            continue
+        p.begin[job] = begin
+        p.end[job] = end_if_started_at(s, job, begin)
+        p.place[job] = place
+        p.nodes[job] = size
+        if take(p, s, begin, p.end[job], &place) < 0:
+            return NO_MEMORY
+    p.rebuild = True
+    return OK
+
+
 cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int64_t least
+    cdef int code
     if s.queue.head == s.queue.end:
         return sound
+    if is_upset(p, s, is_missed(p, s)):
+        code = renew(p, s)
+        if code < 0:
+            return code
     least = least_free(s, p.begin, p.end, p.nodes, p.changes)
     return least if least < sound else sound
 

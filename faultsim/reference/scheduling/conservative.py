@@ -16,6 +16,7 @@ from faultsim.reference.torus.boxes import union
 def conservative(state: State, order: list[Job]) -> None:
     """One pass.  "Migration is tried after the sweep"."""
     rebuild = is_disturbed(state)
+    state.disturbed = False
     if rebuild:
         state.reservations.clear()
     sweep(state, order, compressing=not rebuild)
@@ -30,12 +31,25 @@ def is_disturbed(state: State) -> bool:
     requested checkpoint since the last pass" (model.md#disturbances).  An adopted `Defragment` is dealt with in its
     own pass.
     """
-    disturbed, state.disturbed = state.disturbed, False
     return (
-        disturbed
+        state.disturbed
         or state.overdue()
         or any(r.begin < state.now or r.begin == state.last_pass for r in state.reservations.values())
     )
+
+
+def renew(state: State, order: list[Job]) -> None:
+    """Before a tick of `Fars`: "after a disturbance since then they are dropped and recomputed, in queue order, as in a
+    pass at t in which no job starts" (model.md#spares).  The next pass does so again.
+    """
+    if not is_disturbed(state):
+        return
+    state.disturbed = True
+    state.reservations.clear()
+    for job in order:
+        new, _ = (cluster_hole if state.table is None else torus_hole)(state, job, job is order[0])
+        if new is not None:
+            state.reservations[job.index] = new
 
 
 def sweep(state: State, order: list[Job], compressing: bool) -> None:

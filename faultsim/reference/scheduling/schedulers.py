@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from faultsim.reference.job import Job
-from faultsim.reference.scheduling.conservative import conservative
+from faultsim.reference.scheduling.conservative import conservative, renew
 from faultsim.reference.scheduling.depth import backfill_in_depth, promises, room
 from faultsim.reference.scheduling.queueing import backfill, check_start, fcfs, fixed_box, queue_order, shadow_time
 from faultsim.reference.state import Reservation, State
@@ -108,6 +108,7 @@ class Conservative(Fcfs):
 
         The number falls only where a reservation begins.
         """
+        renew(state, queue_order(state))
         promises = state.reservations.values()
         times = [state.now] + [promise.begin for promise in promises if promise.begin > state.now]
         return min(
