@@ -17,8 +17,8 @@ from results import table, write_section
 from scaling.row import cpu
 
 import faultsim as fs
-from faultsim.plot import save
-from faultsim.plot.base import PALETTE, legend_below, new_figure, tidy
+from faultsim.plot import PALETTE, new_figure, plot_saturation, save
+from faultsim.plot.curves import MARKERS
 
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "swf"
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "saturation"
@@ -80,20 +80,18 @@ def measure(names: list[str]) -> Iterator[dict[str, Any]]:
 
 def draw(rows: list[dict[str, Any]]) -> Any:
     names = list(dict.fromkeys(row["machine"] for row in rows))
-    colors = dict(zip(dict.fromkeys(row["scheduler"] for row in rows), PALETTE, strict=False))
+    schedulers = dict.fromkeys(row["scheduler"] for row in rows)
+    styles = {what: {"color": PALETTE[i], "marker": MARKERS[i]} for i, what in enumerate(schedulers)}
     figure = new_figure(7.0, 4.2 * len(names))
-    for place, name in enumerate(names, start=1):
-        ax = figure.add_subplot(len(names), 1, place)
+    for ax, name in zip(figure.subplots(len(names), 1, squeeze=False)[:, 0], names, strict=True):
         here = [row for row in rows if row["machine"] == name]
-        for what in dict.fromkeys(row["scheduler"] for row in here):
-            line = [(row["load"], row["CPU a job, us"]) for row in here if row["scheduler"] == what]
-            ax.plot(*zip(*line, strict=True), color=colors[what], label=what, marker="o", markersize=3, linewidth=1.4)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set_xticks(LOADS[:1] + LOADS[3:4] + LOADS[-3:], [f"{x:g}" for x in LOADS[:1] + LOADS[3:4] + LOADS[-3:]])
-        ax.set_xticks([], minor=True)
-        tidy(ax, x="offered load", y="CPU time a job, us", title=name)
-        legend_below(ax)
+        curves = {
+            what: tuple(
+                [float(row[column]) for row in here if row["scheduler"] == what] for column in ("load", "CPU a job, us")
+            )
+            for what in dict.fromkeys(row["scheduler"] for row in here)
+        }
+        plot_saturation(curves, ax=ax, y="CPU time a job (us)", title=name, styles=styles)
     return figure
 
 

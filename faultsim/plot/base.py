@@ -1,5 +1,6 @@
 """What all figures share: colors, axes without pyplot, words and numbers that fit, time axes, saving."""
 
+import math
 import os
 import textwrap
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 #: last one is drawn in the ink of the theme.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 FORMATS = (".png", ".pdf", ".svg", ".svgz", ".jpg", ".jpeg", ".webp", ".eps", ".ps", ".tif", ".tiff")
+_SLANTED_UP_TO = 24  # letters
+_UPRIGHT = 0.18  # inches between upright words
 _EM = 0.58  # mean width of a letter, by the size of the font
 #: Unit of a time axis -> seconds, by the span from which it is used.
 _UNITS = (
@@ -130,25 +133,36 @@ def colour(i: int) -> str:
 
 
 def tidy(
-    ax: "Axes", *, x: str | None = None, y: str | None = None, title: str | None = None, grid: bool = True
+    ax: "Axes",
+    *,
+    x: str | None = None,
+    y: str | None = None,
+    title: str | None = None,
+    grid: bool = True,
+    taken: float = 0.0,
 ) -> "Axes":
-    """Light frame and grid; labels of the axes and a title, where they are given; numbers with commas."""
+    """Light frame and grid; labels of the axes and a title, where they are given; numbers with commas.
+
+    `taken` are the inches across that long words beside the axes take of them.
+    """
     from matplotlib.ticker import AutoLocator, FuncFormatter, MaxNLocator, ScalarFormatter
 
     theme = current()
     ax.set_facecolor(theme.ground)
     if x is not None:
-        ax.set_xlabel(wrapped(x, room(ax), 10))
+        ax.set_xlabel(wrapped(x, room(ax) - taken, 10))
     if y is not None:
         ax.set_ylabel(wrapped(y, 0.85 * room(ax, across=False), 10))
     if title is not None:
-        write_title(ax, title)
+        write_title(ax, title, taken=taken)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set(color=theme.ink, fontsize=10)
         if isinstance(axis.get_major_formatter(), ScalarFormatter) and axis.get_scale() == "linear":
             axis.set_major_formatter(FuncFormatter(_tick))
             if axis is ax.xaxis and isinstance(axis.get_major_locator(), AutoLocator):  # six digits and a comma each
-                axis.set_major_locator(MaxNLocator(nbins=max(2, min(9, int(room(ax) / 0.6))), steps=[1, 2, 5, 10]))
+                axis.set_major_locator(
+                    MaxNLocator(nbins=max(2, min(9, int((room(ax) - taken) / 0.6))), steps=[1, 2, 5, 10])
+                )
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(theme.soft)
     ax.tick_params(color=theme.soft, labelcolor=theme.ink, labelsize=9)
@@ -215,9 +229,9 @@ def wide(texts: Sequence[str], size: float) -> float:
     return _EM * size / 72 * max(map(len, texts), default=0)
 
 
-def write_title(ax: "Axes", text: str, *, size: float = 11.0, pad: float = 6.0) -> None:
+def write_title(ax: "Axes", text: str, *, pad: float = 6.0, taken: float = 0.0) -> None:
     """A title above the axes, in as many lines as it needs."""
-    ax.set_title(wrapped(text, 1.08 * room(ax), size), fontsize=size, color=current().ink, pad=pad)
+    ax.set_title(wrapped(text, 1.08 * (room(ax) - taken), 11), fontsize=11, color=current().ink, pad=pad)
 
 
 def legend_below(ax: "Axes", handles: list[Any] | None = None, *, bare: bool = False, title: str | None = None) -> None:
@@ -228,7 +242,7 @@ def legend_below(ax: "Axes", handles: list[Any] | None = None, *, bare: bool = F
     letters = max(len(label) for label in labels)
     columns = max(1, min(len(labels), 6, int(72 * room(ax) * 1.05 / (8 * (_EM * letters + 4.2)))))
     given = {} if handles is None else {"handles": handles}
-    under = 0.5 if bare else 4.5 + 1.6 * ax.get_xlabel().count("\n")
+    under = 0.5 if bare else 4.5 + 1.6 * ax.get_xlabel().count("\n") + 72 / 8 * _slanted(ax)
     legend(ax, loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=under, ncols=columns, title=title, **given)
 
 
@@ -248,7 +262,31 @@ def legend(ax: "Axes", **options: Any) -> Any:
     """A legend without a frame, in the ink of the theme."""
     made = ax.legend(**{"fontsize": 8, "frameon": False, "labelcolor": current().ink, "title_fontsize": 8} | options)
     made.get_title().set_color(current().ink)
+    for text in made.get_texts():
+        text.set_text(wrapped(text.get_text(), root_figure(ax).get_size_inches()[0] - 0.9, 8))
     return made
+
+
+def _slanted(ax: "Axes") -> float:
+    """Inches that turned names below the axes reach further down than level ones."""
+    turned = [label for label in ax.get_xticklabels() if label.get_rotation()]
+    if not turned:
+        return 0.0
+    lines = [line for label in turned for line in label.get_text().split("\n")]
+    return wide(lines, 9) * math.sin(math.radians(turned[0].get_rotation()))
+
+
+def name_ticks(ax: "Axes", names: Sequence[str], *, taken: float = 0.0) -> None:
+    """Names below the axes; slanted if one is too long for its place, upright in lines if it is very long."""
+    free = max(0.3, room(ax) - taken) / max(1, len(names))
+    every = max(1, math.ceil(_UPRIGHT / free))
+    if wide(names, 9) <= 0.92 * free:
+        ax.set_xticks(range(len(names)), names)
+    elif max(map(len, names)) <= _SLANTED_UP_TO and free > 2 * _UPRIGHT:
+        ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
+    else:
+        shown = [wrapped(name, 1.6, 9) if i % every == 0 else "" for i, name in enumerate(names)]
+        ax.set_xticks(range(len(names)), shown, rotation=90)
 
 
 def time_unit(span: float) -> tuple[str, float]:

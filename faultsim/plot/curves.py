@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.plot.base import PALETTE, axes, colour, inked, on, room, tidy, verbatim
+from faultsim.plot.base import PALETTE, axes, colour, inked, name_ticks, on, tidy, verbatim
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
@@ -116,15 +116,6 @@ def plot_capacity(
     name_ticks(ax, list(map(verbatim, labels)))
     ax.set_ylim(0, 100)
     return tidy(ax, y="share of the capacity (%)", title=title, grid=False)
-
-
-def name_ticks(ax: "Axes", names: Sequence[str]) -> None:
-    """Names below the axis, slanted if one is too long for the space."""
-    longest = max(map(len, names), default=0)
-    if longest * 0.58 * 9 / 72 > 0.92 * room(ax) / max(1, len(names)):
-        ax.set_xticks(range(len(names)), names, rotation=30, ha="right", rotation_mode="anchor")
-    else:
-        ax.set_xticks(range(len(names)), names)
 
 
 class _Log(Protocol):

@@ -118,9 +118,11 @@ def _steps(values: NDArray[np.float64], least: float) -> tuple[NDArray[np.float6
 
 def _name_times(ax: "Axes", most: float) -> None:
     """Ticks at seconds, minutes, hours and days, as many as fit."""
-    shown = [(at, text) for at, text in _TIMES if at <= 1.2 * most]
-    every = max(1, -(-len(shown) // max(2, int(room(ax) / 0.55))))
-    shown = shown[::every]
+    inch = room(ax) / np.log(1.2 * most)
+    shown: list[tuple[float, str]] = []
+    for at, text in _TIMES:
+        if at <= 1.2 * most and (not shown or inch * np.log(at / shown[-1][0]) > 0.62):
+            shown.append((at, text))
     ax.set_xticks([at for at, _ in shown], [text for _, text in shown])
     ax.set_xticks([], minor=True)
 

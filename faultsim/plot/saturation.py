@@ -27,6 +27,7 @@ def plot_saturation(
     y: str = "",
     ax: "Axes | None" = None,
     title: str = "",
+    styles: Mapping[str, Mapping[str, Any]] | None = None,
     theme: ThemeName | None = None,
 ) -> "Axes":
     """Draw what grows with the offered load, on a logarithmic axis, with a mark where the machine is full.
@@ -45,6 +46,8 @@ def plot_saturation(
         Label of the ordinate, with its unit; by default that of the metric.
     title : str
         Title.
+    styles : mapping, optional
+        Label -> keywords of `Axes.plot` for that curve; not used with a sweep.
 
     Raises
     ------
@@ -68,7 +71,7 @@ def plot_saturation(
     if isinstance(costs, Mapping) and not hasattr(costs, "summary"):
         if not costs:
             raise OptionError("costs: a figure needs at least one curve")
-        plot_curves(costs, ax=ax, log=True)
+        plot_curves(costs, ax=ax, log=True, styles=styles)
         loads = np.concatenate([np.asarray(at, dtype=float).ravel() for at, _ in costs.values()])
         tidy(ax, x="offered load", y=y or "cost", title=verbatim(title))
         several = len(costs) > 1

@@ -16,6 +16,7 @@ from faultsim.plot.base import (
     colour,
     legend_below,
     legend_of_figure,
+    name_ticks,
     new_figure,
     plain_number,
     room,
@@ -23,10 +24,9 @@ from faultsim.plot.base import (
     tidy,
     verbatim,
     wide,
-    wrapped,
 )
-from faultsim.plot.curves import MARKERS, name_ticks, plain_log
-from faultsim.plot.theme import ThemeName, current, root_figure, themed
+from faultsim.plot.curves import MARKERS, plain_log
+from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -380,7 +380,7 @@ def plot_heatmap(
                 ink = "#1B1C1E" if value > low + 0.45 * (high - low) else "#FAFAFA"
                 ax.text(column, row, three_digits(value), ha="center", va="center", fontsize=8, color=ink)
     tidy(ax, x=verbatim(axis_label(x)), y=verbatim(axis_label(y)), title=verbatim(title), grid=False)
-    name_ticks(ax, x_names)
+    name_ticks(ax, x_names, taken=0.6 + wide(y_names, 9))
     every = max(1, math.ceil(0.16 * len(y_names) / room(ax, across=False)))
     ax.set_yticks(range(0, len(y_names), every), y_names[::every])
     return ax
@@ -460,8 +460,8 @@ def plot_differences(
     ax.set_ylim(len(rows) - 0.5, -0.5)
     of, beside = f"difference of the {label}", f"from {verbatim(value_text(baseline))}"
     shown_rows = [textwrap.shorten(row, 60, placeholder="...") for row in rows]
-    tidy(ax, y=verbatim(", ".join(names)), title=verbatim(title))
-    ax.set_xlabel(wrapped(f"{of} {beside}", root_figure(ax).get_size_inches()[0] - 0.6 - wide(shown_rows, 9), 10))
+    taken = max(0.0, wide(shown_rows, 9) - 0.2)
+    tidy(ax, x=f"{of} {beside}", y=verbatim(", ".join(names)), title=verbatim(title), taken=taken)
     ax.grid(False, axis="y")
     ax.set_yticks(at, shown_rows)
     legend_below(ax)

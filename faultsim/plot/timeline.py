@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.event_kinds import EventKind
+from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, tidy, time_unit, verbatim, write_title
 from faultsim.plot.theme import ThemeName, current, themed
@@ -137,7 +138,7 @@ def _mark_failures(ax: "Axes", runs: "Mapping[str, Result]") -> None:
     origin, end, _, seconds = _extent(runs)
     (result, *others) = runs.values()
     trace = result.failures
-    if trace is None or any(run.failures is not trace and run.failures != trace for run in others):
+    if trace is None or not all(_alike(trace, run.failures) for run in others):
         return
     if not others and result.settings["record"]:
         events = result.events
@@ -154,6 +155,12 @@ def _mark_failures(ax: "Axes", runs: "Mapping[str, Result]") -> None:
                 x, np.ones(len(x)), transform=ax.get_xaxis_transform(), linestyle="none", marker="|", markersize=size,
                 color=shade, label=label, clip_on=False, rasterized=len(x) > 500, zorder=3,
             )  # fmt: skip
+
+
+def _alike(one: FailureTrace, other: FailureTrace | None) -> bool:
+    return other is not None and all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("time", "node", "downtime")
+    )
 
 
 def _finish(ax: "Axes", runs: "Mapping[str, Result]", what: str, y: str) -> "Axes":
