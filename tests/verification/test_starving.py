@@ -1,0 +1,37 @@
+"""Memory that is out, at each block that compiled code asks for: MemoryError or the same answer, nothing left."""
+
+import os
+import platform
+import shlex
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from helpers.scripts import environment, python
+
+FOLDER = Path(__file__).parents[1] / "starving"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="starve.c takes the place of functions of glibc")
+@pytest.mark.skipif("FAULTSIM_ASAN" in os.environ, reason="the sanitizer has an allocator of its own")
+@pytest.mark.parametrize("most", [8, pytest.param(0, marks=pytest.mark.slow)], ids=["some", "all"])
+def test_every_block_that_is_refused_ends_well(tmp_path, most):
+    pytest.importorskip("gymnasium")
+    library = tmp_path / "starve.so"
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    try:
+        subprocess.run(
+            [*compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", library, FOLDER / "starve.c"], check=True
+        )
+    except FileNotFoundError:
+        pytest.skip(f"no C compiler {compiler[0]}")
+    done = python(FOLDER / "starved.py", most, env={**environment(), "LD_PRELOAD": str(library)}, timeout=550)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1500:]
+    cases, blocks, refused, errors, wrong = (int(part.split()[0]) for part in done.stdout.splitlines()[-1].split(", "))
+    assert cases > 70
+    assert blocks > 7000
+    # What is refused once may be done without: a memo, a larger table.
+    assert refused >= errors > 0.9 * refused
+    assert wrong == 0
