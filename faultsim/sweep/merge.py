@@ -1,11 +1,11 @@
 """Merges several stores into one: the shards of a job array, or the runs of colleagues."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from faultsim.errors import StoreError
-from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.row_digests import TABLES
 from faultsim.sweep.store import Store
 
 
@@ -58,43 +58,28 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
 
 def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
     with Store(source, write=False) as other:
-        names = {row[1] for row in other.read("PRAGMA table_info(run)")}
-        shared = [name for name in COLUMNS if name in names]
-        columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *shared))
-        marks = ", ".join("?" * (4 + len(shared)))
+        shared = set(other.columns("run"))
+        columns = ", ".join(f'"{name}"' if name in shared else "NULL" for name in TABLES["run"].columns)
         runs = tasks = differing = 0
         for table in ("environment", "sweep"):
-            for row in other.read(f"SELECT * FROM {table}"):
-                store.write(f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(row))})", [row])
-        for part in _parts(other, f"SELECT {columns} FROM run"):
+            for part in other.parts(table):
+                store.enter("INSERT OR IGNORE", table, part)
+        for part in other.parts("run"):
             known = store.known(row[0] for row in part)
             twice = [row for row in part if known.get(row[0]) == "ok" and row[1] == "ok"]
             differing += _differing(store, columns, twice)
             new = [row for row in part if known.get(row[0]) is None or (known[row[0]] == "error" and row[1] == "ok")]
-            store.write(f"INSERT OR REPLACE INTO run ({columns}) VALUES ({marks})", new)
+            store.enter("INSERT OR REPLACE", "run", new)
             runs += len(new)
-        if list(other.read("SELECT 1 FROM sqlite_master WHERE name = 'own'")):
-            for part in _parts(other, "SELECT * FROM own"):
-                store.write("INSERT OR IGNORE INTO own VALUES (?, ?)", part)
-        for part in _parts(other, "SELECT * FROM timing"):
-            store.write("INSERT OR IGNORE INTO timing VALUES (?, ?, ?)", part)
+        for table in ("own", "timing"):
+            for part in other.parts(table):
+                store.enter("INSERT OR IGNORE", table, part)
         store.write("DELETE FROM whole WHERE sweep = ?", list(other.read("SELECT id FROM sweep")))
         before = store.count("task")
-        for part in _parts(other, "SELECT * FROM task"):
-            store.write("INSERT OR IGNORE INTO task VALUES (?, ?, ?, ?, ?, ?)", part)
+        for part in other.parts("task"):
+            store.enter("INSERT OR IGNORE", "task", part)
         tasks = store.count("task") - before
     return Merged(runs, tasks, differing)
-
-
-def _parts(store: Store, query: str) -> Iterator[list[tuple[Any, ...]]]:
-    part: list[tuple[Any, ...]] = []
-    for row in store.read(query):
-        part.append(row)
-        if len(part) == 1000:
-            yield part
-            part = []
-    if part:
-        yield part
 
 
 def _differing(store: Store, columns: str, rows: list[tuple[Any, ...]]) -> int:

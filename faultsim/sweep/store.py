@@ -17,7 +17,9 @@ Tables (read them with any tool that knows SQLite; the view ``results`` joins th
     Sweeps whose tasks are those of a definition with this content hash, so that nobody has to make them again to know
     what is missing.  It goes with the first task that is entered or merged.
 
-Rows are only added.  A run that failed may be tried again, and its row replaced.
+Rows are only added.  A run that failed may be tried again, and its row replaced.  Each row has a digest of its other
+columns, and is not read if it has changed since it was written.  Stores of layout 1 have none; they are read as they
+are, and get digests when they are next written to.
 """
 
 import contextlib
@@ -27,18 +29,25 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from faultsim.errors import StoreError
+from faultsim.sweep.row_digests import TABLES, digests
 from faultsim.sweep.row_schema import COLUMNS
 
 #: Version of the layout of the file (``PRAGMA user_version``).
-LAYOUT = 1
+LAYOUT = 2
+#: The layout before there were digests.
+_WITHOUT_DIGESTS = 1
+#: Bytes up to which a store is checked whole when it is opened: some tens of milliseconds.
+CHECKED = 1 << 20
 #: ``PRAGMA application_id``: "flts".
 APPLICATION = 0x666C7473
+#: Tables that the first stores did not have.
+_LATER = ("own", "whole")
 #: Seconds to wait for another process that writes.
 PATIENCE = 60.0
 #: Most values in a statement that every SQLite accepts, rounded down.
@@ -47,15 +56,15 @@ MOST_VALUES = 900
 _SCHEMA = f"""
 CREATE TABLE sweep (
     id TEXT PRIMARY KEY, name TEXT, axes TEXT, replicates INTEGER, tasks INTEGER, created TEXT, command TEXT,
-    document TEXT);
+    document TEXT, digest INTEGER);
 CREATE TABLE run (
     id TEXT PRIMARY KEY, status TEXT, error TEXT, environment TEXT,
-    {", ".join(f'"{name}" REAL' for name in COLUMNS)}) WITHOUT ROWID;
+    {", ".join(f'"{name}" REAL' for name in COLUMNS)}, digest INTEGER) WITHOUT ROWID;
 CREATE TABLE task (
-    sweep TEXT, task INTEGER, replicate INTEGER, seed INTEGER, axes TEXT, run TEXT,
+    sweep TEXT, task INTEGER, replicate INTEGER, seed INTEGER, axes TEXT, run TEXT, digest INTEGER,
     PRIMARY KEY (sweep, task)) WITHOUT ROWID;
-CREATE TABLE timing (run TEXT PRIMARY KEY, elapsed REAL, ended REAL) WITHOUT ROWID;
-CREATE TABLE environment (id TEXT PRIMARY KEY, versions TEXT) WITHOUT ROWID;
+CREATE TABLE timing (run TEXT PRIMARY KEY, elapsed REAL, ended REAL, digest INTEGER) WITHOUT ROWID;
+CREATE TABLE environment (id TEXT PRIMARY KEY, versions TEXT, digest INTEGER) WITHOUT ROWID;
 CREATE VIEW results AS
     SELECT sweep.name AS sweep_name, task.sweep, task.task, task.replicate, task.seed, task.axes, run.*
     FROM task JOIN run ON run.id = task.run JOIN sweep ON sweep.id = task.sweep;
@@ -73,11 +82,13 @@ class Store:
         The file; ":memory:" keeps rows as long as the object lives.
     write : bool, default True
         Whether rows will be added; the file is created if needed.
+    check : bool, optional
+        Whether the whole file is checked, all its rows too; by default up to 1 MiB.  Rows that are read always are.
 
     Raises
     ------
     StoreError
-        If the file cannot be opened or written, is not a store, or is of a later version.
+        If the file cannot be opened or written, is not a store, is damaged, or is of a later version.
 
     Examples
     --------
@@ -86,9 +97,13 @@ class Store:
     []
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, write: bool = True) -> None:
-        self.path = os.fspath(path)
+    def __init__(self, path: str | os.PathLike[str], *, write: bool = True, check: bool | None = None) -> None:
+        self.path = os.fsdecode(path)
         self.writable = write
+        #: Whether rows have digests.
+        self.digests = True
+        if not self.path or self.path.startswith("file:"):
+            raise StoreError(f"{self.path!r:.60}: expected the name of a file (./file:x, if it begins so)")
         if not write and not os.path.exists(self.path):
             raise StoreError(f"{self.path}: no such store")
         if os.path.isdir(self.path):
@@ -98,10 +113,14 @@ class Store:
         with self._explained():
             self._db = self._opened()
             try:
+                self._db.execute("PRAGMA trusted_schema = OFF")
+                self._db.execute("PRAGMA cell_size_check = ON")
                 if write:
                     self._prepare()
                 else:
                     self._check()
+                if check or (check is None and self.size <= CHECKED):
+                    self.check()
             except BaseException:
                 self._db.close()
                 raise
@@ -110,7 +129,9 @@ class Store:
         if self.path == ":memory:":
             return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         if self.writable:
-            return sqlite3.connect(self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            # An absolute path: SQLite may take another for a URI.
+            place = os.path.abspath(self.path)
+            return sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         uri = "file:" + quote(os.fsencode(os.path.abspath(self.path)))
         db = sqlite3.connect(uri + "?mode=ro", uri=True, timeout=PATIENCE, check_same_thread=False)
         try:
@@ -141,13 +162,17 @@ class Store:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _SCHEMA.split(";"):
                     db.execute(statement)
-            db.execute("CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT) WITHOUT ROWID")
-            db.execute("CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT) WITHOUT ROWID")
             self._check()
-            there = {row[1] for row in db.execute("PRAGMA table_info(run)")}
+            end = "digest INTEGER) WITHOUT ROWID" if self.digests else ") WITHOUT ROWID"
+            comma = ", " if self.digests else ""
+            db.execute(f"CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT{comma}{end}")
+            db.execute(f"CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT{comma}{end}")
+            there = self.columns("run")
             for name in COLUMNS:
                 if name not in there:
                     db.execute(f'ALTER TABLE run ADD COLUMN "{name}" REAL')
+            if not self.digests:
+                self._add_digests()
         except BaseException:
             db.execute("ROLLBACK")
             raise
@@ -157,14 +182,93 @@ class Store:
         if self._db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
             raise StoreError(f"{self.path}: an SQLite file, but not a sweep store")
         layout = self._db.execute("PRAGMA user_version").fetchone()[0]
-        if layout != LAYOUT:
-            raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layout {LAYOUT}")
+        if layout not in (_WITHOUT_DIGESTS, LAYOUT):
+            raise StoreError(f"{self.path}: a store of layout {layout}, this version knows layouts 1 to {LAYOUT}")
+        self.digests = layout != _WITHOUT_DIGESTS
+        objects = dict(self._db.execute("SELECT name, type FROM sqlite_master"))
+        for name, kind in objects.items():
+            if kind == "trigger":
+                raise StoreError(f"{self.path}: has the trigger {name!r:.40}, which no store has; it is not opened")
+        for name in TABLES:
+            if objects.get(name, "table" if name in _LATER else "") != "table":
+                raise StoreError(f"{self.path}: damaged: it has no table {name}")
+            if name in objects and ("digest" in self.columns(name)) != self.digests:
+                raise StoreError(f"{self.path}: damaged: of layout {layout}, but for its table {name}")
+
+    def _add_digests(self) -> None:
+        """From layout 1 to the next, in the transaction that is open."""
+        for table in TABLES:
+            self._db.execute(f"ALTER TABLE {table} ADD COLUMN digest INTEGER")
+            keys = TABLES[table].plain[: 2 if table == "task" else 1]
+            where = " AND ".join(f"{key} = ?" for key in keys)
+            for part in _parts(self._db.execute(f"SELECT {_quoted(TABLES[table].columns)} FROM {table}")):
+                made = zip(digests(table, part), (row[: len(keys)] for row in part), strict=True)
+                self._db.executemany(
+                    f"UPDATE {table} SET digest = ? WHERE {where}", [(digest, *key) for digest, key in made]
+                )
+        self._db.execute(f"PRAGMA user_version = {LAYOUT}")
+        self.digests = True
+
+    def columns(self, table: str) -> list[str]:
+        """Names of the columns that a table has."""
+        return [row[1] for row in self.read(f"PRAGMA table_info({table})")]
+
+    def check(self) -> None:
+        """Check the whole file: SQLite's own check, the digest of each row, and that every task has its run.
+
+        Raises
+        ------
+        StoreError
+            Naming what is damaged.
+        """
+        (found,) = next(iter(self.read("PRAGMA integrity_check(1)")), ("nothing",))
+        if found != "ok":
+            raise StoreError(f"{self.path}: damaged: {found!s:.120}")
+        for table in TABLES:
+            for _ in self.parts(table):
+                pass
+        query = "SELECT task.run FROM task LEFT JOIN run ON run.id = task.run WHERE run.id IS NULL LIMIT 1"
+        for (run,) in self.read(query):
+            raise StoreError(f"{self.path}: damaged: a task is done by the run {run!r:.40}, which it does not have")
+
+    @contextmanager
+    def believed(self) -> Iterator[None]:
+        """What Python says of rows that are none, as `StoreError`."""
+        try:
+            yield
+        except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError, AttributeError) as error:
+            raise StoreError(f"{self.path}: damaged: a row cannot be read ({error!s:.100})") from error
+
+    def changed(self, table: str, row: Sequence[Any]) -> StoreError:
+        """The error for a row whose digest is not that of what it holds."""
+        said = ", ".join(map(str, row[: 2 if table == "task" else 1]))
+        return StoreError(f"{self.path}: damaged: row {said:.80} of {table} is not the one that was written")
+
+    def parts(self, table: str, where: str = "", values: Sequence[Any] = ()) -> Iterator[list[tuple[Any, ...]]]:
+        """Rows of a table, 1,000 at a time, checked; numbers that it has no column for are None."""
+        there = set(self.columns(table))
+        if not there:
+            return
+        kinds = TABLES[table]
+        asked = ", ".join(f'"{name}"' if name in there else "NULL" for name in kinds.columns)
+        for part in _parts(self.read(f"SELECT {asked}{', digest' * self.digests} FROM {table} {where}", values)):
+            if self.digests:
+                with self.believed():
+                    made = digests(table, part)
+                for row, digest in zip(part, made, strict=True):
+                    if row[-1] != digest:
+                        raise self.changed(table, row)
+                yield [row[:-1] for row in part]
+            else:
+                yield part
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         """SQLite's errors as `StoreError`, with what to do."""
         try:
             yield
+        except UnicodeDecodeError as error:  # of a name
+            raise StoreError(f"{self.path}: damaged: {error!s:.100}") from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")
             said = {
@@ -187,16 +291,12 @@ class Store:
     def add_sweep(self, row: Mapping[str, Any]) -> None:
         """Enter a sweep, unless it is already there."""
         with self._explained(), self.transaction():
-            names = ", ".join(row)
-            marks = ", ".join("?" * len(row))
-            self._db.execute(
-                f"INSERT OR IGNORE INTO sweep ({names}) VALUES ({marks})", [_text(value) for value in row.values()]
-            )
+            self._insert("INSERT OR IGNORE", "sweep", [tuple(_text(row[name]) for name in TABLES["sweep"].columns)])
 
     def add_environment(self, name: str, versions: str) -> None:
         """Enter the versions of the software."""
         with self._explained(), self.transaction():
-            self._db.execute("INSERT OR IGNORE INTO environment VALUES (?, ?)", (name, versions))
+            self._insert("INSERT OR IGNORE", "environment", [(name, versions)])
 
     def add(
         self,
@@ -218,29 +318,36 @@ class Store:
         retry : bool
             Whether runs that failed before are replaced; a finished one never is.
         """
-        columns = ", ".join(f'"{name}"' for name in ("id", "status", "error", "environment", *COLUMNS))
         ended = round(time.time(), 3)
         with self._explained(), self.transaction():
             db = self._db
             if runs:
                 if retry:
                     db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
-                self._insert(f"INSERT OR IGNORE INTO run ({columns})", runs)
-                self._insert("INSERT OR REPLACE INTO timing", [(*row, ended) for row in timing])
-            self._insert("INSERT OR REPLACE INTO own", own)
+                self._insert("INSERT OR IGNORE", "run", runs)
+                self._insert("INSERT OR REPLACE", "timing", [(*row, ended) for row in timing])
+            self._insert("INSERT OR REPLACE", "own", own)
             for sweep in {row[0] for row in tasks}:
                 db.execute("DELETE FROM whole WHERE sweep = ?", (sweep,))
-            self._insert("INSERT OR REPLACE INTO task", tasks)
+            self._insert("INSERT OR REPLACE", "task", tasks)
 
     def set_whole(self, sweep: str, content: str) -> None:
         """All tasks of the definition with this content are entered."""
         with self._explained(), self.transaction():
-            self._db.execute("INSERT OR REPLACE INTO whole VALUES (?, ?)", (sweep, content))
+            self._insert("INSERT OR REPLACE", "whole", [(sweep, content)])
 
-    def _insert(self, head: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def enter(self, verb: str, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows of another store, in one transaction."""
+        names = (*TABLES[table].columns, "digest")
+        signed = [(*row, digest) for row, digest in zip(rows, digests(table, rows), strict=True)]
+        self.write(f"{verb} INTO {table} ({_quoted(names)}) VALUES ({', '.join('?' * len(names))})", signed)
+
+    def _insert(self, verb: str, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows, many per statement: for each statement, SQLite releases the lock that workers wait for."""
         if not rows:
             return
+        head = f"{verb} INTO {table} ({_quoted((*TABLES[table].columns, 'digest'))})"
+        rows = [(*row, digest) for row, digest in zip(rows, digests(table, rows), strict=True)]
         width = len(rows[0])
         marks = "(" + ", ".join("?" * width) + ")"
         many = max(1, MOST_VALUES // width)
@@ -286,19 +393,19 @@ class Store:
 
     def is_whole(self, sweep: str, content: str) -> bool:
         """Whether the tasks of a sweep are known to be those of the definition with this content."""
-        return bool(list(self.read("SELECT 1 FROM whole WHERE sweep = ? AND content = ?", [sweep, content])))
+        return any(row[1] == content for part in self.parts("whole", "WHERE sweep = ?", [sweep]) for row in part)
 
     def document(self, sweep: str) -> dict[str, Any]:
         """What a sweep consists of: ``base``, ``axes``, ``warmup``, ``drain`` and the names of its own ``metrics``."""
-        found = next(iter(self.read("SELECT document FROM sweep WHERE id = ?", [sweep])))[0]
-        made: dict[str, Any] = json.loads(found or "{}")
-        return made
+        with self.believed():
+            (row,) = [row for part in self.parts("sweep", "WHERE id = ?", [sweep]) for row in part]
+            return dict(json.loads(row[-1] or "{}"))
 
     def own(self, sweep: str) -> tuple[list[str], dict[str, str]]:
         """Names of a sweep's own metrics, and their numbers as JSON by run."""
         names = list(self.document(sweep).get("metrics", ()))
-        query = "SELECT own.run, own.numbers FROM task JOIN own ON own.run = task.run WHERE task.sweep = ?"
-        return names, dict(self.read(query, [sweep])) if names else {}
+        where = "WHERE run IN (SELECT run FROM task WHERE sweep = ?)"
+        return names, {run: said for part in self.parts("own", where, [sweep]) for run, said in part} if names else {}
 
     def outcome(self, sweep: str) -> tuple[int, int]:
         """How many tasks of a sweep are done, and how many of these failed."""
@@ -321,7 +428,9 @@ class Store:
     def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Rows of a query, one at a time."""
         with self._explained():
-            yield from self._db.execute(query, values)
+            # `yield from` would close a cursor that closing the store has closed.
+            for row in self._db.execute(query, values):  # noqa: UP028
+                yield row
 
     def known(self, ids: Iterable[str]) -> dict[str, str]:
         """Status of those of `ids` that are in the store."""
@@ -352,22 +461,46 @@ class Store:
             id, name, axes, replicates, tasks, created, command, done, failed, elapsed (s of the runs), last (Unix time
             of the last row, or None).
         """
-        names = ("id", "name", "axes", "replicates", "tasks", "created", "command", "done", "failed", "elapsed", "last")
+        names = ("done", "failed", "elapsed", "last")
         query = """
-            SELECT s.id, s.name, s.axes, s.replicates, s.tasks, s.created, s.command, count(run.id),
-                   coalesce(sum(run.status = 'error'), 0), coalesce(sum(timing.elapsed), 0), max(timing.ended)
+            SELECT s.id, count(run.id), coalesce(sum(run.status = 'error'), 0), coalesce(sum(timing.elapsed), 0),
+                   max(timing.ended)
             FROM sweep AS s LEFT JOIN task ON task.sweep = s.id LEFT JOIN run ON run.id = task.run
                  LEFT JOIN timing ON timing.run = run.id
             GROUP BY s.id ORDER BY s.rowid"""
-        found = [dict(zip(names, row, strict=True)) for row in self.read(query)]
-        for row in found:
-            row["axes"] = json.loads(row["axes"])
-        return found
+        with self.believed():
+            counted = {row[0]: dict(zip(names, row[1:], strict=True)) for row in self.read(query)}
+            rows = [row for part in self.parts("sweep", "ORDER BY rowid") for row in part]
+            return [_sweep(row) | counted[row[0]] for row in rows]
 
     @property
     def size(self) -> int:
         """Bytes on disk."""
         return sum(Path(self.path + end).stat().st_size for end in ("", "-wal") if os.path.exists(self.path + end))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _parts(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """A thousand at a time."""
+    remaining = iter(rows)
+    while part := list(islice(remaining, 1000)):
+        yield part
+
+
+def _sweep(row: tuple[Any, ...]) -> dict[str, Any]:
+    """A sweep as `Store.sweeps` describes it, but for its counts; `ValueError` for what no sweep is."""
+    found = dict(zip(TABLES["sweep"].columns, row, strict=True))
+    del found["document"]
+    found["axes"] = json.loads(found["axes"])
+    kinds = {"name": str, "axes": list, "replicates": int, "tasks": int}
+    if not all(isinstance(found[name], kind) for name, kind in kinds.items()):
+        raise ValueError(f"sweep {row[0]!s:.40}")
+    if not all(isinstance(axis, str) for axis in found["axes"]):
+        raise ValueError(f"axes of sweep {row[0]!s:.40}")
+    return found
 
 
 def _text(value: Any) -> Any:

@@ -19,6 +19,7 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.csv_file import write_csv
+from faultsim.sweep.row_digests import number_digests, plain_digest
 from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
 
@@ -232,15 +233,22 @@ class SweepTable(ColumnTable):
 
 def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     """The table of a sweep in a store, as far as it is done."""
+    with store.believed():
+        return _read(store, sweep)
+
+
+def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
     n = int(next(iter(store.read("SELECT count(*)" + query, [sweep["id"]])))[0])
-    there = {row[1] for row in store.read("PRAGMA table_info(run)")}
+    there = set(store.columns("run"))
     # The numbers first, straight into arrays: a row of Python objects takes ten times the space.
     numbers = {name: np.full(n, np.nan) for name in COLUMNS}
     asked = [name for name in COLUMNS if name in there]
     quoted = ", ".join(f'run."{name}"' for name in asked)
-    fixed = "task.replicate, task.seed, task.axes, task.run, run.status, run.error"
-    rows = store.read(f"SELECT {fixed}, {quoted}{query} ORDER BY task.task", [sweep["id"]])
+    digests = "task.digest, run.digest" if store.digests else "NULL, NULL"
+    fixed = "task.replicate, task.seed, task.axes, task.run, run.status, run.error, task.task, run.environment"
+    of_runs, of_text = np.zeros(n, np.int64), np.zeros(n, np.uint64)
+    rows = store.read(f"SELECT {fixed}, {digests}, {quoted}{query} ORDER BY task.task", [sweep["id"]])
     replicate, seed = np.zeros(n, np.int64), np.zeros(n, np.int64)
     axes: list[str] = list(sweep["axes"])
     labels: dict[str, list[Any]] = {name: [] for name in axes}
@@ -249,15 +257,24 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     for at, row in enumerate(rows):
         if at == n:
             break  # another process has added rows since
-        replicate[at], seed[at], document, run[at], status[at], error = row[:6]
+        replicate[at], seed[at], document, run[at], status[at], error, task, environment, of_task, of_run = row[:10]
+        if store.digests:
+            given = (sweep["id"], task, row[0], row[1], document, row[3])
+            if (of_task or 0) % 2**64 != plain_digest("task", given):
+                raise store.changed("task", given)
+            of_runs[at], of_text[at] = of_run or 0, plain_digest("run", (row[3], row[4], error, environment))
         point = json.loads(document)
         for name in axes:
             labels[name].append(point[name])
         if error is not None:
             errors[at] = error
-        for name, value in zip(asked, row[6:], strict=True):
+        for name, value in zip(asked, row[10:], strict=True):
             if value is not None:
                 numbers[name][at] = value
+    if store.digests and n:
+        of_rows = of_text + number_digests(COLUMNS, np.column_stack([numbers[name] for name in COLUMNS]))
+        if (wrong := np.flatnonzero(of_rows != of_runs.view(np.uint64))).size:
+            raise store.changed("run", [run[wrong[0]]])
     columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
     columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
