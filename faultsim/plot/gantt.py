@@ -91,10 +91,7 @@ def plot_gantt(
     down = down_times(result, free=stacked)
     placed = _stacked(result, down) if stacked else None
     of_jobs = None if placed is None else _where(placed, placed[0] < len(begin))
-    if of_jobs is not None:
-        few, rest = (of_jobs, iter(())) if len(of_jobs[0]) <= SHAPES_UP_TO else (None, iter([of_jobs]))
-    else:
-        few, rest = _first(blocks(held, machine.shape if "x" in held else None))
+    few, rest = _few(result, of_jobs)
     kind, fills, words = classes(result, by) if by != "job" else (job_colours(result, of_jobs), list(FILLS), [])
     kind = kind[np.asarray(held["job"])]
     lost = _killed(result)
@@ -119,6 +116,32 @@ def plot_gantt(
     if marks:
         legend_below(ax, marks)
     return ax
+
+
+def bars(result: "Result") -> Runs | None:
+    """The bars of the chart by default: row of the allocation, lowest row of the chart, number of rows.
+
+    None if there are too many to draw them as shapes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
+    >>> [column.tolist() for column in bars(fs.simulate(log, fs.Cluster(2), record=True))]
+    [[0, 1], [0, 0], [2, 1]]
+    """
+    if "x" not in result.allocations:
+        return _few(result, None)[0]
+    placed = _stacked(result, down_times(result, free=True))
+    return _few(result, _where(placed, placed[0] < len(result.allocations["job"])))[0]
+
+
+def _few(result: "Result", stacked: Runs | None) -> tuple[Runs | None, Iterator[Runs]]:
+    """All bars at once if they are few enough to draw as shapes; else None, and their blocks."""
+    if stacked is not None:
+        return (stacked, iter(())) if len(stacked[0]) <= SHAPES_UP_TO else (None, iter([stacked]))
+    held = result.allocations
+    return _first(blocks(held, result.machine.shape if "x" in held else None))
 
 
 def name_nodes(ax: "Axes", nodes: int) -> None:

@@ -56,8 +56,8 @@ def _head(runs: Results) -> list[str | Term]:
     base = baseline_of(runs)
     if base is None:
         return ["metric", "value", "unit"]
-    minus, told = f" {MINUS} {base}", f"the difference, in the unit beside it, and its share of {base}"
-    return ["metric", *runs, "unit", *(Term(label + minus, told) for label in runs if label != base)]
+    minus, told = f" {MINUS} {base}", f"the difference, in the unit of the metric, and its share of {base}"
+    return ["metric", *runs, *(Term(label + minus, told) for label in runs if label != base)]
 
 
 def _rows(rows: Sequence[Metric], runs: Results) -> Iterator[list[Cell]]:
@@ -67,10 +67,12 @@ def _rows(rows: Sequence[Metric], runs: Results) -> Iterator[list[Cell]]:
         if row.quiet and not any(value and not math.isnan(value) for value in values.values()):
             continue
         unit, factor = suited(row.unit, values.values())
-        cells: list[Cell] = [explained(row.name)]
+        words = f"{_name(row)} ({unit})" if base is not None and unit not in ("", _name(row)) else ""
+        cells: list[Cell] = [explained(row.name, words)]
         cells += [_amount(value, row.unit, factor) for value in values.values()]
-        cells.append(unit)
-        if base is not None:
+        if base is None:
+            cells.append(unit)
+        else:
             others = [values[label] for label in runs if label != base]
             cells += [_difference(value, values[base], row.unit, factor) for value in others]
         yield cells

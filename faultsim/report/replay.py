@@ -1,8 +1,5 @@
-"""The nodes of a torus over time, as compressed columns and a canvas that draws them."""
+"""The nodes of a torus over time, as compressed columns and a canvas that draws them layer by layer."""
 
-import base64
-import json
-import zlib
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.plot.base import time_unit
-from faultsim.plot.theme import THEMES
-from faultsim.plot.touching import STRONG
+from faultsim.plot.touching import FILLS, job_colours
+from faultsim.report.packed import packed
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
@@ -27,14 +24,15 @@ class Replay:
     result: "Result"
     caption: str = ""
 
-    def columns(self) -> tuple[list[list[Any]], bytes]:
-        """Name, type and length of each column, and all of them one after the other, each from a multiple of 4."""
+    def columns(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Of each stay times, job, its colour, and the box; of each failure that lasts times and node."""
         held, origin = self.result.allocations, self.result.span[0]
         order = np.argsort(held["begin"], kind="stable")
         arrays: dict[str, np.ndarray[Any, Any]] = {
             "begin": (held["begin"][order] - origin).astype("<f4"),
             "end": (held["end"][order] - origin).astype("<f4"),
             "job": held["job"][order].astype("<u4"),
+            "colour": job_colours(self.result)[held["job"][order]].astype("<u2"),
             **{name: held[name][order].astype("<u2") for name in "xyzabc"},
         }
         trace = self.result.failures
@@ -45,26 +43,21 @@ class Replay:
         arrays["fail_time"] = (time - origin).astype("<f4")
         arrays["fail_end"] = (time + downtime - origin).astype("<f4")
         arrays["fail_node"] = node.astype("<u4")
-        about = [[name, array.dtype.str[1:], len(array)] for name, array in arrays.items()]
-        return about, b"".join(array.tobytes() + b"\0" * (-array.nbytes % 4) for array in arrays.values())
+        return arrays
 
     def html(self) -> str:
         """As HTML."""
         machine = self.result.machine
         begin, end = self.result.span
         unit, seconds = time_unit(end - begin)
-        about, data = self.columns()
         document = {
-            "columns": about,
             "shape": list(machine.shape or ()),
             "span": end - begin,
             "unit": unit,
             "seconds": seconds,
-            "fills": list(STRONG),
-            "free": THEMES["light"].line,
-            "down": THEMES["light"].down,
+            "fills": list(FILLS),
+            "ids": [str(name) for name in self.result.jobs["id"].tolist()],
         }
-        packed = base64.b64encode(zlib.compress(data, 9)).decode()
         return "\n".join(
             [
                 '<figure class="replay">',
@@ -72,13 +65,7 @@ class Replay:
                 '<div class="controls"><button type="button">Play</button>',
                 '<input type="range" min="0" max="1000" value="500" aria-label="time"><output></output></div>',
                 f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else "",
-                f'<script type="application/json" class="about">{_safe(document)}</script>',
-                f'<script type="application/octet-stream" class="data">{packed}</script>',
+                packed(document, self.columns()),
                 "</figure>",
             ]
         )
-
-
-def _safe(document: object) -> str:
-    """JSON that cannot close the element that contains it."""
-    return json.dumps(document, sort_keys=True).replace("<", "\\u003c")

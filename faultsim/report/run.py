@@ -7,7 +7,7 @@ import numpy as np
 
 from faultsim.errors import OptionError
 from faultsim.plot import (
-    plot_gantt,
+    plot_distribution,
     plot_kiviat,
     plot_ledger,
     plot_occupancy,
@@ -16,6 +16,7 @@ from faultsim.plot import (
     require_matplotlib,
 )
 from faultsim.plot.occupancy import busiest
+from faultsim.report.chart import Chart
 from faultsim.report.metric_tables import Results, baseline_of, explained, metric_tables
 from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
 from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
@@ -97,7 +98,7 @@ def report_run(
         Section("Capacity", list(_capacity(runs, draw))),
         Section("Over time", list(_timelines(runs, draw))),
         Section("Who ran where", list(_places(result, draw))),
-        Section("Jobs", [_by_size(result), _slowest(result)]),
+        Section("Jobs", [*_distributions(runs, draw), _by_size(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),
     ]
     heading = title or repr(result)[len("<Result: ") : -1]
@@ -134,35 +135,43 @@ _NOT_RECORDED = "Not drawn: failures requeued jobs, and the run was not made wit
 
 
 def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
-    for label, run in runs.items():
-        of = f", {label}" if len(runs) > 1 else ""
-        if not _can_draw(run):
-            yield Text([_NOT_RECORDED + of], note=True)
-            continue
-        mean = f"{100 * run.metrics['utilization']:.1f} %"
-        yield draw(plot_utilization(run), f"Share of the nodes in use over time, {mean} on average{of}", f"Nodes{of}")
-        yield draw(plot_queue(run), f"Nodes requested by waiting jobs, over time{of}", f"Queue{of}")
+    """Nodes and queue over time, all runs on one axis."""
+    drawn = {label: run for label, run in runs.items() if _can_draw(run)}
+    for label in runs.keys() - drawn.keys():
+        yield Text([_NOT_RECORDED + (f", {label}" if len(runs) > 1 else "")], note=True)
+    if not drawn:
+        return
+    shown = drawn if len(runs) > 1 else next(iter(drawn.values()))
+    means = ", ".join(f"{100 * run.metrics['utilization']:.1f} %" for run in drawn.values())
+    yield draw(plot_utilization(shown), f"Share of the nodes in use over time, {means} on average", "Nodes in use")
+    yield draw(plot_queue(shown), "Nodes requested by waiting jobs, over time", "Queue")
 
 
 def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
     if not result.settings["record"]:
         yield Text(["Not kept: the run was made without record=True."], note=True)
         return
-    failing = ": crosses are failures, red if they killed a job" if result.failures is not None else ""
-    jobs = f"{len(result):,} jobs"
-    yield draw(
-        plot_gantt(result), f"Which node which of {jobs} held, over time", f"Nodes over time{failing}", broad=True
-    )
+    failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
+    yield Chart(result, "g", f"Nodes over time{failing}. Point at a bar for its job.")
     if "x" not in result.allocations:
         return
     ax = plot_occupancy(result, busiest(result))
     yield draw(
         ax,
-        f"Nodes of the torus in 3D, {ax.get_title().replace(chr(10), ': ')}",
+        f"Nodes of the torus, {ax.get_title().replace(chr(10), ': ')}",
         "The first instant at which most nodes are held",
     )
     if len(result.allocations["job"]) <= MOST_STAYS and result.machine.nodes <= MOST_NODES:
-        yield Replay(result, "The nodes over time; colors repeat, specks are free nodes, gray cubes are down")
+        yield Replay(result, "The nodes over time, layer by layer; colors repeat, pale nodes are free, gray ones down")
+
+
+def _distributions(runs: Results, draw: Pictures) -> Iterator[Part]:
+    shown = runs if len(runs) > 1 else next(iter(runs.values()))
+    if all(run.ended.any() for run in runs.values()):
+        waits = "Share of the jobs that wait at most so long"
+        yield draw(plot_distribution(shown, "wait"), waits, waits)
+        slowdowns = "Share of the jobs that have at most so large a slowdown"
+        yield draw(plot_distribution(shown, "slowdown"), slowdowns, slowdowns)
 
 
 def _capacity(runs: Results, draw: Pictures) -> Iterator[Part]:
@@ -199,11 +208,8 @@ def _by_size(result: "Result") -> Table:
     kind = np.ceil(np.log2(np.maximum(jobs["size"], 1))).astype(int)
     work = jobs["size"] * jobs["runtime"]
     classes = [kind == power for power in np.unique(kind).tolist()]
-    means = [float(jobs["wait"][chosen].mean()) for chosen in classes]
-    late = [float(np.percentile(jobs["wait"][chosen], 95)) for chosen in classes]
-    unit, factor = suited("s", means + late)
     rows: list[list[Cell]] = []
-    for chosen, mean, p95 in zip(classes, means, late, strict=True):
+    for chosen in classes:
         power = int(kind[chosen][0])
         low, high = (2 ** (power - 1) + 1 if power else 1), 2**power
         rows.append(
@@ -211,7 +217,8 @@ def _by_size(result: "Result") -> Table:
                 Amount(high, f"{low}-{high}" if low < high else f"{high}"),
                 int(chosen.sum()),
                 100.0 * float(work[chosen].sum() / work.sum()) if work.sum() else 0.0,
-                *(Amount(value, three_digits(value * factor), exact(value, "s")) for value in (mean, p95)),
+                _duration(float(jobs["wait"][chosen].mean())),
+                _duration(float(np.percentile(jobs["wait"][chosen], 95))),
                 float(jobs["bounded_slowdown"][chosen].mean()),
                 int(jobs["restarts"][chosen].sum()),
             ]
@@ -220,12 +227,17 @@ def _by_size(result: "Result") -> Table:
         "nodes",
         "jobs",
         "work (%)",
-        explained("mean_wait", f"mean wait ({unit})"),
-        explained("p95_wait", f"95 % wait ({unit})"),
+        explained("mean_wait"),
+        explained("p95_wait"),
         explained("mean_bounded_slowdown"),
         Term("kills", "how often failures stopped jobs of this size"),
     ]
     return Table(head, rows, title="By size")
+
+
+def _duration(seconds: float) -> Amount:
+    unit, factor = suited("s", [seconds])
+    return Amount(seconds, f"{three_digits(seconds * factor)} {unit}", exact(seconds, "s"))
 
 
 def _slowest(result: "Result") -> Table:

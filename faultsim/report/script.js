@@ -49,15 +49,16 @@ document.addEventListener("focusout", () => { tip.hidden = true; });
 document.addEventListener("scroll", () => { tip.hidden = true; }, true);
 document.addEventListener("keydown", (event) => { if (event.key === "Escape") tip.hidden = true; });
 
-// Replays: the nodes of a torus as cubes, from compressed columns that the page holds.
+// Columns that the page holds, compressed.
 async function columns(base64) {
   const bytes = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Response(stream).arrayBuffer();
 }
 
-function replay(box, about, buffer) {
-  const data = {};
+async function unpack(box) {
+  const about = JSON.parse(box.querySelector(".about").textContent), data = {};
+  const buffer = await columns(box.querySelector(".data").textContent);
   let at = 0;
   for (const [name, kind, count] of about.columns) {
     const type = { f4: Float32Array, u2: Uint16Array, u4: Uint32Array }[kind];
@@ -65,28 +66,86 @@ function replay(box, about, buffer) {
     at += count * type.BYTES_PER_ELEMENT;
     at += (4 - (at % 4)) % 4;
   }
+  return [about, data];
+}
+
+// A duration: three digits, in the unit that suits it.
+function duration(seconds) {
+  const [size, unit] = [[172800, 86400, "d"], [7200, 3600, "h"], [120, 60, "min"], [0, 1, "s"]]
+    .filter(([least]) => Math.abs(seconds) >= least).map(([, length, name]) => [length, name])[0];
+  const value = seconds / size;
+  const digits = value === 0 ? 0 : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+  return value.toFixed(digits) + "\u00a0" + unit;
+}
+
+// Charts: the job where one points, and all of its stays outlined.
+function chart(box, about, data) {
+  const svg = box.querySelector("svg"), [left, top, width, height] = about.box, [from, to] = about.span;
+  const outline = document.createElementNS(svg.namespaceURI, "path");
+  outline.setAttribute("class", "outline");
+  svg.append(outline);
+  const across = (time) => left + width * (time - from) / (to - from), up = (row) => top + height * (1 - row / about.nodes);
+  const nodes = (count) => `${count.toLocaleString("en")} node${count === 1 ? "" : "s"}`;
+  const forget = () => { tip.hidden = true; outline.removeAttribute("d"); };
+  const find = (event) => {
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    const time = from + (to - from) * (at.x - left) / width, row = about.nodes * (1 - (at.y - top) / height);
+    const near = (to - from) / width; // a point: shorter stays can be met, too
+    let found = -1, best = near;
+    for (let i = 0; i < data.stay.length; i++) {
+      const stay = data.stay[i];
+      if (row < data.first[i] || row >= data.first[i] + data.count[i]) continue;
+      const off = Math.max(data.begin[stay] - time, time - data.end[stay], 0);
+      if (off <= best) { found = i; best = off; if (!off) break; }
+    }
+    return found;
+  };
+  const point = (event) => {
+    const found = find(event);
+    if (found < 0) return forget();
+    const stay = data.stay[found], job = data.job[stay], times = data.restarts[job];
+    const held = [data.begin[stay], data.end[stay]].map((time) => (time / about.seconds).toFixed(3)).join(" to ");
+    tell(`job ${about.ids[job]}: ${nodes(data.size[job])}\nholds them from ${held} ${about.unit}, ` +
+      `${duration(data.end[stay] - data.begin[stay])}\nwaited ${duration(data.wait[job])}, runs ` +
+      duration(data.runtime[job]) + (times ? `\nrestarted ${times === 1 ? "once" : times + " times"}` : ""),
+      event.clientX, event.clientY);
+    let path = "";
+    for (let i = 0; i < data.stay.length; i++) {
+      const other = data.stay[i];
+      if (data.job[other] !== job) continue;
+      const [x, y] = [across(data.begin[other]), up(data.first[i] + data.count[i])];
+      path += `M${x} ${y}H${across(data.end[other])}V${up(data.first[i])}H${x}Z`;
+    }
+    outline.setAttribute("d", path);
+  };
+  svg.addEventListener("pointermove", point);
+  svg.addEventListener("pointerdown", point);
+  svg.addEventListener("pointerleave", forget);
+  box.dataset.ready = "yes";
+}
+
+// Replays: the layers of a torus, side by side.
+function replay(box, about, data) {
   const [nx, ny, nz] = about.shape;
   const canvas = box.querySelector("canvas"), slider = box.querySelector("input");
   const button = box.querySelector("button"), label = box.querySelector("output");
-  const cos = Math.sqrt(3) / 2, sin = 0.5;
-  const flat = (x, y, z) => [(x - y) * cos, z - (x + y) * sin];
-  const cells = [];
-  for (let x = 0; x < nx; x++) for (let y = 0; y < ny; y++) for (let z = 0; z < nz; z++) cells.push([x, y, z]);
-  cells.sort((a, b) => a[0] + a[1] + a[2] - b[0] - b[1] - b[2]);
-  const left = -ny * cos - 0.5, right = nx * cos + 0.5, low = -(nx + ny) * sin - 0.5, high = nz + 0.5;
-  const width = 720, scale = width / (right - left), height = Math.min(640, Math.ceil((high - low) * scale));
-  const fit = Math.min(scale, height / (high - low));
-  canvas.width = width;
-  canvas.height = height;
-  const pen = canvas.getContext("2d");
-  const faces = [[[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], [[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]],
-    [[-1, 1, -1], [1, 1, -1], [1, 1, 1], [-1, 1, 1]]];
-  const shade = (colour, light) => "rgb(" + [1, 3, 5].map((i) => Math.round(parseInt(colour.slice(i, i + 2), 16) * light)) + ")";
-  const paint = [...about.fills, about.free, about.down].map((c) => [1, 0.82, 0.64].map((light) => shade(c, light)));
-  const ground = () => getComputedStyle(document.body).backgroundColor;
-  const free = about.fills.length, down = free + 1, state = new Int32Array(nx * ny * nz);
+  const wide = nx + 1, high = ny + 1.4; // of a layer with its name, in cells
+  let per = 1;
+  for (let n = 1; n <= nz; n++) {
+    const off = (k) => Math.abs(Math.log((k * wide) / (Math.ceil(nz / k) * high) / 1.5));
+    if (off(n) < off(per)) per = n;
+  }
+  const ratio = Math.max(1, Math.min(3, devicePixelRatio || 1)), width = 720;
+  const cell = Math.min(width / (per * wide), 640 / (Math.ceil(nz / per) * high));
+  const height = Math.ceil(cell * Math.ceil(nz / per) * high), letters = Math.max(9, Math.min(14, 0.8 * cell));
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext("2d"), state = new Int32Array(nx * ny * nz), colours = new Uint16Array(nx * ny * nz);
+  const corner = (z) => [(z % per) * wide * cell, (Math.floor(z / per) * high + 1.2) * cell];
+  const node = (x, y, z) => (x * ny + y) * nz + z;
 
   function draw(time) {
+    const style = getComputedStyle(document.documentElement), shade = (name) => style.getPropertyValue(name).trim();
     state.fill(-1);
     for (let i = 0; i < data.fail_time.length; i++) {
       if (data.fail_time[i] <= time && time < data.fail_end[i]) state[data.fail_node[i]] = -2;
@@ -98,31 +157,44 @@ function replay(box, about, buffer) {
       jobs.add(data.job[i]);
       held += data.a[i] * data.b[i] * data.c[i];
       for (let x = 0; x < data.a[i]; x++) for (let y = 0; y < data.b[i]; y++) for (let z = 0; z < data.c[i]; z++) {
-        state[(((data.x[i] + x) % nx) * ny + (data.y[i] + y) % ny) * nz + (data.z[i] + z) % nz] = data.job[i];
+        const at = node((data.x[i] + x) % nx, (data.y[i] + y) % ny, (data.z[i] + z) % nz);
+        state[at] = data.job[i];
+        colours[at] = data.colour[i];
       }
     }
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.fillStyle = ground();
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.fillStyle = shade("--ground");
     pen.fillRect(0, 0, width, height);
-    pen.setTransform(fit, 0, 0, -fit, width / 2 - fit * (left + right) / 2, fit * high);
-    for (const [x, y, z] of cells) {
-      const job = state[(x * ny + y) * nz + z], half = job === -1 ? 0.08 : 0.37;
-      const colours = paint[job >= 0 ? job % free : job === -1 ? free : down];
-      faces.forEach((corners, k) => {
-        pen.fillStyle = colours[k];
-        pen.beginPath();
-        corners.forEach(([i, j, l], n) => {
-          const [u, v] = flat(x + half * i, y + half * j, z + half * l);
-          if (n) pen.lineTo(u, v); else pen.moveTo(u, v);
-        });
-        pen.fill();
-      });
+    pen.font = `${letters}px system-ui, sans-serif`;
+    const gap = Math.min(1.5, 0.12 * cell);
+    for (let z = 0; z < nz; z++) {
+      const [left, top] = corner(z);
+      pen.fillStyle = shade("--soft");
+      pen.fillText(`z = ${z}`, left, top - 0.25 * cell);
+      for (let x = 0; x < nx; x++) for (let y = 0; y < ny; y++) {
+        const at = node(x, y, z), job = state[at];
+        pen.fillStyle = job >= 0 ? about.fills[colours[at]] : shade(job === -1 ? "--free" : "--down");
+        pen.fillRect(left + x * cell, top + (ny - 1 - y) * cell, cell - gap, cell - gap);
+      }
     }
     const words = `${(time / about.seconds).toFixed(2)} ${about.unit}: ${jobs.size} jobs on ${held} of ${state.length} nodes`;
     label.textContent = words;
     canvas.setAttribute("aria-label", `Nodes of the torus, ${words}`);
   }
 
+  canvas.addEventListener("pointermove", (event) => {
+    const drawn = canvas.getBoundingClientRect(), scale = width / drawn.width;
+    const [u, v] = [(event.clientX - drawn.left) * scale, (event.clientY - drawn.top) * scale];
+    for (let z = 0; z < nz; z++) {
+      const [left, top] = corner(z), x = Math.floor((u - left) / cell), y = ny - 1 - Math.floor((v - top) / cell);
+      if (x < 0 || x >= nx || y < 0 || y >= ny) continue;
+      const job = state[node(x, y, z)];
+      const who = job >= 0 ? `job ${about.ids[job]}` : job === -1 ? "free" : "down";
+      return tell(`node (${x}, ${y}, ${z}): ${who}`, event.clientX, event.clientY);
+    }
+    tip.hidden = true;
+  });
+  canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
   let playing = 0;
   const show = () => draw(about.span * slider.valueAsNumber / slider.max);
   const step = () => {
@@ -140,7 +212,8 @@ function replay(box, about, buffer) {
   box.dataset.ready = "yes";
 }
 
-for (const box of document.querySelectorAll(".replay")) {
-  const about = JSON.parse(box.querySelector(".about").textContent);
-  columns(box.querySelector(".data").textContent).then((buffer) => replay(box, about, buffer));
+for (const [name, start] of [["chart", chart], ["replay", replay]]) {
+  for (const box of document.querySelectorAll("figure." + name)) {
+    unpack(box).then(([about, data]) => start(box, about, data));
+  }
 }

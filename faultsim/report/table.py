@@ -9,9 +9,10 @@ from typing import TypeAlias
 from faultsim.errors import OptionError
 from faultsim.report.numbers import MINUS, Amount, Term, exact, three_digits
 
-#: Letters from which a cell needs some width; columns, and letters in the longest cells, from which a table takes a
-#: whole row of the page.
-_LONG, _MANY, _BROAD = 40, 8, 100
+#: Letters from which the words of a cell may be broken into lines.
+_LONG = 40
+#: Pixels of a letter, of the space around a cell, and of a column on a page with two of them.
+_LETTER, _SPACE, _COLUMN = 7.3, 18.0, 580.0
 #: Rows from which a table scrolls below its head.
 _TALL = 40
 Cell: TypeAlias = str | float | int | Amount | Term | None
@@ -54,8 +55,11 @@ class Table:
     @property
     def broad(self) -> bool:
         """Whether it takes a whole row of a page with two columns."""
-        longest = (max((len(_words(cell)) for cell in column), default=0) for column in zip(*self.rows, strict=True))
-        return len(self.head) >= _MANY or sum(longest) > _BROAD
+        width = 0.0
+        for name, *cells in zip(self.head, *self.rows, strict=True):
+            letters = [min(len(_words(cell)), _LONG) for cell in cells]
+            width += _SPACE + _LETTER * max([*letters, *(2 + len(part) for part in _words(name).split())], default=0)
+        return width > _COLUMN
 
     def html(self) -> str:
         """As HTML."""

@@ -12,6 +12,8 @@ from faultsim.cli import main
 from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot import plot_curves
 from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run, report_sweep
+from faultsim.report.chart import Chart
+from faultsim.report.packed import layout
 from faultsim.report.replay import Replay
 from faultsim.report.svg import inline_svg
 from helpers.html_pages import Checked, checked
@@ -69,7 +71,7 @@ def test_a_run_gives_a_whole_page_the_same_each_time(run):
     text = report_run(result, command="faultsim run --report x.html").html()
     assert text == report_run(run.simulate(), command="faultsim run --report x.html").html()
     page = checked(text)
-    assert text.count("<figure") == 6  # nodes, queue, Gantt, torus, replay, ledger
+    assert text.count("<figure") == 8  # ledger, nodes, queue, Gantt, torus, replay, waits, slowdowns
     for tag, found in page.tags:
         if tag == "svg":
             assert found["role"] == "img"
@@ -87,9 +89,9 @@ def test_what_was_not_recorded_is_said(run):
     text = report_run(bare.simulate()).html()
     checked(text)
     assert "not made with record=True" in text
-    assert text.count("<figure") == 1
+    assert text.count("<figure") == 3  # ledger, waits, slowdowns
     text = report_run(bare.with_options(failures=None, recovery=None).simulate()).html()
-    assert text.count("<figure") == 3
+    assert text.count("<figure") == 5
 
 
 def test_runs_side_by_side(run):
@@ -118,7 +120,7 @@ def test_a_run_in_which_nothing_takes_time(machine):
 
 def test_a_replay_holds_the_stays(run):
     result = run.simulate()
-    about, data = Replay(result).columns()
+    about, data = layout(Replay(result).columns())
     at, columns = 0, {}
     for name, kind, count in about:
         columns[name] = np.frombuffer(data, "<" + kind, count, at)
@@ -154,6 +156,26 @@ def test_the_command_writes_a_report(tmp_path, capsys):
     assert "faultsim run --jobs 60 --machine torus:4x4x8 --report '" in page.text["code"]
     assert "built-in synthetic sdsc_like (60 jobs, seed 0)" in page.text["p"]
     assert main(["run", "--report", str(tmp_path / "no" / "x.html")]) == 2
+
+
+def test_a_chart_is_shapes_then_a_picture_and_at_last_tells_nothing():
+    for jobs, shapes, tells in ((200, True, True), (3500, False, True), (31_000, False, False)):
+        log = fs.Workload(submit=np.arange(jobs) * 10, runtime=[15] * jobs, size=[1] * jobs)
+        text = Chart(fs.simulate(log, fs.Cluster(4), record=True), "g").html()
+        checked(text)
+        assert (text.count("<path") > jobs) is shapes
+        assert ("<image" in text) is not shapes
+        assert ("application/json" in text) is tells
+        assert len(text) < 700_000
+
+
+def test_the_largest_log_gives_a_small_page(data_dir, tmp_path):
+    log = fs.read_swf(data_dir / "swf" / "CEA-Curie-2011-2.1-cln.swf.gz")
+    result = fs.simulate(log, fs.Cluster(93_312), record=True)
+    path = tmp_path / "curie.html"
+    report_run(result, against={"FCFS": fs.rerun(result, scheduler=fs.Fcfs())}).write(path)
+    checked(path.read_text(encoding="utf-8"))
+    assert path.stat().st_size < 2_000_000
 
 
 def test_names_of_files_that_are_no_text(tmp_path):

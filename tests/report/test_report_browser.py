@@ -62,7 +62,7 @@ def test_the_report_of_a_run_opens_sorts_and_shows_its_figures(browser, result, 
     report_run(result, source=["<script>document.title = 'taken over'</script>"]).write(path)
     browser.open(path)
     assert browser.run("return document.title").startswith("150 jobs on torus:4x4x2")
-    assert browser.run("return document.querySelectorAll('figure').length") == 6
+    assert browser.run("return document.querySelectorAll('figure').length") == 8
     assert browser.run(UNSEEN) == 0
     # The table of jobs, by wait: up, then down.
     of = {"title": "The 100 of", "head": "wait (s)"}

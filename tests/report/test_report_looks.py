@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import faultsim as fs
+from faultsim.plot.gantt import bars
+from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
 from helpers.browser import MISSING, Browser
 from helpers.looks import FAINT, OVERLAPS
@@ -27,16 +29,20 @@ def browser():
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
+def result():
+    log = fs.synthetic.sdsc_like(150, 3)
+    span = float(log.submit[-1])
+    trace = fs.FailureTrace(np.linspace(0.1, 0.9, 20) * span, np.arange(20) * 7 % 128, [0, 7200] * 10, span=span)
+    return fs.simulate(log, fs.Torus(4, 4, 8), failures=trace, record=True)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, result):
     """Reports of a run, of two runs, of a sweep, and of a reproduction."""
     from faultsim.reproduce.html import page_of
 
     folder = tmp_path_factory.mktemp("pages")
-    log = fs.synthetic.sdsc_like(150, 3)
-    span = float(log.submit[-1])
-    trace = fs.FailureTrace(np.linspace(0.1, 0.9, 20) * span, np.arange(20) * 7 % 128, [0, 7200] * 10, span=span)
-    run = fs.Run(log, fs.Torus(4, 4, 8), failures=trace, record=True)
-    easy, fcfs = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
+    easy, fcfs = result, fs.rerun(result, scheduler=fs.Fcfs())
     base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 30.0]}
     made = {
@@ -126,6 +132,43 @@ def test_the_page_runs_and_fetches_nothing_of_others(browser, pages):
         browser.until("return window.said.length >= 4")
         assert set(browser.run("return said")) == {"style-src-elem", "script-src-elem", "img-src", "style-src-attr"}
         assert len(browser.logged()) >= 4  # the browser says so
+
+
+def test_the_chart_tells_the_job_where_one_points(browser, pages, result):
+    browser.screen(1280, 6000)
+    browser.open(pages["run"])
+    browser.until("return document.querySelector('figure.chart').dataset.ready === 'yes'")
+    row, first, count = bars(result)
+    held, (origin, end) = result.allocations, result.span
+    long = np.flatnonzero((held["end"] - held["begin"])[row] > 0.02 * (end - origin))
+    colours = job_colours(result, (row, first, count))
+    seen = set()
+    for bar in long[:: max(1, len(long) // 12)].tolist():
+        job = int(held["job"][row[bar]])
+        # Off the middle: a cross may be there.
+        begin, stop = held["begin"][row[bar]], held["end"][row[bar]]
+        across = float(begin + 0.7 * (stop - begin) - origin) / (end - origin)
+        up = float(first[bar] + 0.6 * count[bar]) / result.machine.nodes
+        words, outline, fill = browser.run(f"""
+            const box = document.querySelector("figure.chart"), svg = box.querySelector("svg");
+            const [left, top, width, height] = JSON.parse(box.querySelector(".about").textContent).box;
+            const at = new DOMPoint(left + width * {across!r}, top + height * (1 - {up!r}));
+            const there = at.matrixTransform(svg.getScreenCTM()), where = {{ clientX: there.x, clientY: there.y }};
+            const shape = document.elementsFromPoint(there.x, there.y).find((e) => /^(path|use)$/.test(e.tagName));
+            svg.dispatchEvent(new PointerEvent("pointermove", where));
+            return [document.querySelector(".tip").textContent, svg.querySelector(".outline").getAttribute("d"),
+              getComputedStyle(shape).fill];
+        """)
+        assert words.startswith(f"job {result.jobs['id'][job]}: {result.jobs['size'][job]} node")
+        assert outline.count("M") == (held["job"][row] == job).sum()
+        if not fill.startswith("url"):  # a hatched one
+            shade = FILLS[colours[job]]
+            assert fill == f"rgb({', '.join(str(int(shade[i : i + 2], 16)) for i in (1, 3, 5))})"
+        seen.add(job)
+    assert len(seen) > 5
+    browser.run("document.querySelector('figure.chart svg').dispatchEvent(new PointerEvent('pointerleave'))")
+    assert browser.run("return document.querySelector('.tip').hidden")
+    assert browser.logged() == []
 
 
 def test_metrics_explain_themselves_to_the_keyboard(browser, pages):
