@@ -19,7 +19,7 @@ LOG = DATA / "swf" / "SDSC-SP2-1998-4.2-cln.swf.gz"
 
 
 def log_of(n):
-    return fs.read_swf(LOG).head(n) if LOG.exists() else fs.synthetic.sdsc_like(n, 1)
+    return fs.read_swf(LOG).head(n) if LOG.exists() else fs.synthetic.sdsc_like(n, rng=1)
 
 
 CASES = {f"{run.machine} {name}": run for name, run in cases(log_of(50_000))[:3] + cases(log_of(2_000))[3:]}

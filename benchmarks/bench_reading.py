@@ -30,12 +30,12 @@ def data() -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """200,000 jobs: whole seconds, plain and compressed, and with decimals (the slow path of numbers)."""
     folder = tmp_path_factory.mktemp("logs")
-    log = fs.synthetic.sdsc_like(200_000, 1)
+    log = fs.synthetic.sdsc_like(200_000, rng=1)
     paths = {suffix: folder / f"made.swf{suffix}" for suffix in ("", ".gz", ".xz", ".bz2")}
     for path in paths.values():
         log.write_swf(path)
     paths["decimals"] = folder / "decimals.swf"
-    log.scale_gaps(1.0001).scale_runtime(1.01).write_swf(paths["decimals"])
+    log.with_gap_factor(1.0001).with_runtime_factor(1.01).write_swf(paths["decimals"])
     return paths
 
 
@@ -77,7 +77,7 @@ def test_loadtxt(benchmark, made):
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_write(benchmark, tmp_path, suffix):
-    log = fs.synthetic.sdsc_like(50_000, 1)
+    log = fs.synthetic.sdsc_like(50_000, rng=1)
     benchmark.group = "write"
     benchmark(log.write_swf, tmp_path / f"out.swf{suffix}")
     report(benchmark, f"write {suffix or 'plain'}", len(log))

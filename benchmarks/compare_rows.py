@@ -70,7 +70,7 @@ SDSC, CTC, CURIE = "SDSC-SP2-1998-4.2-cln", "CTC-SP2-1996-3.1-cln", "CEA-Curie-2
 def sdsc() -> fs.Workload:
     """The jobs of SDSC-SP2 with a run time and a size, or synthetic ones like them."""
     if not has(SDSC):
-        return fs.synthetic.sdsc_like(54_000, 1)
+        return fs.synthetic.sdsc_like(54_000, rng=1)
     log = read(SDSC)
     return log[(log.runtime > 0) & (log.size <= 128)]
 
@@ -228,7 +228,7 @@ def memory() -> Iterator[Row]:
         return
     curie = f"import faultsim as fs; log = fs.read_swf({str(DATA / CURIE)!r} + '.swf.gz')"
     sweep = (
-        f"import faultsim as fs; base = {{'log': lambda rng: fs.synthetic.exponential(500, rng, **{MODEL}), "
+        f"import faultsim as fs; base = {{'log': lambda rng: fs.synthetic.exponential(500, rng=rng, **{MODEL}), "
         "'machine': fs.Cluster(128)}\n"
         f"import tempfile; place = tempfile.mkdtemp(dir={str(FOLDER)!r})\n"
         "fs.Sweep(base, replicates=1000).fill(place + '/runs.db', workers=2)"
@@ -251,9 +251,9 @@ def reading() -> Iterator[Row]:
         yield "real logs", ABSENT.format("*.swf.gz")
     for path in logs:
         yield path.name, partial(fs.read_swf, path)
-    log = fs.synthetic.sdsc_like(20_000, 1)
+    log = fs.synthetic.sdsc_like(20_000, rng=1)
     log.write_swf(FOLDER / "plain.swf")
-    log.scale_gaps(1.0001).scale_runtime(1.01).write_swf(FOLDER / "decimals.swf")
+    log.with_gap_factor(1.0001).with_runtime_factor(1.01).write_swf(FOLDER / "decimals.swf")
     for name in ("plain", "decimals"):
         yield f"20,000 synthetic jobs, {name}", partial(fs.read_swf, FOLDER / f"{name}.swf")
     yield "write 20,000 jobs", partial(log.write_swf, FOLDER / "out.swf")
@@ -318,7 +318,7 @@ def torus_failures() -> Iterator[Row]:
 
 def fars() -> Iterator[Row]:
     nodes, interval = 512, 300.0
-    log = fs.synthetic.exponential(20_000, 0, mean_gap=418.5, mean_runtime=15_000, mean_size=10, max_size=nodes)
+    log = fs.synthetic.exponential(20_000, rng=0, mean_gap=418.5, mean_runtime=15_000, mean_size=10, max_size=nodes)
     trace = fs.synthetic.renewal_failures(nodes, 1.5 * 20_000 * 418.5, 56 * DAY, HOUR, rng=0)
     young = fs.Young(30.0, 56 * DAY)
     saves = {"estimates": "actual", "failures": trace, "recovery": fs.Hold(30.0), "checkpointing": young}
@@ -421,14 +421,14 @@ def sweeps() -> Iterator[Row]:
         sweep.fill(FOLDER / f"{next(number)}.db", workers=workers)
 
     for jobs in (20, 100, 500):
-        base = fs.Run(fs.synthetic.nasa_like(jobs, 0), fs.Cluster(128))
+        base = fs.Run(fs.synthetic.nasa_like(jobs, rng=0), fs.Cluster(128))
         sweep = fs.Sweep(base, {"start_delay": [1e-3 * i for i in range(300)]})
         yield f"300 runs of {jobs} jobs", partial(fill, sweep, 1)
     factors = {"runtime_factor": np.linspace(0.7, 1.2, 20).tolist()}
-    torus = fs.Sweep(fs.Run(fs.synthetic.nasa_like(5000, 0), fs.Torus(4, 4, 8)), factors)
+    torus = fs.Sweep(fs.Run(fs.synthetic.nasa_like(5000, rng=0), fs.Torus(4, 4, 8)), factors)
     for workers in (1, 2):
         yield f"20 runs of 5,000 jobs on 4x4x8, workers={workers}", partial(fill, torus, workers)
-    drawn = {"log": lambda rng: fs.synthetic.exponential(500, rng, **MODEL), "machine": fs.Cluster(128)}
+    drawn = {"log": lambda rng: fs.synthetic.exponential(500, rng=rng, **MODEL), "machine": fs.Cluster(128)}
     yield "300 runs of 500 drawn jobs", partial(fill, fs.Sweep(drawn, replicates=300), 1)
 
 

@@ -101,7 +101,7 @@ def main():
     parser.add_argument("--dry", action="store_true", help="print only, do not write RESULTS.md")
     arguments = parser.parse_args()
     load = os.getloadavg()[0]
-    log = fs.synthetic.lublin(10_000, 0)
+    log = fs.synthetic.lublin(10_000, rng=0)
     alone = engine(log)
     rows = []
     for observation in ("compact", "rlscheduler"):

@@ -35,7 +35,7 @@ def load():
 
 def threads(jobs, cells, folder):
     """Throughput of 1 and of 2 threads on torus runs, alternating; the same rows."""
-    log = fs.synthetic.nasa_like(jobs, 0)
+    log = fs.synthetic.nasa_like(jobs, rng=0)
     sweep = fs.Sweep(fs.Run(log, fs.Torus(4, 4, 8)), {"runtime_factor": np.linspace(0.7, 1.2, cells).tolist()})
     best, contents = {1: np.inf, 2: np.inf}, []
     for turn in range(3):
@@ -57,7 +57,7 @@ def threads(jobs, cells, folder):
 
 def overhead(jobs, runs, folder):
     """CPU time a run outside the engine: the least of several, since other work drives it out of the caches."""
-    log = fs.synthetic.nasa_like(jobs, 0)
+    log = fs.synthetic.nasa_like(jobs, rng=0)
     sweep = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"start_delay": [1e-3 * i for i in range(runs)]})
     took = np.inf
     for turn in range(8):
@@ -90,7 +90,7 @@ from results import peak
 import faultsim as fs
 runs, store = int(sys.argv[1]), sys.argv[2]
 model = {"mean_gap": 60, "mean_runtime": 600, "mean_size": 8, "max_size": 64}
-base = {"log": lambda rng: fs.synthetic.exponential(500, rng, **model), "machine": fs.Cluster(128)}
+base = {"log": lambda rng: fs.synthetic.exponential(500, rng=rng, **model), "machine": fs.Cluster(128)}
 sweep = fs.Sweep(base, replicates=runs)
 began = time.perf_counter()
 sweep.fill(store, workers=2)

@@ -40,7 +40,7 @@ SIZES = ("whole supernodes", "any number of nodes")
 
 def jobs(sizes: str) -> fs.Workload:
     log = fs.read_swf(DATA / "SDSC-SP2-1998-4.2-cln.swf.gz")
-    log = log[log.runtime > 0].scale_size(SUPERNODE)
+    log = log[log.runtime > 0].with_size_factor(SUPERNODE)
     columns = {**log.columns, "submit": log.submit - log.submit[0]}
     if sizes != SIZES[0]:
         columns["size"] = log.size - np.random.default_rng(2004).integers(0, SUPERNODE, len(log))

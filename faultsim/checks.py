@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
 Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
+#: What `rng=` may be: a generator, a seed sequence, or a seed.
+Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
 #: Suffix of a duration as text -> seconds.
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 # Possessive: digits that are followed by something else would be tried in as many ways as there are of them.
@@ -178,6 +180,28 @@ def flag(what: str, value: object) -> bool:
     if value is True or value is False:
         return bool(value)
     raise OptionError(f"{what} must be True or False, got {value!r}")
+
+
+def generator(rng: Random) -> "np.random.Generator":
+    """The generator itself, or a new one (PCG64DXSM) from a seed.  There is no hidden default.
+
+    Examples
+    --------
+    >>> bool(generator(7).integers(100) == generator(7).integers(100))
+    True
+    """
+    import numpy as np
+
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if isinstance(rng, np.random.SeedSequence):
+        return np.random.Generator(np.random.PCG64DXSM(rng))
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return np.random.Generator(np.random.PCG64DXSM(int(rng)))
+    raise OptionError(
+        f"rng must be a seed (a whole number, at least 0), a numpy.random.SeedSequence or a numpy.random.Generator, "
+        f"got {rng!r:.60}"
+    )
 
 
 def choice(what: str, value: object, known: Iterable[str]) -> str:

@@ -37,9 +37,16 @@ NAMED_IN = {
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
 
 #: What every room may use.
-COMMON = {"errors", "checks", "version"}
+COMMON = {"errors", "checks", "renames", "version"}
 #: Modules beside the folders, and what they import; "faultsim" is the package itself, which gathers the public names.
-SINGLE = {"errors": set(), "version": set(), "include": set(), "checks": {"errors"}, "__main__": {"cli"}}
+SINGLE = {
+    "errors": set(),
+    "version": set(),
+    "include": set(),
+    "checks": {"errors"},
+    "renames": {"errors"},
+    "__main__": {"cli"},
+}
 
 
 def arrows() -> dict[str, set[str]]:

@@ -58,7 +58,7 @@ def test_what_is_no_duration():
     refused(OptionError, "interval of checkpoints must be above 0 seconds, got '-1h'", fs.Periodic, "-1h", 1)
     refused(OptionError, "above 0 seconds, got np.timedelta64", fs.Periodic, np.timedelta64("NaT", "s"), 1)
     for value in (timedelta(1), np.timedelta64(1, "s"), "1s"):  # float(np.timedelta64(1, "h")) is 1.0
-        refused(OptionError, "a, the confidence, must be a number, got", fs.Confidence, value)
+        refused(OptionError, "probability of Confidence must be a number, got", fs.Confidence, value)
 
 
 def test_in_python():
@@ -75,7 +75,7 @@ def test_in_python():
     assert synthetic.ExponentialTimes("1h").mean == 3600
     assert synthetic.WeibullTimes(1, "1h").scale == 3600
     assert drawn.window(day, "3d") == drawn.window(86_400, 3 * 86_400)
-    assert drawn.stretch("20d").span == 20 * 86_400
+    assert drawn.with_span("20d").span == 20 * 86_400
     assert drawn.summary(burst_gap="5m") == drawn.summary(burst_gap=300)
     assert fs.Run(LOG, fs.Cluster(4), start_delay="1m").start_delay == 60
     sim = fs.Simulation(LOG, fs.Cluster(4))
@@ -100,7 +100,8 @@ def test_in_text():
     assert parse_policy("checkpointing", "young:cost=0.5m,mtbf=56d") == fs.Young(30, 56 * 86_400)
     assert parse_policy("rescheduling", "fars:5m,sul").interval == 300
     refused(OptionError, "unknown option '2h' of predictor 'confidence'", parse_policy, "predictor", "confidence:2h")
-    refused(OptionError, "a, the confidence, must be a number, got '2h'", parse_policy, "predictor", "confidence:a=2h")
+    said = "probability of Confidence must be a number, got '2h'"
+    refused(OptionError, said, parse_policy, "predictor", "confidence:probability=2h")
 
 
 def test_in_sweeps(tmp_path):
@@ -119,7 +120,7 @@ failure_span = ["3d"]
     table = fs.read_sweep(path).run()
     assert table["checkpointing.interval"].tolist() == ["1h", 7200]
     base = {
-        "log": lambda rng: fs.synthetic.nasa_like(50, rng), "machine": fs.Cluster(128), "start_delay": 60,
+        "log": lambda rng: fs.synthetic.nasa_like(50, rng=rng), "machine": fs.Cluster(128), "start_delay": 60,
         "checkpointing": fs.Periodic(7200, 300), "failure_span": timedelta(days=3),
         "failures": lambda rng, machine, log: fs.synthetic.renewal_failures(
             128, float(log.submit[-1] + log.runtime.max()), 172_800, 3600, rng=rng),
@@ -175,6 +176,6 @@ def test_on_the_command_line(capsys, tmp_path, monkeypatch):
     assert made[0] == 0
     expected = fs.synthetic.renewal_failures(8, 62 * 86_400, 5 * 86_400, 3600, rng=0)
     assert fs.read_failures("x.csv") == expected
-    words = ["failures", "convert", "x.csv", "y.csv", "--from", "10d", "--to", "20d", "--stretch", "1w"]
+    words = ["failures", "convert", "x.csv", "y.csv", "--from", "10d", "--to", "20d", "--span", "1w"]
     assert command.run(capsys, *words)[0] == 0
-    assert fs.read_failures("y.csv") == expected.window("10d", "20d").stretch("1w")
+    assert fs.read_failures("y.csv") == expected.window("10d", "20d").with_span("1w")

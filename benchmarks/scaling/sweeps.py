@@ -9,7 +9,7 @@ from scaling.row import Row, cpu
 
 
 def measure(runs):
-    log = fs.synthetic.nasa_like(20, 0)
+    log = fs.synthetic.nasa_like(20, rng=0)
     sweep = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"start_delay": [1e-3 * i for i in range(runs)]})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sweep.db"

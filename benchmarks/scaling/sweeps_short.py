@@ -8,7 +8,7 @@ from scaling.row import Row, cpu
 
 
 def sweep_of(runs: int) -> fs.Sweep:
-    log = fs.synthetic.nasa_like(20, 0)
+    log = fs.synthetic.nasa_like(20, rng=0)
     return fs.Sweep(fs.Run(log, fs.Cluster(128)), {"start_delay": [1e-3 * i for i in range(runs)]})
 
 

@@ -10,7 +10,7 @@ from faultsim.plot import plot_heatmap, save
 
 
 def log(rng):
-    return fs.synthetic.sdsc_like(400, rng)
+    return fs.synthetic.sdsc_like(400, rng=rng)
 
 
 def failures(rng, machine, log):

@@ -98,7 +98,7 @@ def measure_simulations(
     Examples
     --------
     >>> import faultsim as fs
-    >>> rows = measure_simulations(fs.synthetic.sdsc_like(50, 1), failures=20, seeds=1, repeat=1)
+    >>> rows = measure_simulations(fs.synthetic.sdsc_like(50, rng=1), failures=20, seeds=1, repeat=1)
     >>> [row["scheduler"] for row in rows]
     ['FCFS', 'FCFS', 'EASY', 'EASY']
     """

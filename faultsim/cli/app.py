@@ -10,10 +10,13 @@ import importlib
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from faultsim.cli.parser import Parser, hint, one_line
 from faultsim.errors import EngineError, FaultsimError
+from faultsim.renames import OldNameWarning
 
 #: Command -> what it does.  Its module is imported when it is used, so that --help and wrong use answer at once.
 COMMANDS = {
@@ -94,6 +97,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         _say_anything()
+        _hear_of_old_names()
     try:
         status = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
@@ -125,6 +129,21 @@ def _say_anything() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _hear_of_old_names() -> None:
+    """Print warnings of old names, which Python shows to nobody, as one line each."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *where: Any, **further: Any) -> None:
+        if issubclass(category, OldNameWarning):
+            print(f"faultsim: warning: {one_line(message)}", file=sys.stderr)
+        else:
+            shown(message, category, *where, **further)
+
+    if not sys.warnoptions:
+        warnings.simplefilter("default", OldNameWarning)
+    warnings.showwarning = show
 
 
 def _complain(message: object, status: int) -> int:

@@ -28,8 +28,8 @@ def spanned(log: Workload, args: argparse.Namespace) -> Workload:
     if args.head is not None:
         log = log.head(args.head)
     if args.runtime_factor is not None:
-        log = log.scale_runtime(args.runtime_factor)
-    return log if args.gap_factor is None else log.scale_gaps(args.gap_factor)
+        log = log.with_runtime_factor(args.runtime_factor)
+    return log if args.gap_factor is None else log.with_gap_factor(args.gap_factor)
 
 
 def loaded(log: Workload, args: argparse.Namespace, nodes: int) -> Workload:

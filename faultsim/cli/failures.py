@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim.cli.output import print_json
-from faultsim.cli.parser import Action, Parser, choose, duration
+from faultsim.cli.parser import Action, Parser, choose, duration, seed
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.cli.traces import (
     KINDS,
@@ -25,8 +25,8 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 
 _OUT = ".csv, .csv.gz, .csv.xz, .csv.bz2, or - for standard output"
-# The trace of ``summary`` without a file: Zhang's machine and, in days, the span of his Table 1.
-_NODES, _DAYS, _COUNT = 320, 62.0, 266
+# The trace of ``summary`` without a file: Zhang's machine and the span of his Table 1.
+_NODES, _SPAN, _COUNT = 320, 62 * 86_400.0, 266
 
 
 def _change_arguments(parser: Parser) -> None:
@@ -43,8 +43,8 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument(
         "--repeat", action="store_true", help="with --count: repeat the trace end to end if it is too short"
     )
-    group.add_argument("--stretch", type=duration, metavar="S", help="scale times such that the span is S seconds")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="for --how permute and --count (default 0)")
+    group.add_argument("--span", type=duration, metavar="S", help="scale times such that the span is S seconds")
+    group.add_argument("--seed", type=seed, default=0, metavar="S", help="for --how permute and --count (default 0)")
 
 
 def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
@@ -59,10 +59,10 @@ def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
     if args.merge_overlaps:
         trace = trace.merge_overlaps()
     if args.count is not None:
-        trace = trace.rescale(args.count, rng=args.seed, repeat=args.repeat)
+        trace = trace.with_count(args.count, rng=args.seed, repeat=args.repeat)
     elif args.repeat:
         raise OptionError("--repeat is for --count N")
-    return trace if args.stretch is None else trace.stretch(args.stretch)
+    return trace if args.span is None else trace.with_span(args.span)
 
 
 def _source(args: argparse.Namespace) -> TraceSource:
@@ -70,9 +70,7 @@ def _source(args: argparse.Namespace) -> TraceSource:
         text = "standard input" if args.trace == "-" else args.trace
         return TraceSource(read_trace(args.trace, args), text, False)
     refuse_reading(args)
-    trace = fs.synthetic.weibull_failures(
-        _NODES, _DAYS * 86_400, shape=0.85, scale=18_000.0, count=_COUNT, rng=args.seed
-    )
+    trace = fs.synthetic.weibull_failures(_NODES, _SPAN, shape=0.85, scale=18_000.0, count=_COUNT, rng=args.seed)
     text = f"no TRACE given: built-in synthetic weibull ({_COUNT} failures of {_NODES} nodes, seed {args.seed})"
     return TraceSource(trace, text, True)
 
@@ -135,8 +133,10 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("kind", metavar="KIND", help="; ".join(f"{name}: {text}" for name, text in KINDS.items()))
     parser.add_argument("out", metavar="OUT", help=_OUT)
     parser.add_argument("--nodes", type=int, default=_NODES, metavar="N", help=f"nodes (default {_NODES})")
-    parser.add_argument("--days", type=float, default=_DAYS, metavar="D", help=f"span in days (default {_DAYS:g})")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
+    parser.add_argument(
+        "--span", type=duration, default=_SPAN, metavar="S", help="seconds that it covers (default 62d)"
+    )
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="default 0")
     add_made_up_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print what was written as one JSON document")
     add_quiet(parser)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import faultsim as fs
 from faultsim.cli.log_files import HELP, read_log
-from faultsim.cli.parser import hint
+from faultsim.cli.parser import hint, seed
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.readers.swf import FURTHER
@@ -50,7 +50,7 @@ def add_log_arguments(parser: argparse.ArgumentParser, *, positional: bool = Tru
     )
     group.add_argument("--jobs", type=int, metavar="N", help=f"its number of jobs (default {DEFAULT_JOBS:,})")
     group.add_argument(
-        "--seed", type=int, default=0, metavar="S", help="its seed, and that of everything else drawn (default 0)"
+        "--seed", type=seed, default=0, metavar="S", help="its seed, and that of everything else drawn (default 0)"
     )
 
 
@@ -70,9 +70,7 @@ def builtin(kind: str, jobs: int, seed: int, option: str = "--synthetic") -> Wor
         raise OptionError(f"{option}: unknown kind {kind!r}; {near + ' ' if near else ''}known: {', '.join(KINDS)}")
     if jobs < 1:
         raise OptionError(f"--jobs: got {jobs}, at least 1 is needed")
-    if seed < 0:
-        raise OptionError(f"--seed: got {seed}, a number from 0 is needed")
-    log: Workload = getattr(fs.synthetic, word)(jobs, np.random.default_rng(seed))
+    log: Workload = getattr(fs.synthetic, word)(jobs, rng=np.random.default_rng(seed))
     return log
 
 

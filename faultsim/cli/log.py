@@ -13,7 +13,7 @@ from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_JOBS, DEFAULT_NODES, KINDS, add_log_arguments, builtin, open_log
 from faultsim.cli.log_files import HELP, read_log
 from faultsim.cli.output import print_json, table
-from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.parser import Action, Parser, choose, seed
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -104,7 +104,7 @@ def _generate(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("kind", metavar="KIND", help="; ".join(f"{name}: {text}" for name, text in KINDS.items()))
     parser.add_argument("out", metavar="OUT", help=_OUT)
     parser.add_argument("--jobs", type=int, default=DEFAULT_JOBS, metavar="N", help=f"default {DEFAULT_JOBS:,}")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="default 0")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="default 0")
     add_quiet(parser)
     args = parser.parse_args(argv)
     _checked(args)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from faultsim.checks import parsed, seconds
+from faultsim.renames import renamed, warn
 
 
 def hint(wrong: str, known: Iterable[str]) -> str:
@@ -42,6 +43,19 @@ def duration(text: str) -> float:
         return parsed(text, float) if found is None else found
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration: write 90 or 90s, 5m, 2h, 56d, 1w") from None
+
+
+def seed(text: str) -> int:
+    """The type of a seed.
+
+    Examples
+    --------
+    >>> seed("7")
+    7
+    """
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text} is no seed: a whole number, at least 0, is needed")
+    return int(text)
 
 
 def duration_once_in_days(text: str) -> float:
@@ -81,9 +95,28 @@ class Parser(argparse.ArgumentParser):
                 self.error(f"{option} is given twice")
             seen.add(id(action))
 
+    def _current(self, words: Sequence[str]) -> list[str]:
+        """The arguments with options under their new names; a number whose unit was another one gets it."""
+        old, given = renamed("option", self.prog), list(words)
+        for place, word in enumerate(given):
+            option, equals, value = word.partition("=")
+            if word == "--":
+                break
+            if (row := old.get(option)) is None:
+                continue
+            near = f"{row.new}={value}" if equals else row.new
+            if row.unit and equals:
+                near = f"{near}{row.unit}"
+            elif row.unit and place + 1 < len(given):
+                given[place + 1] += row.unit
+            given[place] = near
+            warn(f"{option} of {self.prog}", f"{row.new}{f' with the unit {row.unit}' if row.unit else ''}", 3)
+        return given
+
     def parse_args(self, args: Any = None, namespace: object = None) -> Any:
         # "-:csv" is standard input and its format; a space before it tells argparse that it is no option.
-        given = [f" {arg}" if str(arg).startswith("-:") else arg for arg in (sys.argv[1:] if args is None else args)]
+        words = self._current(sys.argv[1:] if args is None else args)
+        given = [f" {arg}" if str(arg).startswith("-:") else arg for arg in words]
         self._refuse_repeated(given)
         parsed, extra = self.parse_known_args(given, namespace)
         if extra:

@@ -77,7 +77,7 @@ def _made_up(options: str, span: float, nodes: int, seed: int) -> TraceSource:
     add_made_up_arguments(parser)
     args = parser.parse_args(_arguments(words))
     args.nodes, args.seed = nodes, seed
-    args.days = max(span, 1.0) / 86_400.0
+    args.span = max(span, 1.0)
     trace = made_up(kind, args, "--failures synthetic")
-    about = f"{len(trace):,} failures of {nodes:,} nodes in {args.days:.1f} days, seed {seed}"
+    about = f"{len(trace):,} failures of {nodes:,} nodes in {args.span / 86_400:.1f} days, seed {seed}"
     return TraceSource(trace, f"built-in synthetic {kind} ({about})", True)

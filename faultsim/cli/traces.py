@@ -98,7 +98,7 @@ def refuse_reading(args: argparse.Namespace) -> None:
 
 
 def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of synthetic traces, besides nodes, days and seed."""
+    """The arguments of synthetic traces, besides nodes, span and seed."""
     group = parser.add_argument_group("weibull")
     group.add_argument("--shape", type=float, metavar="B", help="of the gaps (default 0.85)")
     group.add_argument("--scale", type=duration, metavar="S", help="of the gaps, in seconds (default 18000)")
@@ -123,7 +123,7 @@ def add_made_up_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
-    """The synthetic trace named `kind`, which came from `argument`; `args` has nodes, days, seed and its options."""
+    """The synthetic trace named `kind`, which came from `argument`; `args` has nodes, span, seed and its options."""
     word = kind.strip().lower()
     if word not in KINDS:
         near = hint(word, KINDS)
@@ -133,7 +133,7 @@ def made_up(kind: str, args: argparse.Namespace, argument: str) -> FailureTrace:
             setattr(args, name, default)
         elif word not in kinds:
             raise OptionError(f"--{name} is for {' and '.join(kinds)}, not for {word}")
-    common = {"nodes": args.nodes, "horizon": args.days * 86_400.0, "rng": args.seed}
+    common = {"nodes": args.nodes, "span": args.span, "rng": args.seed}
     if word == "weibull":
         return fs.synthetic.weibull_failures(
             **common,

@@ -23,7 +23,7 @@ from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
 from faultsim.cli.output import print_json, table
-from faultsim.cli.parser import Action, Parser, choose
+from faultsim.cli.parser import Action, Parser, choose, seed
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.column_files import write_csv
@@ -43,7 +43,7 @@ def _add_workflows(parser: Parser) -> None:
     formats = "; ".join(f"{name}: {row.summary} ({row.extension})" for name, row in FORMATS.items())
     parser.add_argument("workflows", nargs="*", metavar="WORKFLOW", help=f"FILE or FILE:FORMAT; {formats}")
     parser.add_argument("--count", type=int, metavar="N", help=f"workflows that are made up (default {_MADE_UP})")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of all that is drawn (default 0)")
+    parser.add_argument("--seed", type=seed, default=0, metavar="S", help="seed of all that is drawn (default 0)")
     change = parser.add_argument_group("changes of the workflows, in this order")
     change.add_argument("--cost-factor", type=float, metavar="C", help="costs times C")
     change.add_argument("--ccr", type=float, metavar="R", help="transfers such that they cost R times the jobs")
@@ -81,7 +81,7 @@ def _open(args: argparse.Namespace) -> tuple[list[Workflow], str]:
         found = list(fs.synthetic.bench_dags(count, rng=args.seed))
         text = f"no WORKFLOW given: {count} made up like those of Yu 2010 (seed {args.seed})"
     if args.cost_factor is not None:
-        found = [workflow.scale_cost(args.cost_factor) for workflow in found]
+        found = [workflow.with_cost_factor(args.cost_factor) for workflow in found]
     if args.ccr is not None:
         found = [workflow.with_ccr(args.ccr) for workflow in found]
     if args.every is not None:

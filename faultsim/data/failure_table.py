@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
 from faultsim.data.table import Table
 from faultsim.errors import InputError
@@ -80,14 +80,15 @@ class FailureTable(Table):
 
     _span: float
 
+    @renames.arguments("FailureTrace")
     def __init__(
         self,
         time: ArrayLike,
         node: ArrayLike,
         downtime: ArrayLike = 0.0,
-        coin: ArrayLike | None = None,
-        span: float | None = None,
         *,
+        coin: ArrayLike | None = None,
+        span: checks.Duration | None = None,
         name: str = "",
         dropped: Mapping[str, int] | None = None,
     ) -> None:
@@ -188,7 +189,7 @@ def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:
     return coins
 
 
-def _checked_span(span: float | None, time: NDArray[np.float64]) -> float:
+def _checked_span(span: checks.Duration | None, time: NDArray[np.float64]) -> float:
     last = float(time[-1]) if len(time) else 0.0
     if span is None:
         return last

@@ -172,31 +172,31 @@ class FailureTrace(FailureTable):
         first = float(log.submit[0])
         return part._made({**part._columns, "time": part.time + first}, span=part.span + first)
 
-    def stretch(self, span: checks.Duration) -> FailureTrace:
+    def with_span(self, span: checks.Duration) -> FailureTrace:
         """Times scaled such that the trace's span becomes `span`; down times are unchanged.
 
         This gives fewer or more failures per day with the same failures: the order, the nodes, the coins and
-        coincidences are kept.  To bring a trace to the last arrival of a job log: ``trace.stretch(log.submit[-1])``.
+        coincidences are kept.  To bring a trace to the last arrival of a job log: ``trace.with_span(log.submit[-1])``.
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.FailureTrace([60, 600], [0, 1], 120, span=1000).stretch(2000).time
+        >>> fs.FailureTrace([60, 600], [0, 1], 120, span=1000).with_span(2000).time
         array([ 120., 1200.])
         """
-        new = checks.number("span of stretch()", span, above=0.0, unit="s")
+        new = checks.number("span of with_span()", span, above=0.0, unit="s")
         if new == self._span:
             return self
         if self._span == 0:
             if not len(self):
                 return self._made(self._columns, span=new)
-            raise InputError("stretch: the trace has no span (all failures are at 0 s); give it one with span=")
+            raise InputError("with_span: the trace has no span (all failures are at 0 s); give it one with span=")
         # Divided first: the end of the span comes out as `new` to the bit, and no failure after it.
         return self._made({**self._columns, "time": self.time / self._span * new}, span=new)
 
     # -- count -------------------------------------------------------------------------------------------------------
 
-    def rescale(self, count: int, *, rng: np.random.Generator | int = 0, repeat: bool = False) -> FailureTrace:
+    def with_count(self, count: int, *, rng: checks.Random = 0, repeat: bool = False) -> FailureTrace:
         """Exactly `count` failures; times and span are unchanged.
 
         Which failures are kept is drawn once for all counts: those kept at 1,000 are among those kept at 2,000, and
@@ -207,12 +207,12 @@ class FailureTrace(FailureTable):
         ----------
         count : int
             Number of failures wanted, 0 or more.
-        rng : int or numpy.random.Generator
+        rng : int, numpy.random.SeedSequence or numpy.random.Generator
             Another seed draws other failures. A generator provides a seed at each call, so two calls with the same
             generator are not nested.
         repeat : bool
             If `count` exceeds the number of failures, first repeat the trace end to end as often as needed. The span
-            grows accordingly; `stretch` restores it. Copies have their own coins, and choices are nested only for the
+            grows accordingly; `with_span` restores it. Copies have their own coins, and choices are nested only for the
             same number of repeats.
 
         Raises
@@ -228,19 +228,19 @@ class FailureTrace(FailureTable):
         --------
         >>> import faultsim as fs
         >>> trace = fs.FailureTrace(range(100), [0] * 100)
-        >>> few, more = trace.rescale(10), trace.rescale(30)
-        >>> len(few), set(few.time) <= set(more.time), more.rescale(10) == few
+        >>> few, more = trace.with_count(10), trace.with_count(30)
+        >>> len(few), set(few.time) <= set(more.time), more.with_count(10) == few
         (10, True, True)
-        >>> len(trace.rescale(250, repeat=True)), trace.rescale(250, repeat=True).span
+        >>> len(trace.with_count(250, repeat=True)), trace.with_count(250, repeat=True).span
         (250, 297.0)
         """
-        wanted = checks.whole("count of rescale()", count, low=0)
+        wanted = checks.whole("count of with_count()", count, low=0)
         key = _seed(rng)
         trace = self
         if wanted > len(self):
             if not checks.flag("repeat", repeat) or not len(self):
                 more = "; repeat=True repeats it end to end as often as needed" if len(self) else ""
-                raise InputError(f"rescale: the trace has {len(self)} failures, {wanted} are requested{more}")
+                raise InputError(f"with_count: the trace has {len(self)} failures, {wanted} are requested{more}")
             trace = self._repeated(-(-wanted // len(self)))
         chosen = np.sort(np.argsort(priorities(trace.coin, key), kind="stable")[:wanted])
         return trace._rows(chosen)
@@ -255,9 +255,7 @@ class FailureTrace(FailureTable):
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
-    def map_nodes(
-        self, n: int, how: str | ArrayLike = "modulo", *, rng: np.random.Generator | int | None = None
-    ) -> FailureTrace:
+    def map_nodes(self, n: int, how: str | ArrayLike = "modulo", *, rng: checks.Random | None = None) -> FailureTrace:
         """The failures on a machine of `n` nodes.
 
         Parameters
@@ -269,7 +267,7 @@ class FailureTrace(FailureTable):
             - ``"permute"``: the nodes are shuffled first (needs `rng`); each node of the machine stands for the same
               number of old ones, give or take one.
             - an array: entry k is the new number of node k; -1 leaves its failures out and counts them in `dropped`.
-        rng : numpy.random.Generator or int, optional
+        rng : numpy.random.Generator, numpy.random.SeedSequence or int, optional
             For ``"permute"``: source of randomness, or a seed.
 
         Notes
@@ -290,8 +288,8 @@ class FailureTrace(FailureTable):
             if checks.choice("way to map nodes", how, ("modulo", "permute")) == "modulo":
                 return self._made({**self._columns, "node": self.node % nodes})
             if rng is None:
-                raise OptionError("map_nodes: 'permute' needs rng=, a seed or a numpy.random.Generator")
-            shuffled = _generator(rng).permutation(max(nodes, self.min_nodes)) % nodes
+                raise OptionError("map_nodes: 'permute' needs rng=, a seed or a generator of NumPy")
+            shuffled = checks.generator(rng).permutation(max(nodes, self.min_nodes)) % nodes
             return self._made({**self._columns, "node": shuffled[self.node]})
         table = np.asarray(how)
         if table.ndim != 1 or table.dtype.kind not in "iu":
@@ -461,7 +459,7 @@ class FailureTrace(FailureTable):
         write_text(path, head + "".join(row + "\n" for row in rows))
 
     @classmethod
-    def from_pandas(cls, frame: pd.DataFrame, *, span: float | None = None, name: str = "") -> FailureTrace:
+    def from_pandas(cls, frame: pd.DataFrame, *, span: checks.Duration | None = None, name: str = "") -> FailureTrace:
         """A trace from a pandas frame with columns time and node, optionally downtime and coin.
 
         Parameters
@@ -496,16 +494,9 @@ class FailureTrace(FailureTable):
         return cls(**given, span=span, name=name)
 
 
-def _generator(rng: np.random.Generator | int) -> np.random.Generator:
-    if isinstance(rng, np.random.Generator):
-        return rng
-    return np.random.Generator(np.random.PCG64DXSM(checks.whole("rng, when it is a seed,", rng, low=0)))
-
-
-def _seed(rng: np.random.Generator | int) -> int:
-    if isinstance(rng, np.random.Generator):
-        return int(rng.integers(2**63))
-    return checks.whole("rng, when it is a seed,", rng, low=0)
+def _seed(rng: checks.Random) -> int:
+    drawn = checks.generator(rng)
+    return int(rng) if isinstance(rng, int | np.integer) else int(drawn.integers(2**63))
 
 
 def _traces(what: str, traces: list[FailureTrace]) -> list[FailureTrace]:

@@ -33,10 +33,10 @@ class JobTable(Table):
 
     def __init__(
         self,
-        *,
         submit: ArrayLike,
         runtime: ArrayLike,
         size: ArrayLike,
+        *,
         estimate: ArrayLike | None = None,
         id: ArrayLike | None = None,
         user: ArrayLike | None = None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from types import MappingProxyType
-from typing import Any, ClassVar, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.columns import content_hash, read_only
 from faultsim.data.tabular import AnyColumn, Tabular
 from faultsim.errors import InputError
@@ -30,6 +30,11 @@ class ReadOnly:
     __slots__ = ()
     #: What it is called where someone tries.
     CALLED: ClassVar[str]
+
+    if not TYPE_CHECKING:  # where every name would do
+
+        def __getattr__(self, name: str) -> Any:
+            return renames.old_method(type(self), name).__get__(self)
 
     def __setattr__(self, key: str, value: object) -> None:
         raise AttributeError(f"a {self.CALLED} is read-only: {key} cannot be set; its methods return changed copies")

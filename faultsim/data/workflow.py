@@ -348,27 +348,27 @@ class Workflow(ReadOnly):
         columns.update(_rows(columns, self.n_jobs))
         return self._with(_columns=columns, _transfer_unit=checks.choice("unit", unit, _UNITS))
 
-    def scale_cost(self, factor: float) -> Workflow:
+    def with_cost_factor(self, factor: float) -> Workflow:
         """All costs times a number above 0, such as the seconds in a unit of time.
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.Workflow([1, 2]).scale_cost(300).cost
+        >>> fs.Workflow([1, 2]).with_cost_factor(300).cost
         array([300., 600.])
         """
-        return self.with_cost(self.cost * checks.number("factor of scale_cost()", factor, above=0.0))
+        return self.with_cost(self.cost * checks.number("factor of with_cost_factor()", factor, above=0.0))
 
-    def scale_transfer(self, factor: float) -> Workflow:
+    def with_transfer_factor(self, factor: float) -> Workflow:
         """All transfers times a number of 0 or more.
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.Workflow([1, 2], [(0, 1, 4)]).scale_transfer(0.5).transfer
+        >>> fs.Workflow([1, 2], [(0, 1, 4)]).with_transfer_factor(0.5).transfer
         array([2.])
         """
-        by = checks.number("factor of scale_transfer()", factor, low=0.0)
+        by = checks.number("factor of with_transfer_factor()", factor, low=0.0)
         return self.with_transfer(self.transfer * by, self._transfer_unit)
 
     def with_ccr(self, ccr: float) -> Workflow:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import MAX_NODES, WORKLOAD, by_name
 from faultsim.data.further import check_together
@@ -108,35 +108,37 @@ class Workload(JobTable):
 
     # -- load --------------------------------------------------------------------------------------------------------
 
-    def scale_runtime(self, c: float) -> Workload:
-        """Run times and estimates times `c` (the load coefficient of [krevat2002] section 3.3, and [oliner2004]).
+    @renames.arguments("Workload.with_runtime_factor")
+    def with_runtime_factor(self, factor: float) -> Workload:
+        """Run times and estimates times `factor` (c, the load coefficient of [krevat2002] section 3.3, [oliner2004]).
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.Workload(submit=[0], runtime=[10], size=[1], estimate=[15]).scale_runtime(2).estimate
+        >>> fs.Workload(submit=[0], runtime=[10], size=[1], estimate=[15]).with_runtime_factor(2).estimate
         array([30.])
         """
-        factor = _factor("scale_runtime", c)
+        longer = _factor("with_runtime_factor", factor)
         estimate = self.estimate
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
-            runtime, longer = self.runtime * factor, estimate * factor
-        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, longer))
+            runtime, requested = self.runtime * longer, estimate * longer
+        return self._derived(runtime=runtime, estimate=np.where(estimate < 0, estimate, requested))
 
-    def scale_gaps(self, f: float) -> Workload:
-        """Gaps between arrivals times `f`; the first arrival is unchanged.
+    @renames.arguments("Workload.with_gap_factor")
+    def with_gap_factor(self, factor: float) -> Workload:
+        """Gaps between arrivals times `factor`; the first arrival is unchanged.
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.Workload(submit=[10, 20, 40], runtime=[1, 1, 1], size=[1, 1, 1]).scale_gaps(0.5).submit
+        >>> fs.Workload(submit=[10, 20, 40], runtime=[1, 1, 1], size=[1, 1, 1]).with_gap_factor(0.5).submit
         array([10., 15., 25.])
         """
-        first, factor = self.submit[0], _factor("scale_gaps", f)
-        if factor == 1:  # where the sum below would round
+        first, wider = self.submit[0], _factor("with_gap_factor", factor)
+        if wider == 1:  # where the sum below would round
             return self._derived()
         with np.errstate(over="ignore"):  # an infinite time is rejected by name
-            submit = first + (self.submit - first) * factor
+            submit = first + (self.submit - first) * wider
         return self._derived(submit=submit)
 
     def from_zero(self) -> Workload:
@@ -152,24 +154,26 @@ class Workload(JobTable):
         """
         return self._derived(submit=self.submit - self.submit[0])
 
-    def scale_size(self, f: int) -> Workload:
+    @renames.arguments("Workload.with_size_factor")
+    def with_size_factor(self, factor: int) -> Workload:
         """Sizes times a whole number: a log of supernodes as a log of nodes (512 on BlueGene/L).
 
         Examples
         --------
         >>> import faultsim as fs
-        >>> fs.Workload(submit=[0], runtime=[1], size=[3]).scale_size(512).size
+        >>> fs.Workload(submit=[0], runtime=[1], size=[3]).with_size_factor(512).size
         array([1536], dtype=int32)
         """
-        factor = checks.whole("scale_size", f, low=1, high=MAX_NODES)
-        return self._derived(size=self.size.astype(np.int64) * factor)
+        larger = checks.whole("the factor of with_size_factor()", factor, low=1, high=MAX_NODES)
+        return self._derived(size=self.size.astype(np.int64) * larger)
 
-    def with_load(self, target: float, *, nodes: int) -> Workload:
-        """Stretch or squeeze the gaps between arrivals so that the offered load becomes `target`.
+    @renames.arguments("Workload.with_load")
+    def with_load(self, load: float, *, nodes: int) -> Workload:
+        """Stretch or squeeze the gaps between arrivals so that the offered load becomes `load`.
 
         Parameters
         ----------
-        target : float
+        load : float
             Work / (nodes * span) to reach, for example 0.9; no percentage: above 10 the logger "faultsim" warns.
         nodes : int
             Size of the machine.
@@ -181,13 +185,13 @@ class Workload(JobTable):
         >>> log.with_load(0.5, nodes=2).submit
         array([ 0., 80.])
         """
-        load = offered_load(self.submit, self.work, _nodes(nodes))
-        if not 0 < load < math.inf:
-            raise InputError(f"with_load: the offered load is {load}; this needs work and a time span")
-        wanted = _factor("with_load", target)
+        there = offered_load(self.submit, self.work, _nodes(nodes))
+        if not 0 < there < math.inf:
+            raise InputError(f"with_load: the offered load is {there}; this needs work and a time span")
+        wanted = checks.number("the load of with_load()", load, above=0.0)
         if wanted > MOST_LOAD:
             _doubt(wanted)
-        return self.scale_gaps(load / wanted)
+        return self.with_gap_factor(there / wanted)
 
     def summary(self, nodes: int | None = None) -> Summary:
         """Counts, span, offered load, and mean and standard deviation of size and work.
@@ -339,16 +343,16 @@ def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], na
 
 
 @cache
-def _doubt(target: float) -> None:
+def _doubt(load: float) -> None:
     """Warn once for each."""
     logging.getLogger("faultsim").warning(
         "with_load(%g): a load is work over what the machine can do, such as %g; this is %g times that",
-        target, target / 100, target,
+        load, load / 100, load,
     )  # fmt: skip
 
 
 def _factor(what: str, value: float) -> float:
-    return checks.number(f"the factor of {what}", value, above=0.0)
+    return checks.number(f"the factor of {what}()", value, above=0.0)
 
 
 def _nodes(nodes: int) -> int:

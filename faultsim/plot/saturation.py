@@ -58,7 +58,7 @@ def plot_saturation(
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_saturation
-    >>> run = fs.Run(fs.synthetic.nasa_like(200, 1), fs.Cluster(128))
+    >>> run = fs.Run(fs.synthetic.nasa_like(200, rng=1), fs.Cluster(128))
     >>> grid = {"load": [0.5, 0.8, 1.0, 1.5], "scheduler": ["fcfs", "easy"]}
     >>> ax = plot_saturation(fs.Sweep(run, grid).run(), "mean_bounded_slowdown")
     >>> ax.get_ylabel(), ax.get_yscale()

@@ -159,7 +159,7 @@ def plot_sweep(
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_sweep
-    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng), "machine": fs.Cluster(128)}
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng=rng), "machine": fs.Cluster(128)}
     >>> sweep = fs.Sweep(base, {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=3)
     >>> ax = plot_sweep(sweep.run(), "mean_wait", x="load")
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -261,7 +261,7 @@ def plot_panels(
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_panels
-    >>> run = fs.Run(fs.synthetic.nasa_like(100, 1), fs.Cluster(128))
+    >>> run = fs.Run(fs.synthetic.nasa_like(100, rng=1), fs.Cluster(128))
     >>> grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 60.0]}
     >>> figure = plot_panels(fs.Sweep(run, grid).run(), "mean_wait", x="load", panels="start_delay")
     >>> [ax.get_title() for ax in figure.axes]
@@ -347,7 +347,7 @@ def plot_heatmap(
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_heatmap
-    >>> run = fs.Run(fs.synthetic.nasa_like(100, 1), fs.Cluster(128))
+    >>> run = fs.Run(fs.synthetic.nasa_like(100, rng=1), fs.Cluster(128))
     >>> table = fs.Sweep(run, {"load": [0.7, 0.9], "start_delay": [0.0, 60.0]}).run()
     >>> ax = plot_heatmap(table, "mean_wait", x="load", y="start_delay")
     >>> ax.images[0].get_array().shape
@@ -427,7 +427,7 @@ def plot_differences(
     --------
     >>> import faultsim as fs
     >>> from faultsim.plot import plot_differences
-    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(200, rng), "machine": fs.Cluster(128), "load": 0.9}
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(200, rng=rng), "machine": fs.Cluster(128), "load": 0.9}
     >>> table = fs.Sweep(base, {"scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=5).run()
     >>> ax = plot_differences(table, "mean_wait", "scheduler", "fcfs")
     >>> ax.get_xlabel()

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
 from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
@@ -355,24 +355,25 @@ class LongJobs(Victims):
     seconds: Annotated[Seconds, Check(_seconds, "least time of a long job", low=0.0)] = 300.0
 
 
+@renames.parameters
 @dataclass(frozen=True)
 class BigJobs(Victims):
-    """The `k` running jobs with the largest requested sizes; those of them that can, save. Ties go to the earlier job.
+    """The running jobs with the largest requested sizes; those of them that can, save. Ties go to the earlier job.
 
     Parameters
     ----------
-    k : int, default 1
+    count : int, default 1
         How many.
 
     Examples
     --------
     >>> import faultsim as fs
     >>> fs.BigJobs(2).lower()
-    {'name': 'big', 'k': 2}
+    {'name': 'big', 'count': 2}
     """
 
     name: ClassVar[str] = "big"
-    k: Annotated[JobCount, Check(checks.whole, "k, the number of big jobs,", low=1)] = 1
+    count: Annotated[JobCount, Check(checks.whole, "count of BigJobs", low=1)] = 1
 
 
 _VICTIMS: dict[str, type[Victims]] = {cls.name: cls for cls in (AllJobs, LongJobs, BigJobs)}

@@ -14,7 +14,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
 from faultsim.policies.base import Seconds, Share
 from faultsim.policies.interval_reports import draw_reports
-from faultsim.policies.predictors import Predictor, probability
+from faultsim.policies.predictors import Predictor, as_share
 
 __all__ = ["IntervalPredictor", "PredictionTrace"]
 
@@ -207,7 +207,7 @@ class PredictionTrace(_Columns):
 
     @classmethod
     def at_accuracy(
-        cls, trace: FailureTrace, aoa: float, fp_share: float, *, rng: np.random.Generator, nodes: int | None = None
+        cls, trace: FailureTrace, aoa: float, fp_share: float, *, rng: checks.Random, nodes: int | None = None
     ) -> "PredictionTrace":
         """Predictions of a trace's failures with a given accuracy.
 
@@ -227,8 +227,8 @@ class PredictionTrace(_Columns):
             Accuracy, from 0 (no hit) to 1 (all hits, nothing else).
         fp_share : float
             Share of the mistakes that are false predictions, from 0 to 1.
-        rng : numpy.random.Generator
-            Generator for the draws.
+        rng : numpy.random.Generator, numpy.random.SeedSequence or int
+            Source of randomness, or a seed.
         nodes : int, optional
             False predictions are about nodes below this; by default the trace's largest number plus one.
 
@@ -238,18 +238,17 @@ class PredictionTrace(_Columns):
 
         Examples
         --------
-        >>> import faultsim as fs, numpy as np
+        >>> import faultsim as fs
         >>> trace = fs.FailureTrace([5, 15, 60], [2, 0, 1], [5, 5, 5], span=160)
-        >>> len(fs.PredictionTrace.at_accuracy(trace, 0.5, 0.5, rng=np.random.default_rng(1)).time)
+        >>> len(fs.PredictionTrace.at_accuracy(trace, 0.5, 0.5, rng=1).time)
         3
         """
         if not all(hasattr(trace, name) for name in ("time", "node", "downtime", "span")):
             raise OptionError(f"trace must be a FailureTrace, got {trace!r:.60}")
-        a, share = probability("aoa", aoa), probability("fp_share", fp_share)
+        a, share = as_share("aoa", aoa), as_share("fp_share", fp_share)
         if a == 0.0 and share == 1.0:
             raise OptionError("fp_share=1 with aoa=0 would need infinitely many false predictions: take a larger aoa")
-        if not isinstance(rng, np.random.Generator):
-            raise OptionError(f"rng must be a numpy.random.Generator, got {rng!r:.60}")
+        rng = checks.generator(rng)
         count = len(trace.time)
         # Hits = F - Fn and AOA = hits / (hits + Fn + Fp) with Fp = share * X, Fn = (1 - share) * X give X.
         mistakes = count * (1.0 - a) / (a * share + 1.0 - share)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, OwnPolicy, Seconds, Share
@@ -28,7 +28,7 @@ __all__ = [
 
 
 #: Checks a probability.
-probability = partial(checks.number, low=0.0, high=1.0)
+as_share = partial(checks.number, low=0.0, high=1.0)
 #: Times, nodes, and the probability of them all.
 Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
 _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
@@ -134,15 +134,16 @@ class Perfect(Predictor):
         return trace.time, trace.node, 1.0
 
 
+@renames.parameters
 @dataclass(frozen=True)
 class Confidence(Predictor):
-    """Predicts every failure, each with probability `a`.
+    """Predicts every failure, each with this probability: a, the confidence.
 
-    A node that fails in the given window is predicted to fail with probability `a`, any other with 0.
+    A node that fails in the given window is predicted to fail with it, any other with 0.
 
     Parameters
     ----------
-    a : float
+    probability : float
         From 0 (predicts nothing) to 1 (same as `Perfect`).
 
     References
@@ -153,27 +154,28 @@ class Confidence(Predictor):
     --------
     >>> import faultsim as fs
     >>> fs.Confidence(0.1)
-    Confidence(a=0.1)
+    Confidence(probability=0.1)
     """
 
     name: ClassVar[str] = "confidence"
-    a: Annotated[Share, Check(probability, "a, the confidence,")]
+    probability: Annotated[Share, Check(as_share, "probability of Confidence")]
 
     def dated(self, trace: FailureTrace) -> Dated:
         """All failures, unless they are impossible."""
-        return (trace.time, trace.node, self.a) if self.a > 0 else (*_NOTHING[:2], self.a)
+        return (trace.time, trace.node, self.probability) if self.probability > 0 else (*_NOTHING[:2], self.probability)
 
 
+@renames.parameters
 @dataclass(frozen=True)
 class Accuracy(Predictor):
-    """Predicts each failure with probability `a`, and then with certainty; no false alarms.
+    """Predicts each failure with this probability, the accuracy, and then with certainty; no false alarms.
 
-    A failure is seen if its coin (a column of the `FailureTrace`) is below `a`: those seen with a small `a` are among
+    A failure is seen if its coin (a column of the `FailureTrace`) is below it: those seen with a small one are among
     those seen with a larger one, and every policy gets the same predictions.
 
     Parameters
     ----------
-    a : float
+    probability : float
         Share of the failures that are seen, from 0 to 1.
 
     References
@@ -184,15 +186,15 @@ class Accuracy(Predictor):
     --------
     >>> import faultsim as fs
     >>> fs.Accuracy(0.5).lower()
-    {'name': 'accuracy', 'a': 0.5}
+    {'name': 'accuracy', 'probability': 0.5}
     """
 
     name: ClassVar[str] = "accuracy"
-    a: Annotated[Share, Check(probability, "a, the accuracy,")]
+    probability: Annotated[Share, Check(as_share, "probability of Accuracy")]
 
     def dated(self, trace: FailureTrace) -> Dated:
         """The failures that are seen."""
-        seen = trace.coin < self.a
+        seen = trace.coin < self.probability
         return trace.time[seen], trace.node[seen], 1.0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.checkpointing import (
@@ -406,6 +406,7 @@ def from_lowered(kind: str, lowered: dict[str, Any] | None, arrays: Mapping[str,
         raise OptionError(f"this run used {used}, which is not saved; pass it again")
     rows = known_policies(kind)
     cls = rows[checks.choice(kind, name, rows)].cls
+    rest = renames.current("parameter", cls.__name__, rest, silent=True)
     for part in _PARTS:
         if isinstance(rest.get(part), dict):
             rest[part] = from_lowered(part, rest[part])

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Policy, Seconds
 
@@ -111,14 +111,15 @@ class NodeStealing(Strategy):
     name: ClassVar[str] = "node_stealing"
 
 
+@renames.parameters
 @dataclass(frozen=True)
 class Static(Policy):
     """A pool of spare nodes that the scheduler leaves alone.
 
     Parameters
     ----------
-    k : int
-        Number of nodes: 0 or more, fewer than the machine has.
+    nodes : int
+        How many: 0 or more, fewer than the machine has.
 
     References
     ----------
@@ -128,12 +129,12 @@ class Static(Policy):
     --------
     >>> import faultsim as fs
     >>> fs.Fars(300, fs.JobFailureRate(), spares=fs.Static(16)).spares
-    Static(k=16)
+    Static(nodes=16)
     """
 
     kind: ClassVar[str] = "spares"
     name: ClassVar[str] = "static"
-    k: Annotated[NodeCount, Check(checks.whole, "k of Static", low=0)]
+    nodes: Annotated[NodeCount, Check(checks.whole, "nodes of Static", low=0)]
 
 
 _seconds = partial(checks.number, unit="seconds")
@@ -153,7 +154,7 @@ def _spares(value: object) -> str | Static:
     if isinstance(value, Static) or (isinstance(value, str) and value == "dynamic"):
         return value
     hint = f"; write Static({value})" if isinstance(value, int) else ""
-    raise OptionError(f'spares must be "dynamic" or Static(k), got {value!r:.60}{hint}')
+    raise OptionError(f'spares must be "dynamic" or Static(nodes), got {value!r:.60}{hint}')
 
 
 class Rescheduling(OwnPolicy):

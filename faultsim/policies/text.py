@@ -4,7 +4,7 @@ import re
 from dataclasses import MISSING, fields
 from typing import Any
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
 from faultsim.policies.key import Key
@@ -86,6 +86,9 @@ def _options(row: PolicyRow, text: str) -> dict[str, Any]:
         if item[0] in _QUOTES:
             equals = ""
         key, value = key.strip().replace("-", "_"), _value(given.strip())
+        if equals and (old := renames.renamed("parameter", row.cls.__name__).get(key)) is not None:
+            renames.warn(f"{key}= of {row.kind} {row.name!r}", f"{old.new}=")
+            key = old.new
         here = legal[place] if not equals and place < len(legal) else ""
         if here in _POLICIES or (here and _can_stand_alone(row, here, item)):
             key, value = here, item if here in _POLICIES else _value(item)

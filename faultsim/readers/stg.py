@@ -40,7 +40,7 @@ def read_stg(path: str | os.PathLike[str], *, name: str | None = None, dummies: 
     -------
     Workflow
         Labelled by the numbers of the file.  Costs are the times as written, whose unit is free (see
-        `Workflow.scale_cost`); the format knows no transfers, so all are 0.
+        `Workflow.with_cost_factor`); the format knows no transfers, so all are 0.
 
     Raises
     ------

@@ -259,7 +259,7 @@ class State:
     def left_alone(self) -> int:
         """m of `Static(m)`."""
         rule = self.settings.get("rescheduling")
-        return 0 if rule is None or rule.get("spares", "dynamic") == "dynamic" else int(rule["spares"]["k"])
+        return 0 if rule is None or rule.get("spares", "dynamic") == "dynamic" else int(rule["spares"]["nodes"])
 
     @property
     def avoided(self) -> frozenset[int]:

@@ -96,7 +96,7 @@ def report_sweep(
     --------
     >>> import faultsim as fs
     >>> from faultsim.report import report_sweep
-    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng), "machine": fs.Cluster(128)}
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng=rng), "machine": fs.Cluster(128)}
     >>> sweep = fs.Sweep(base, {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=3)
     >>> page = report_sweep(sweep.run(), metrics=["mean_wait"])
     >>> [section.title for section in page.sections]

@@ -75,7 +75,7 @@ class PickBox(Environment):
         if not isinstance(machine, Torus):
             raise OptionError(f"PickBox needs a Torus: a cluster has no boxes, got {machine!r}")
         if log is None:
-            log = sdsc_like(10_000, 0)
+            log = sdsc_like(10_000, rng=0)
             log = log[(log.size & (log.size - 1)) == 0]
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         self._n, self._backfill = checks.whole("boxes", boxes, low=1), checks.flag("backfill", backfill)

@@ -85,7 +85,7 @@ class PickJob(Environment):
         metric: str = "mean_bounded_slowdown",
         **options: Any,
     ) -> None:
-        log = lublin(10_000, 0) if log is None else log
+        log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         preset = OBSERVATIONS[checks.choice("observation", observation, OBSERVATIONS)]

@@ -107,11 +107,11 @@ class Respond(Environment):
         self._actions = tuple(checks.choice("action", action, ACTIONS) for action in actions)
         if self._actions[:1] != ("nothing",) or len(set(self._actions)) < max(2, len(self._actions)):
             raise OptionError(f"actions must be 'nothing' and then others, each once, got {self._actions}")
-        log = lublin(10_000, 0) if log is None else log
+        log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
         if failures is None:
-            horizon = 2.0 * float(log.submit[-1]) + 86400.0
-            failures = exponential_failures(machine.nodes, horizon, 30 * 86400.0, downtime=3600.0, rng=0)
+            span = 2.0 * float(log.submit[-1]) + 86400.0
+            failures = exponential_failures(machine.nodes, span, 30 * 86400.0, downtime=3600.0, rng=0)
         options.update(failures=failures, predictor=Perfect() if predictor is None else predictor)
         super().__init__(log, machine, jobs=jobs, reward=reward, metric=metric, **options)
         self._lead = checks.number("lead", lead, low=0.0, unit="seconds")

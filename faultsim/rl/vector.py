@@ -98,7 +98,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         copy: bool = True,
     ) -> None:
         self.num_envs = checks.whole("num_envs", num_envs, low=1)
-        log = lublin(10_000, 0) if log is None else log
+        log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
         if not isinstance(machine, Cluster):
             raise NotAvailableError(f"VectorPickJob is for clusters; on {machine!r} use PickJob")

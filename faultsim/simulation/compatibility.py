@@ -169,7 +169,7 @@ def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[st
 def spare_nodes(run: RunOptions) -> int:
     """Nodes that `Static` keeps from the jobs."""
     spares = getattr(run.rescheduling, "spares", None)
-    return spares.k if isinstance(spares, Static) else 0
+    return spares.nodes if isinstance(spares, Static) else 0
 
 
 def _check_nodes(run: RunOptions) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies import Policy, parse_policy, registry
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
@@ -43,10 +43,12 @@ CHANGES: dict[str, Change] = {
         Change(
             "runtime_factor",
             "log",
-            lambda log, c, nodes, seed: log.scale_runtime(c),
+            lambda log, c, nodes, seed: log.with_runtime_factor(c),
             "run times and estimates times a factor",
         ),
-        Change("gap_factor", "log", lambda log, f, nodes, seed: log.scale_gaps(f), "gaps between arrivals times it"),
+        Change(
+            "gap_factor", "log", lambda log, f, nodes, seed: log.with_gap_factor(f), "gaps between arrivals times it"
+        ),
         Change(
             "load",
             "log",
@@ -56,13 +58,13 @@ CHANGES: dict[str, Change] = {
         Change(
             "failure_span",
             "failures",
-            lambda trace, span, nodes, seed: trace.stretch(span),
+            lambda trace, span, nodes, seed: trace.with_span(span),
             "failures over this span, s",
         ),
         Change(
             "failure_count",
             "failures",
-            lambda trace, count, nodes, seed: trace.rescale(count, rng=seed),
+            lambda trace, count, nodes, seed: trace.with_count(count, rng=seed),
             "this many of the failures, drawn for each replicate; smaller sets are nested in larger ones",
             draws=True,
         ),
@@ -99,7 +101,7 @@ def check_axis(name: str) -> None:
 
     Examples
     --------
-    >>> check_axis("predictor.a")
+    >>> check_axis("predictor.probability")
     >>> check_axis("runtime_facter")
     Traceback (most recent call last):
     ...
@@ -117,12 +119,12 @@ def check_axis(name: str) -> None:
     known = (*OPTIONS, *CHANGES)
     raise OptionError(
         f"unknown axis {name!r}{checks.did_you_mean(name, known)}; known: {', '.join(known)}, "
-        f"and parameters of policies such as predictor.a"
+        f"and parameters of policies such as predictor.probability"
     )
 
 
 def with_parameters(options: dict[str, Any], parameters: dict[str, Any]) -> None:
-    """Set dotted parameters, ``{"predictor.a": 0.1}``, in the policies of `options`.
+    """Set dotted parameters, ``{"predictor.probability": 0.1}``, in the policies of `options`.
 
     Raises
     ------
@@ -133,9 +135,9 @@ def with_parameters(options: dict[str, Any], parameters: dict[str, Any]) -> None
     --------
     >>> import faultsim as fs
     >>> options = {"predictor": fs.Confidence(0.5)}
-    >>> with_parameters(options, {"predictor.a": 0.1})
+    >>> with_parameters(options, {"predictor.probability": 0.1})
     >>> options
-    {'predictor': Confidence(a=0.1)}
+    {'predictor': Confidence(probability=0.1)}
     """
     for name, value in parameters.items():
         kind, _, parameter = name.partition(".")
@@ -145,6 +147,9 @@ def with_parameters(options: dict[str, Any], parameters: dict[str, Any]) -> None
         if policy is None:
             raise OptionError(f"axis {name}: there is no {kind} whose {parameter} could be set; give one in the base")
         there = [field.name for field in fields(policy)] if is_dataclass(policy) else []
+        if (old := renames.renamed("parameter", type(policy).__name__).get(parameter)) is not None:
+            renames.warn(name, f"{kind}.{old.new}")
+            parameter = old.new
         if parameter not in there:
             hint = checks.did_you_mean(parameter, there)
             raise OptionError(

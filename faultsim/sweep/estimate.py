@@ -62,7 +62,7 @@ def estimate(
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.nasa_like(100, 0)
+    >>> log = fs.synthetic.nasa_like(100, rng=0)
     >>> sweep = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [1.0, 1.1, 1.2]})
     >>> found = estimate(sweep, None)
     >>> found.rows, found.left, found.exact, found.seconds < 10

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from faultsim import checks, synthetic
+from faultsim import checks, renames, synthetic
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -82,11 +82,11 @@ def log_source(given: object, folder: Path) -> Any:
     name = checks.choice("synthetic log", _folded(table.pop("synthetic")), LOGS)
     jobs = checks.whole("jobs", table.pop("jobs", 10_000), low=1)
     function: Callable[..., Workload] = getattr(synthetic, name)
-    known = [key for key in inspect.signature(function).parameters if key not in ("n", "rng")]
+    known = [key for key in inspect.signature(function).parameters if key not in ("jobs", "rng")]
     _refuse_rest(table, ("synthetic", "jobs", *known), known)
     _refuse_missing(f"synthetic log {name!r}", function, known, table)
-    function(1, np.random.default_rng(0), **table)  # its parameters, before anything runs
-    return DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng, **table))
+    function(1, rng=0, **table)  # its parameters, before anything runs
+    return DrawnLog(_named(name, {"jobs": jobs, **table}), lambda rng: function(jobs, rng=rng, **table))
 
 
 def failures_source(given: object, folder: Path) -> Any:
@@ -97,7 +97,7 @@ def failures_source(given: object, folder: Path) -> Any:
     given : str or mapping
         "none"; a path; ``{"file": path, "format": name, "map": "modulo", "permute" or "drop", option: ...}`` with the
         options of the format's reader; or ``{"synthetic": "weibull", "exponential" or "renewal", parameter: ...}`` with
-        the parameters of that function; ``nodes`` is the machine's, and ``horizon`` the log's last submit plus its
+        the parameters of that function; ``nodes`` is the machine's, and ``span`` the log's last submit plus its
         longest run time.
     folder : Path
         Folder that paths are relative to.
@@ -141,14 +141,15 @@ def _from_file(table: dict[str, Any], folder: Path) -> Any:
 def _made_up(table: dict[str, Any]) -> Any:
     name = checks.choice("synthetic failures", table.pop("synthetic"), FAILURES)
     function = FAILURES[name]
+    table = renames.current("key", "failures", table, called="synthetic failures")
     known = [key for key in inspect.signature(function).parameters if key not in _GIVEN]
     _refuse_rest(table, ("synthetic", *known), known)
-    _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "horizon"], table)
-    function(**{"nodes": 1, "horizon": 1.0, **table}, rng=0)  # its parameters, before anything runs
+    _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "span"], table)
+    function(**{"nodes": 1, "span": 1.0, **table}, rng=0)  # its parameters, before anything runs
 
     def draw(rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
-        horizon = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)
-        return function(**{"nodes": machine.nodes, "horizon": horizon, **table}, rng=rng)
+        span = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)
+        return function(**{"nodes": machine.nodes, "span": span, **table}, rng=rng)
 
     return _DrawnFailures(_named(name, table), draw)
 

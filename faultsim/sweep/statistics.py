@@ -97,7 +97,7 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     Examples
     --------
     >>> import faultsim as fs
-    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng), "machine": fs.Cluster(128)}
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(100, rng=rng), "machine": fs.Cluster(128)}
     >>> table = fs.Sweep(base, {"load": [0.7, 0.9]}, replicates=4).run()
     >>> means = summary(table, "mean_wait")
     >>> list(means), means["n"]
@@ -151,7 +151,7 @@ def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence
     Examples
     --------
     >>> import faultsim as fs
-    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(200, rng), "machine": fs.Cluster(128), "load": 0.9}
+    >>> base = {"log": lambda rng: fs.synthetic.nasa_like(200, rng=rng), "machine": fs.Cluster(128), "load": 0.9}
     >>> table = fs.Sweep(base, {"scheduler": [fs.Fcfs(), fs.EasyBackfill()]}, replicates=5).run()
     >>> test = compare(table, "mean_wait", "scheduler", "fcfs")
     >>> bool(test["difference"][0] < 0), test["n"]

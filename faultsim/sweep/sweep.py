@@ -55,9 +55,9 @@ class Sweep:
         parameters of these names.
     grid : mapping, optional
         Axis -> values, a list or a mapping of names to values; all combinations are run.  An axis is an option of `Run`
-        except ``record``; a parameter of a policy such as ``"predictor.a"``; ``runtime_factor``, ``gap_factor``,
-        ``load`` or ``head``, which change the log; ``failure_count`` or ``failure_span`` (s), which change the
-        failures; or your own name for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
+        except ``record``; a parameter of a policy such as ``"predictor.probability"``; ``runtime_factor``,
+        ``gap_factor``, ``load`` or ``head``, which change the log; ``failure_count`` or ``failure_span`` (s), which
+        change the failures; or your own name for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
     zipped : mapping or list of mappings, optional
         Axes of equal length that vary together, as one dimension of the grid.
     cells : list of mappings, optional
@@ -85,7 +85,7 @@ class Sweep:
     --------
     >>> import faultsim as fs
     >>> base = {
-    ...     "log": lambda rng: fs.synthetic.nasa_like(100, rng),
+    ...     "log": lambda rng: fs.synthetic.nasa_like(100, rng=rng),
     ...     "machine": fs.Torus(4, 4, 8),
     ... }
     >>> sweep = fs.Sweep(base, {"scheduler": [fs.Fcfs(), fs.EasyBackfill()], "load": [0.7, 0.9]}, replicates=3)

@@ -304,7 +304,7 @@ class _Reader:
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Dotted keys such as ``predictor.a``, which TOML reads as nested tables."""
+    """Dotted keys such as ``predictor.probability``, which TOML reads as nested tables."""
     found: dict[str, Any] = {}
     for name, given in table.items():
         if name in KINDS and isinstance(given, dict):

@@ -41,7 +41,7 @@ class SweepTable(ColumnTable):
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.nasa_like(50, 0)
+    >>> log = fs.synthetic.nasa_like(50, rng=0)
     >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [0.5, 1.0]}).run()
     >>> table.axes, len(table["mean_wait"]), table.select(runtime_factor=1.0)["n_jobs"]
     (('runtime_factor',), 2, array([50.]))
@@ -142,7 +142,7 @@ class SweepTable(ColumnTable):
     def select(self, **axes: Any) -> "SweepTable":
         """The rows in which axes (or ``replicate``) have these values; a list means any of them.
 
-        Axes with a dot are given by ``**{"predictor.a": 0.1}``.
+        Axes with a dot are given by ``**{"predictor.probability": 0.1}``.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class SweepTable(ColumnTable):
         Examples
         --------
         >>> import faultsim as fs
-        >>> log = fs.synthetic.nasa_like(50, 0)
+        >>> log = fs.synthetic.nasa_like(50, rng=0)
         >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"scheduler": [fs.Fcfs(), fs.EasyBackfill()]}).run()
         >>> table.select(scheduler="easy").n_rows
         1
@@ -179,7 +179,7 @@ class SweepTable(ColumnTable):
         Examples
         --------
         >>> import faultsim as fs
-        >>> log = fs.synthetic.nasa_like(50, 0)
+        >>> log = fs.synthetic.nasa_like(50, rng=0)
         >>> table = fs.Sweep(fs.Run(log, fs.Cluster(128)), {"runtime_factor": [0.5, 1.0]}).run()
         >>> table.where(table["runtime_factor"] > 0.7).n_rows
         1

@@ -83,7 +83,7 @@ def is_told_by_content(value: object) -> bool:
     Examples
     --------
     >>> import faultsim as fs
-    >>> is_told_by_content(fs.Fcfs()), is_told_by_content(lambda rng: fs.synthetic.nasa_like(50, rng))
+    >>> is_told_by_content(fs.Fcfs()), is_told_by_content(lambda rng: fs.synthetic.nasa_like(50, rng=rng))
     (True, False)
     """
     return isinstance(value, Workload | FailureTrace | Policy | Cluster | Torus) or not callable(value)

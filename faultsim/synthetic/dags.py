@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import check_count, generator
 
 #: What `bench_dags` draws from. The bench is not public, and no paper prints its values; all but the sizes are ours.
 _SIZES = (175, 249)
@@ -85,10 +84,11 @@ def dag_properties(workflow: Workflow) -> DagProperties:
     )
 
 
+@renames.arguments("random_dag")
 def random_dag(
     jobs: int,
-    rng: np.random.Generator | int,
     *,
+    rng: checks.Random,
     levels: int | None = None,
     meshing: float = 2.0,
     edge_length: float = 1.5,
@@ -105,7 +105,7 @@ def random_dag(
     ----------
     jobs : int
         Number of jobs.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
     levels : int, optional
         Number of levels, each of one job or more; the rounded square root of `jobs` by default.  Jobs are numbered
@@ -141,14 +141,14 @@ def random_dag(
     Examples
     --------
     >>> import faultsim as fs
-    >>> wf = fs.synthetic.random_dag(200, 1, meshing=2.5, edge_length=2, ccr=0.5)
+    >>> wf = fs.synthetic.random_dag(200, rng=1, meshing=2.5, edge_length=2, ccr=0.5)
     >>> wf
     <Workflow 'random': 200 jobs, 458 edges>
     >>> found = fs.synthetic.dag_properties(wf)
     >>> found.levels, round(found.meshing, 2), round(found.edge_length, 1), round(found.ccr, 3)
     (14, 2.5, 2.0, 0.5)
     """
-    count, rng = check_count(jobs), generator(rng)
+    count, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     deep = round(count**0.5) if levels is None else checks.whole("levels", levels, low=1, high=count)
     mesh = checks.number("meshing", meshing, low=1.0)
     length = checks.number("edge_length", edge_length, low=1.0)
@@ -167,9 +167,8 @@ def random_dag(
     return wf if ccr is None else wf.with_ccr(ccr)
 
 
-def bench_dags(
-    n: int, rng: np.random.Generator | int, *, jobs: tuple[int, int] = _SIZES, unit: float = 300.0
-) -> list[Workflow]:
+@renames.arguments("bench_dags")
+def bench_dags(n: int, *, rng: checks.Random, jobs: tuple[int, int] = _SIZES, unit: float = 300.0) -> list[Workflow]:
     """Workflows like those of the bench that [yu2010] uses: 175 to 249 jobs, with random properties.
 
     The bench itself is not public, so its values are ours: meshing degree uniform from 1 to 4, edge length from 1 to 3,
@@ -180,7 +179,7 @@ def bench_dags(
     ----------
     n : int
         Number of workflows.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
     jobs : tuple of int
         Least and largest number of jobs.
@@ -199,10 +198,10 @@ def bench_dags(
     Examples
     --------
     >>> import faultsim as fs
-    >>> [wf.n_jobs for wf in fs.synthetic.bench_dags(3, 1)]
+    >>> [wf.n_jobs for wf in fs.synthetic.bench_dags(3, rng=1)]
     [229, 191, 247]
     """
-    count, rng = check_count(n), generator(rng)
+    count, rng = checks.whole("n", n, low=1), checks.generator(rng)
     low = checks.whole("least number of jobs", jobs[0], low=1)
     high = checks.whole("largest number of jobs", jobs[1], low=low)
     seconds = checks.number("unit", unit, above=0.0, unit="s")
@@ -213,7 +212,7 @@ def bench_dags(
         levels = min(max(round(rng.uniform(0.5, 2.0) * root), 1), size)
         wf = random_dag(
             size,
-            rng,
+            rng=rng,
             levels=levels,
             meshing=rng.uniform(*_MESHING),
             edge_length=rng.uniform(*_EDGE_LENGTH),
@@ -222,7 +221,7 @@ def bench_dags(
             ccr=float(np.exp(rng.uniform(*np.log(_CCR)))),
             name=f"bench {number}",
         )
-        found.append(wf.scale_cost(seconds).scale_transfer(seconds))
+        found.append(wf.with_cost_factor(seconds).with_transfer_factor(seconds))
     return found
 
 

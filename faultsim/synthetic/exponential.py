@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from faultsim import checks, renames
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import check_count, generator
 
 
+@renames.arguments("exponential")
 def exponential(
-    n: int,
-    rng: np.random.Generator | int,
+    jobs: int,
     *,
+    rng: checks.Random,
     mean_gap: float,
     mean_runtime: float,
     sizes: ArrayLike = (1,),
@@ -25,9 +26,9 @@ def exponential(
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
     mean_gap, mean_runtime : float
         Mean time between arrivals and mean run time, in seconds.
@@ -48,11 +49,11 @@ def exponential(
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.exponential(1000, 1, mean_gap=60, mean_runtime=600, sizes=[1, 2, 4], weights=[2, 1, 1])
+    >>> log = fs.synthetic.exponential(1000, rng=1, mean_gap=60, mean_runtime=600, sizes=[1, 2, 4], weights=[2, 1, 1])
     >>> len(log), sorted(set(log.size.tolist()))
     (1000, [1, 2, 4])
     """
-    n, rng = check_count(n), generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     for name, value in (("mean_gap", mean_gap), ("mean_runtime", mean_runtime)):
         if not (np.isfinite(value) and value > 0):
             raise OptionError(f"{name}: expected a positive number of seconds, got {value!r}")

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, WeibullTimes, sample_times
 
 # More than any machine has seen; a mistake in units is rejected instead of filling the memory.
@@ -23,9 +22,10 @@ _MOST_FAILURES = 50_000_000
 _KEYS_AT_ONCE = 1 << 21
 
 
+@renames.arguments("weibull_failures")
 def weibull_failures(
     nodes: int,
-    horizon: checks.Duration,
+    span: checks.Duration,
     shape: float,
     scale: checks.Duration,
     *,
@@ -35,7 +35,7 @@ def weibull_failures(
     count: int | None = None,
     burst: float | None = None,
     permute: bool = False,
-    rng: np.random.Generator | int,
+    rng: checks.Random,
 ) -> FailureTrace:
     """Failures of a machine with Weibull gaps and Zipf locations ([zhang2004] section 3).
 
@@ -43,7 +43,7 @@ def weibull_failures(
     ----------
     nodes : int
         Nodes of the machine.
-    horizon : float
+    span : float
         Span of the trace in seconds.
     shape, scale : float
         Of the gaps between failures of the whole machine; scale in seconds.  Zhang: 18,000 s and .2, .55, .65, .85.
@@ -57,19 +57,19 @@ def weibull_failures(
         Down time in seconds, one for all or drawn; `ExponentialTimes` and `LognormalTimes` are at hand.  Zhang: 120,
         3,600 and 14,400.
     count : int, optional
-        F, the exact number of failures; the gaps are then scaled such that they and one more gap fill the horizon.
+        F, the exact number of failures; the gaps are then scaled such that they and one more gap fill the span.
     burst : float, optional
         Mean number of nodes that fail in one instant, 1 or more: geometric, at most `nodes`, distinct nodes.  Gaps are
         then those between bursts.
     permute : bool
         False: node 0 has rank 1, node 1 rank 2, and so on.  True: ranks are dealt out at random.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Returns
     -------
     FailureTrace
-        With `horizon` as its span and its own coins.
+        With this span and its own coins.
 
     Notes
     -----
@@ -86,7 +86,7 @@ def weibull_failures(
     266
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
-    end = checks.number("horizon", horizon, above=0.0, unit="s")
+    end = checks.number("span", span, above=0.0, unit="s")
     gap = WeibullTimes(checks.number("shape", shape), checks.number("scale", scale, unit="s"))
     width = checks.whole("window", window, low=2)
     if width % 2:
@@ -94,7 +94,7 @@ def weibull_failures(
     alpha = checks.number("zipf", zipf, low=0.0)
     mean_burst = 1.0 if burst is None else checks.number("burst", burst, low=1.0, unit="nodes")
     shuffled = checks.flag("permute", permute)
-    times, sizes, places, ranks, downs, coins = generator(rng).spawn(6)
+    times, sizes, places, ranks, downs, coins = checks.generator(rng).spawn(6)
     if count is None:
         instants = _until(gap, end, width, times)
         size = _burst_sizes(len(instants), mean_burst, n, sizes)
@@ -115,14 +115,15 @@ def weibull_failures(
     )
 
 
+@renames.arguments("exponential_failures")
 def exponential_failures(
     nodes: int,
-    horizon: checks.Duration,
+    span: checks.Duration,
     mtbf: checks.Duration,
     *,
     downtime: Times = 0.0,
     count: int | None = None,
-    rng: np.random.Generator | int,
+    rng: checks.Random,
 ) -> FailureTrace:
     """Independent failures at a constant rate on every node: a Poisson process, as in most theory.
 
@@ -130,7 +131,7 @@ def exponential_failures(
     ----------
     nodes : int
         Nodes of the machine.
-    horizon : float
+    span : float
         Span of the trace in seconds.
     mtbf : float
         Mean time between failures of one node, in seconds; of the machine it is ``mtbf / nodes``.
@@ -138,7 +139,7 @@ def exponential_failures(
         Down time in seconds.  Failures do not wait for repairs here: see `renewal_failures` for nodes that do.
     count : int, optional
         The exact number of failures: that many independent uniform times.  `mtbf` does not matter then.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Examples
@@ -150,7 +151,7 @@ def exponential_failures(
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
     mean = checks.number("mtbf", mtbf, above=0.0, unit="s")
-    trace = weibull_failures(n, horizon, 1.0, mean / n, zipf=0.0, downtime=downtime, count=count, rng=rng)
+    trace = weibull_failures(n, span, 1.0, mean / n, zipf=0.0, downtime=downtime, count=count, rng=rng)
     return trace.renamed("exponential")
 
 
@@ -194,9 +195,7 @@ def _until(gap: WeibullTimes, end: float, window: int, rng: np.random.Generator)
     """The instants of a renewal process up to `end`; the gaps that fit are reordered."""
     expected = end / gap.mean
     if expected > _MOST_FAILURES:
-        raise OptionError(
-            f"horizon: {end:g} s at a mean gap of {gap.mean:g} s are {expected:.3g} failures; check units"
-        )
+        raise OptionError(f"span: {end:g} s at a mean gap of {gap.mean:g} s are {expected:.3g} failures; check units")
     parts, reached = [], 0.0
     while reached <= end:
         parts.append(gap.sample(64 + int(1.1 * (end - reached) / gap.mean), rng))

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks, renames
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
-from faultsim.synthetic.seeding import check_count, generator
 
 # A fit that needs more stages is a constant for all purposes.
 _MAX_STAGES = 1000
@@ -54,9 +54,9 @@ class HyperErlang:
         one, two, three = (r * (p * a ** (k + 1) + (1 - p) * b ** (k + 1)) for k, r in enumerate(rising))
         return one, two, three
 
-    def sample(self, n: int, rng: np.random.Generator | int) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
         """`n` independent values in seconds."""
-        rng = generator(rng)
+        rng = checks.generator(rng)
         scale = np.where(rng.random(n) < self.p1, 1 / self.rate1, 1 / self.rate2)
         return rng.gamma(self.stages, scale)
 
@@ -127,7 +127,7 @@ class SizeClass:
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.exponential(2000, 1, mean_gap=60, mean_runtime=600)
+    >>> log = fs.synthetic.exponential(2000, rng=1, mean_gap=60, mean_runtime=600)
     >>> only = fs.synthetic.HyperErlangModel.fit(log).classes[0]
     >>> only.low, only.high, round(only.runtimes.moments()[0], 6) == round(float(log.runtime.mean()), 6)
     (1, 1, True)
@@ -148,7 +148,7 @@ class HyperErlangModel:
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.exponential(2000, 1, mean_gap=60, mean_runtime=600, sizes=[1, 3, 4])
+    >>> log = fs.synthetic.exponential(2000, rng=1, mean_gap=60, mean_runtime=600, sizes=[1, 3, 4])
     >>> model = fs.synthetic.HyperErlangModel.fit(log)
     >>> [(c.low, c.high, c.sizes) for c in model.classes]
     [(1, 1, (1,)), (3, 4, (3, 4))]
@@ -201,14 +201,15 @@ def _fit_sample(values: NDArray[np.float64]) -> HyperErlang:
         return HyperErlang(_MAX_STAGES, rate, rate, 1.0)
 
 
-def hyper_erlang(n: int, rng: np.random.Generator | int, *, model: HyperErlangModel | Workload) -> Workload:
+@renames.arguments("hyper_erlang")
+def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Workload) -> Workload:
     """A workload of `n` jobs from per-class hyper-Erlang fits ([jann1997]; [zhang2004] section 3).
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
     model : HyperErlangModel or Workload
         The fits; a workload is fitted first.
@@ -221,11 +222,11 @@ def hyper_erlang(n: int, rng: np.random.Generator | int, *, model: HyperErlangMo
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.exponential(2000, 1, mean_gap=60, mean_runtime=600, sizes=[1, 2, 8])
-    >>> len(fs.synthetic.hyper_erlang(500, 2, model=log))
+    >>> log = fs.synthetic.exponential(2000, rng=1, mean_gap=60, mean_runtime=600, sizes=[1, 2, 8])
+    >>> len(fs.synthetic.hyper_erlang(500, rng=2, model=log))
     500
     """
-    n, rng = check_count(n), generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     if isinstance(model, Workload):
         model = HyperErlangModel.fit(model)
     rates = np.array([1 / c.gaps.moments()[0] for c in model.classes])

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks, renames
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import check_count, generator
 
 _BUCKETS = 48  # half hours of a day
 _BUCKET = 1800.0  # seconds
@@ -58,7 +58,8 @@ _ANY = _Type(
 )  # fmt: skip
 
 
-def lublin(n: int, rng: np.random.Generator | int, *, nodes: int = 128, types: bool = True) -> Workload:
+@renames.arguments("lublin")
+def lublin(jobs: int, *, rng: checks.Random, nodes: int = 128, types: bool = True) -> Workload:
     """A workload by the model of [lublin2003].
 
     Sizes are two-stage uniform in log2, most of them powers of two; the logarithm of the run time is a mixture of two
@@ -67,9 +68,9 @@ def lublin(n: int, rng: np.random.Generator | int, *, nodes: int = 128, types: b
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
     nodes : int
         Size of the machine, at least 8.  The published values are for 128; the largest size and the knee of the size
@@ -86,11 +87,11 @@ def lublin(n: int, rng: np.random.Generator | int, *, nodes: int = 128, types: b
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.lublin(2000, 1, nodes=256)
+    >>> log = fs.synthetic.lublin(2000, rng=1, nodes=256)
     >>> len(log), int(log.size.max()) <= 256
     (2000, True)
     """
-    n, rng = check_count(n), generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     if not float(nodes).is_integer() or nodes < 8:
         raise OptionError(f"nodes: expected a whole number of at least 8, got {nodes!r}")
     kinds = (_INTERACTIVE, _BATCH) if types else (_ANY,)

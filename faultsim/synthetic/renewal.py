@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import generator
 from faultsim.synthetic.times import Times, sample_times
 
 #: Weibull shapes of the three sub-populations of [li2009]: early failures, chance, wear.
@@ -49,15 +48,16 @@ UPTIMES: dict[str, _Draw] = {
 }
 
 
+@renames.arguments("renewal_failures")
 def renewal_failures(
     nodes: int,
-    horizon: checks.Duration,
+    span: checks.Duration,
     mtbf: checks.Duration,
     mttr: Times,
     *,
     uptimes: str = "exponential",
     repairs: str = "exponential",
-    rng: np.random.Generator | int,
+    rng: checks.Random,
 ) -> FailureTrace:
     """Every node is up for a while, fails, is down for a while, and so on, independently of the others.
 
@@ -65,7 +65,7 @@ def renewal_failures(
     ----------
     nodes : int
         Nodes of the machine.
-    horizon : float
+    span : float
         Span of the trace in seconds.  All nodes begin as new at time 0.
     mtbf : float
         Mean up time of a node, in seconds: from a repair to the next failure.
@@ -81,7 +81,7 @@ def renewal_failures(
           ``mtbf / Gamma(1 + 1/shape)``.
     repairs : {"exponential", "constant"}
         Distribution of the down times where `mttr` is a number.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Returns
@@ -103,15 +103,15 @@ def renewal_failures(
     0.9993
     """
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
-    end = checks.number("horizon", horizon, above=0.0, unit="s")
+    end = checks.number("span", span, above=0.0, unit="s")
     up = checks.number("mtbf", mtbf, above=0.0, unit="s")
     kind = checks.choice("distribution of repairs", repairs, ("exponential", "constant"))
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
     if n * (end / up + 1) > _MOST_FAILURES:
-        raise OptionError(f"horizon: {n} nodes for {end:g} s at an MTBF of {up:g} s fail too often; check the units")
+        raise OptionError(f"span: {n} nodes for {end:g} s at an MTBF of {up:g} s fail too often; check the units")
     if (lasts := checks.seconds(mttr)) is not None:
         mttr = lasts
-    ups, downs, coins = generator(rng).spawn(3)
+    ups, downs, coins = checks.generator(rng).spawn(3)
     clock = np.zeros(n)
     alive = np.arange(n)
     parts: list[tuple[Floats, NDArray[np.int64], Floats]] = []

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks, renames
 from faultsim.data.workload import Workload
-from faultsim.synthetic.seeding import check_count, generator
 from faultsim.synthetic.stand_in import (
     Floats,
     Mix,
@@ -185,14 +185,15 @@ _ROUND = np.array(
 _ROUND_SHARE = 0.85
 
 
-def nasa_like(n: int, rng: np.random.Generator | int) -> Workload:
+@renames.arguments("nasa_like")
+def nasa_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the NASA iPSC/860 log of [krevat2002] (128 nodes, sizes powers of two, no estimates).
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs; 10,000 give the paper's span of 17.08 days, other numbers a span in proportion.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Returns
@@ -204,34 +205,35 @@ def nasa_like(n: int, rng: np.random.Generator | int) -> Workload:
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.nasa_like(10_000, 1)
+    >>> log = fs.synthetic.nasa_like(10_000, rng=1)
     >>> summary = log.summary(nodes=128)
     >>> round(summary["size_mean"], 1), round(summary["offered_load"], 2), summary["power_of_two_share"]
     (6.3, 0.6, 1.0)
     """
-    n, rng = check_count(n), generator(rng)
-    jobs, checks = counts([_JOBS - _NASA_CHECKS, _NASA_CHECKS], n).tolist()
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
+    jobs, probes = counts([_JOBS - _NASA_CHECKS, _NASA_CHECKS], n).tolist()
     span = _NASA.span * n / _JOBS
     size, runtime, user, submit = _ordered(_NASA, jobs, span, rng)
-    when = (np.arange(checks) + rng.random(checks)) / max(checks, 1) * span
+    when = (np.arange(probes) + rng.random(probes)) / max(probes, 1) * span
     submit = np.concatenate([submit, when])
-    size = np.concatenate([size, np.ones(checks, dtype=np.int64)])
-    runtime = np.concatenate([runtime, np.full(checks, _NASA_CHECK_RUNTIME)])
-    user = np.concatenate([user, np.zeros(checks, dtype=np.int64)])
+    size = np.concatenate([size, np.ones(probes, dtype=np.int64)])
+    runtime = np.concatenate([runtime, np.full(probes, _NASA_CHECK_RUNTIME)])
+    user = np.concatenate([user, np.zeros(probes, dtype=np.int64)])
     order = np.argsort(submit, kind="stable")
     submit, rows = _as_logged(_NASA, submit[order], runtime[order], size[order], span)
     rows = order[rows]
     return _workload("NASA stand-in", submit, runtime[rows], size[rows], user[rows])
 
 
-def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
+@renames.arguments("sdsc_like")
+def sdsc_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the SDSC SP2 log of [krevat2002] (128 nodes, any size, with estimates).
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs; 10,000 give the paper's span of 110.6 days, other numbers a span in proportion.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Returns
@@ -244,11 +246,11 @@ def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
     Examples
     --------
     >>> import faultsim as fs
-    >>> log = fs.synthetic.sdsc_like(10_000, 1)
+    >>> log = fs.synthetic.sdsc_like(10_000, rng=1)
     >>> round(log.summary(nodes=128)["offered_load"], 2), bool((log.estimate >= log.runtime).all())
     (0.74, True)
     """
-    n, rng = check_count(n), generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     span = _SDSC.span * n / _JOBS
     size, runtime, user, submit = _ordered(_SDSC, n, span, rng)
     submit, rows = _as_logged(_SDSC, submit, runtime, size, span)
@@ -256,14 +258,15 @@ def sdsc_like(n: int, rng: np.random.Generator | int) -> Workload:
     return _workload("SDSC stand-in", submit, runtime, size, user, _requests(runtime, rng))
 
 
-def llnl_like(n: int, rng: np.random.Generator | int) -> Workload:
+@renames.arguments("llnl_like")
+def llnl_like(jobs: int, *, rng: checks.Random) -> Workload:
     """A stand-in for the LLNL Cray T3D log of [oliner2004] (256 nodes, sizes powers of two, no estimates).
 
     Parameters
     ----------
-    n : int
+    jobs : int
         Number of jobs; 10,000 give a span of 53.6 days (22,779 those 122 days of the log), others one in proportion.
-    rng : numpy.random.Generator or int
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
         Source of randomness, or a seed.
 
     Returns
@@ -284,11 +287,11 @@ def llnl_like(n: int, rng: np.random.Generator | int) -> Workload:
     Examples
     --------
     >>> import faultsim as fs
-    >>> summary = fs.synthetic.llnl_like(10_000, 1).summary(nodes=256)
+    >>> summary = fs.synthetic.llnl_like(10_000, rng=1).summary(nodes=256)
     >>> round(summary["size_mean"], 1), round(summary["offered_load"], 2), summary["power_of_two_share"]
     (46.7, 0.62, 1.0)
     """
-    n, rng = check_count(n), generator(rng)
+    n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     span = _LLNL.span * n / _JOBS
     size, runtime, user, submit = _ordered(_LLNL, n, span, rng)
     submit, rows = _as_logged(_LLNL, submit, runtime, size, span)

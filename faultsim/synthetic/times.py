@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.synthetic.seeding import generator
 
 # Below it a Weibull variable spans more than 30 decades and sums lose all but the largest term.
 _LEAST_SHAPE = 0.05
@@ -43,9 +42,9 @@ class ExponentialTimes:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", checks.number("mean of ExponentialTimes", self.mean, above=0.0, unit="s"))
 
-    def sample(self, n: int, rng: np.random.Generator | int) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
         """`n` independent values in seconds."""
-        return generator(rng).exponential(self.mean, n)
+        return checks.generator(rng).exponential(self.mean, n)
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,10 @@ class LognormalTimes:
         """The median in seconds."""
         return self.mean / math.sqrt(1.0 + (self.sd / self.mean) ** 2)
 
-    def sample(self, n: int, rng: np.random.Generator | int) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
         """`n` independent values in seconds."""
         spread = math.sqrt(math.log1p((self.sd / self.mean) ** 2))
-        return generator(rng).lognormal(math.log(self.median), spread, n)
+        return checks.generator(rng).lognormal(math.log(self.median), spread, n)
 
 
 @dataclass(frozen=True)
@@ -102,9 +101,9 @@ class WeibullTimes:
         """The mean in seconds, scale * Gamma(1 + 1/shape)."""
         return self.scale * math.gamma(1.0 + 1.0 / self.shape)
 
-    def sample(self, n: int, rng: np.random.Generator | int) -> NDArray[np.float64]:
+    def sample(self, n: int, rng: checks.Random) -> NDArray[np.float64]:
         """`n` independent values in seconds."""
-        return self.scale * generator(rng).weibull(self.shape, n)
+        return self.scale * checks.generator(rng).weibull(self.shape, n)
 
 
 def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:

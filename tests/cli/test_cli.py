@@ -82,8 +82,8 @@ def test_run_json_is_one_document_with_the_metrics_of_simulate(capsys, swf):
     assert (status, err) == (0, "")
     document = json.loads(out)
     expected = fs.simulate(
-        fs.read_swf(swf).head(30).scale_runtime(1.5), fs.Torus(2, 2, 4), scheduler=fs.Fcfs(), placement=fs.FirstFit(),
-        estimates="actual", start_delay=1.0,
+        fs.read_swf(swf).head(30).with_runtime_factor(1.5), fs.Torus(2, 2, 4), scheduler=fs.Fcfs(),
+        placement=fs.FirstFit(), estimates="actual", start_delay=1.0,
     )  # fmt: skip
     assert document["jobs"] == 30
     for name in expected.metrics:
@@ -270,7 +270,7 @@ def test_log_summary_and_head(capsys, swf):
 def test_log_convert_and_generate(capsys, swf, tmp_path):
     out = str(tmp_path / "half.swf.gz")
     assert run(capsys, "log", "convert", swf, out, "--head", "20", "--runtime-factor", "2")[0] == 0
-    assert fs.read_swf(out) == fs.read_swf(swf).head(20).scale_runtime(2)
+    assert fs.read_swf(out) == fs.read_swf(swf).head(20).with_runtime_factor(2)
     table_file = tmp_path / "jobs.csv"
     assert run(capsys, "log", "convert", swf, table_file)[0] == 0
     assert len(table_file.read_text().splitlines()) == 41

@@ -92,7 +92,7 @@ def test_summary_of_changed_traces(capsys, files):
     assert summary("--drop-outside", 128)["dropped"] == {"node outside the machine": 1}
     assert summary("--count", 2)["n_failures"] == 2
     assert summary("--count", 7, "--repeat")["span"] == 300
-    assert summary("--stretch", 1000)["last"] == 300
+    assert summary("--span", 1000)["last"] == 300
     assert summary("--merge-overlaps", "--burst-gap", 10)["n_bursts"] == 1
     assert summary("--nodes", 400)["nodes"] == 400
 
@@ -152,7 +152,7 @@ def test_generate(capsys, tmp_path):
         320, 62 * day, 0.2, 18_000, window=32, zipf=0.5, burst=4, count=78, permute=True, rng=0
     )
     assert made("weibull", "--scale", 9000) == fs.synthetic.weibull_failures(320, 62 * day, 0.85, 9000, rng=0)
-    exponential = made("exponential", "--nodes", 128, "--days", 10, "--mtbf", "5d", "--downtime", 0, "--seed", 7)
+    exponential = made("exponential", "--nodes", 128, "--span", "10d", "--mtbf", "5d", "--downtime", 0, "--seed", 7)
     assert exponential == fs.synthetic.exponential_failures(128, 10 * day, mtbf=5 * day, rng=7)
     renewal = made("renewal", "--mttr", 60, "--uptimes", "bathtub_per_gap", "--repairs", "constant")
     assert renewal == fs.synthetic.renewal_failures(
@@ -188,7 +188,7 @@ def test_generate(capsys, tmp_path):
         (["generate", "webull", "x.csv"], "did you mean 'weibull'? known: weibull, exponential, renewal"),
         (["generate", "weibull", "x.csv", "--mtbf", "5d"], "--mtbf is for exponential and renewal, not for weibull"),
         (["generate", "weibull", "x.csv", "--window", 3], "window must be even"),
-        (["generate", "weibull", "x.csv", "--seed", -1], "rng: expected a numpy.random.Generator or a seed"),
+        (["generate", "weibull", "x.csv", "--seed", -1], "--seed: -1 is no seed: a whole number, at least 0"),
         (["generate", "renewal", "x.csv", "--uptimes", "bathtub"], "unknown distribution of up times 'bathtub'"),
     ],
 )

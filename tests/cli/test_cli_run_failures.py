@@ -77,9 +77,9 @@ def test_policies(capsys, here):
     )  # fmt: skip
     settings = made["settings"]
     assert settings["placement"]["rule"] == "max"
-    assert settings["predictor"] == {"name": "confidence", "a": 0.1}
+    assert settings["predictor"] == {"name": "confidence", "probability": 0.1}
     assert settings["recovery"]["place"] == "tail"
-    assert settings["checkpointing"]["victims"] == {"name": "big", "k": 2}
+    assert settings["checkpointing"]["victims"] == {"name": "big", "count": 2}
     assert made["warnings"] == [] or "the failure trace ends" in made["warnings"][0]
     on_cluster = document(
         capsys, "--failures", "synthetic:count=20", "--placement", "lff", "--migration", "least-failures"
@@ -95,7 +95,7 @@ def test_rescheduling(capsys, here):
     settings = made["settings"]["rescheduling"]
     assert (settings["name"], settings["interval"], settings["checkpoint_cost"]) == ("fars", 30, 1)
     assert settings["strategy"] == {"name": "service_unit_loss"}
-    assert settings["spares"] == {"name": "static", "k": 2}
+    assert settings["spares"] == {"name": "static", "nodes": 2}
     assert made["metrics"]["moves"] > 0
     assert made["ledger"]["migration"] > 0
     assert document(capsys, *MOVING, "--rescheduling", "none")["settings"]["rescheduling"] is None
@@ -128,7 +128,7 @@ def test_rescheduling(capsys, here):
         (["--reschedule", "fars:300,sul"], ["--reschedul"]),
         (
             [*MOVING, "--rescheduling", "fars:30,sul,static:16"],
-            ["Static(k=16) leaves no node of cluster:16", "fewer than 16"],
+            ["Static(nodes=16) leaves no node of cluster:16", "fewer than 16"],
         ),
         ([*MOVING, "--rescheduling", "fars:30,sul,static:8"], ["40 jobs are larger", "16 - 8 = 8 nodes", "oversized"]),
         (["--predictor", "interval:0.7,0,300"], ["recall must be above 0 and at most 1, got 0", "Blind()"]),

@@ -36,7 +36,7 @@ def test_run_is_simulate_workflows(capsys, tmp_path, engine):
             "--failures", str(failing), "--predictor", "accuracy:0.5", "--transfers", "in_turn",
             "--outputs", "shared:5", "--every", "100", "--cost-factor", "0.5", "--engine", engine]  # fmt: skip
     out = run(capsys, *argv, "--json", *(word for name, path in files.items() for word in (f"--{name}", str(path))))[1]
-    made = [workflow.scale_cost(0.5).with_ccr(0.3) for workflow in fs.synthetic.bench_dags(2, rng=7)]
+    made = [workflow.with_cost_factor(0.5).with_ccr(0.3) for workflow in fs.synthetic.bench_dags(2, rng=7)]
     expected = fs.simulate_workflows(
         [workflow.submitted(100.0 * number) for number, workflow in enumerate(made)],
         fs.Resources(4),

@@ -83,6 +83,6 @@ def looked(log, order):
 def test_a_pass_looks_at_the_queue_a_few_times_and_not_by_sorting(order):
     """A pass over an unsorted queue looks at it about twice, and once more for each job that it starts."""
     for n in (250, 1000, 4000):
-        log = fs.synthetic.lublin(n, 1, nodes=128)
+        log = fs.synthetic.lublin(n, rng=1, nodes=128)
         log = fs.Workload(**{**log.columns, "submit": np.arange(n, dtype=float)})
         assert 0 < looked(log, order) <= 0.6 * n * n

@@ -90,7 +90,7 @@ def function(library):
 
 
 def starts(order, engine="core", jobs=400, data_dir=None):
-    log = fs.synthetic.sdsc_like(jobs, np.random.default_rng(5)) if data_dir is None else data_dir
+    log = fs.synthetic.sdsc_like(jobs, rng=np.random.default_rng(5)) if data_dir is None else data_dir
     return fs.simulate(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=order), engine=engine).jobs["start"]
 
 
@@ -223,7 +223,7 @@ def test_keys_that_are_not_written_or_no_numbers(engine):
 
 
 def test_many_on_threads_and_copies(function):
-    log = fs.synthetic.sdsc_like(300, np.random.default_rng(5))
+    log = fs.synthetic.sdsc_like(300, rng=np.random.default_rng(5))
     order = fs.CompiledOrder(function)
     runs = [fs.Run(log, fs.Cluster(128), scheduler=scheduler(order)) for scheduler in (fs.Fcfs, fs.EasyBackfill)]
     assert not any(run.has_python for run in runs)

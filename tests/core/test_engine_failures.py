@@ -46,7 +46,7 @@ def failures(log, nodes, downtime, count=300):
         nodes, end - begin, 0.65, (end - begin) / count, window=8, zipf=0.5, downtime=downtime, permute=True, rng=7
     )
     time = np.maximum(begin - 9 * HOUR + trace.time, 0.0)
-    return fs.FailureTrace(time, trace.node, trace.downtime, trace.coin)
+    return fs.FailureTrace(time, trace.node, trace.downtime, coin=trace.coin)
 
 
 def both_engines_agree(log, machine, downtime, **options):

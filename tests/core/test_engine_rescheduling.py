@@ -54,9 +54,9 @@ def record(data_dir: Path, name: str, nodes: int, span: float) -> fs.FailureTrac
         trace = fs.read_fta(folder / "event_trace.tab.xz", begin="2006-01-01", end="2006-02-01", min_downtime=60)
         trace = trace.window(0, min(span, trace.span))
     else:  # sparse: three years and a half of 512 nodes in the time of the log
-        trace = fs.read_lanl(folder / "LA-UR-05-7318-failure-data-1996-2005.csv.gz", 20).stretch(span)
+        trace = fs.read_lanl(folder / "LA-UR-05-7318-failure-data-1996-2005.csv.gz", 20).with_span(span)
     trace = trace.map_nodes(nodes)
-    return trace.rescale(min(len(trace), 400)).merge_overlaps()
+    return trace.with_count(min(len(trace), 400)).merge_overlaps()
 
 
 def agree_on_a_log(log, machine, source, data_dir, **options):

@@ -312,7 +312,7 @@ def test_further_columns_order_as_a_policy_in_python(engine, dtype, text):
 
 def test_a_copy_and_a_takeover_read_further_columns_too():
     rng = np.random.default_rng(1)
-    log = fs.synthetic.sdsc_like(300, rng).with_columns(level=rng.random(300))
+    log = fs.synthetic.sdsc_like(300, rng=rng).with_columns(level=rng.random(300))
     scheduler = fs.EasyBackfill(order=fs.Key("wait * level - level"))
     whole = fs.simulate(log, fs.Cluster(128), scheduler=scheduler).jobs["start"]
     one = fs.Simulation(log, fs.Cluster(128), scheduler=scheduler)
@@ -330,7 +330,7 @@ def test_a_copy_and_a_takeover_read_further_columns_too():
 @pytest.mark.parametrize("text", ["wait * level - (size + level) * level", "estimate * level"])
 def test_jobs_that_are_submitted_later_have_further_columns_of_their_own(engine, text):
     rng = np.random.default_rng(2)
-    log = fs.synthetic.sdsc_like(120, rng).with_columns(level=rng.random(120))
+    log = fs.synthetic.sdsc_like(120, rng=rng).with_columns(level=rng.random(120))
     scheduler = fs.EasyBackfill(order=fs.Key(text))
     sim = fs.Simulation(log.head(20), fs.Cluster(128), scheduler=scheduler, live=len(log), engine=engine)
     for first in (rng.permutation(10) * 10 + 20).tolist():
@@ -346,7 +346,7 @@ def test_jobs_that_are_submitted_later_have_further_columns_of_their_own(engine,
 
 
 def test_a_copy_goes_on_with_its_own_keys():
-    log = fs.synthetic.sdsc_like(300, np.random.default_rng(1))
+    log = fs.synthetic.sdsc_like(300, rng=np.random.default_rng(1))
     for text in ("estimate * size", "-wait / estimate * size ** 0.5"):
         whole = fs.simulate(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=text)).jobs["start"]
         one = fs.Simulation(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=text))
@@ -359,7 +359,7 @@ def test_a_copy_goes_on_with_its_own_keys():
 
 
 def test_saved_and_rerun(tmp_path):
-    log = fs.synthetic.sdsc_like(100, np.random.default_rng(1))
+    log = fs.synthetic.sdsc_like(100, rng=np.random.default_rng(1))
     result = fs.simulate(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order="wait / estimate * (1 + size)"))
     path = tmp_path / "run.npz"
     result.save(path)
@@ -383,7 +383,7 @@ def test_parts_that_do_not_change_are_computed_once():
 
 
 def test_jobs_that_are_submitted_later_have_keys_of_their_own():
-    log = fs.synthetic.sdsc_like(120, np.random.default_rng(2))
+    log = fs.synthetic.sdsc_like(120, rng=np.random.default_rng(2))
     scheduler = fs.EasyBackfill(order=fs.Key.presets["unicef"].text)
     sim = fs.Simulation(log.head(20), fs.Cluster(128), scheduler=scheduler, live=len(log))
     for first in range(20, 120, 10):

@@ -41,10 +41,10 @@ test_bad_parameters = refusals(
     (lambda: fs.Fars(SUL, 300), r"interval of Fars must be a number in seconds, got ServiceUnitLoss\(\)"),
     (lambda: fs.Fars(300, "sul"), r"strategy must be ServiceUnitLoss\(\), .* or NodeStealing\(\), got 'sul'"),
     (lambda: fs.Fars(300, fs.ServiceUnitLoss), r"strategy must be an instance: write ServiceUnitLoss\(\)"),
-    (lambda: fs.Fars(300, SUL, 16), r'spares must be "dynamic" or Static\(k\), got 16; write Static\(16\)'),
-    (lambda: fs.Fars(300, SUL, "static"), r"spares must be \"dynamic\" or Static\(k\), got 'static'$"),
-    (lambda: fs.Static(-1), "k of Static must be at least 0, got -1"),
-    (lambda: fs.Static(1.5), "k of Static must be a whole number, got 1.5"),
+    (lambda: fs.Fars(300, SUL, 16), r'spares must be "dynamic" or Static\(nodes\), got 16; write Static\(16\)'),
+    (lambda: fs.Fars(300, SUL, "static"), r"spares must be \"dynamic\" or Static\(nodes\), got 'static'$"),
+    (lambda: fs.Static(-1), "nodes of Static must be at least 0, got -1"),
+    (lambda: fs.Static(1.5), "nodes of Static must be a whole number, got 1.5"),
     (lambda: fs.Fars(300, SUL, checkpoint_cost=-1), "checkpoint_cost must be at least 0 seconds, got -1"),
     (lambda: fs.Fars(300, SUL, restart_cost=math.inf), "restart_cost must be at least 0 seconds, got inf"),
     (lambda: fs.Fars(300, SUL, live=1), "live must be True or False, got 1"),
@@ -58,7 +58,7 @@ TEXTS = {
     "fars:300,sul": fs.Fars(300, SUL),
     "fars:interval=300,strategy=sul,spares=static:16": fs.Fars(300, SUL, fs.Static(16)),
     "Fars:300,JFR-D,static:16": fs.Fars(300, JFR, fs.Static(16)),
-    "fars:300,sul,static:k=3,10,5": fs.Fars(300, SUL, fs.Static(3), 10, 5),
+    "fars:300,sul,static:nodes=3,10,5": fs.Fars(300, SUL, fs.Static(3), 10, 5),
     "fars:60,fsd,dynamic,queue-cost=mean,live=true": fs.Fars(60, FSD, live=True, queue_cost="mean"),
     "fars:strategy=node-stealing, interval=60": fs.Fars(60, STEALING),
     "fars:300,sul,suspicious=ignore,residual=difference": fs.Fars(300, SUL, suspicious="ignore", residual="difference"),
@@ -86,7 +86,7 @@ test_bad_text = refusals(
         "fars:300,sull",
         r"unknown strategy 'sull' \(did you mean 'sul'\?\); known: service_unit_loss",
     ),
-    ("rescheduling", "fars:300,sul,static", "spares 'static' needs k, for instance static:16"),
+    ("rescheduling", "fars:300,sul,static", "spares 'static' needs nodes, for instance static:16"),
     ("rescheduling", "fars:300,sul,16", "unknown spares '16'; known: dynamic, static"),
     ("rescheduling", "fars:300,sul,dinamic", r"unknown spares 'dinamic' \(did you mean 'dynamic'\?\)"),
     ("rescheduling", "fars:300,sul,spares=16", r"got 16; write Static\(16\)"),
@@ -118,13 +118,13 @@ test_what_is_refused = refusals(
     (
         FLAT,
         {"rescheduling": fs.Fars(300, SUL, fs.Static(8))},
-        r"Static\(k=8\) leaves no node of cluster:8 .* fewer than 8",
+        r"Static\(nodes=8\) leaves no node of cluster:8 .* fewer than 8",
     ),
-    (FLAT, {"rescheduling": fs.Fars(300, SUL, fs.Static(900))}, r"Static\(k=900\) leaves no node of cluster:8"),
+    (FLAT, {"rescheduling": fs.Fars(300, SUL, fs.Static(900))}, r"Static\(nodes=900\) leaves no node of cluster:8"),
     (
         TORUS,
         {"rescheduling": fs.Fars(300, SUL, fs.Static(1))},
-        r"Static\(k=1\) keeps single nodes, and on torus:2x2x",
+        r"Static\(nodes=1\) keeps single nodes, and on torus:2x2x",
     ),
     (
         TORUS,
@@ -323,7 +323,7 @@ def test_saved_loaded_and_run_again(moved, tmp_path):
     settings = json.loads(json.dumps(loaded.provenance))["settings"]["rescheduling"]
     assert settings == {
         "name": "fars", "interval": 300.0, "strategy": {"name": "service_unit_loss"},
-        "spares": {"name": "static", "k": 1}, "checkpoint_cost": 30.0, "restart_cost": 30.0, "live": False,
+        "spares": {"name": "static", "nodes": 1}, "checkpoint_cost": 30.0, "restart_cost": 30.0, "live": False,
         "suspicious": "last", "queue_cost": "last", "residual": "difference",
     }  # fmt: skip
 

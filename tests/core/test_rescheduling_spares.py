@@ -87,7 +87,7 @@ def test_reservations_that_a_requested_checkpoint_has_made_void():
         assert ((10, 0) in moves(result), result["start"][2]) == (True, 23)
 
 
-STATIC = {"spares": {"name": "static", "k": 2}}
+STATIC = {"spares": {"name": "static", "nodes": 2}}
 
 
 @pytest.mark.parametrize("scheduler", [FCFS, EASY, CONSERVATIVE], ids=["fcfs", "easy", "conservative"])
@@ -111,7 +111,7 @@ def test_a_pool_is_left_alone_at_every_time(scheduler):
     jobs = [(0, 12, 3), (1, 30, 4), (2, 20, 1)]
     assert moving(jobs, cluster(6), {}, scheduler, fars=STATIC)["start"].tolist() == [0, 12, 42]
     late = [(0, 20, 2, 5), (6, 5, 2)]
-    one = {"spares": {"name": "static", "k": 1}}
+    one = {"spares": {"name": "static", "nodes": 1}}
     assert moving(late, cluster(4), {}, scheduler, fars=one)["start"].tolist() == [0, 20]
 
 

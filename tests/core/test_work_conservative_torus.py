@@ -8,7 +8,7 @@ import faultsim as fs
 
 def work(jobs, failures):
     """What was looked at where nearly a hundred jobs wait on average."""
-    log = fs.synthetic.sdsc_like(jobs, 5)
+    log = fs.synthetic.sdsc_like(jobs, rng=5)
     log = fs.Workload(**{**log.columns, "submit": np.asarray(log.submit) / 3})
     trace = None
     if failures:

@@ -143,7 +143,7 @@ PREDICTORS = {
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_synthetic_workflows_with_each_predictor(name):
     rng = np.random.default_rng(5)
-    flows = [fs.synthetic.random_dag(40, ccr=0.5, rng=rng).scale_cost(60).submitted(900.0 * i) for i in range(4)]
+    flows = [fs.synthetic.random_dag(40, ccr=0.5, rng=rng).with_cost_factor(60).submitted(900.0 * i) for i in range(4)]
     done = faces_agree(
         flows,
         fs.Resources(6),

@@ -64,10 +64,10 @@ def test_an_empty_trace() -> None:
     trace = FailureTrace([], [])
     assert len(trace) == 0
     assert (trace.span, trace.min_nodes) == (0.0, 0)
-    assert len(trace.stretch(10).window(2, 5).merge(trace).merge_overlaps().map_nodes(4)) == 0
+    assert len(trace.with_span(10).window(2, 5).merge(trace).merge_overlaps().map_nodes(4)) == 0
     assert trace.summary(nodes=4)["n_failures"] == 0
-    assert FailureTrace([], [], span=100).rescale(0).span == 100
-    refused(InputError, r"^rescale: the trace has 0 failures, 1 are requested$", trace.rescale, 1, repeat=True)
+    assert FailureTrace([], [], span=100).with_count(0).span == 100
+    refused(InputError, r"^with_count: the trace has 0 failures, 1 are requested$", trace.with_count, 1, repeat=True)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,8 @@ def test_an_empty_trace() -> None:
     ],
 )
 def test_bad_values_are_named(arguments: tuple[Any, ...], message: str) -> None:
-    refused(ValueError, f"^{message}", FailureTrace, *arguments)
+    named = dict(zip(("time", "node", "downtime", "coin", "span"), arguments, strict=False))
+    refused(ValueError, f"^{message}", FailureTrace, **named)
 
 
 def test_equality_digest_and_pickle() -> None:
@@ -149,8 +150,8 @@ def test_coins_stay_with_their_failures(trace: FailureTrace, data: st.DataObject
     t0 = data.draw(st.integers(0, 30))
     changed = [
         marked.window(t0, t0 + 10),
-        marked.stretch(7.0),
-        marked.rescale(len(marked) // 2),
+        marked.with_span(7.0),
+        marked.with_count(len(marked) // 2),
         marked.map_nodes(2),
         marked.map_nodes(3, "permute", rng=4),
         marked.drop_outside(2),
@@ -190,7 +191,7 @@ def test_window_edges() -> None:
 
 @given(traces(), st.floats(1e-3, 1e9))
 def test_stretch(trace: FailureTrace, span: float) -> None:
-    other = trace.stretch(span)
+    other = trace.with_span(span)
     assert other.span == span
     assert np.allclose(other.time, trace.time * (span / trace.span), rtol=1e-14)
     assert not len(other) or other.time[-1] <= span
@@ -201,11 +202,11 @@ def test_stretch(trace: FailureTrace, span: float) -> None:
 
 def test_stretch_is_exact_at_the_end_and_needs_a_span() -> None:
     assert 11.0 * (0.1 / 11.0) > 0.1, "the other way round the last failure would come after the span"
-    assert FailureTrace([1, 11], [0, 0]).stretch(0.1).time[-1] == 0.1
+    assert FailureTrace([1, 11], [0, 0]).with_span(0.1).time[-1] == 0.1
     trace = drawn(5)
-    assert trace.stretch(1000) is trace
-    refused(InputError, "stretch: the trace has no span", FailureTrace([0, 0], [0, 1]).stretch, 10)
-    refused(OptionError, r"span of stretch\(\) must be above 0 s, got 0", trace.stretch, 0)
+    assert trace.with_span(1000) is trace
+    refused(InputError, "with_span: the trace has no span", FailureTrace([0, 0], [0, 1]).with_span, 10)
+    refused(OptionError, r"span of with_span\(\) must be above 0 s, got 0", trace.with_span, 0)
 
 
 # -- count -----------------------------------------------------------------------------------------------------------
@@ -214,15 +215,15 @@ def test_stretch_is_exact_at_the_end_and_needs_a_span() -> None:
 @given(traces(), st.integers(0, 40), st.integers(0, 40), st.integers(0, 3))
 def test_thinning_is_nested_and_twice_is_once(trace: FailureTrace, few: int, more: int, seed: int) -> None:
     few, more = sorted((min(few, len(trace)), min(more, len(trace))))
-    small, large = trace.rescale(few, rng=seed), trace.rescale(more, rng=seed)
+    small, large = trace.with_count(few, rng=seed), trace.with_count(more, rng=seed)
     assert (len(small), len(large), small.span) == (few, more, trace.span)
     assert set(small.coin) <= set(large.coin)
-    assert large.rescale(few, rng=seed) == small
+    assert large.with_count(few, rng=seed) == small
 
 
 def test_thinning_says_nothing_about_coin_time_or_node() -> None:
     trace = drawn(20_000, nodes=100)
-    half = trace.rescale(10_000)
+    half = trace.with_count(10_000)
     for values, kept, mean in (
         (trace.coin, half.coin, 0.5),
         (trace.time, half.time, 500),
@@ -230,42 +231,42 @@ def test_thinning_says_nothing_about_coin_time_or_node() -> None:
     ):
         error = values.std() / math.sqrt(20_000)  # of the mean of a half drawn without replacement
         assert abs(kept.mean() - mean) < 4 * math.sqrt(2) * error
-    other = trace.rescale(10_000, rng=1)
+    other = trace.with_count(10_000, rng=1)
     assert abs(len(set(half.coin) & set(other.coin)) - 5000) < 4 * math.sqrt(20_000 / 16)
     assert (half.coin < 0.1).mean() == pytest.approx(0.1, abs=4 * math.sqrt(0.09 / 10_000))
 
 
 def test_thinning_failures_that_share_a_coin() -> None:
     trace = FailureTrace(np.arange(2000.0), np.zeros(2000, dtype=int), coin=np.full(2000, 0.5))
-    half = trace.rescale(1000)
+    half = trace.with_count(1000)
     assert abs(half.time.mean() - 999.5) < 4 * 577 / math.sqrt(2000)
-    assert set(trace.rescale(500).time) <= set(half.time)
+    assert set(trace.with_count(500).time) <= set(half.time)
 
 
 def test_thinning_by_a_generator_draws_anew_at_each_call() -> None:
     trace = drawn(100)
     rng = np.random.default_rng(5)
-    first, second = trace.rescale(50, rng=rng), trace.rescale(50, rng=rng)
+    first, second = trace.with_count(50, rng=rng), trace.with_count(50, rng=rng)
     assert first != second
-    assert first == trace.rescale(50, rng=np.random.default_rng(5))
+    assert first == trace.with_count(50, rng=np.random.default_rng(5))
 
 
 def test_more_failures_than_there_are() -> None:
     trace = drawn(10)
     with pytest.raises(
-        InputError, match=r"^rescale: the trace has 10 failures, 25 are requested; repeat=True repeats it"
+        InputError, match=r"^with_count: the trace has 10 failures, 25 are requested; repeat=True repeats it"
     ):
-        trace.rescale(25)
-    longer = trace.rescale(25, repeat=True)
+        trace.with_count(25)
+    longer = trace.with_count(25, repeat=True)
     assert (len(longer), longer.span) == (25, 3000)
     # Each failure comes from one of three copies, at the same place in its copy.
     assert set(np.round(longer.time % 1000, 6)) <= set(np.round(trace.time, 6))
     assert len(set(longer.coin)) == 25
-    assert trace.rescale(30, repeat=True).node.tolist() == trace.node.tolist() * 3
-    assert trace.rescale(10, repeat=True) == trace
-    refused(OptionError, r"count of rescale\(\) must be at least 0, got -1", trace.rescale, -1)
-    with pytest.raises(OptionError, match="rng, when it is a seed, must be a whole number, got 'x'"):
-        trace.rescale(5, rng="x")  # type: ignore[arg-type]
+    assert trace.with_count(30, repeat=True).node.tolist() == trace.node.tolist() * 3
+    assert trace.with_count(10, repeat=True) == trace
+    refused(OptionError, r"count of with_count\(\) must be at least 0, got -1", trace.with_count, -1)
+    with pytest.raises(OptionError, match=r"rng must be a seed .* got 'x'"):
+        trace.with_count(5, rng="x")  # type: ignore[arg-type]
 
 
 # -- nodes -----------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_they_travel_with_the_jobs():
     assert ran.jobs["account"].tolist() == ["physics", "", "é"]
     assert list(ran.jobs)[-4:] == ["priority", "account", "due", "a name"]
     assert LOG.head(2).columns["account"].tolist() == ["physics", "x"]
-    assert LOG.drop(LOG.size > 4, "large").scale_gaps(2).renamed("x").columns["priority"].tolist() == [3, 2, 0]
+    assert LOG.drop(LOG.size > 4, "large").with_gap_factor(2).renamed("x").columns["priority"].tolist() == [3, 2, 0]
     assert LOG[LOG.columns["priority"] > 1].id.tolist() == ["a1", "job-17"]
     assert LOG.with_columns(priority=None, level=[1.0, 2, 3, 4]).further == ("account", "due", "a name", "level")
     both = fs.concat([LOG, LOG.with_columns(priority=np.full(4, 2.5))])
@@ -116,7 +116,7 @@ def test_an_order_in_python_sees_them(engine):
         def keys(self, queue, now):
             return [len(account) for account in queue.account]
 
-    log = LOG.scale_gaps(0.001).head(1), LOG.scale_gaps(0.001)[2:]
+    log = LOG.with_gap_factor(0.001).head(1), LOG.with_gap_factor(0.001)[2:]
     log = fs.concat([log[0], log[1], log[1]])
     ran = fs.simulate(log, fs.Cluster(2), scheduler=fs.Fcfs(order=ByAccount()), engine=engine)
     assert [ran.jobs["account"][row] for row in np.argsort(ran.jobs["start"], kind="stable")] == [
@@ -193,7 +193,7 @@ def test_on_the_command_line_and_in_sweep_files(tmp_path, monkeypatch, capsys):
 
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
-    log = fs.synthetic.sdsc_like(60, rng).with_columns(queue=rng.integers(0, 4, 60))
+    log = fs.synthetic.sdsc_like(60, rng=rng).with_columns(queue=rng.integers(0, 4, 60))
     log.write_swf("a.swf")
     expected = fs.simulate(log, fs.Cluster(128), scheduler=fs.Fcfs(order=fs.Key("-queue")))
     run = ["run", "a.swf", "--machine", "cluster:128", "--scheduler", "fcfs:order='-queue'"]

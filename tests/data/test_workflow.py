@@ -153,8 +153,8 @@ def test_changed_copies() -> None:
     assert wf.submitted(60).submit == 60
     assert wf.submitted(60) != wf
     assert wf.renamed("x") == wf
-    assert wf.scale_cost(2).cost.tolist() == [60, 40, 50, 20]
-    assert wf.scale_transfer(2).predecessor_transfer.tolist() == [8, 10, 4, 2]
+    assert wf.with_cost_factor(2).cost.tolist() == [60, 40, 50, 20]
+    assert wf.with_transfer_factor(2).predecessor_transfer.tolist() == [8, 10, 4, 2]
     assert wf.with_cost([[1, 2]] * 4).cost.shape == (4, 2)
     assert wf.with_ccr(2).ccr == pytest.approx(2)
     assert wf.with_ccr(0).transfer.tolist() == [0] * 4
@@ -167,8 +167,8 @@ def test_changed_copies() -> None:
         (lambda: wf.with_transfer(["a", 2, 3, 4]), "transfer: expected numbers, one for each of 4 edges"),
         (lambda: wf.with_transfer([[1], [2, 3]]), "transfer: expected numbers, one for each of 4 edges"),
         (lambda: wf.with_transfer([1, 2, 3, -4]), "-4 is negative"),
-        (lambda: wf.scale_transfer(0).with_ccr(1), "all transfers are 0"),
-        (lambda: wf.scale_cost(0), "factor of scale_cost.. must be above 0"),
+        (lambda: wf.with_transfer_factor(0).with_ccr(1), "all transfers are 0"),
+        (lambda: wf.with_cost_factor(0), "factor of with_cost_factor.. must be above 0"),
         (lambda: wf.submitted(float("nan")), "submit must be"),
     ):
         refused(fs.FaultsimError, message, bad)

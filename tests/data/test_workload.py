@@ -106,23 +106,23 @@ def test_requested_is_the_run_time_where_missing() -> None:
 
 def test_load() -> None:
     log = three(submit=[10, 60, 90], estimate=[200, -1, 5])
-    twice = log.scale_runtime(2)
+    twice = log.with_runtime_factor(2)
     assert twice.runtime.tolist() == [200.0, 60.0, 10.0]
     assert twice.estimate.tolist() == [400.0, -1.0, 10.0]
-    assert log.scale_gaps(2).submit.tolist() == [10.0, 110.0, 170.0]
-    assert log.scale_size(512).size.tolist() == [2048, 512, 1024]
+    assert log.with_gap_factor(2).submit.tolist() == [10.0, 110.0, 170.0]
+    assert log.with_size_factor(512).size.tolist() == [2048, 512, 1024]
     load = log.summary(nodes=8)["offered_load"]
     assert load == (400 + 30 + 10) / (8 * 80)
     assert log.with_load(1.25, nodes=8).summary(nodes=8)["offered_load"] == pytest.approx(1.25, rel=1e-12)
     for bad in (0, -1, float("nan"), float("inf"), "x", None):
-        for call in (log.scale_runtime, log.scale_gaps, lambda x: log.with_load(x, nodes=8)):
+        for call in (log.with_runtime_factor, log.with_gap_factor, lambda x: log.with_load(x, nodes=8)):
             refused(fs.OptionError, r"must be (above 0|a number), got", call, bad)
     for bad in (0, -1, 1.5, "x", 2**31):
-        refused(fs.OptionError, r"must be (a whole number|at least 1)", log.scale_size, bad)
+        refused(fs.OptionError, r"must be (a whole number|at least 1)", log.with_size_factor, bad)
         refused(fs.OptionError, r"must be (a whole number|at least 1)", log.summary, nodes=bad)
-    for call in (log.scale_runtime, log.scale_gaps):
+    for call in (log.with_runtime_factor, log.with_gap_factor):
         refused(fs.InputError, "inf is not a finite number", call, 1.7e308)
-    refused(fs.InputError, "does not fit into int32", log.scale_size, 2**30)
+    refused(fs.InputError, "does not fit into int32", log.with_size_factor, 2**30)
     refused(fs.InputError, "time span", log.head(1).with_load, 0.5, nodes=8)
 
 
@@ -182,8 +182,8 @@ def test_from_pandas_missing_and_misspelt() -> None:
 
 @given(workloads())
 def test_scaling_keeps_what_it_does_not_scale(log: fs.Workload) -> None:
-    assert log.scale_runtime(1) == log.scale_gaps(1) == log.scale_size(1) == log
-    longer = log.scale_runtime(3)
+    assert log.with_runtime_factor(1) == log.with_gap_factor(1) == log.with_size_factor(1) == log
+    longer = log.with_runtime_factor(3)
     assert longer.submit.tolist() == log.submit.tolist()
     assert ((longer.estimate < 0) == (log.estimate < 0)).all()
 

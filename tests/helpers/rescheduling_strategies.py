@@ -37,7 +37,7 @@ def fars_cases(draw: st.DrawFn, machines: tuple[str, ...], schedulers: tuple[str
     rule = draw(policies("rescheduling", machine["name"], unit=unit, spares=spares)).lower()
     settings["rescheduling"] = rule
     if rule["spares"] != "dynamic":  # what the pool leaves
-        columns["size"] = np.minimum(columns["size"], nodes - rule["spares"]["k"]).astype(np.int32)
+        columns["size"] = np.minimum(columns["size"], nodes - rule["spares"]["nodes"]).astype(np.int32)
     if draw(st.integers(0, 3)):
         seen = draw(suspicions(nodes, world["failures"], unit))
         world["predictions"] = by_time(seen, begin=float, end=float, node=np.int32) | {"p": world["predictions"]["p"]}

@@ -51,7 +51,7 @@ def failure_traces(draw: st.DrawFn, nodes: int, max_failures: int = 10) -> fs.Fa
         column(st.integers(0, 90)),
         column(st.integers(0, nodes - 1)),
         column(st.sampled_from([0, 0, 1, 5, 30])),
-        column(st.sampled_from([0.1, 0.4, 0.8])),
+        coin=column(st.sampled_from([0.1, 0.4, 0.8])),
         span=draw(st.sampled_from([90, 400])),
     )
 
@@ -132,7 +132,7 @@ def runs(
     if not moving:
         more.pop("rescheduling", None)
     spares = more["rescheduling"].spares if "rescheduling" in more else None
-    nodes = machine.nodes - (spares.k if isinstance(spares, fs.Static) else 0)
+    nodes = machine.nodes - (spares.nodes if isinstance(spares, fs.Static) else 0)
     return fs.Run(
         draw(logs(nodes, max_jobs)),
         machine,

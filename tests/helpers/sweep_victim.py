@@ -12,9 +12,7 @@ import faultsim as fs
 
 def failures(rng, machine, log):
     horizon = float(log.submit[-1] + log.runtime.max())
-    return fs.synthetic.exponential_failures(
-        nodes=machine.nodes, horizon=horizon, mtbf=2_000_000, downtime=120, rng=rng
-    )
+    return fs.synthetic.exponential_failures(nodes=machine.nodes, span=horizon, mtbf=2_000_000, downtime=120, rng=rng)
 
 
 class Log:
@@ -24,7 +22,7 @@ class Log:
         self.jobs = jobs
 
     def __call__(self, rng):
-        return fs.synthetic.nasa_like(self.jobs, rng)
+        return fs.synthetic.nasa_like(self.jobs, rng=rng)
 
 
 def sweep(cells=40, jobs=150, replicates=5):

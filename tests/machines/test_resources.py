@@ -56,7 +56,7 @@ def test_workflows_that_do_not_fit() -> None:
     with pytest.raises(InputError, match="transfers are in bytes; give the resources a bandwidth"):
         fs.Resources(2).transfer_times(in_bytes, 0, 1)
     fs.Resources(2, bandwidth=100).check(in_bytes)
-    fs.Resources(2).check(in_bytes.scale_transfer(0))
+    fs.Resources(2).check(in_bytes.with_transfer_factor(0))
 
 
 def test_equality_print_pickle() -> None:

@@ -30,7 +30,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def table():
-    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.5, 1.0, 4.0], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 30.0]}
     return fs.Sweep(base, grid, replicates=3).run()
 

@@ -16,7 +16,7 @@ from helpers.refusals import refused
 
 @pytest.fixture(scope="module")
 def table():
-    base = {"log": lambda rng: fs.synthetic.nasa_like(120, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(120, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.9, 0.6, 0.75], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 60.0]}
     return fs.Sweep(base, grid, replicates=4, name="demo <i>").run()
 
@@ -54,7 +54,7 @@ def test_words_are_drawn_side_by_side(table):
 
 def test_long_words_do_not_cover_each_other():
     words = [fs.Fcfs(order=fs.ShortestFirst()), fs.Fcfs(order=fs.LargestFirst()), fs.EasyBackfill(order=fs.Wfp3())]
-    run = fs.Run(fs.synthetic.nasa_like(20, 1), fs.Cluster(128))
+    run = fs.Run(fs.synthetic.nasa_like(20, rng=1), fs.Cluster(128))
     table = fs.Sweep(run, {"scheduler": [*words, fs.EasyBackfill(order=fs.LargestFirst())], "load": [0.7, 0.9]}).run()
     for ax in (
         plot_sweep(table, "mean_wait", x="scheduler"),
@@ -114,7 +114,7 @@ def test_dollars_are_no_formulas(table):
 def test_what_is_wrong_is_said(table):
     refused(OptionError, r"no axis 'laod' \(did you mean 'load'", plot_sweep, table, "mean_wait", x="laod")
     refused(OptionError, "metric", plot_sweep, table, "mean_weight", x="load")
-    run = fs.Run(fs.synthetic.nasa_like(20, 1), fs.Cluster(128))
+    run = fs.Run(fs.synthetic.nasa_like(20, rng=1), fs.Cluster(128))
     many = fs.Sweep(run, {"start_delay": [float(i) for i in range(20)], "seed": [0, 1]}).run()
     refused(OptionError, r"20 lines \(start_delay\).*select", plot_sweep, many, "mean_wait", x="seed")
 
@@ -138,7 +138,7 @@ def test_two_axes_of_numbers_make_a_heat_map(table):
 
 
 def test_many_curves_are_several_figures():
-    run = fs.Run(fs.synthetic.nasa_like(20, 1), fs.Cluster(128))
+    run = fs.Run(fs.synthetic.nasa_like(20, rng=1), fs.Cluster(128))
     grid = {"load": [0.5, 0.6, 0.7, 0.8, 0.9], "start_delay": [0.0, 1.0, 2.0, 3.0], "seed": [0, 1, 2, 3]}
     text = report_sweep(fs.Sweep(run, grid).run(), metrics=["mean_wait"]).html()
     checked(text)
@@ -147,7 +147,7 @@ def test_many_curves_are_several_figures():
 
 
 def test_failed_runs_and_odd_values_are_shown():
-    run = fs.Run(fs.synthetic.nasa_like(20, 1), fs.Cluster(128))
+    run = fs.Run(fs.synthetic.nasa_like(20, rng=1), fs.Cluster(128))
     table = fs.Sweep(run, {"predictor": [None], "start_delay": [0.0, 5.0]}).run()
     columns = dict(table) | {"mean_wait": np.array([math.nan, 1.0]), "status": np.array(["error", "ok"])}
     broken = type(table)(columns, axes=table.axes, errors={0: "no <b>luck</b>"}, expected=3)

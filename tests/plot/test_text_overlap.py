@@ -40,7 +40,7 @@ def runs(size):
 
 @cache
 def table(size):
-    base = {"log": lambda rng: fs.synthetic.nasa_like(120, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(120, rng=rng), "machine": fs.Cluster(128)}
     if size == "small":
         grid = {"load": [0.6, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 1000.0]}
     else:

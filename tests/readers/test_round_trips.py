@@ -64,7 +64,7 @@ def test_traces(tmp_path, end):
 
 
 def test_a_result_as_a_log(tmp_path):
-    log = fs.synthetic.sdsc_like(50, 1).with_columns(queue=np.arange(50))
+    log = fs.synthetic.sdsc_like(50, rng=1).with_columns(queue=np.arange(50))
     result = fs.simulate(log, fs.Cluster(128))
     result.write_swf(tmp_path / "out.swf")
     assert fs.read_swf(tmp_path / "out.swf", columns=["queue"]) == log
@@ -75,7 +75,7 @@ def test_log_convert_reads_what_it_writes(tmp_path, capsys, end):
     if end == ".parquet":
         pytest.importorskip("pyarrow")
     first, there, back = tmp_path / "first.swf", tmp_path / f"there{end}", tmp_path / "back.swf"
-    fs.synthetic.sdsc_like(40, 1).write_swf(first)
+    fs.synthetic.sdsc_like(40, rng=1).write_swf(first)
     assert run(capsys, "log", "convert", first, there)[0] == 0
     assert run(capsys, "log", "convert", there, back)[0] == 0
     assert fs.read_swf(back) == fs.read_swf(first)

@@ -141,8 +141,8 @@ VICTIMS = [(0, 20, 1), (2, 20, 3), (3, 20, 2), (3, 20, 3)]
     [
         ({"name": "all"}, [0, 1, 2, 3]),
         ({"name": "long", "seconds": 4.0}, [0, 1]),  # at 6: 6, 4, 3 and 3 s since the start
-        ({"name": "big", "k": 1}, [1]),
-        ({"name": "big", "k": 3}, [1, 2, 3]),
+        ({"name": "big", "count": 1}, [1]),
+        ({"name": "big", "count": 3}, [1, 2, 3]),
     ],
 )
 def test_victims(victims, jobs):
@@ -159,7 +159,7 @@ def test_the_largest_are_those_that_run():
         "cost": 1.0,
         "interval": 0.5,
         "bucket": 1.0,
-        "victims": {"name": "big", "k": 1},
+        "victims": {"name": "big", "count": 1},
     }
     result = failing(VICTIMS, [], cluster(9), alarms=[(6, -1), (6.5, -1)], checkpointing=rule)
     assert [row[2] for row in rows(result) if row[1] == "checkpoint"] == [1]

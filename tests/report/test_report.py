@@ -180,7 +180,7 @@ def test_the_largest_log_gives_a_small_page(data_dir, tmp_path):
 
 def test_names_of_files_that_are_no_text(tmp_path):
     """They come from the command line as lone surrogates, and figures show them as tables do."""
-    log = fs.synthetic.sdsc_like(40, 1).renamed("log\udcff.swf")
+    log = fs.synthetic.sdsc_like(40, rng=1).renamed("log\udcff.swf")
     run = fs.Run(log, fs.Torus(4, 4, 8), record=True)
     one, other = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
     report_run(one, name="a\udcff", against={"b\udcfe$": other}).write(tmp_path / "run.html")

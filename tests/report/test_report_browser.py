@@ -140,7 +140,7 @@ def test_the_report_of_reproductions_opens_and_sorts(browser, tmp_path):
 
 
 def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
-    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
     path = tmp_path / "sweep.html"
     report_sweep(fs.Sweep(base, grid, replicates=3).run(), metrics=["mean_wait"]).write(path)
@@ -155,7 +155,7 @@ def test_the_report_of_a_sweep_opens_and_sorts(browser, tmp_path):
 
 
 def test_heat_maps_and_kiviat_graphs_are_shown(browser, result, tmp_path):
-    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "start_delay": [0.0, 30.0], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
     table = fs.Sweep(base, grid, replicates=2).run()
     report_sweep(table.select(scheduler="easy"), metrics=["mean_wait"]).write(tmp_path / "sweep.html")

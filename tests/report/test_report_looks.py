@@ -30,7 +30,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def result():
-    log = fs.synthetic.sdsc_like(150, 3)
+    log = fs.synthetic.sdsc_like(150, rng=3)
     span = float(log.submit[-1])
     trace = fs.FailureTrace(np.linspace(0.1, 0.9, 20) * span, np.arange(20) * 7 % 128, [0, 7200] * 10, span=span)
     return fs.simulate(log, fs.Torus(4, 4, 8), failures=trace, record=True)
@@ -43,7 +43,7 @@ def pages(tmp_path_factory, result):
 
     folder = tmp_path_factory.mktemp("pages")
     easy, fcfs = result, fs.rerun(result, scheduler=fs.Fcfs())
-    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()], "start_delay": [0.0, 30.0]}
     made = {
         "run": report_run(easy, command="faultsim run --jobs 150 --machine torus:4x4x8 --report run.html"),

@@ -175,7 +175,7 @@ def test_runs_are_those_of_the_plan(tiny):
 def test_curves_are_those_of_simulate(tiny):
     source = tiny.done.evidence.sources["sdsc"]
     for name in ("FCFS", "B+M", "Flat Backfill"):
-        result = SERIES[name].run(source.log.scale_runtime(1.4)).simulate()
+        result = SERIES[name].run(source.log.with_runtime_factor(1.4)).simulate()
         point = tiny.done.evidence.curve("sdsc", name).at(1.4)
         assert point["mean_wait"] == result.metrics["mean_wait"]
         assert point["utilization"] + point["unused"] + point["lost"] == pytest.approx(1)

@@ -162,7 +162,7 @@ def test_failures_are_drawn_by_replicate_in_bursts_over_the_log(stand_ins):
     assert source.log.submit[0] <= trace.time[0]
     assert trace.time[-1] <= trace.span == source.log.submit[-1]
     assert not trace.downtime.any()
-    fewer, more = trace.rescale(500, rng=0), trace.rescale(1000, rng=0)
+    fewer, more = trace.with_count(500, rng=0), trace.with_count(1000, rng=0)
     assert set(zip(fewer.time, fewer.node, strict=True)) <= set(zip(more.time, more.node, strict=True))
 
 
@@ -193,7 +193,7 @@ def test_without_prediction_or_failures_settings_are_shared():
 
 def test_both_schedulers_without_prediction_are_krevats(stand_ins):
     log = stand_ins["sdsc"].log.head(300)
-    trace = failures(replace(stand_ins["sdsc"], log=log), 0, seed=0).rescale(200)
+    trace = failures(replace(stand_ins["sdsc"], log=log), 0, seed=0).with_count(200)
     tables = [run(log, scheduler, 0.0, trace).simulate().jobs for scheduler in ("balancing", "tie-breaking")]
     for name in ("start", "finish", "restarts", "allocated"):
         assert np.array_equal(tables[0][name], tables[1][name]), name
@@ -226,7 +226,7 @@ def test_runs_are_those_of_simulate(tiny):
     source = e.sources["nasa"]
     for scheduler, a, c in (("balancing", 0.9, 1.2), ("tie-breaking", 0.2, 1.0)):
         trace = failures(source, 1, seed=0)
-        result = run(source.log.scale_runtime(c), scheduler, a, trace).simulate()
+        result = run(source.log.with_runtime_factor(c), scheduler, a, trace).simulate()
         assert e.values("slowdown", "nasa", c, scheduler, a)[1] == result.metrics["mean_bounded_slowdown"]
         shares = [e.values(part, "nasa", c, scheduler, a)[1] for part in ("utilized", "unused", "lost")]
         assert sum(shares) == pytest.approx(1)

@@ -271,7 +271,7 @@ def test_points_are_those_of_simulate(tiny):
     from faultsim.policies import EasyBackfill, Requeue
 
     evidence = tiny.done.evidence
-    log = evidence.sources["fit"].log(1).scale_runtime(1.0)
+    log = evidence.sources["fit"].log(1).with_runtime_factor(1.0)
     for kind, policy in (("b85", "none"), ("a99", "LFF 1"), ("w64", "4 h big")):
         for reading in READINGS:
             result = simulate(

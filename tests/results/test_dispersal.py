@@ -75,7 +75,7 @@ def test_where_there_is_none():
 
 def test_the_price_of_contiguity():
     """Boxes keep jobs together and make them wait; a curve lets every free node serve, and spreads them a little."""
-    log = fs.synthetic.sdsc_like(1000, 1)
+    log = fs.synthetic.sdsc_like(1000, rng=1)
     boxes = fs.simulate(log, fs.Torus(4, 4, 8, wrap=False), record=True)
     cluster = fs.Cluster(128, shape=(4, 4, 8))
     curve = fs.simulate(log, cluster, placement=fs.CurveBestFit("hilbert"), record=True)

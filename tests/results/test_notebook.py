@@ -9,7 +9,7 @@ import pytest
 import faultsim as fs
 
 NASTY = "<script>alert('&')<b>"
-LOG = fs.synthetic.nasa_like(60, 1).with_columns(**{NASTY: [NASTY] * 60}).renamed(NASTY)
+LOG = fs.synthetic.nasa_like(60, rng=1).with_columns(**{NASTY: [NASTY] * 60}).renamed(NASTY)
 TRACE = fs.FailureTrace([60, 90.5], [0, 2], [0, 30], name=NASTY)
 
 

@@ -40,7 +40,7 @@ def test_what_it_holds():
 
 def test_the_digest_is_that_of_the_workload():
     assert digest(LOG.columns) == LOG.digest()
-    assert digest(LOG.columns) != digest(LOG.scale_runtime(2).columns)
+    assert digest(LOG.columns) != digest(LOG.with_runtime_factor(2).columns)
 
 
 def test_settings_say_all_that_simulate_takes():

@@ -9,7 +9,7 @@ import faultsim as fs
 from faultsim.data.tabular import Columns
 from helpers.refusals import refused
 
-LOG = fs.synthetic.nasa_like(40, 1).with_columns(queue=["a", "bc"] * 20)
+LOG = fs.synthetic.nasa_like(40, rng=1).with_columns(queue=["a", "bc"] * 20)
 TRACE = fs.FailureTrace([60, 90.5], [0, 2], [0, 30], span=3600)
 
 

@@ -13,7 +13,7 @@ def example():
 
 
 def test_months_are_whole(example):
-    log = fs.synthetic.sdsc_like(3000, 1)
+    log = fs.synthetic.sdsc_like(3000, rng=1)
     parts = example.months(log)
     assert all(part.submit[-1] - part.submit[0] < example.MONTH and len(part) >= 100 for part in parts)
     assert len(parts) >= 1
@@ -27,7 +27,7 @@ def test_the_interval_by_hand(example):
 
 
 def test_it_learns_and_compares(example, tmp_path, capsys):
-    log = fs.synthetic.sdsc_like(10_000, 2)
+    log = fs.synthetic.sdsc_like(10_000, rng=2)
     log.write_swf(tmp_path / "log.swf")
     example.main([str(tmp_path / "log.swf"), "--nodes", "128", "--rounds", "2"])
     printed = capsys.readouterr().out

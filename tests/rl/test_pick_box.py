@@ -14,7 +14,7 @@ TORUS = fs.Torus(3, 2, 4)
 
 
 def small_log(seed, n=40):
-    return fs.synthetic.exponential(n, seed, mean_gap=50, mean_runtime=100, sizes=(1, 2, 3, 4, 5, 8, 12))
+    return fs.synthetic.exponential(n, rng=seed, mean_gap=50, mean_runtime=100, sizes=(1, 2, 3, 4, 5, 8, 12))
 
 
 def play(env, choose, **options):

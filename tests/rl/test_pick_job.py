@@ -35,7 +35,7 @@ def first(mask):
 @pytest.mark.parametrize("observation", OBSERVATIONS)
 @pytest.mark.parametrize("machine", [fs.Cluster(128), fs.Torus(4, 4, 8)], ids=["cluster", "torus"])
 def test_gymnasium_finds_and_checks_each_preset(observation, machine):
-    log = fs.synthetic.sdsc_like(100, 1)
+    log = fs.synthetic.sdsc_like(100, rng=1)
     log = log[(log.size & (log.size - 1)) == 0]
     env = gymnasium.make("faultsim/PickJob-v0", log=log, machine=machine, observation=observation, jobs=20)
     check_env(env.unwrapped, skip_render_check=True)
@@ -52,7 +52,7 @@ def test_without_arguments_there_is_a_log():
 @given(seed=st.integers(0, 2**32 - 1), failing=st.booleans())
 def test_rewards_of_an_episode_add_up_to_the_metric(reward, metric, seed, failing):
     rng = np.random.default_rng(seed)
-    log = fs.synthetic.exponential(12, rng, mean_gap=100, mean_runtime=150, sizes=(1, 2, 3, 4))
+    log = fs.synthetic.exponential(12, rng=rng, mean_gap=100, mean_runtime=150, sizes=(1, 2, 3, 4))
     failures = fs.synthetic.exponential_failures(4, 1e4, 2e3, downtime=50.0, rng=rng) if failing else None
     env = PickJob(log, fs.Cluster(4), slots=3, jobs=9, reward=reward, metric=metric, failures=failures)
     rewards, _ = play(env, lambda mask: rng.choice(np.flatnonzero(mask)), seed=seed)
@@ -71,7 +71,7 @@ def test_lost_work_is_paid_when_it_is_lost():
 
 @pytest.mark.parametrize("order", ["arrival", "shortest"])
 def test_the_first_that_fits_by_hand(order):
-    log = fs.synthetic.lublin(300, 5)
+    log = fs.synthetic.lublin(300, rng=5)
     env = PickJob(log, fs.Cluster(128), jobs=300, slots=300, order=order)
     play(env, first)
     sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External(order=order))
@@ -83,7 +83,7 @@ def test_the_first_that_fits_by_hand(order):
 
 
 def test_a_seed_determines_the_episodes():
-    log = fs.synthetic.lublin(500, 5)
+    log = fs.synthetic.lublin(500, rng=5)
     episodes = []
     for _ in range(2):
         env = PickJob(log, jobs=20)

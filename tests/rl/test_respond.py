@@ -54,7 +54,7 @@ def test_a_job_that_is_requeued_loses_less():
 @given(seed=st.integers(0, 2**32 - 1), torus=st.booleans())
 def test_rewards_add_up_whatever_is_done(seed, torus):
     rng = np.random.default_rng(seed)
-    log = fs.synthetic.exponential(20, rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
+    log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
     failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
     machine = fs.Torus(2, 2, 2) if torus else fs.Cluster(8)
     for reward in ("lost", "telescoping"):
@@ -70,7 +70,7 @@ def test_rewards_add_up_whatever_is_done(seed, torus):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_doing_nothing_is_easy_backfilling(seed):
     rng = np.random.default_rng(seed)
-    log = fs.synthetic.exponential(20, rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
+    log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
     failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
     env = Respond(log, fs.Cluster(8), failures=failures, lead=20.0, jobs=20)
     play(env, lambda: 0, options={"first": 0})

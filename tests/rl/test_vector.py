@@ -95,7 +95,7 @@ def test_a_real_log(data_dir):
 
 
 def test_gymnasium_makes_it():
-    envs = gymnasium.make_vec("faultsim/PickJob-v0", num_envs=3, jobs=20, log=fs.synthetic.lublin(100, 1))
+    envs = gymnasium.make_vec("faultsim/PickJob-v0", num_envs=3, jobs=20, log=fs.synthetic.lublin(100, rng=1))
     assert isinstance(envs.unwrapped, VectorPickJob)
     assert envs.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
     seen, _ = envs.reset(seed=1)
@@ -105,7 +105,7 @@ def test_gymnasium_makes_it():
 
 
 def test_seeds_determine_the_episodes():
-    log = fs.synthetic.lublin(500, 1)
+    log = fs.synthetic.lublin(500, rng=1)
     first, second, other = (VectorPickJob(4, log=log, jobs=20) for _ in range(3))
     assert np.array_equal(first.reset(seed=5)[0], second.reset(seed=[5, 6, 7, 8])[0])
     assert not np.array_equal(first.reset(seed=5)[1]["now"], other.reset(seed=9)[1]["now"])

@@ -184,7 +184,7 @@ def test_an_exception_in_a_scheduler_leaves_everything_in_order(run, seed, kind)
 
 @pytest.mark.parametrize("scheduler", [fs.External(), fs.EasyBackfill(), ByHand(easy)], ids=lambda each: each.name)
 def test_acts_from_another_thread(scheduler):
-    sim = fs.Simulation(fs.synthetic.lublin(2000, 1, nodes=64), fs.Cluster(64), scheduler=scheduler, record=True)
+    sim = fs.Simulation(fs.synthetic.lublin(2000, rng=1, nodes=64), fs.Cluster(64), scheduler=scheduler, record=True)
     rng, broken = random.Random(1), []
 
     def go_on():

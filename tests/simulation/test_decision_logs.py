@@ -18,7 +18,7 @@ on_each_log = pytest.mark.parametrize("name", NAMES)
 
 def first(data_dir, name, n):
     log = head_of(data_dir, name.removesuffix(DENSE), n)
-    return log.scale_gaps(0.5) if name.endswith(DENSE) else log
+    return log.with_gap_factor(0.5) if name.endswith(DENSE) else log
 
 
 def on_cluster(data_dir, name, n, kind):
@@ -34,7 +34,7 @@ def on_torus(data_dir, name, n, shape=None):
     log = fs.Workload(size=-(-log.size // unit), **columns)
     begin, end = float(log.submit[0]), float(log.submit[-1])
     trace = fs.synthetic.exponential_failures(machine.nodes, end - begin, 1.0, count=n // 10, downtime=3600.0, rng=1)
-    failures = fs.FailureTrace(trace.time + begin, trace.node, trace.downtime, trace.coin)
+    failures = fs.FailureTrace(trace.time + begin, trace.node, trace.downtime, coin=trace.coin)
     return fs.Run(log, machine, failures=failures, record=True)
 
 

@@ -245,7 +245,7 @@ def test_random_acts_of_a_caller_that_owns_time(case, seed):
 
 
 def test_acts_from_another_thread():
-    log, machine = fs.synthetic.lublin(400, 1, nodes=64), fs.Cluster(64)
+    log, machine = fs.synthetic.lublin(400, rng=1, nodes=64), fs.Cluster(64)
     sim = fs.Simulation(log, machine, live=3000, scheduler=fs.External())
     rng, broken, told, over = random.Random(1), [], set(), []
 

@@ -201,7 +201,7 @@ def test_nodes_outside_the_machine():
     ],
 )
 def test_intervals_that_are_nothing(policy, said):
-    run = fs.Run(LOG.scale_runtime(1e4), FLAT, checkpointing=policy, predictor=fs.Blind())
+    run = fs.Run(LOG.with_runtime_factor(1e4), FLAT, checkpointing=policy, predictor=fs.Blind())
     refused(OptionError, said, run.expected_runtimes, run.log)
 
 
@@ -272,7 +272,7 @@ def test_estimates():
     assert run.expected_runtimes(LOG).tolist() == [15, 20, 25]
     assert run.with_options(estimates="actual").expected_runtimes(LOG).tolist() == [10, 20, 30]
     assert run.with_options(estimates=np.float32(2)).expected_runtimes(LOG).tolist() == [20, 40, 60]
-    complete = LOG.scale_runtime(1)[LOG.estimate > 0]
+    complete = LOG.with_runtime_factor(1)[LOG.estimate > 0]
     assert run.expected_runtimes(complete) is complete.estimate
 
 

@@ -190,7 +190,7 @@ def test_an_option_that_is_given_twice(capsys, words, said):
 
 
 def test_checkpoints_that_take_more_than_half_of_the_time(capsys, tmp_path, monkeypatch):
-    log = LOG.scale_runtime(100)
+    log = LOG.with_runtime_factor(100)
     wrong, right = fs.Young(cost=30, mtbf=5), fs.Young(cost=30, mtbf=56 * 86_400)
     said = "of the time for which jobs hold nodes: check the units of their cost and interval"
     assert warned(log=log, checkpointing=right) == ()
@@ -217,7 +217,7 @@ def test_jobs_that_share_an_id():
 
 
 def test_a_load_that_is_rather_a_percentage(caplog):
-    log = fs.synthetic.nasa_like(200, 1)
+    log = fs.synthetic.nasa_like(200, rng=1)
     assert warned(log=log.with_load(0.7, nodes=128), machine=fs.Cluster(128)) == ()
     assert not caplog.records
     heavy = log.with_load(71.5, nodes=128)

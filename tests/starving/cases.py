@@ -53,7 +53,7 @@ def answer(thing):
 
 CLUSTER, TORUS = fs.Cluster(16), fs.Torus(4, 2, 3)
 WIDE = fs.Torus(9, 5, 7)
-FAILURES = fs.synthetic.exponential_failures(nodes=16, horizon=300, mtbf=600, downtime=7, rng=np.random.default_rng(3))
+FAILURES = fs.synthetic.exponential_failures(nodes=16, span=300, mtbf=600, downtime=7, rng=np.random.default_rng(3))
 FORESEEN = {"failures": FAILURES, "predictor": fs.Perfect()}
 WARNED = {"failures": FAILURES, "predictor": fs.IntervalPredictor(1, 1, 10), "checkpointing": fs.Periodic(5, 1)}
 

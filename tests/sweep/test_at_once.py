@@ -58,7 +58,7 @@ def test_metrics_at_once_are_those_of_the_table(run, cut):
 @pytest.mark.parametrize("jobs", [7, 8, 127, 128, 129, 1000, 20_000])
 @pytest.mark.parametrize("idle", [0, 3], ids=["all ran", "some did not"])
 def test_sums_of_many_jobs_are_added_in_the_same_pairs(jobs, idle):
-    log = fs.synthetic.nasa_like(jobs, 1)
+    log = fs.synthetic.nasa_like(jobs, rng=1)
     runtime = log.runtime * 1.1
     runtime[:idle] = 0.0
     log = fs.Workload(submit=log.submit, runtime=runtime, size=log.size)
@@ -67,7 +67,7 @@ def test_sums_of_many_jobs_are_added_in_the_same_pairs(jobs, idle):
 
 
 def test_terms_are_of_whole_columns():
-    result = fs.simulate(fs.synthetic.nasa_like(20, 0), fs.Cluster(128))
+    result = fs.simulate(fs.synthetic.nasa_like(20, rng=0), fs.Cluster(128))
     assert set(TERM_COLUMNS) <= set(result.jobs)
     refused(ValueError, "jobs 5..5 of 20", job_terms, result.jobs, 5, 5, False, False)
     refused(ValueError, "jobs 0..21 of 20", job_terms, result.jobs, 0, 21, False, False)

@@ -36,7 +36,7 @@ def drawn_log(rng):
 
 
 def drawn_failures(rng, log):
-    return fs.synthetic.exponential_failures(nodes=16, horizon=log.submit[-1] + 1000, mtbf=5000, downtime=20, rng=rng)
+    return fs.synthetic.exponential_failures(nodes=16, span=log.submit[-1] + 1000, mtbf=5000, downtime=20, rng=rng)
 
 
 DRAWN = {"log": drawn_log, "machine": TORUS, "failures": drawn_failures}
@@ -63,7 +63,7 @@ def test_a_row_is_the_run_that_its_axes_say():
     assert table["runtime_factor"].tolist() == [0.5, 0.5, 1.5, 1.5]
     assert table["scheduler"].tolist() == ["fcfs", "easy", "fcfs", "easy"]
     for row, (c, scheduler) in enumerate([(c, s) for c in (0.5, 1.5) for s in (fs.Fcfs(), fs.EasyBackfill())]):
-        result = fs.simulate(log().scale_runtime(c), TORUS, scheduler=scheduler, start_delay=1.0)
+        result = fs.simulate(log().with_runtime_factor(c), TORUS, scheduler=scheduler, start_delay=1.0)
         for name in fs.METRICS.keys() & set(COLUMNS):
             assert table[name][row] == result.metrics[name], name
         assert {k: table[f"ledger_{k}"][row] for k in result.ledger} == dict(result.ledger)
@@ -102,10 +102,10 @@ def test_a_parameter_of_a_policy_is_an_axis():
     }
     sweep = fs.Sweep(
         {**base, "predictor": fs.Confidence(0.5)},
-        {"predictor.a": [0.1, 0.9], "scheduler.order": ["shortest", fs.LargestFirst()]},
+        {"predictor.probability": [0.1, 0.9], "scheduler.order": ["shortest", fs.LargestFirst()]},
     )
     runs = [task.run for task in sweep.tasks()]
-    assert [run.predictor.a for run in runs] == [0.1, 0.1, 0.9, 0.9]
+    assert [run.predictor.probability for run in runs] == [0.1, 0.1, 0.9, 0.9]
     assert [run.scheduler.order.name for run in runs] == ["shortest", "largest"] * 2
 
 
@@ -121,7 +121,7 @@ test_mistakes_are_refused_before_anything_runs = refusals(
     ({"grid": {"scheduler": ["eazy"]}}, "cell scheduler=eazy: unknown scheduler 'eazy'"),
     ({"grid": {"placement": [fs.SafestFirst()]}}, "cell placement=safest_first: SafestFirst chooses single nodes"),
     ({"grid": {"failure_count": [3]}}, "no failures to change"),
-    ({"grid": {"predictor.a": [3]}}, "no predictor whose a"),
+    ({"grid": {"predictor.probability": [3]}}, "no predictor whose probability"),
     ({"grid": {"scheduler.oder": [3]}}, "did you mean 'order'"),
     (
         {"zipped": {"runtime_factor": [1], "gap_factor": [1, 2]}},
@@ -344,7 +344,7 @@ def test_a_finished_run_is_never_made_again(tmp_path, monkeypatch):
 
 def test_another_content_under_the_same_words_is_another_sweep(tmp_path):
     """Else a merge would keep rows of the old one among those of the new."""
-    log = fs.synthetic.nasa_like(20, 0)
+    log = fs.synthetic.nasa_like(20, rng=0)
 
     def sweep(cost, second):
         policies = {"plain": {}, "saves": {"checkpointing": fs.Periodic(600, cost)}}
@@ -401,10 +401,12 @@ def test_short_runs_that_are_made_together_do_not_touch_each_other():
             raise RuntimeError("no box for this job")
 
     torus = fs.Torus(2, 2, 2)
-    logs = [fs.synthetic.exponential(30, k, mean_gap=60, mean_runtime=90, mean_size=2, max_size=8) for k in range(40)]
+    logs = [
+        fs.synthetic.exponential(30, rng=k, mean_gap=60, mean_runtime=90, mean_size=2, max_size=8) for k in range(40)
+    ]
     runs = [fs.Run(log, torus, placement=Broken() if k % 7 == 3 else fs.FirstFit()) for k, log in enumerate(logs)]
     runs[20] = fs.Run(fs.Workload(submit=[0.0], runtime=[1.0], size=[9]), torus)
-    runs[21] = fs.Run(fs.synthetic.nasa_like(2000, 0), fs.Torus(4, 4, 8))  # many slices
+    runs[21] = fs.Run(fs.synthetic.nasa_like(2000, rng=0), fs.Torus(4, 4, 8))  # many slices
     done = do(runs, Wanted())
     assert len(done) == len(runs)
     assert sorted(done.errors) == sorted([20, *range(3, 40, 7)])
@@ -424,7 +426,7 @@ def test_a_worker_that_is_told_to_stop_gives_back_what_it_has():
             self.looks += 1
             return self.looks > 4
 
-    log = fs.synthetic.nasa_like(50, 0)
+    log = fs.synthetic.nasa_like(50, rng=0)
     runs = [fs.Run(log, fs.Cluster(128), start_delay=float(k)) for k in range(100)]
     done = do(runs, Wanted(), Stop())
     assert 0 < len(done) < len(runs)

@@ -30,7 +30,7 @@ machine = "torus:4x4x8"
 failures = { synthetic = "exponential", mtbf = 400000.0, downtime = 60.0 }
 estimates = "actual"
 start_delay = 1.0
-predictor.a = 0.5
+predictor.probability = 0.5
 [grid]
 scheduler = ["fcfs", "easy:reservation=fixed"]
 [grid.policy.krevat]
@@ -70,11 +70,11 @@ scheduler.order = ["f1", "estimate * size", "where(wait > 60, 0, 1)"]
 
 def test_a_file_says_what_the_python_form_says(tmp_path):
     def log(rng):
-        return fs.synthetic.nasa_like(60, rng)
+        return fs.synthetic.nasa_like(60, rng=rng)
 
     def failures(rng, machine, log):
         horizon = log.submit[-1] + log.runtime.max()
-        return fs.synthetic.exponential_failures(nodes=128, horizon=horizon, mtbf=400_000, downtime=60, rng=rng)
+        return fs.synthetic.exponential_failures(nodes=128, span=horizon, mtbf=400_000, downtime=60, rng=rng)
 
     base = {
         "log": log,
@@ -82,7 +82,7 @@ def test_a_file_says_what_the_python_form_says(tmp_path):
         "failures": failures,
         "estimates": "actual",
         "start_delay": 1.0,
-        "predictor.a": 0.5,
+        "predictor.probability": 0.5,
     }
     krevat = {"placement": fs.MaxFreePartition(), "migration": fs.Defragment(), "predictor": fs.Confidence(0.1)}
     oliner = {"placement": fs.Balancing(), "predictor": fs.Confidence(0.1)}
@@ -122,7 +122,7 @@ load = [
 runtime_facter = [1]
 scheduler = ["esy", "fcfs"]
 gap_factor = 2
-predictor.a = []
+predictor.probability = []
 [grid.policy.krevat]
 placment = "mfp"
 [[zip]]
@@ -147,7 +147,7 @@ recovery = "hodl"
         r"13: grid.runtime_facter: unknown axis 'runtime_facter' \(did you mean 'runtime_factor'\?\)",
         r"14: grid.scheduler: unknown scheduler 'esy' \(did you mean 'easy'\?\); known: fcfs, easy, backfill, ",
         r"15: grid.gap_factor: must be a list of values, got 2; write gap_factor = \[2\]",
-        r"16: grid.predictor.a: has no values",
+        r"16: grid.predictor.probability: has no values",
         r"18: grid.policy.krevat.placment: unknown axis 'placment' \(did you mean 'placement'\?\)",
         r"24: cells.recovery: unknown recovery 'hodl' \(did you mean 'hold'\?\)",
     ]
@@ -199,7 +199,10 @@ recovery = "hodl"
             HEAD + "[grid]\nload = [0.5, 0.7]\n[[cells]]\nhead = 5\n[[cells]]\nhead = 5\n",
             ":7: cells: items 0 and 1 are",
         ),
-        (HEAD + "[grid]\npredictor.a = [1]\n[grid.mean.x]\nhead = 3\n", ":7: axis mean: bundles need another name"),
+        (
+            HEAD + "[grid]\npredictor.probability = [1]\n[grid.mean.x]\nhead = 3\n",
+            ":7: axis mean: bundles need another name",
+        ),
         (HEAD + "failures = { file = 'x.csv', format = 'lan' }\n", r"unknown format 'lan' \(did you mean 'lanl'\?\)"),
     ],
 )
@@ -231,7 +234,7 @@ def test_every_synthetic_trace_is_drawn_anew(name):
     options = {"weibull": {"shape": 0.8, "scale": 500.0}, "exponential": {"mtbf": 50_000.0}}
     options["renewal"] = {"mtbf": 50_000.0, "mttr": 100.0}
     source = failures_source({"synthetic": name, **options[name]}, Path())
-    log = fs.synthetic.nasa_like(100, 0)
+    log = fs.synthetic.nasa_like(100, rng=0)
     one = source(np.random.default_rng(0), fs.Cluster(128), log)
     assert one != source(np.random.default_rng(1), fs.Cluster(128), log)
     assert one.span == log.submit[-1] + log.runtime.max()
@@ -240,7 +243,7 @@ def test_every_synthetic_trace_is_drawn_anew(name):
 def test_files_are_relative_to_the_spec(tmp_path, monkeypatch):
     folder = tmp_path / "inside"
     folder.mkdir()
-    fs.synthetic.nasa_like(30, 0).write_swf(folder / "log.swf")
+    fs.synthetic.nasa_like(30, rng=0).write_swf(folder / "log.swf")
     fs.FailureTrace([50, 60], [3, 200], 5).write_csv(folder / "trace.csv")
     text = """
 [base]
@@ -260,7 +263,7 @@ failures = ["none", { file = "trace.csv", map = "modulo" }, { file = "trace.csv"
 
 
 def test_a_mistake_inside_a_file_that_is_named_has_both_lines(tmp_path):
-    fs.synthetic.nasa_like(20, 0).write_swf(tmp_path / "log.swf")
+    fs.synthetic.nasa_like(20, rng=0).write_swf(tmp_path / "log.swf")
     log = (tmp_path / "log.swf").read_text().splitlines()
     log[-2] = "19 x 3"
     (tmp_path / "log.swf").write_text("\n".join(log) + "\n")
@@ -275,7 +278,7 @@ def test_a_mistake_inside_a_file_that_is_named_has_both_lines(tmp_path):
 
 def test_a_parameter_that_a_policy_does_not_have_has_its_line(tmp_path):
     text = HEAD + "failures = { synthetic = 'exponential', mtbf = 1e6 }\npredictor = 'confidence:0.5'\n"
-    with pytest.raises(fs.InputError, match=r":8: axis predictor\.b: Confidence has no parameter 'b'; it has: a"):
+    with pytest.raises(fs.InputError, match=r":8: axis predictor\.b: .* no parameter .b.; it has: probability"):
         fs.read_sweep(written(tmp_path, text + "[grid]\npredictor.b = [0.1]\n"))
 
 

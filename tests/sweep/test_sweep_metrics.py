@@ -16,7 +16,7 @@ from helpers import own_policies
 from helpers.refusals import refused
 from helpers.scripts import python
 
-LOG = fs.synthetic.nasa_like(60, 2)
+LOG = fs.synthetic.nasa_like(60, rng=2)
 BASE = fs.Run(LOG, fs.Cluster(128))
 GRID = {"start_delay": [0.0, 5.0, 50.0]}
 
@@ -203,7 +203,7 @@ def longest(result):
     return result.jobs["wait"].max()
 
 BLOCK
-base = {"log": fs.synthetic.nasa_like(40, 0), "machine": fs.Cluster(128)}
+base = {"log": fs.synthetic.nasa_like(40, rng=0), "machine": fs.Cluster(128)}
 orders = {"builtin": fs.Fcfs(order=fs.LargestFirst()), "mine": fs.Fcfs(order=Mine())}
 sweep = fs.Sweep(base, {"scheduler": orders}, metrics={"longest": longest})
 try:

@@ -131,7 +131,7 @@ def test_failed_runs_are_left_out():
 
 
 def test_none_among_numbers_is_a_value_like_others():
-    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(60, rng=rng), "machine": fs.Cluster(128)}
     rows = fs.Sweep(base, {"load": [None, 0.7, 0.9]}, replicates=3).run()
     assert rows.select(load=None).n_rows == rows.select(load=float("nan")).n_rows == 3
     for none in (None, float("nan")):
@@ -149,7 +149,7 @@ def test_none_among_numbers_is_a_value_like_others():
 def test_an_axis_of_seeds_stays_one_where_replicates_have_seeds_of_their_own():
     trace = fs.FailureTrace(np.arange(0.0, 9000.0, 300.0), np.arange(30) % 16, 5)
     base = {
-        "log": fs.synthetic.nasa_like(60, 0),
+        "log": fs.synthetic.nasa_like(60, rng=0),
         "machine": fs.Cluster(128),
         "failures": trace,
         "predictor": fs.IntervalPredictor(0.5, 0.5, 300),
@@ -176,7 +176,7 @@ def test_wrong_names_are_refused():
 
 
 def test_a_sweep_compares_over_its_other_axes():
-    base = {"log": lambda rng: fs.synthetic.nasa_like(80, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(80, rng=rng), "machine": fs.Cluster(128)}
     grid = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill(), fs.ConservativeBackfill()]}
     found = fs.Sweep(base, grid, replicates=4).run().compare("mean_wait", "scheduler", "fcfs")
     assert found["load"].tolist() == [0.7, 0.7, 0.9, 0.9]

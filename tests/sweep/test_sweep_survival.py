@@ -364,7 +364,7 @@ class Deadly(fs.QueueOrder):
 
 
 def deadly(path, always=False):
-    log = fs.synthetic.nasa_like(30, 0)
+    log = fs.synthetic.nasa_like(30, rng=0)
     order = {"order": [fs.ShortestFirst(), Deadly(path, always)]}
     return fs.Sweep(
         {"log": log, "machine": fs.Cluster(128)},
@@ -391,7 +391,7 @@ def test_a_policy_that_cannot_travel_is_said(tmp_path, monkeypatch):
         def keys(self, queue, now):
             return queue.submit
 
-    run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
+    run = fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
     with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.* 'test_a_policy"):
         fs.Sweep(run).run(tmp_path / "a.db", executor="processes", workers=1)
 
@@ -429,7 +429,7 @@ class Above(fs.QueueOrder):
         return -queue.size
 
 def run(order):
-    run = fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128), scheduler=fs.Fcfs(order=order))
+    run = fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128), scheduler=fs.Fcfs(order=order))
     return fs.Sweep(run).run(executor="processes", workers=1)
 
 if __name__ == "__main__":
@@ -480,7 +480,7 @@ def test_a_class_that_cannot_travel_is_named(option, base, monkeypatch):
 
 NO_GUARD = """
 import faultsim as fs
-fs.Sweep(fs.Run(fs.synthetic.nasa_like(30, 0), fs.Cluster(128))).run(executor="processes", workers=1)
+fs.Sweep(fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128))).run(executor="processes", workers=1)
 """
 
 
@@ -543,7 +543,7 @@ def test_an_input_that_runs_share_is_sent_once(cluster, monkeypatch):
     client, *_ = cluster
     sent, plain = [], client.submit
     monkeypatch.setattr(client, "submit", lambda task, *rest, **more: sent.append(task) or plain(task, *rest, **more))
-    run = fs.Run(fs.synthetic.nasa_like(4000, 0), fs.Cluster(128))
+    run = fs.Run(fs.synthetic.nasa_like(4000, rng=0), fs.Cluster(128))
     assert fs.Sweep(run, {"start_delay": list(range(40))}).run(executor=client).complete
     assert sent.count(pickle.loads) == 1
     assert len(sent) > 2

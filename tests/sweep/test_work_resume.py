@@ -81,7 +81,7 @@ def test_what_is_missing_is_made(change, made, tmp_path):
 
 def test_inputs_of_factories_are_drawn_again(made, tmp_path):
     def fill(seed):
-        base = {"log": lambda rng: fs.synthetic.nasa_like(20, rng), "machine": fs.Cluster(128), "seed": seed}
+        base = {"log": lambda rng: fs.synthetic.nasa_like(20, rng=rng), "machine": fs.Cluster(128), "seed": seed}
         return fs.Sweep(base, replicates=3).fill(tmp_path / "a.db")
 
     assert [fill(0).made, fill(0).made, fill(1).made] == [3, 0, 3]

@@ -14,8 +14,8 @@ from faultsim.synthetic.stand_in import Mix, counts, daily_arrivals, draw_mix, i
 from helpers.refusals import refusals, refused
 
 GENERATORS: dict[str, Callable[[int, object], fs.Workload]] = {
-    "exponential": lambda n, rng: fs.synthetic.exponential(n, rng, mean_gap=60, mean_runtime=600, sizes=[1, 2, 5]),
-    "hyper_erlang": lambda n, rng: fs.synthetic.hyper_erlang(n, rng, model=fs.synthetic.lublin(400, 1)),
+    "exponential": lambda n, rng: fs.synthetic.exponential(n, rng=rng, mean_gap=60, mean_runtime=600, sizes=[1, 2, 5]),
+    "hyper_erlang": lambda n, rng: fs.synthetic.hyper_erlang(n, rng=rng, model=fs.synthetic.lublin(400, rng=1)),
     "llnl_like": fs.synthetic.llnl_like,
     "lublin": fs.synthetic.lublin,
     "nasa_like": fs.synthetic.nasa_like,
@@ -27,27 +27,27 @@ GENERATORS: dict[str, Callable[[int, object], fs.Workload]] = {
 def test_what_all_generators_share(name: str) -> None:
     make = GENERATORS[name]
     for n in (1, 2, 3, 10, 101):
-        log = make(n, 5)
+        log = make(n, rng=5)
         assert len(log) == n
         assert log.name
-    assert make(50, 7) == make(50, 7)
-    assert make(50, 7) != make(50, 8)
-    assert make(50, np.random.Generator(np.random.PCG64DXSM(7))) == make(50, 7)
+    assert make(50, rng=7) == make(50, rng=7)
+    assert make(50, rng=7) != make(50, rng=8)
+    assert make(50, rng=np.random.Generator(np.random.PCG64DXSM(7))) == make(50, rng=7)
     rng = np.random.default_rng(3)
-    assert make(50, rng) != make(50, rng), "one generator goes on, it does not start again"
+    assert make(50, rng=rng) != make(50, rng=rng), "one generator goes on, it does not start again"
     for bad in (None, "7", -1, 1.5, True):
-        refused(fs.OptionError, r"rng: expected a numpy\.random\.Generator or a seed", make, 10, bad)
+        refused(fs.OptionError, "rng must be a seed .* got", make, 10, rng=bad)
     for bad in (0, -1, 2.5, "ten"):
-        refused(fs.OptionError, "n: expected a number of jobs", make, bad, 1)
+        refused(fs.OptionError, "jobs must be", make, bad, rng=1)
 
 
 def test_exponential_means() -> None:
-    log = fs.synthetic.exponential(40_000, 1, mean_gap=60, mean_runtime=600, sizes=[1, 8], weights=[3, 1])
+    log = fs.synthetic.exponential(40_000, rng=1, mean_gap=60, mean_runtime=600, sizes=[1, 8], weights=[3, 1])
     assert np.diff(log.submit).mean() == pytest.approx(60, rel=0.02)
     assert log.runtime.mean() == pytest.approx(600, rel=0.02)
     assert log.runtime.std() == pytest.approx(600, rel=0.03)
     assert (log.size == 8).mean() == pytest.approx(0.25, abs=0.01)
-    rounded = fs.synthetic.exponential(40_000, 1, mean_gap=60, mean_runtime=600, mean_size=10, max_size=64)
+    rounded = fs.synthetic.exponential(40_000, rng=1, mean_gap=60, mean_runtime=600, mean_size=10, max_size=64)
     assert rounded.size.min() == 1
     assert rounded.size.max() <= 64
     assert rounded.size.mean() == pytest.approx(10, rel=0.03)
@@ -55,7 +55,7 @@ def test_exponential_means() -> None:
 
 test_exponential_refuses = refusals(
     fs.OptionError,
-    lambda options: fs.synthetic.exponential(3, 1, **options),
+    lambda options: fs.synthetic.exponential(3, rng=1, **options),
     ({"mean_gap": 0, "mean_runtime": 1}, "mean_gap: expected a positive number of seconds, got 0"),
     ({"mean_gap": 1, "mean_runtime": float("nan")}, "mean_runtime: expected a positive"),
     ({"mean_gap": 1, "mean_runtime": 1, "sizes": []}, "sizes: expected at least one"),
@@ -103,8 +103,8 @@ def test_samples_have_the_moments() -> None:
 
 
 def test_hyper_erlang_workload_is_like_the_one_it_is_fitted_to() -> None:
-    log = fs.synthetic.lublin(20_000, 1)
-    made = fs.synthetic.hyper_erlang(20_000, 2, model=HyperErlangModel.fit(log))
+    log = fs.synthetic.lublin(20_000, rng=1)
+    made = fs.synthetic.hyper_erlang(20_000, rng=2, model=HyperErlangModel.fit(log))
     ours, theirs = made.summary(nodes=128), log.summary(nodes=128)
     for key, tolerance in {"runtime_mean": 0.1, "runtime_sd": 0.1, "size_mean": 0.1, "span": 0.15}.items():
         assert ours[key] == pytest.approx(theirs[key], rel=tolerance), key
@@ -113,17 +113,17 @@ def test_hyper_erlang_workload_is_like_the_one_it_is_fitted_to() -> None:
 
 def test_hyper_erlang_of_odd_logs() -> None:
     constant = fs.Workload(submit=range(0, 1000, 10), runtime=[7.0] * 100, size=[3] * 100)
-    made = fs.synthetic.hyper_erlang(200, 1, model=constant)
+    made = fs.synthetic.hyper_erlang(200, rng=1, model=constant)
     assert made.runtime.mean() == pytest.approx(7, rel=0.02)
     assert made.runtime.std() < 0.5
-    for log in (constant.head(2), constant.scale_gaps(1).head(2)):
+    for log in (constant.head(2), constant.with_gap_factor(1).head(2)):
         refused(fs.InputError, "no size class has 3 jobs", HyperErlangModel.fit, log)
 
 
 def test_lublin_is_like_the_authors_own_sample(data_dir: Path) -> None:
     """The archive's lublin_256 comes from the authors' program, all jobs of one type, on 256 nodes."""
     theirs = fs.read_swf(data_dir / "swf" / "lublin_256.swf.gz")
-    ours = fs.concat([fs.synthetic.lublin(10_000, seed, nodes=256, types=False) for seed in range(3)])
+    ours = fs.concat([fs.synthetic.lublin(10_000, rng=seed, nodes=256, types=False) for seed in range(3)])
     for key, tolerance in {
         "runtime_mean": 0.03,
         "runtime_sd": 0.04,
@@ -136,14 +136,16 @@ def test_lublin_is_like_the_authors_own_sample(data_dir: Path) -> None:
     assert ours.runtime.max() <= 162_754
     # The span itself is in the hands of a few gaps of days; quantiles of the gaps are not.
     levels = [0.25, 0.5, 0.75, 0.9]
-    gaps = [np.quantile(np.diff(log.submit), levels) for log in (fs.synthetic.lublin(30_000, 1, types=False), theirs)]
+    gaps = [
+        np.quantile(np.diff(log.submit), levels) for log in (fs.synthetic.lublin(30_000, rng=1, types=False), theirs)
+    ]
     assert gaps[0] == pytest.approx(gaps[1], rel=0.08)
     hours = [np.bincount((log.submit % 86_400 // 3600).astype(int), minlength=24) / len(log) for log in (ours, theirs)]
     assert np.abs(hours[0] - hours[1]).max() < 0.02, "the daily cycle is at other hours"
 
 
 def test_lublin_types_and_machines() -> None:
-    log = fs.synthetic.lublin(20_000, 1)
+    log = fs.synthetic.lublin(20_000, rng=1)
     batch, active = log[log.user == 1], log[log.user == 0]
     assert batch.runtime.mean() > 5 * active.runtime.mean()
     assert active.size.max() <= 46
@@ -151,9 +153,11 @@ def test_lublin_types_and_machines() -> None:
     assert (batch.size == 1).mean() == pytest.approx(0.2927, abs=0.02)
     assert (active.size == 1).mean() == pytest.approx(0.1541, abs=0.02)
     for nodes in (8, 100, 1024):
-        sizes = fs.synthetic.lublin(5000, 2, nodes=nodes).size
+        sizes = fs.synthetic.lublin(5000, rng=2, nodes=nodes).size
         assert nodes / 2 < sizes.max() <= nodes
-    refused(fs.OptionError, "nodes: expected a whole number of at least 8, got 4", fs.synthetic.lublin, 10, 1, nodes=4)
+    refused(
+        fs.OptionError, "nodes: expected a whole number of at least 8, got 4", fs.synthetic.lublin, 10, rng=1, nodes=4
+    )
 
 
 # [krevat2002] Table 1, as printed.
@@ -166,7 +170,7 @@ TABLE_1 = {
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("name", TABLE_1)
 def test_look_alikes_keep_table_1_within_5_percent(name: str, seed: int) -> None:
-    log = GENERATORS[name](10_000, seed)
+    log = GENERATORS[name](10_000, rng=seed)
     summary = log.summary(nodes=128)
     for key, printed in TABLE_1[name].items():
         assert summary[key] == pytest.approx(printed, rel=0.05), key
@@ -180,7 +184,7 @@ def test_look_alikes_keep_table_1_within_5_percent(name: str, seed: int) -> None
 
 
 def test_nasa_like_in_detail() -> None:
-    log = fs.synthetic.nasa_like(10_000, 1)
+    log = fs.synthetic.nasa_like(10_000, rng=1)
     assert log.summary()["power_of_two_share"] == 1.0
     assert (log.estimate == -1).all()
     checks = (log.size == 1) & (log.runtime == 36) & (log.user == 0)
@@ -192,7 +196,7 @@ FEASIBLE = {a * b * c for a in range(1, 5) for b in range(1, 5) for c in range(1
 
 
 def test_sdsc_like_in_detail() -> None:
-    log = fs.synthetic.sdsc_like(10_000, 1)
+    log = fs.synthetic.sdsc_like(10_000, rng=1)
     assert len(FEASIBLE) == 38
     assert np.mean([size not in FEASIBLE for size in log.size.tolist()]) == pytest.approx(0.044, abs=0.006)
     assert (log.estimate >= log.runtime).all()
@@ -203,14 +207,14 @@ def test_sdsc_like_in_detail() -> None:
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_look_alikes_scale_with_n(name: str) -> None:
-    small, large = (GENERATORS[name](n, 1).summary(nodes=128) for n in (2_000, 20_000))
+    small, large = (GENERATORS[name](n, rng=1).summary(nodes=128) for n in (2_000, 20_000))
     assert small["offered_load"] == pytest.approx(large["offered_load"], rel=0.03)
     assert small["size_mean"] == pytest.approx(large["size_mean"], rel=0.03)
     assert large["span"] / small["span"] == pytest.approx(10, rel=1e-3)
 
 
 def test_day_and_night() -> None:
-    log = fs.synthetic.sdsc_like(10_000, 3)
+    log = fs.synthetic.sdsc_like(10_000, rng=3)
     hour = ((log.submit + 13 * 3600) % 86_400 // 3600).astype(int)
     by_hour = np.bincount(hour, minlength=24)
     assert by_hour[14:20].mean() > 1.7 * by_hour[4:10].mean()
@@ -218,7 +222,7 @@ def test_day_and_night() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_llnl_like(seed: int) -> None:
-    log = fs.synthetic.llnl_like(10_000, seed)
+    log = fs.synthetic.llnl_like(10_000, rng=seed)
     summary = log.summary()
     assert (log.max_nodes, summary["nodes"], summary["power_of_two_share"]) == (256, 256, 1.0)
     assert summary["size_mean"] == pytest.approx(46.7, abs=0.1)
@@ -231,7 +235,7 @@ def test_llnl_like(seed: int) -> None:
     assert (log.submit == np.floor(log.submit)).all()
     by_hour = np.bincount((log.submit % 86_400 // 3600).astype(int), minlength=24)
     assert by_hour[9:17].mean() > 1.8 * by_hour[0:7].mean()
-    assert fs.synthetic.llnl_like(2000, seed).summary()["offered_load"] == pytest.approx(0.62, abs=0.02)
+    assert fs.synthetic.llnl_like(2000, rng=seed).summary()["offered_load"] == pytest.approx(0.62, abs=0.02)
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=1, max_size=10), st.integers(0, 1000))

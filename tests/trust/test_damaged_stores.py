@@ -21,7 +21,7 @@ FLIPS, MANY_FLIPS = 300, 10_000
 
 
 def sweep(**options: Any) -> fs.Sweep:
-    base = {"log": lambda rng: fs.synthetic.nasa_like(20, rng), "machine": fs.Cluster(128)}
+    base = {"log": lambda rng: fs.synthetic.nasa_like(20, rng=rng), "machine": fs.Cluster(128)}
     axes = {"load": [0.7, 0.9], "scheduler": [fs.Fcfs(), fs.EasyBackfill()]}
     return fs.Sweep(base, axes, replicates=3, name="flipped", metrics=["p95_wait"], **options)
 

@@ -17,7 +17,7 @@ from helpers.bounded_reading import SECONDS, outcomes
 from helpers.refusals import refused
 from helpers.results import assert_equal
 
-LOG = fs.synthetic.nasa_like(30, 0)
+LOG = fs.synthetic.nasa_like(30, rng=0)
 FLIPS, MANY_FLIPS = 300, 10_000
 
 

@@ -35,7 +35,7 @@ def run(case: str) -> tuple[fs.WorkflowResult, dict[str, np.ndarray]]:
         flow,
         fs.Resources(speed=np.arange(2, NODES + 2) / 4, bandwidth=1.0 if flow.transfer_unit == "s" else 125e6),
         scheduler=SCHEDULERS[scheduler],
-        failures=fs.FailureTrace(time, node, whole / 20, draw.column(0, 999, 12) / 1000),
+        failures=fs.FailureTrace(time, node, whole / 20, coin=draw.column(0, 999, 12) / 1000),
         predictor=fs.Accuracy(0.5) if scheduler == "flaw" else None,
         record=True,
     )

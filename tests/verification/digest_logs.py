@@ -152,9 +152,9 @@ def trace_of(file: str) -> fs.FailureTrace:
 def stretched(file: str, log: fs.Workload, nodes: int, downtime: float | None = None) -> fs.FailureTrace:
     """The failures of a file while the jobs of a log arrive."""
     begin = float(log.submit[0])
-    trace = trace_of(file).map_nodes(nodes).stretch(float(log.submit[-1]) - begin)
+    trace = trace_of(file).map_nodes(nodes).with_span(float(log.submit[-1]) - begin)
     down = trace.downtime if downtime is None else downtime
-    return fs.FailureTrace(trace.time + begin, trace.node, down, trace.coin)
+    return fs.FailureTrace(trace.time + begin, trace.node, down, coin=trace.coin)
 
 
 def files(case: str) -> list[Path]:

@@ -13,6 +13,8 @@ LISTED = (
     "record", "estimates", "overrun", "reservation", "max_growth", "repairs", "rule", "box_order", "place", "when",
     "keep_promise", "live", "suspicious", "queue_cost", "residual", "threshold", "wrap",
 )  # fmt: skip
+#: Numbers that say nothing of what is covered.
+UNCOUNTED = ("seed", "probability", "nodes", "x", "y", "z")
 
 
 def options(settings: Any, at: str = "") -> Iterable[str]:
@@ -23,7 +25,7 @@ def options(settings: Any, at: str = "") -> Iterable[str]:
             yield from options(value, f"{value['name']} ")
         elif key in LISTED:
             yield f"{at}{key}={value}"
-        elif isinstance(value, int | float) and key not in ("seed", "a", "nodes", "x", "y", "z"):
+        elif isinstance(value, int | float) and (at == "static " or key not in UNCOUNTED):
             yield f"{at}{key} {'> 0' if value else '= 0'}"
         elif value is None and not at:
             yield f"no {key}"

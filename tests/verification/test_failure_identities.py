@@ -104,7 +104,7 @@ def lonely_jobs(draw: st.DrawFn) -> fs.Run:
     return fs.Run(
         log,
         machine,
-        failures=fs.FailureTrace(trace.time, trace.node, 0, trace.coin),
+        failures=fs.FailureTrace(trace.time, trace.node, 0, coin=trace.coin),
         predictor=draw(st.sampled_from([fs.Perfect(), fs.Accuracy(0.5)])),
         checkpointing=checkpointing,
         overrun=draw(st.sampled_from(["extend", "kill"])),

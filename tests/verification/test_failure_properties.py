@@ -17,7 +17,7 @@ some = settings(max_examples=settings.default.max_examples // 2)  # these runs t
 
 
 def with_trace(run, time, node, downtime, coin, span):
-    return run.with_options(failures=fs.FailureTrace(time, node, downtime, coin, span=span))
+    return run.with_options(failures=fs.FailureTrace(time, node, downtime, coin=coin, span=span))
 
 
 @some
@@ -27,7 +27,7 @@ def test_recording_changes_nothing(run):
 
 
 def test_any_number_of_threads_gives_the_same_bytes():
-    log = fs.synthetic.sdsc_like(300, np.random.default_rng(4))
+    log = fs.synthetic.sdsc_like(300, rng=np.random.default_rng(4))
     trace = fs.synthetic.weibull_failures(128, float(log.submit[-1]), 0.65, 9000, downtime=600, burst=3, rng=2)
     many = [
         fs.Run(log, machine, failures=trace, recovery=recovery, checkpointing=checkpointing, predictor=predictor)
@@ -102,7 +102,7 @@ def test_time_has_no_unit(run, factor):
             "estimate": np.where(log.estimate < 0, -1, log.estimate * factor),
         }),
         "failures": fs.FailureTrace(
-            trace.time * factor, trace.node, trace.downtime * factor, trace.coin, span=trace.span * factor
+            trace.time * factor, trace.node, trace.downtime * factor, coin=trace.coin, span=trace.span * factor
         ),
         "predictor": predictor,
         "recovery": scaled(run.recovery, factor),
@@ -132,7 +132,9 @@ def test_time_has_no_origin(run, later):
         predictor = fs.PredictionTrace(predictor.time + later, predictor.node)
     moved = run.with_options(
         log=fs.Workload(**{**log.columns, "submit": log.submit + later}),
-        failures=fs.FailureTrace(trace.time + later, trace.node, trace.downtime, trace.coin, span=trace.span + later),
+        failures=fs.FailureTrace(
+            trace.time + later, trace.node, trace.downtime, coin=trace.coin, span=trace.span + later
+        ),
         predictor=predictor,
     )
     one, other = run.simulate(), moved.simulate()
@@ -178,7 +180,7 @@ def test_the_properties_meet_failures_that_matter():
 )
 def test_planned_checkpoints_lose_less_than_none_on_a_busy_machine(checkpointing):
     """Not a law for each job; over 600 of them the rolled-back work must shrink."""
-    log = fs.synthetic.sdsc_like(600, np.random.default_rng(8))
+    log = fs.synthetic.sdsc_like(600, rng=np.random.default_rng(8))
     trace = fs.synthetic.weibull_failures(128, float(log.submit[-1]), 0.85, 6000, downtime=120, rng=3)
     without = fs.simulate(log, fs.Cluster(128), failures=trace)
     saved = fs.simulate(log, fs.Cluster(128), failures=trace, checkpointing=checkpointing)

@@ -87,7 +87,7 @@ def check_records(result, log):
 def test_flat_machines(data_dir, name, nodes, scheduler):
     log = read(data_dir, name).head(20_000)
     if name.startswith("NASA"):
-        log = log.scale_gaps(0.5)  # as it is, hardly anybody waits
+        log = log.with_gap_factor(0.5)  # as it is, hardly anybody waits
     result = run_and_verify(log, fs.Cluster(nodes), scheduler=scheduler, record=True)
     check(result, log)
     check_records(result, log)
@@ -99,7 +99,7 @@ def test_flat_machines(data_dir, name, nodes, scheduler):
 def test_flat_machines_whole_logs(data_dir, name, nodes, scheduler):
     log = read(data_dir, name)
     if name.startswith("NASA"):
-        log = log.scale_gaps(0.5)
+        log = log.with_gap_factor(0.5)
     check(run_and_verify(log, fs.Cluster(nodes), looks=1000, scheduler=scheduler), log)
 
 
@@ -125,7 +125,7 @@ def check_torus(log, **options):
 @pytest.mark.parametrize("options", KREVAT.values(), ids=KREVAT)
 @pytest.mark.parametrize("which", ["nasa", "sdsc"])
 def test_the_torus_of_krevat(data_dir, which, options):
-    log = krevat_span(data_dir, which).head(1000).scale_runtime(1.3 if which == "nasa" else 1.0)
+    log = krevat_span(data_dir, which).head(1000).with_runtime_factor(1.3 if which == "nasa" else 1.0)
     check_torus(log, placement=fs.FirstFit(), **options)
 
 

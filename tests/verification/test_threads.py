@@ -17,7 +17,7 @@ from helpers.refusals import refused
 
 #: Seconds that four threads misuse each object.
 SOON, LONG = 0.3, 20.0
-LOG = fs.synthetic.lublin(600, 1, nodes=64)
+LOG = fs.synthetic.lublin(600, rng=1, nodes=64)
 #: What a simulation may be asked, and told.
 LOOKS = ("now", "next_time", "free", "queue", "running", "n_done", "lost_work", "done", "decision", "log")
 CALLS = ("verify", "copy", "__copy__", "__getstate__")
@@ -240,7 +240,7 @@ class TestFourThreads:
         rng = np.random.default_rng(1)
         busy = [rng.random((4, 4, 8)) < p for p in (0.1, 0.5, 0.8)]
         gain, weight = rng.random(20), rng.integers(1, 9, 20)
-        log, result = fs.synthetic.lublin(300, 2, nodes=64), fs.simulate(LOG, fs.Cluster(64), record=True)
+        log, result = fs.synthetic.lublin(300, rng=2, nodes=64), fs.simulate(LOG, fs.Cluster(64), record=True)
         trace = fs.FailureTrace([50.0, 900.0], [1, 2], [60.0, 60.0], span=1000.0)
         run = fs.Run(log, fs.Cluster(64), scheduler=fs.EasyBackfill(order=fs.Key("-size * (now - submit)")))
         acts = [lambda b=b: fs.partition.find_partitions(b, 4).tolist() for b in busy]
@@ -256,7 +256,7 @@ class TestFourThreads:
         assert all(answer == alone[at] for at, answer in told)
 
     def test_many_runs_and_sweeps(self, seconds, tmp_path):
-        log = fs.synthetic.lublin(100, 2, nodes=64)
+        log = fs.synthetic.lublin(100, rng=2, nodes=64)
         sweep = fs.Sweep(fs.Run(log, fs.Cluster(64)), {"start_delay": list(range(40))})
         whole = sweep.run(tmp_path / "alone.db")
         runs = [fs.Run(log, fs.Cluster(64), start_delay=d) for d in range(10)]

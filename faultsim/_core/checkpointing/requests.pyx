@@ -151,7 +151,7 @@ cdef int open_predicted_windows(void *sim, dict options, dict columns) except -1
     cdef asking_t *p = open_asking(s, options, <int>FROM_REQUESTS, EV_CHECKPOINT)
     rule = options["victims"]
     p.seconds = rule.get("seconds", -INFINITY)
-    p.k = min(rule.get("k", s.nodes), <object>s.nodes)
+    p.k = min(rule.get("count", s.nodes), <object>s.nodes)
     return 0
 
 

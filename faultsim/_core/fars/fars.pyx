@@ -407,7 +407,7 @@ cdef int open_fars(void *sim, dict options, dict columns) except -1:
     memset(&settings, 0, sizeof(settings))
     spares = options["spares"]
     call_factory(columns["parts"]["strategy"], &settings, options["strategy"], columns)
-    settings.spares = -1 if spares == "dynamic" else min(spares["k"], <object>s.nodes)
+    settings.spares = -1 if spares == "dynamic" else min(spares["nodes"], <object>s.nodes)
     if s.machine.placed and (settings.spares >= 0 or settings.steals):
         raise ValueError("static spares and node stealing are of single nodes")
     if settings.spares > 0:

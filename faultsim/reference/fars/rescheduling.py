@@ -78,7 +78,7 @@ def spare_nodes(state: State) -> int:
     healthy = len(healthy_nodes(state))
     rule = state.settings["rescheduling"]
     if rule["spares"] != "dynamic":
-        return min(int(rule["spares"]["k"]), healthy)
+        return min(int(rule["spares"]["nodes"]), healthy)
     if not state.queue:
         return healthy
     return max(0, int(min(healthy, state.rules["scheduler"].unpromised(state))))

@@ -153,8 +153,8 @@ def grants(state: State, job: Job, *, by_rule: bool) -> Generator[str, None, boo
 
 
 def victims(state: State, rule: dict[str, Any]) -> list[Job]:
-    """model.md#predicted-windows: "`AllJobs`; `LongJobs(s)`, those with now - start >= s [...]; `BigJobs(k)`, the k of
-    largest requested size, ties to the lower index."
+    """model.md#predicted-windows: "`AllJobs`; `LongJobs(s)`, those with now - start >= s [...]; `BigJobs(count)`, the
+    `count` of largest requested size, ties to the lower index."
     """
     running = [job for job in state.running if not job.held]
     chosen: list[Job] = state.rules["victims"](state, running, rule)
@@ -170,7 +170,7 @@ def long_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Jo
 
 
 def big_jobs(state: State, running: list[Job], rule: dict[str, Any]) -> list[Job]:
-    return sorted(running, key=lambda job: (-job.size, job.index))[: rule["k"]]
+    return sorted(running, key=lambda job: (-job.size, job.index))[: rule["count"]]
 
 
 # -- requested by the job itself: risk-based

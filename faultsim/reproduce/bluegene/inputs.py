@@ -145,7 +145,10 @@ def _jobs(name: str, path: Path | None, seed: int) -> Jobs:
     if path is not None:
         log, text = read_swf(path), path.name
     elif name == "sdsc":
-        log, text = sdsc_like(54_044, np.random.default_rng([seed, 3])), f"built-in stand-in sdsc_like (seed {seed})"
+        log, text = (
+            sdsc_like(54_044, rng=np.random.default_rng([seed, 3])),
+            f"built-in stand-in sdsc_like (seed {seed})",
+        )
     else:
         log = nasa_like_cleaned(np.random.default_rng([seed, 1]))
         text = f"built-in stand-in nasa_like without its one-node checks (seed {seed})"

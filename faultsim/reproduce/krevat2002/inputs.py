@@ -48,7 +48,7 @@ def load(data: str | Path | None, *, jobs: int | None, seed: int) -> dict[str, J
             log = krevat_span(read_swf(found[name]), name)
             text = f"{found[name].name}, the span of Table 1"
         else:
-            log = make(10_000, np.random.default_rng([seed, len(sources)]))
+            log = make(10_000, rng=np.random.default_rng([seed, len(sources)]))
             text = f"built-in stand-in {name}_like (seed {seed})"
         log, text = headed(log, text, jobs=jobs, nodes=NODES)
         sources[name] = JobLog(name, log, name in found, text)

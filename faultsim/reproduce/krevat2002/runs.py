@@ -173,7 +173,7 @@ def collect(
     scaled: dict[tuple[str, float], Any] = {}
     for name, source in sources.items():
         for c in {*what.grid[name], *what.box_order_grid}:
-            scaled[name, c] = source.log.scale_runtime(c)
+            scaled[name, c] = source.log.with_runtime_factor(c)
     tasks = [(name, series, c) for name in sources for series, c in what.points(name)]
     tasks.sort(key=lambda task: -task[1].expense * task[2])
     rows: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}

@@ -149,13 +149,13 @@ class Drawn:
         p = self.parameters
         log = exponential(
             p.jobs,
-            np.random.default_rng([self.seed, _JOBS, replicate]),
+            rng=np.random.default_rng([self.seed, _JOBS, replicate]),
             mean_gap=p.gap,
             mean_runtime=p.runtime,
             mean_size=p.size,
             max_size=NODES,
         )
-        return log if load == p.load else log.scale_runtime(load / p.load)
+        return log if load == p.load else log.with_runtime_factor(load / p.load)
 
     def failures(self, replicate: int, mtbf: float) -> FailureTrace:
         """Every node on its own, from new."""
@@ -194,14 +194,14 @@ class Real:
 
     def log(self, replicate: int, load: float) -> Workload:
         """Run times and estimates scaled."""
-        return self.jobs.scale_runtime(load / self.load)
+        return self.jobs.with_runtime_factor(load / self.load)
 
     def failures(self, replicate: int, mtbf: float) -> FailureTrace:
         """The record brought to an MTBF, from a random moment on, going round, its nodes shuffled."""
         rng = np.random.default_rng([self.seed, _TRACE, replicate])
         moment, shuffled = rng.random(), rng.permutation(NODES)
         span = _SPARE * float(self.jobs.submit[-1])
-        once = self.record.stretch(mtbf * DAY * len(self.record) / NODES)
+        once = self.record.with_span(mtbf * DAY * len(self.record) / NODES)
         laps = FailureTrace.concat([once] * (int(np.ceil(span / once.span)) + 1))
         coins = np.random.default_rng([self.seed, _TRACE, replicate, 1]).random(len(laps))
         begin = moment * once.span
@@ -265,9 +265,9 @@ def _jobs(path: Path | None, days: float, seed: int) -> tuple[Workload, str]:
         jobs = resized(inside, _BATCH_NODES)
     else:
         count = round(43_000 * days / _TRACE_DAYS)
-        log = sdsc_like(count, np.random.default_rng([seed, _STAND_IN_JOBS]))
+        log = sdsc_like(count, rng=np.random.default_rng([seed, _STAND_IN_JOBS]))
         jobs = resized(log, 128)
-        jobs = jobs.scale_gaps(days * DAY / float(jobs.submit[-1] - jobs.submit[0]))
+        jobs = jobs.with_gap_factor(days * DAY / float(jobs.submit[-1] - jobs.submit[0]))
         jobs = _shifted(jobs, float(jobs.submit[0]))
         text = f"built-in stand-in sdsc_like (seed {seed}) in {days:g} days, sizes times {NODES} / 128"
     loads = " and ".join(f"{value:g}" for value in TRACE_LOADS)

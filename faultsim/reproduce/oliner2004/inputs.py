@@ -82,16 +82,16 @@ def halved(log: Workload) -> Workload:
 
 def nasa_like_cleaned(rng: np.random.Generator) -> Workload:
     """The stand-in without the one-node checks, which the cleaned log does not have either, at that log's load."""
-    log = nasa_like(round(_NASA_ALL / 0.3865), rng)
+    log = nasa_like(round(_NASA_ALL / 0.3865), rng=rng)
     without: Workload = log[log.user != 0]
     return without.with_load(_NASA_LOAD, nodes=NODES)
 
 
 _STAND_INS: dict[str, tuple[str, Callable[[np.random.Generator], Workload]]] = {
-    "sdsc": ("sdsc_like", lambda rng: sdsc_like(10_000, rng)),
-    "sdsc-all": ("sdsc_like", lambda rng: sdsc_like(_SDSC_ALL, rng)),
+    "sdsc": ("sdsc_like", lambda rng: sdsc_like(10_000, rng=rng)),
+    "sdsc-all": ("sdsc_like", lambda rng: sdsc_like(_SDSC_ALL, rng=rng)),
     "nasa": ("nasa_like without its one-node checks", nasa_like_cleaned),
-    "llnl": ("llnl_like, sizes halved", lambda rng: halved(llnl_like(_LLNL_ALL, rng))),
+    "llnl": ("llnl_like, sizes halved", lambda rng: halved(llnl_like(_LLNL_ALL, rng=rng))),
 }
 
 

@@ -173,7 +173,7 @@ def collect(
 ) -> dict[Key, dict[str, Floats]]:
     """Run the plan on `workers` threads; a setting without failures is run once and stands for all replicates."""
     keys = what.settings()
-    logs = {(name, c): sources[name].log.scale_runtime(c) for name, c in {(k.log, k.c) for k in keys}}
+    logs = {(name, c): sources[name].log.with_runtime_factor(c) for name, c in {(k.log, k.c) for k in keys}}
     tasks = [(k, r) for k in keys for r in range(what.replicates if k.failures else 1)]
     # The long logs and the high loads first, so that no thread idles at the end; a log's replicate in one batch.
     tasks.sort(key=lambda task: (-len(sources[task[0].log].log) * task[0].c, task[0].log, task[1]))
@@ -209,4 +209,4 @@ class _Traces:
             self._full[at] = failures(self._sources[k.log], replicate, seed=self._seed)
         full = self._full[at]
         # One trace a replicate: the fewer failures are among the more (Figures 3 to 5).
-        return full if k.failures == len(full) else full.rescale(k.failures, rng=replicate)
+        return full if k.failures == len(full) else full.with_count(k.failures, rng=replicate)

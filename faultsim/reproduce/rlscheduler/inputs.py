@@ -81,9 +81,9 @@ def _read(name: str, path: Path) -> JobLog:
 
 def _stand_in(name: str, seed: int) -> JobLog:
     if name == "lublin":
-        log = lublin(10_000, np.random.default_rng([seed, 0x256]), nodes=256)
+        log = lublin(10_000, rng=np.random.default_rng([seed, 0x256]), nodes=256)
         return _ready(name, log, False, f"built-in stand-in lublin (seed {seed})")
-    log = sdsc_like(54_044, np.random.default_rng([seed, 3]))
+    log = sdsc_like(54_044, rng=np.random.default_rng([seed, 3]))
     return _ready(name, log, False, f"built-in stand-in sdsc_like (seed {seed})")
 
 

@@ -79,7 +79,7 @@ def record(data: str | Path | None, *, windows: int, seed: int) -> Record:
     if data is None:
         whole = weibull_failures(
             nodes=OF_NODES,
-            horizon=YEARS,
+            span=YEARS,
             shape=_SHAPE,
             scale=YEARS / _COUNT,
             count=_COUNT,
@@ -138,7 +138,9 @@ def load(data: str | Path | None, *, windows: int, most: int, seed: int) -> dict
     seed : int
         Seed of the draws.
     """
-    groups = [bench_dags(most, np.random.default_rng([seed, _BENCH, window]), unit=UNIT) for window in range(windows)]
+    groups = [
+        bench_dags(most, rng=np.random.default_rng([seed, _BENCH, window]), unit=UNIT) for window in range(windows)
+    ]
     jobs = sum(len(wf) for group in groups for wf in group)
     found = {
         "bench": Source(
@@ -182,7 +184,7 @@ def _real(data: str | Path | None) -> list[Workflow]:
 def _stretched(workflow: Workflow) -> Workflow:
     factor = MEAN_COST / float(workflow.cost.mean())
     seconds = workflow.transfer * (factor / BANDWIDTH)
-    return workflow.scale_cost(factor).with_transfer(seconds)
+    return workflow.with_cost_factor(factor).with_transfer(seconds)
 
 
 def _picked(flows: Sequence[Workflow], most: int, rng: np.random.Generator) -> list[Workflow]:

@@ -203,7 +203,7 @@ def _values(key: Key, found: Record, source: Source, what: Plan, window: int, se
     speeds, transfers, factor = VARIANTS.get(key.variant, ((1.0, 1.0), "parallel", 1.0))
     flows = list(source.groups[window][: key.flows])
     if factor != 1.0:
-        flows = [flow.scale_cost(factor).scale_transfer(factor) for flow in flows]
+        flows = [flow.with_cost_factor(factor).with_transfer_factor(factor) for flow in flows]
     nodes = Resources(speed=np.linspace(*speeds, key.nodes))
     scheduler = SCHEDULERS[key.scheduler](key.reading)
     if np.isnan(key.aoa):

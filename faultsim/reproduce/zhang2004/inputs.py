@@ -108,7 +108,7 @@ def load(data: str | Path | None, *, replicates: int, seed: int, days: float = D
 def _drawn(rng: np.random.Generator, days: float) -> Workload:
     """The arrivals of the first `days` days of the fit."""
     rate = sum(1 / group.gaps.moments()[0] for group in CTC.classes)
-    log = hyper_erlang(int(1.5 * rate * days * DAY), rng, model=CTC)
+    log = hyper_erlang(int(1.5 * rate * days * DAY), rng=rng, model=CTC)
     if log.submit[-1] < days * DAY:  # gaps vary, but not by a half over weeks
         raise InputError(f"the Hyper-Erlang workload ends after {log.submit[-1] / DAY:.1f} of {days:g} days")
     return log[log.submit < days * DAY]
@@ -137,7 +137,7 @@ def failures(kind: Kind, *, seed: int, replicate: int, days: float = DAYS) -> Fa
     count = max(1, round(COUNTS[kind.shape] * days / DAYS))
     return weibull_failures(
         nodes=NODES,
-        horizon=days * DAY,
+        span=days * DAY,
         shape=kind.shape,
         scale=SCALE,
         window=kind.window,

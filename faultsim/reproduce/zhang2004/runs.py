@@ -206,7 +206,7 @@ def collect(
         traces = {name: failures(kind, seed=seed, replicate=replicate, days=what.days) for name, kind in KINDS.items()}
         for name, source in sources.items():
             for at, factor in enumerate(what.factors):
-                log = source.log(replicate).scale_runtime(factor)
+                log = source.log(replicate).with_runtime_factor(factor)
                 made = partial(_run, log, traces)
                 for key, result in simulated(keys, made, batch=_BATCH, workers=workers, step=step):
                     for column, value in COLUMNS.items():
