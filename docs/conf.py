@@ -1,13 +1,16 @@
 """Sphinx configuration.  The reference pages are written from the package's own tables by generate.py."""
 
+import os
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 import generate  # noqa: E402
+from docutils import nodes  # noqa: E402
 from sphinx.errors import ExtensionError  # noqa: E402
 
 import faultsim  # noqa: E402
@@ -31,6 +34,9 @@ exclude_patterns = ["_build", "_templates", "gallery", "**.ipynb", "sg_execution
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+# The kernels of notebooks leave nothing in the home folder.
+kernels = tempfile.TemporaryDirectory()
+os.environ |= dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), kernels.name)
 nb_execution_mode = "force"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True
@@ -49,6 +55,7 @@ sphinx_gallery_conf = {
     "capture_repr": ("_repr_html_",),
     "within_subsection_order": "ExampleTitleSortKey",
     "reset_modules": (),
+    "run_stale_examples": True,  # what they draw depends on the package, not on their text alone
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,
@@ -95,6 +102,16 @@ def offer_notebook(app, docname, source):
         source[0] = re.sub(r"^(# .+\n)", rf"\1\n{offer}\n", source[0], count=1, flags=re.MULTILINE)
 
 
+def describe_pictures(app, doctree):
+    """The picture of a cell is described by the heading above it, for those who cannot see it."""
+    for image in doctree.findall(nodes.image):
+        section = image.parent
+        while section is not None and not isinstance(section, nodes.section):
+            section = section.parent
+        if section is not None and not image.get("alt"):
+            image["alt"] = section.next_node(nodes.title).astext()
+
+
 def find_pictures(app, exception):
     """Every notebook shows a picture: a figure that does not show itself is no error of its cell."""
     if exception is None and app.builder.name == "html":
@@ -107,5 +124,6 @@ def find_pictures(app, exception):
 def setup(app):
     app.connect("build-finished", find_pictures)
     app.connect("source-read", offer_notebook)
+    app.connect("doctree-read", describe_pictures)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", link_citations)
