@@ -5,6 +5,8 @@ import pytest
 
 import faultsim as fs
 from faultsim.cli import main
+from faultsim.plot.theme import THEMES
+from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
 from faultsim.reproduce.studies import papers
 from helpers.browser import MISSING, Browser
@@ -32,6 +34,21 @@ return [...document.querySelectorAll("figure")].filter((figure) => {
   const shown = figure.querySelector("svg, img, canvas");
   return !shown || small(shown) || (shown.tagName === "IMG" && !shown.naturalWidth);
 }).length;
+"""
+
+#: What the replay tells at points all over it, each with its most frequent colour there.
+POINT_EVERYWHERE = """
+const c = document.querySelector(".replay canvas"), box = c.getBoundingClientRect(), found = {};
+const data = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, tip = document.querySelector(".tip");
+for (let u = 0.5; u < box.width; u += 3) for (let v = 0.5; v < box.height; v += 3) {
+  c.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + u, clientY: box.top + v }));
+  if (tip.hidden) continue;
+  const at = 4 * (Math.floor(v * c.height / box.height) * c.width + Math.floor(u * c.width / box.width));
+  const colours = (found[tip.textContent] ??= {}), rgb = JSON.stringify([...data.slice(at, at + 3)]);
+  colours[rgb] = (colours[rgb] ?? 0) + 1;
+}
+const most = (colours) => JSON.parse(Object.entries(colours).sort((a, b) => b[1] - a[1])[0][0]);
+return Object.entries(found).map(([words, colours]) => [words, most(colours)]);
 """
 
 
@@ -103,11 +120,22 @@ def test_the_replay_draws_what_the_columns_say(browser, result, tmp_path):
     let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] < 250 || d[i + 1] < 250) n++; return n / (d.length / 4);
     """
     assert browser.run(painted) > 0.02
+    # Every node tells who holds it, where it has the colour of the job.
+    told = dict(browser.run(POINT_EVERYWHERE))
+    ids, colours = result.jobs["id"], job_colours(result)
+    expected = {}
+    for place in np.ndindex(state.shape):
+        job = int(state[place])
+        words = f"job {ids[job]}" if job >= 0 else "free" if job == -1 else "down"
+        shade = FILLS[colours[job]] if job >= 0 else THEMES["light"].free if job == -1 else THEMES["light"].down
+        expected[f"node {place}: {words}"] = [int(shade[i : i + 2], 16) for i in (1, 3, 5)]
+    assert told == expected
     browser.click(".replay button")
     browser.until("return document.querySelector('.replay input').valueAsNumber !== 800")
     assert browser.run("return document.querySelector('.replay button').textContent") == "Pause"
     browser.click(".replay button")
-    assert browser.logged() == []
+    # That this test reads the picture again and again is not the page's doing.
+    assert [line for line in browser.logged() if "getImageData" not in line] == []
 
 
 def test_a_browser_that_complains_is_heard(browser, tmp_path):

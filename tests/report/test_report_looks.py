@@ -84,6 +84,26 @@ def test_every_word_can_be_read(browser, pages, name, scheme):
     assert browser.logged() == []
 
 
+@pytest.mark.parametrize(("ground", "ink"), [("#111111", "#e0e0e0"), ("#ffffff", "#212121")], ids=SCHEMES)
+def test_what_notebooks_show_can_be_read_on_their_ground(browser, result, tmp_path, ground, ink):
+    table = fs.Sweep(fs.Run(fs.synthetic.nasa_like(60, 1), fs.Cluster(128)), {"load": [0.7, 0.9]}).run()
+    log = result.workload
+    things = (result, result.jobs, result.by("user"), log, log.summary(nodes=128), table, table.summary("mean_wait"))
+    path = tmp_path / "notebook.html"
+    path.write_text(
+        f"<!doctype html><meta charset=utf-8><title>x</title><body style='background:{ground};color:{ink}'>"
+        + "".join(thing._repr_html_() for thing in things),
+        encoding="utf-8",
+    )
+    for scheme in SCHEMES:  # of the system, which need not be that of the notebook
+        browser.screen(6000, 4000, scheme)
+        browser.open(path)
+        seen, faint = browser.run(FAINT)
+        assert seen > 200
+        assert faint == []
+        assert browser.run(OVERLAPS)[1] == []
+
+
 def test_overlaps_and_faint_words_are_found(browser, tmp_path):
     path = tmp_path / "bad.html"
     path.write_text(
