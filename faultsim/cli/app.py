@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from faultsim.cli.output import shown
 from faultsim.cli.parser import Parser, hint, one_line
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.renames import OldNameWarning
@@ -99,6 +100,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say_anything()
         _hear_of_old_names()
     try:
+        if sys.stdout is None or sys.stdout.closed:  # `faultsim ... >&-`
+            return _complain("standard output is closed", 2)
         status = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
         return status
@@ -147,5 +150,6 @@ def _hear_of_old_names() -> None:
 
 
 def _complain(message: object, status: int) -> int:
-    print(f"faultsim: error: {one_line(message)}", file=sys.stderr)
+    if sys.stderr is not None:  # closed, too
+        print(f"faultsim: error: {shown(one_line(message))}", file=sys.stderr)
     return status

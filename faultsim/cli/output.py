@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 
@@ -26,6 +27,21 @@ def dumps(document: object) -> str:
 def print_json(document: object) -> None:
     """Print one JSON document on stdout."""
     print(dumps(document))
+
+
+def shown(text: object) -> str:
+    """Text from a file for a terminal: control characters, which could act on it, as \\x1b.
+
+    Examples
+    --------
+    >>> shown("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
+
+
+#: All of them but the end of a line, and what turns the direction of text.
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
@@ -56,7 +72,7 @@ def _cell(item: object) -> str:
     if item is None:
         return "-"
     if isinstance(item, bool) or not isinstance(item, (int, float)):
-        return str(item)
+        return shown(item).replace("\n", "\\n")
     if isinstance(item, int) or (float(item).is_integer() and abs(item) >= 1000):
         return f"{int(item):,}"
     return f"{item:,.4g}" if abs(item) < 1000 else f"{item:,.0f}"

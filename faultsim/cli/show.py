@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import faultsim as fs
 from faultsim.cli import failures, log, status, workflow
-from faultsim.cli.output import print_json
+from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
 from faultsim.cli.result_output import document, require_pictures, write_result
 from faultsim.cli.targets import add_quiet, check_targets
@@ -69,5 +69,5 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     if args.json:
         print_json({"file": args.file, **document(result), "files": written})
     elif not silent:
-        print("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)]))
+        print(shown("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)])))
     return 0

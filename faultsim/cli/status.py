@@ -9,8 +9,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from faultsim.cli.output import table
-from faultsim.cli.parser import Parser
+from faultsim.cli.output import shown, table
+from faultsim.cli.parser import Parser, one_line
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     print(table([_line(row) for row in rows], ["sweep", "id", "rows", "done", "failed", "left", "last"]))
     for row in rows:
         for error, count in errors.get(row["id"], []):
-            print(f"failed  {row['name'] or row['id'][:8]}: {count:,} runs: {error}")
+            print(shown(one_line(f"failed  {row['name'] or row['id'][:8]}: {count:,} runs: {error}")))
         if row["done"] < row["tasks"] and row["command"]:
-            print(f"to go on: {row['command']}")
+            print(shown(one_line(f"to go on: {row['command']}")))
     show_table(args.store, args.sweep, args, {})
     return 0
 

@@ -32,7 +32,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from faultsim.cli.output import print_json
+from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
 from faultsim.errors import InputError, OptionError
@@ -70,7 +70,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         sweep = read_sweep(args.spec)
     except InputError as error:
         for line in str(error).splitlines():
-            print(f"faultsim: error: {line}", file=sys.stderr)
+            print(f"faultsim: error: {shown(line)}", file=sys.stderr)
         return 2
     store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
     if args.dry_run:

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from faultsim.cli.output import print_json
+from faultsim.cli.output import print_json, shown
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.errors import OptionError
 
@@ -75,10 +75,10 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
                 said["statistics"] = {name: column.tolist() for name, column in found.items()}
                 said["notes"] = list(found.notes)
             elif args.report != "-":
-                print(found)
+                print(shown(found))
         if not args.json and args.csv != "-":
             for text in table.warnings:
-                print(f"note: {text}")
+                print(shown(f"note: {text}"))
         if args.report:
             _report(table, args)
             said["report"] = args.report

@@ -5,20 +5,21 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.text_files import write_text
+from faultsim.data.text_files import guarded, write_text
 from faultsim.data.whole_files import whole_file
 
 
 def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]]) -> None:
     """A line of names, then a line per row, in numbers that read back as the same bits.
 
-    ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
+    ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.  Text that a spreadsheet would take for a
+    formula gets an apostrophe in front (see `guarded`).
 
     Examples
     --------
@@ -27,11 +28,28 @@ def write_csv(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]])
     id,note
     1,"a, b"
     """
+    write_text(path, csv_text(list(columns), [values.tolist() for values in columns.values()]))
+
+
+def csv_text(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
+    """A line of names, then a line per row, without formulas.
+
+    Examples
+    --------
+    >>> csv_text(["id", "note"], [[1], ["=1"]])
+    "id,note\\n1,'=1\\n"
+    """
+    of_text = [at for at, column in enumerate(columns) if any(isinstance(value, str) for value in column)]
+    cells = [*map(list, columns)]
+    for at in of_text:
+        cells[at] = [guarded(value) if isinstance(value, str) else value for value in cells[at]]
+    # The module csv puts those line ends in quotes that it writes itself.
+    returns = any("\r" in name for name in names) or any("\r" in str(value) for at in of_text for value in cells[at])
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    write_text(path, text.getvalue())
+    writer = csv.writer(text, lineterminator="\r\n" if returns else "\n")
+    writer.writerow(map(guarded, names))
+    writer.writerows(zip(*cells, strict=True))
+    return text.getvalue()
 
 
 def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]], what: str) -> None:

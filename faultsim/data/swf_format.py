@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -78,6 +78,14 @@ def leading_integer(text: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
+def _comment_lines(comments: Sequence[str]) -> Iterator[str]:
+    """Each with its semicolon: a line without one would be a job."""
+    for comment in comments:
+        for line in comment.splitlines():
+            if line.strip():
+                yield line if line.startswith(";") else f"; {line}"
+
+
 def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]], comments: Sequence[str]) -> None:
     """Write an SWF file: header lines, then a row per job with `MISSING` in every field that is not given.
 
@@ -88,7 +96,7 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     fields : mapping of str to array
         Columns by their names in `FIELDS`, all of one length.
     comments : sequence of str
-        Header lines, each beginning with ";".
+        Header lines; one of several lines, or without a ";", is written as lines that begin with ";".
 
     Raises
     ------
@@ -113,5 +121,5 @@ def write_rows(path: str | os.PathLike[str], fields: Mapping[str, NDArray[Any]],
     rows = len(next(iter(fields.values())))
     missing = [str(MISSING)] * rows
     columns = [shortest(fields[name]) if name in fields else missing for name in FIELDS]
-    lines = [*comments, *map(" ".join, zip(*columns, strict=True)), ""]
+    lines = [*_comment_lines(comments), *map(" ".join, zip(*columns, strict=True)), ""]
     write_text(path, "\n".join(lines))

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,9 @@ _COMPRESS: dict[str, Callable[[bytes], bytes]] = {
     ".bz2": bz2.compress,
 }
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[-+](\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|-|[-+]inf|", re.ASCII)
+
 
 def shortest(values: NDArray[Any]) -> list[str]:
     """Shortest text that reads back as the same number; whole numbers without a point.
@@ -35,6 +39,19 @@ def shortest(values: NDArray[Any]) -> list[str]:
         return [str(value) for value in values.tolist()]
     # Beyond 2**53 the exponent of a float64 says more than its digits.
     return [str(int(v)) if v.is_integer() and abs(v) < 2.0**53 else repr(v) for v in values.tolist()]
+
+
+def guarded(text: str) -> str:
+    """Text for a cell of a CSV: what a spreadsheet would take for a formula gets an apostrophe in front.
+
+    Formulas begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return; numbers are left alone.
+
+    Examples
+    --------
+    >>> guarded("=cmd|'/c calc'!A1"), guarded("-1.5e3"), guarded("user 7")
+    ("'=cmd|'/c calc'!A1", '-1.5e3', 'user 7')
+    """
+    return f"'{text}" if text[:1] in _FORMULA and not _NUMBER.fullmatch(text) else text
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:

@@ -1,7 +1,5 @@
 """What a `Result` writes for other programs: schedules (SWF) and Batsim's jobs table (CSV)."""
 
-import csv
-import io
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.column_files import csv_text
 from faultsim.data.event_kinds import JobState
 from faultsim.data.further import further_names
 from faultsim.data.swf_format import FIELDS, write_rows
@@ -76,12 +75,12 @@ def write_jobs_csv(
     execution = jobs["finish"] - jobs["start"]
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = jobs["response"] / execution
-    source = os.path.basename(record.source) or "workload"
+    source, ids = os.path.basename(record.source) or "workload", jobs["id"].tolist()
     places = _places(n, record, held)
-    columns: list[Iterable[Any]] = [
-        jobs["id"].tolist(),
+    columns: list[list[Any]] = [
+        ids,
         [source] * n,
-        jobs["id"].tolist(),
+        ids,
         jobs["submit"].tolist(),
         jobs["size"].tolist(),
         record.columns["estimate"].tolist(),
@@ -95,11 +94,7 @@ def write_jobs_csv(
         [-1] * n,
         [""] * n,
     ]
-    text = io.StringIO()
-    out = csv.writer(text, lineterminator="\n")
-    out.writerow(BATSIM_COLUMNS)
-    out.writerows(zip(*columns, strict=True))
-    write_text(path, text.getvalue())
+    write_text(path, csv_text(BATSIM_COLUMNS, columns))
 
 
 #: Batsim's states, by `JobState`.

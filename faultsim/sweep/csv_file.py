@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.text_files import write_text
+from faultsim.data.text_files import guarded, write_text
 
 
 def write_csv(table: Mapping[str, NDArray[Any]], path: str | os.PathLike[str]) -> None:
-    """A line of names, then a line per row; numbers are exact, NaN is empty."""
+    """A line of names, then a line per row; numbers are exact, NaN is empty, and no text is a formula (`guarded`)."""
     head = ",".join(_cell(name) for name in table) + "\n"
     columns = [_cells(column) for column in table.values()]
     write_text(path, head + "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)))
@@ -28,5 +28,5 @@ def _cells(column: NDArray[Any]) -> Iterable[str]:
 def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    text = str(value)
+    text = guarded(str(value)) if isinstance(value, str) else str(value)
     return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in ',"\n\r') else text
