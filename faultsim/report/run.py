@@ -248,7 +248,7 @@ def _slowest(result: "Result") -> Table:
     columns: list[list[Cell]] = [jobs[name][order].tolist() for name in names]
     for number, name in enumerate(names):
         if name in ("submit", "start", "finish"):  # instants: three digits would not tell them apart
-            columns[number] = [Amount(value, _instant(value)) for value in jobs[name][order].tolist()]
+            columns[number] = list(map(_instant, jobs[name][order].tolist()))
     units = {
         "submit": " (s)",
         "start": " (s)",
@@ -263,8 +263,9 @@ def _slowest(result: "Result") -> Table:
     return Table(heads, list(zip(*columns, strict=True)), title=title)
 
 
-def _instant(value: float) -> str:
-    return f"{value:,.0f}" if value.is_integer() else f"{value:,.2f}"
+def _instant(value: float) -> Amount:
+    whole = f"{value:,.0f}"
+    return Amount(value, whole, "" if value.is_integer() else exact(value, "s"))
 
 
 def _flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:

@@ -183,7 +183,7 @@ def _metric(
         words = f"{label} over {across} and {up}, as colours"
         yield draw(plot_heatmap(table, metric, x=across, y=up), words, words)
     level = f"{100 * confidence:g} %"
-    columns = [("n", "replicates", 1.0), ("mean", label, scale), ("half", f"\N{PLUS-MINUS SIGN} ({level})", scale)]
+    columns = [("mean", label, scale), ("half", f"\N{PLUS-MINUS SIGN} ({level})", scale), ("n", "replicates", 1.0)]
     yield _cells(table, metric, means, columns, f"Means over replicates, with {level} intervals")
     yield from _notes(means)
     if pair is None:
@@ -196,8 +196,9 @@ def _metric(
         yield draw(plot_differences(table, metric, axis, baseline, confidence=confidence), alt, caption)
     yield from _notes(found)
     columns = [
-        ("n", "pairs", 1.0), ("difference", "difference", scale), ("low", "from", scale), ("high", "to", scale),
+        ("difference", "difference", scale), ("low", "from", scale), ("high", "to", scale),
         ("relative", "relative (%)", 100.0), ("p_holm", "p (Holm)", 1.0), ("significant", "significant", 1.0),
+        ("n", "pairs", 1.0),
     ]  # fmt: skip
     yield _cells(table, metric, found, columns, f"{label} against {axis} = {value_text(baseline)}, {level} intervals")
 
