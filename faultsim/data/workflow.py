@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class Workflow(ReadOnly):
         Names of the jobs in their source, all different; messages use them.
     transfer_unit : {"s", "bytes"}
         Whether transfers are already in seconds, or in bytes, for which `Resources` must have a bandwidth.
+    dropped : mapping of str to int, optional
+        What a reader took as missing, and how often.
 
     Attributes
     ----------
@@ -78,9 +81,10 @@ class Workflow(ReadOnly):
     """
 
     CALLED = "Workflow"
-    __slots__ = ("_columns", "_labels", "_name", "_order", "_submit", "_transfer_unit")
+    __slots__ = ("_columns", "_dropped", "_labels", "_name", "_order", "_submit", "_transfer_unit")
 
     _columns: dict[str, NDArray[Any]]
+    _dropped: dict[str, int]
     _labels: tuple[str, ...] | None
     _name: str
     _order: NDArray[np.int32]
@@ -96,12 +100,14 @@ class Workflow(ReadOnly):
         *,
         labels: Sequence[str] | None = None,
         transfer_unit: str = "s",
+        dropped: Mapping[str, int] | None = None,
     ) -> None:
         costs = _checked_cost(cost)
         jobs = len(costs)
         put = object.__setattr__
         put(self, "_labels", _checked_labels(labels, jobs))
         put(self, "_name", str(name))
+        put(self, "_dropped", {str(what): int(count) for what, count in (dropped or {}).items()})
         put(self, "_transfer_unit", checks.choice("transfer_unit", transfer_unit, _UNITS))
         put(self, "_submit", _checked_submit(submit))
         columns = {"cost": costs, **edge_columns(edges, jobs, self._labels)}
@@ -125,6 +131,11 @@ class Workflow(ReadOnly):
         return _restored, (type(self), {slot: getattr(self, slot) for slot in self.__slots__})
 
     # -- columns and facts -------------------------------------------------------------------------------------------
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """What the reader took as missing, and how often."""
+        return MappingProxyType(self._dropped)
 
     @property
     def cost(self) -> NDArray[np.float64]:
@@ -522,7 +533,7 @@ def _checked_submit(submit: float) -> float:
 def _restored(kind: type[Workflow], parts: dict[str, Any]) -> Workflow:
     """Unpickle: arrays come back writable."""
     new = object.__new__(kind)
-    for slot, value in parts.items():
+    for slot, value in ({"_dropped": {}} | parts).items():  # those of before have none
         if slot == "_columns":
             value = {key: read_only(column) for key, column in value.items()}
         object.__setattr__(new, slot, read_only(value) if slot == "_order" else value)

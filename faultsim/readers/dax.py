@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from math import isfinite
 from xml.parsers import expat
 
 from faultsim.checks import parsed
@@ -30,14 +31,15 @@ def read_dax(path: str | os.PathLike[str], *, name: str | None = None) -> Workfl
     Workflow
         Jobs in the order of the file, labelled by their ids.  The cost of a job is its ``runtime`` in seconds, an
         attribute or a profile of that key.  An edge carries, in bytes, the files that the parent writes and the child
-        reads, at the size that the child states (generated files state another for each reader), else the parent.
+        reads, at the size that the child states (generated files state another for each reader), else the parent.  A
+        negative size, which generators write, is missing; `Workflow.dropped` counts those.
 
     Raises
     ------
     InputError
         No such file; XML that is malformed (file, line and column are named), declares entities, or is not DAX; a job
-        without an id or run time; a number that is invalid, negative or not finite; a parent or child that is not a
-        job; an edge given twice (with the line); a cycle.
+        without an id or run time; a number that is invalid or not finite, a negative run time; a parent or child that
+        is not a job; an edge given twice (with the line); a cycle.
 
     Notes
     -----
@@ -80,6 +82,7 @@ class _Document:
         self.depth = 0
         self.job: int | None = None
         self.child: str | None = None
+        self.negative = 0  # sizes
         self.profile: list[str] | None = None
         self.parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
@@ -115,8 +118,9 @@ class _Document:
             costs.append(seconds)
         rows = [(self.number[a], self.number[b]) for a, b in self.edges]
         edges = [(a, b, _carried(self.written[a], self.read_by[b])) for a, b in rows]
+        dropped = {"negative size": self.negative} if self.negative else {}
         try:
-            return Workflow(costs, edges, name, labels=labels, transfer_unit="bytes")
+            return Workflow(costs, edges, name, labels=labels, transfer_unit="bytes", dropped=dropped)
         except InputError as error:
             raise InputError(f"{self.file}: {error}") from None
 
@@ -165,7 +169,10 @@ class _Document:
         if link not in _LINKS:
             return  # executables and the like, which exist before the workflow starts
         size = attributes.get("size")
-        amount = None if size is None else self.amount("size", size)
+        amount = None if size is None else self.amount("size", size, low=-float("inf"))
+        if amount is not None and amount < 0:
+            self.negative += 1
+            amount = None
         if link != "output":
             self.read_by[self.job][file] = amount
         if link != "input":
@@ -202,13 +209,13 @@ class _Document:
         self.mentioned.setdefault(reference, self.line)
         return reference
 
-    def amount(self, what: str, text: str) -> float:
+    def amount(self, what: str, text: str, low: float = 0.0) -> float:
         try:
             value = parsed(text, float)
         except ValueError:
             raise self.bad(f"{what} {text.strip()!r:.60} is not a number") from None
-        if not 0 <= value < float("inf"):
-            raise self.bad(f"{what} {text.strip()!r:.60}; expected a finite number of 0 or more")
+        if not (low <= value and isfinite(value)):
+            raise self.bad(f"{what} {text.strip()!r:.60}; expected a finite number" + " of 0 or more" * (low == 0))
         return value
 
 

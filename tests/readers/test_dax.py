@@ -38,6 +38,16 @@ def test_what_version_three_writes(tmp_path) -> None:
     assert wf == fs.Workflow([3.5, 1], [(0, 1, 10)], transfer_unit="bytes")
 
 
+def test_a_negative_size_is_missing_and_counted(tmp_path) -> None:
+    negative = JOB_B.replace("900", "-6585019").replace('"5"', '"-1"')
+    wf = fs.read_dax(written(tmp_path, JOB_A, negative, EDGE))
+    assert wf.transfer.tolist() == [1000], "the parent says 1000"
+    assert dict(wf.dropped) == {"negative size": 2}
+    wf = fs.read_dax(written(tmp_path, JOB_A.replace("1000", "-3"), negative, EDGE))
+    assert (wf.transfer.tolist(), dict(wf.with_cost([1, 2]).dropped)) == ([0], {"negative size": 3})
+    assert dict(fs.read_dax(written(tmp_path, JOB_A)).dropped) == {}
+
+
 def test_compressed_and_without_namespace(tmp_path) -> None:
     path = tmp_path / "w.xml.gz"
     path.write_bytes(gzip.compress(f"<adag>{JOB_A}</adag>".encode()))
@@ -59,8 +69,8 @@ def test_compressed_and_without_namespace(tmp_path) -> None:
         (("<job id='B' runtime='1_0'/>",), "line 3: runtime '1_0' is not a number"),
         (("<job id='B'><profile key='runtime'>x</profile></job>",), "line 3: runtime 'x' is not a number"),
         (
-            ("<job id='B' runtime='1'><uses file='f' link='input' size='-5'/></job>",),
-            "line 3: size '-5'; expected a finite number of 0 or more",
+            ("<job id='B' runtime='1'><uses file='f' link='input' size='-inf'/></job>",),
+            "line 3: size '-inf'; expected a finite number",
         ),
         (("<job id='B' runtime='1'><uses link='input'/></job>",), "line 3: <uses> without a file"),
         ((JOB_A, EDGE), "line 4: no job has the id 'B'"),
