@@ -5,7 +5,7 @@ Ticks come every 10 s, a checkpoint of a move takes 2 s and its restart 1 s, unl
 
 import pytest
 
-from helpers.by_hand import EASY, HOLD, REQUEUE, TAIL, cluster, failing, rows
+from helpers.by_hand import CONSERVATIVE, EASY, FCFS, HOLD, REQUEUE, TAIL, cluster, failing, rows
 from helpers.moving import FARS, LIVE, ledger, moves, moving, stays
 
 # -- Fig. 2
@@ -234,6 +234,26 @@ def test_a_tick_comes_after_the_requested_checkpoints_of_its_instant():
 def test_a_pass_follows_a_move_but_not_an_idle_tick():
     assert moving([(0, 15, 1)], cluster(2), {1: [1]})["passes"] == 2
     assert moving([(0, 15, 1)], cluster(2), {1: [0]})["passes"] == 3
+
+
+def test_a_job_killed_at_the_instant_of_a_tick_waits_for_the_pass_after_it():
+    """At 10 job 1 is killed, which leaves three nodes: it is promised one, job 0 moves to the lowest, and in the one
+    pass of the instant job 1 starts beside it.
+    """
+    for scheduler in (FCFS, EASY, CONSERVATIVE):
+        result = moving([(0, 15, 1), (0, 15, 1)], cluster(4), {1: [0]}, scheduler, failures=[(10, 1, 0)])
+        assert [row[1:3] for row in rows(result) if row[0] == 10] == [("failure", 1), ("move", 0), ("start", 1)]
+        assert (stays(result)[2:], result["passes"]) == ([(0, 10, 18, [1]), (1, 10, 25, [2])], 4)
+    # Two nodes: what is left is promised to the job that was killed.
+    result = moving([(0, 15, 1), (0, 15, 1)], cluster(2), {1: [0]}, CONSERVATIVE, failures=[(10, 1, 0)])
+    assert (moves(result), result["start"][1]) == ([], 10)
+
+
+def test_a_failure_without_an_effect_runs_no_pass():
+    """On a free node, for no time; then on a node that is down for longer."""
+    for downtime, passes in ((0, 2), (1, 4)):
+        result = failing([(0, 15, 1)], [(5, 1, downtime), (5.5, 1, 0)], cluster(2))
+        assert (result["failures"], result["passes"]) == (2, passes)
 
 
 # -- gains

@@ -49,6 +49,15 @@ def test_the_largest_is_placed_first():
     assert places(result)[0][1] == (0, 0, 3, 1, 1, 1)
 
 
+def test_shares_are_decimals():
+    """ "an MFP of 63 is 0.7 of 90 free nodes", though 0.7 * 90 is 62.99...; so are 7 nodes 0.28 of 25."""
+    result = run(torus(1, 1, 91, wrap=False), FCFS, [(0, 5, 63), (0, 100, 1), (0, 1, 64)], migration=DEFRAGMENT)
+    assert result["start"][2] == 5
+    jobs = [(0, 5, 3), (0, 100, 18), (0, 1, 7)]
+    result = run(torus(1, 1, 25, wrap=False), FCFS, jobs, migration={**DEFRAGMENT, "min_free": 0.28})
+    assert result["start"][2] == 5
+
+
 @pytest.mark.parametrize(
     ("option", "value", "moves"),
     [("min_free", 0.5, 1), ("min_free", 0.51, 0), ("max_concentration", 0.5, 1), ("max_concentration", 0.49, 0)],
@@ -209,6 +218,19 @@ def test_a_migration_breaks_off_a_planned_checkpoint():
 # -- Defragment and failures
 
 
+def test_jobs_killed_at_one_instant_and_their_ties_in_a_new_arrangement():
+    """ "Jobs killed at one instant stand there in the order of the failures that kill them": 2, 1, 0, so that they
+    start again on 0-1, 2-3 and 4-5.  Job 2 ends at 6, and of 0 and 1, equal in size and decision, 0 is placed first,
+    "wherever it stood in the queue".
+    """
+    jobs = [(0, 100, 2), (0, 100, 2), (0, 5, 2), (2, 1, 4)]
+    result = failing(
+        jobs, [(1, 4, 0), (1, 2, 0), (1, 0, 0)], LINE, migration=DEFRAGMENT, recovery={**REQUEUE, "place": "tail"}
+    )
+    assert [[box[2] for box in places(result)[job]] for job in range(3)] == [[0, 4, 0], [2, 2], [4, 0]]
+    assert result["start"][3] == 6
+
+
 # As above: job 2 (nodes 4 and 5) is moved to 2 and 3 at 6, when jobs 1 and 3 have ended and job 4 wants 4 nodes.
 def defragmented(failures, **options):
     rule = {**DEFRAGMENT, "cost": 3.0}
@@ -278,3 +300,27 @@ def test_running_jobs_are_placed_for_the_time_that_is_left(predictions, z):
     jobs = [*SCATTERED, (0, 1, 4)]
     result = failing(jobs, [], LINE, migration=DEFRAGMENT, placement=placement, predictions=predictions)
     assert places(result)[2] == [(0, 0, 4, 1, 1, 2), (0, 0, z, 1, 1, 2)]
+
+
+def test_what_ends_with_the_job_that_finishes_has_ended():
+    """ "Phases and checkpoints that end at this instant have ended, whatever the index of their job": at 10, when job 0
+    finishes, job 1 has just saved the 4 s that it has worked, which the failure at 11 does not take.
+    """
+    failures = [(0.5, 1, 0), (0.75, 1, 0), (11, 0, 0)]
+    result = failing(
+        [(0, 9, 1), (5, 20, 1)], failures, cluster(2), migration={**LEAST_FAILURES, "threshold": 0.0, "cost": 3.0},
+        checkpointing={"name": "periodic", "interval": 4.0, "cost": 1.0},
+    )  # fmt: skip
+    assert [row[1] for row in rows(result) if row[0] == 10] == ["finish", "move"]
+    assert (result["lost_work"][1], result["restarts"][1]) == (0, 1)
+
+
+def test_jobs_that_finish_at_one_instant_do_not_move():
+    """ "another job that finishes at this instant holds its nodes until its own turn": the younger ends at 10 as well,
+    on node 1, which failed twice, and the third may move to node 0 alone at the first finish.
+    """
+    jobs = [(0, 10, 1), (1, 9, 1), (2, 20, 1)]
+    failures = [(0.5, 2, 0), (0.6, 2, 0), (0.7, 2, 0), (0.8, 1, 0)]
+    result = failing(jobs, failures, cluster(3), migration={**LEAST_FAILURES, "threshold": 0.0, "cost": 1.0})
+    assert result["moves"].tolist() == [0, 0, 1]
+    assert result["allocations"]["nodes"].tolist() == [0, 1, 2, 0]

@@ -7,6 +7,7 @@ is a set of nodes, and everything that the fast engine keeps between passes is c
 import itertools
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 NOTHING = frozenset()
@@ -302,9 +303,9 @@ class Program:
     def defragment(self, queue):
         """Attempt a migration; true if the new arrangement was adopted (section 8)."""
         busy, free, rule, torus = self.busy(), self.free(), self.migration, self.torus
-        if (not queue and rule["when"] != "always") or free <= 0 or free < rule["min_free"] * self.nodes:
+        if (not queue and rule["when"] != "always") or free <= 0 or free < Fraction(str(rule["min_free"])) * self.nodes:
             return False
-        if not self.running or torus.max_free(busy) > rule["max_concentration"] * free:
+        if not self.running or torus.max_free(busy) > Fraction(str(rule["max_concentration"])) * free:
             return False
         if self.busy_after_attempt == busy:
             return False

@@ -138,7 +138,7 @@ class NodeStealing(ServiceUnitLoss):
 
 
 def queue_cost(state: State) -> float:
-    """O_q: "the last [...] or the mean [...] of the waits observed so far [...]; 0 before the first"."""
+    """O_q: "the last [...] or the mean [...] of the waits so far [...]; 0 before the first"."""
     if not state.waits:
         return 0.0
     if state.settings["rescheduling"]["queue_cost"] == "last":

@@ -1,5 +1,6 @@
 """`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (model.md#defragment)."""
 
+from fractions import Fraction
 from typing import Any
 
 from faultsim.reference.job import Job
@@ -44,16 +45,22 @@ def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
         and state.free > 0
         and any(not job.held for job in state.running)
         and state.blocked != state.last_attempt
-        and state.free >= rule["min_free"] * state.nodes
-        and state.table.largest_free(state.blocked) <= rule["max_concentration"] * state.free
+        and state.free >= as_written(rule["min_free"]) * state.nodes
+        and state.table.largest_free(state.blocked) <= as_written(rule["max_concentration"]) * state.free
     )
+
+
+def as_written(share: float) -> Fraction:
+    """ "The two shares are the decimals that they are written as"."""
+    return Fraction(repr(float(share)))
 
 
 def rearranged(state: State) -> dict[Job, Box]:
     """Every running job's box in the new arrangement.
 
     "the placement rule places the running jobs again, at their size, on a torus that is empty except for down nodes and
-    held jobs: largest allocated size first, then earlier decision, then queue order. A job that fits nowhere keeps its
+    held jobs: largest allocated size first, then earlier decision, then (submit, index), wherever it stood
+    in the queue. A job that fits nowhere keeps its
     box, and the placing starts over with that box blocked from the beginning."  The window is "from now to the job's
     expected end, now if that has passed".
     """
