@@ -21,7 +21,9 @@ FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 def broken(text, page):
     """Targets of relative links that are no file or folder."""
     prose = FENCE.sub(lambda block: block[0] if block[0].startswith("```{image}") else "", text)
-    found = [next(filter(None, hit)).partition("#")[0] for hit in LINK.findall(re.sub(r"`[^`\n]*`", "", prose))]
+    found = [
+        next(filter(None, hit)).partition("#")[0] for hit in LINK.findall(re.sub(r"(?<!`)`[^`\n]+`(?!`)", "", prose))
+    ]
     local = [name for name in found if name and ":" not in name and not any(made in name for made in MADE)]
     return [name for name in local if not (page.parent / name).exists()]
 
