@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "simulate a job log on a machine",
     "workflow": "summary, run, decisions, figure: graphs of jobs on nodes that may fail",
     "show": "what is in a file: a saved result, a sweep's store, a log, failures, a workflow",
+    "plot": "figures of saved results and of sweeps",
     "log": "summary, head, convert, generate: work with job logs",
     "failures": "summary, convert, generate: work with failure traces",
     "reproduce": "repeat a paper's experiments and judge its claims",

@@ -68,7 +68,7 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         if args.metric:
             if args.against:
                 axis, _, value = args.against.partition("=")
-                found = table.compare(args.metric, axis, _value(table, axis, value))
+                found = table.compare(args.metric, axis, axis_value(table, axis, value))
             else:
                 found = table.summary(args.metric)
             if args.json:
@@ -94,11 +94,11 @@ def _report(table: "SweepTable", args: argparse.Namespace) -> None:
     options: dict[str, Any] = {"metrics": [args.metric]} if args.metric else {}
     if args.against:
         axis, _, value = args.against.partition("=")
-        options["against"] = (axis, _value(table, axis, value))
+        options["against"] = (axis, axis_value(table, axis, value))
     report_sweep(table, **options).write(args.report)
 
 
-def _value(table: "SweepTable", axis: str, text: str) -> object:
+def axis_value(table: "SweepTable", axis: str, text: str) -> object:
     """The value of an axis written as text."""
     if axis in table.axes:
         for value in table[axis].tolist():

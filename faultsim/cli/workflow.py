@@ -17,6 +17,7 @@ one, workflows are made up.  The options of all but summary:
 
 import argparse
 from collections.abc import Sequence
+from typing import Literal
 
 import faultsim as fs
 from faultsim.checks import parsed
@@ -249,6 +250,7 @@ def _decisions(parser: Parser, argv: Sequence[str]) -> int:
 
 def _figure(parser: Parser, argv: Sequence[str]) -> int:
     parser.add_argument("out", metavar="FILE", help=".png, .pdf, .svg; - is SVG on standard output")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light", help="default: %(default)s")
     _add_run(parser)
     add_quiet(parser)
     args = parser.parse_args(argv)
@@ -257,16 +259,16 @@ def _figure(parser: Parser, argv: Sequence[str]) -> int:
 
     require_matplotlib()
     result, lines = _simulated(args, record=True)
-    _draw(result, args.out)
+    _draw(result, args.out, args.theme)
     if not silent:
         print("\n".join([*lines, f"written   {args.out}"]))
     return 0
 
 
-def _draw(result: WorkflowResult, path: str) -> None:
+def _draw(result: WorkflowResult, path: str, theme: Literal["light", "dark"] = "light") -> None:
     from faultsim.plot import plot_workflow, save
 
-    save(plot_workflow(result), path)
+    save(plot_workflow(result, theme=theme), path)
 
 
 ACTIONS: dict[str, Action] = {"summary": _summary, "run": _run, "decisions": _decisions, "figure": _figure}

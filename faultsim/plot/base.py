@@ -200,13 +200,20 @@ def three_digits(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def inches(ax: "Axes") -> tuple[float, float]:
+    """Width and height of the figure, or the part of one, that the axes are on."""
+    part: Any = ax.figure
+    dots = root_figure(ax).dpi
+    return part.bbox.width / dots, part.bbox.height / dots
+
+
 def room(ax: "Axes", *, across: bool = True) -> float:
     """Inches that the axes have, roughly: before the layout the margins are only guessed."""
-    box, (wide, high) = ax.get_position(original=True), root_figure(ax).get_size_inches()
+    box, (wide, high) = ax.get_position(original=True), inches(ax)
     return float(box.width * wide if across else box.height * high)
 
 
-def wrapped(text: str, inches: float, size: float) -> str:
+def wrapped(text: str, across: float, size: float) -> str:
     """Text in lines that fit.
 
     Examples
@@ -214,7 +221,7 @@ def wrapped(text: str, inches: float, size: float) -> str:
     >>> wrapped("nodes requested by waiting jobs", 1.5, 10)
     'nodes requested by\\nwaiting jobs'
     """
-    letters = max(12, int(72 * inches / (_EM * size)))
+    letters = max(12, int(72 * across / (_EM * size)))
     return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, letters) or [""])
 
 
@@ -263,7 +270,7 @@ def legend(ax: "Axes", **options: Any) -> Any:
     made = ax.legend(**{"fontsize": 8, "frameon": False, "labelcolor": current().ink, "title_fontsize": 8} | options)
     made.get_title().set_color(current().ink)
     for text in made.get_texts():
-        text.set_text(wrapped(text.get_text(), root_figure(ax).get_size_inches()[0] - 0.9, 8))
+        text.set_text(wrapped(text.get_text(), inches(ax)[0] - 0.9, 8))
     return made
 
 

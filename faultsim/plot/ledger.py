@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, inked, legend_below, on, room, tidy, verbatim, wide, wrapped
-from faultsim.plot.theme import ThemeName, current, root_figure, themed
+from faultsim.plot.base import axes, inches, inked, legend_below, on, room, tidy, verbatim, wide, wrapped
+from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def plot_ledger(
                 color=on(fill),
             )  # fmt: skip
         before += width
-    names = [wrapped(verbatim(label), 0.3 * root_figure(ax).get_size_inches()[0], 9) for label in ledgers]
+    names = [wrapped(verbatim(label), 0.3 * inches(ax)[0], 9) for label in ledgers]
     taken = max(0.0, wide([line for name in names for line in name.split("\n")], 9) - 0.4)
     ax.set_yticks(rows, names)
     ax.invert_yaxis()

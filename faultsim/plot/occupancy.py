@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.plot.base import axes, legend_below, new_figure, room, time_unit, write_title
+from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
 from faultsim.plot.failure_marks import swatch
 from faultsim.plot.theme import ThemeName, current, themed, use_theme
 from faultsim.plot.touching import FILLS, job_colours
@@ -258,7 +258,7 @@ def _caption(result: "Result", state: NDArray[np.int64], moment: float) -> str:
     unit, seconds = time_unit(end - begin)
     jobs, nodes = len(np.unique(state[state >= 0])), int((state >= 0).sum())
     broken = int((state == BROKEN).sum())
-    number = f"{(moment - begin) / seconds:,.4g}"
+    number = three_digits((moment - begin) / seconds)
     when = f"{number} {'s' if unit == 'seconds' else unit.removesuffix('s') if number == '1' else unit}"
     down = f", {broken:,} down" if broken else ""
     return f"{when} after the first submit\n{jobs:,} jobs on {nodes:,} of {state.size:,} nodes{down}"

@@ -1,8 +1,11 @@
 """What the figures of several studies share."""
 
 import io
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from faultsim.plot import require_matplotlib
 
@@ -18,6 +21,36 @@ HOLLOW: dict[str, Any] = {
     "markeredgecolor": "#000000",
     "markeredgewidth": 0.9,
 }
+
+
+#: What a paper prints, beside what we measure.
+IN_THE_PAPER = "in the paper"
+
+
+def printed_points(ax: Any, x: Sequence[float], y: Sequence[float], *, least: bool = False) -> None:
+    """Numbers that the paper prints, as stars; as triangles where it says "more than"."""
+    ax.plot(
+        x, y, linestyle="none", marker="^" if least else "*", markersize=7 if least else 11, color="#000000",
+        markeredgecolor="white", markeredgewidth=0.8, zorder=6, label=f"{IN_THE_PAPER}{', at least' if least else ''}",
+    )  # fmt: skip
+
+
+def printed_lines(ax: Any, at: Iterable[tuple[float, str]], *, across: bool = False, words: str = "") -> None:
+    """Numbers that the paper prints, as dotted lines up or across, each in a colour of its own."""
+    for i, (value, colour) in enumerate(at):
+        draw = ax.axhline if across else ax.axvline
+        label = f"{words + ' ' if words else ''}{IN_THE_PAPER}" if i == 0 else "_again"
+        draw(value, color=colour, linestyle=(0, (1.2, 1.6)), linewidth=1.5, zorder=1.5, label=label)
+
+
+def band(
+    ax: Any, x: Any, low: Any, high: Any, colour: str, *, least: float = 0.0, most: float = np.inf
+) -> None:  # fmt: skip
+    """An interval around a curve, outlined so that bands that overlap can be told apart, within what can be."""
+    from matplotlib.colors import to_rgba
+
+    edges = np.clip(low, least, most), np.clip(high, least, most)
+    ax.fill_between(x, *edges, facecolor=to_rgba(colour, 0.12), edgecolor=to_rgba(colour, 0.6), linewidth=0.5)
 
 
 def legend_below(figure: "Figure", ax: Any, columns: int) -> None:

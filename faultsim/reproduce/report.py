@@ -174,13 +174,15 @@ class Report(Generic[Evidence]):
             "",
             *(f"- **{letter}**: {words}" for letter, words in self.settings.items()),
             "",
+            "## Figures",
+            "",
+            *(line for name in self.figures for line in (f"![{name}]({figures}{name}.png)", "")),
+            "## Claims",
+            "",
             *(line for grid in self.grids for line in (grid.markdown(), "")),
             table.markdown(self.rows),
             "",
-            "## Figures",
-            "",
         ]
-        lines += [f"![{name}]({figures}{name}.png)\n" for name in self.figures]
         return "\n".join(lines)
 
     def write(self, page: Path) -> None:

@@ -126,6 +126,15 @@ def test_no_words_cover_others_or_leave_the_figure(name, size):
     assert not wrong
 
 
+def test_a_part_of_a_figure_has_room_of_its_own():
+    figure = plot.new_figure(13.0, 5.4)
+    left, right = figure.subfigures(1, 2, width_ratios=(2.1, 1))
+    plot.plot_queue(both("small"), ax=left.subplots())
+    ax = plot.plot_kiviat({f"strategy {i}": run for i, run in enumerate(runs("small"))}, ax=right.subplots())
+    assert faults(figure) == []
+    assert ax.bbox.width > 2.5 * figure.dpi
+
+
 @pytest.mark.parametrize("size", ["small", "large"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_panels_hold_their_words(size, width):

@@ -10,7 +10,7 @@ from faultsim.plot.base import new_figure
 from faultsim.reproduce.krevat2002.inputs import NODES
 from faultsim.reproduce.krevat2002.measures import plotted
 from faultsim.reproduce.krevat2002.runs import SCHEDULERS, Curve, Evidence
-from faultsim.reproduce.pictures import HOLLOW, legend_below
+from faultsim.reproduce.pictures import HOLLOW, legend_below, printed_lines, printed_points
 from faultsim.reproduce.study import Rows
 
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ STYLES: dict[str, dict[str, Any]] = {
 #: The full migration policy.
 CROSSES = {"marker": "x", "linestyle": ":", "markersize": 5, "markeredgewidth": 1.2}
 UTILIZATION = "system utilization (%)"
+#: What the paper prints: utilizations (%) at which curves end (K9, K11, K14) and at which the bells of Figure 6b fall
+#: (K21), and utilized and lost capacity on SDSC against FCFS (%, K24).
+SATURATION = {"nasa": {"FCFS": 77.0, "Migration": 80.0}, "sdsc": {"FCFS": 63.0, "Migration": 73.0, "Flat FCFS": 80.0}}
+BELLS = {"Migration": 70.0, "B+M": 77.0}
+AGAINST_FCFS = {"Backfill": (15.0, -44.0), "Migration": (13.0, -32.0), "B+M": (15.0, -54.0)}
 
 
 def _percent(curve: Curve) -> Any:
@@ -55,7 +60,9 @@ def _versus_utilization(
             curves = {name: (_percent(curve), curve[column] * scale) for name, curve in shown.items()}
             panel = _panel(evidence, log, letter)
             plot_curves(curves, ax=ax, x=UTILIZATION, y=label, log=True, styles=STYLES, title=panel)
-        legend_below(figure, panels[0], len(names))
+            ends = [(at, STYLES[name]["color"]) for name, at in SATURATION[log].items() if name in names]
+            printed_lines(ax, ends, words="saturation")
+        legend_below(figure, panels[0], 4)
         _title(figure, title, evidence)
         return figure
 
@@ -114,9 +121,13 @@ def _fig6(evidence: Evidence) -> "Figure":
                     styles={key: base | style},
                     title=f"{_panel(evidence, log, 'cd'[column])}: time between migrations",
                 )
+        if log == "sdsc":
+            printed_lines(panels[0][column], [(at, _COLOURS[name]) for name, at in BELLS.items()])
+        else:
+            printed_lines(panels[1][column], [(90.0, "#000000"), (30.0, "#000000")], across=True)
         for row in panels:
             row[column].set_ylim(bottom=0)
-    legend_below(figure, panels[0][0], 3)
+    legend_below(figure, panels[0][1], 4)
     _title(figure, "Fig. 6. Migrations against utilization", evidence)
     return figure
 
@@ -151,9 +162,17 @@ def _fig8(evidence: Evidence) -> "Figure":
     figure = new_figure(9.0, 4.4)
     panels = figure.subplots(1, 2, sharey=True)
     for ax, log in zip(panels, LOGS, strict=True):
-        plot_capacity(_shares(evidence, log), ax=ax, title=evidence.sources[log].label)
+        shares = _shares(evidence, log)
+        plot_capacity(shares, ax=ax, title=evidence.sources[log].label)
+        if log == "sdsc":
+            utilized, _, lost = shares["FCFS"]
+            at = [list(shares).index(name) for name in AGAINST_FCFS]
+            tops = [100 * utilized * (1 + more / 100) for more, _ in AGAINST_FCFS.values()]
+            edges = [100 - 100 * lost * (1 + less / 100) for _, less in AGAINST_FCFS.values()]
+            beside = [0.36 + place for place in at]  # the numbers are in the middle of the bars
+            printed_points(ax, [*beside, *beside], [*tops, *edges])
     panels[1].set_ylabel("")
-    legend_below(figure, panels[0], 3)
+    legend_below(figure, panels[1], 4)
     _title(figure, "Fig. 8. Capacity utilized, unused and lost (c = 1.0)", evidence)
     return figure
 

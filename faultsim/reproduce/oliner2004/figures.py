@@ -13,7 +13,7 @@ from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.oliner2004.inputs import TRACES
 from faultsim.reproduce.oliner2004.runs import COLUMNS, FIGURE_3, LOADS, LOGS, Evidence, key
-from faultsim.reproduce.pictures import legend_below, titled
+from faultsim.reproduce.pictures import band, legend_below, printed_lines, titled
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Rows
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 SLOWDOWN = "average bounded slowdown"
 FAILURES = "node failures"
+#: Where the axes of the paper's Figure 6 begin and end (O9).
+AXIS = {"sdsc": (100.0, 1000.0), "nasa": (100.0, 280.0), "llnl": (400.0, 1800.0)}
 _LOAD_COLOURS = {1.0: PALETTE[0], 1.2: PALETTE[1]}
 _LOAD_MARKERS = {1.0: "o", 1.2: "s"}
 _PARTS = {"utilized": "#56B4E9", "unused": "#E8EAED", "lost": "#D55E00"}
@@ -37,7 +39,7 @@ def _curves(ax: "Axes", curves: Mapping[str, tuple[Sequence[float], Floats, int]
     for across, values, which in curves.values():
         middle, half = values.mean(axis=1), half_width(values)
         if np.isfinite(half).all():
-            ax.fill_between(across, middle - half, middle + half, color=PALETTE[which], alpha=0.15, linewidth=0)
+            band(ax, across, middle - half, middle + half, PALETTE[which])
     ax.set_ylim(bottom=0)
 
 
@@ -88,7 +90,9 @@ def _versus_prediction(number: int, scheduler: str, x: str) -> Callable[[Evidenc
         for ax, log, letter in zip(panels, LOGS, "abc", strict=True):
             curves = {f"c = {c}": (e.what.grid, e.along("slowdown", log, c, scheduler), i) for i, c in enumerate(LOADS)}
             _curves(ax, curves, x, f"({letter}) {e.sources[log].label}")
-        legend_below(figure, panels[0], 2)
+            if number == 6 and e.sources[log].real:
+                printed_lines(ax, [(end, "#000000") for end in AXIS[log]], across=True, words="ends of the axis")
+        legend_below(figure, panels[0], 3)
         titled(figure, f"Fig. {number}. Slowdown against {x}, {scheduler}", e)
         return figure
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
+from faultsim.plot.failure_marks import halo
+from faultsim.reproduce.pictures import IN_THE_PAPER, band, printed_points
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Drawing, Rows
 from faultsim.reproduce.yu2010.checks import LOG, Example, steps
@@ -32,6 +34,8 @@ _AXES = {
     "saving": ("makespan saved, against AOA 0 (%)", 1.0),
     "saved": ("makespan saved, against AOA 0 (h)", 1 / 3600),
 }
+#: Makespan, loss time and reschedulings of the worked example as printed (L1).
+PRINTED_TOTALS = {"RANK_HYBD": (155, 30, 4), "FLAW": (150, 20, 1)}
 _BANDS = 4  # curves whose intervals can still be told apart
 
 
@@ -39,17 +43,17 @@ def _workflows(count: int) -> str:
     return f"{count} workflow{'s' if count > 1 else ''}"
 
 
-def _band(ax: "Axes", x: Floats, values: Floats, colour: str) -> None:
+def _band(ax: "Axes", x: Floats, values: Floats, colour: str, most: float) -> None:
     """The 95 % interval of the means over the windows, shape (x, windows)."""
     mean, half = values.mean(axis=1), np.nan_to_num(half_width(values))
-    ax.fill_between(x, mean - half, mean + half, color=colour, alpha=0.12, lw=0)
+    band(ax, x, mean - half, mean + half, colour, least=-np.inf, most=most)
 
 
 def _curves(ax: "Axes", curves: Curves, *, x: str, y: str) -> None:
     """Means over the windows; with bands where few curves leave them readable."""
     if len(curves) <= _BANDS:
         for i, (at, values) in enumerate(curves.values()):
-            _band(ax, at, values, PALETTE[i % len(PALETTE)])
+            _band(ax, at, values, PALETTE[i % len(PALETTE)], most=100.0 if y.endswith("(%)") else np.inf)
     plot_curves({label: (at, values.mean(axis=1)) for label, (at, values) in curves.items()}, ax=ax, x=x, y=y)
 
 
@@ -118,6 +122,8 @@ def _figure(view: View, name: str) -> "Figure":
         _curves(ax, curves(view), x=x, y=_AXES[column][0])
         if column in ("loss", "reschedulings"):
             ax.set_ylim(bottom=0)
+        if name == "fig15":
+            printed_points(ax, [0.5], [96.0])  # L10
         if x == _LOAD:
             ax.set_xticks(view.what.flows)
     figure.axes[-1].legend(frameon=False, fontsize=8)  # of two panels the second has more room
@@ -199,9 +205,12 @@ def _fig6(runs: dict[str, Example]) -> "Figure":
             ax.barh(
                 node, end - computing, left=computing, color=PALETTE[job], alpha=0.9, height=0.55, ec="white", **style
             )
-            ax.text((begin + end) / 2, node, f"T{job}", ha="center", va="center", fontsize=8)
+            where = (begin + end) / 2, node
+            ax.text(*where, f"T{job}", ha="center", va="center", fontsize=8, path_effects=halo())
         makespan, loss, again = run.totals
-        ax.set_title(f"{label}: makespan {makespan:g}, loss time {loss:g}, {again} rescheduled", fontsize=9)
+        paper = " / ".join(map(str, PRINTED_TOTALS[label]))
+        said = f"{label}: makespan {makespan:g}, loss time {loss:g}, {again} rescheduled ({IN_THE_PAPER} {paper})"
+        ax.set_title(said, fontsize=9)
         ax.set_yticks(range(3), ["P0", "P1", "P2"])
         ax.invert_yaxis()
         tidy(ax, grid=False)

@@ -9,7 +9,7 @@ import numpy as np
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
-from faultsim.reproduce.pictures import HOLLOW
+from faultsim.reproduce.pictures import HOLLOW, band
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Drawing, Rows
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAY, failures
@@ -139,7 +139,7 @@ def _panel(ax: Any, view: View, picture: Picture, column: str, panel: str, title
         style: dict[str, Any] = looks[name] if kind else HOLLOW
         curves[name], styles[name] = (hours, mean), style
         least = 0.02 * mean if log else np.zeros(len(mean))
-        ax.fill_between(hours, np.maximum(mean - half, least), mean + half, color=style["color"], alpha=0.12, lw=0)
+        band(ax, hours, np.maximum(mean - half, least), mean + half, style["color"])
     plot_curves(curves, ax=ax, y=label, log=log, title=title, styles=styles)
     ax.title.set_fontsize(9)
     if not log:
