@@ -55,6 +55,7 @@ class Amount:
 
     Examples
     --------
+    >>> from faultsim.report import Amount
     >>> Amount(5400.0, "1.50 h").text
     '1.50 h'
     """
@@ -70,6 +71,7 @@ class Term:
 
     Examples
     --------
+    >>> from faultsim.report import Term
     >>> Term("mean wait", "mean(start - submit), in seconds").text
     'mean wait'
     """

@@ -16,6 +16,7 @@ def layout(arrays: Columns) -> tuple[list[list[Any]], bytes]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> layout({"size": np.array([1, 2, 3], "<u2")})
     ([['size', 'u2', 3]], b'\\x01\\x00\\x02\\x00\\x03\\x00\\x00\\x00')
     """
