@@ -89,6 +89,7 @@ from faultsim.policies import (
     Unicef,
     Wfp3,
     Young,
+    parse_policy,
 )
 
 # Runs and results
@@ -233,6 +234,7 @@ __all__ = [
     "krevat_span",
     "load_result",
     "load_sweep",
+    "parse_policy",
     "partition",
     "read_bluegene_ras",
     "read_dax",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,7 @@ from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, JobCount, OwnPolicy, Policy, Seconds
 from faultsim.policies.predictors import Buckets, bucket_length, is_hours, warn_of_hours
+from faultsim.policies.words import VictimsWord
 
 __all__ = [
     "AllJobs",
@@ -432,6 +433,16 @@ class PredictedWindows(Checkpointing):
     victims: Annotated[Victims, Check(_victims)] = AllJobs()
     interval: Interval = 7200.0
     cost: Cost = 300.0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            bucket: Buckets | checks.Duration,
+            victims: Victims | VictimsWord = ...,
+            interval: checks.Duration = 7200.0,
+            cost: checks.Duration = 300.0,
+        ) -> None: ...
 
     @classmethod
     def from_parts(cls, options: dict[str, Any], arrays: Mapping[str, NDArray[Any]] | None) -> Self:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from numpy.typing import NDArray
 
@@ -12,6 +12,7 @@ from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 from faultsim.policies.key import Key
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
+from faultsim.policies.words import OrderWord
 
 __all__ = [
     "ORDERS",
@@ -169,6 +170,13 @@ class Fcfs(Scheduler):
     name: ClassVar[str] = "fcfs"
     order: Order = _ARRIVAL
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            order: QueueOrder | OrderWord | None = None,
+        ) -> None: ...
+
 
 @dataclass(frozen=True)
 class EasyBackfill(Scheduler):
@@ -202,6 +210,16 @@ class EasyBackfill(Scheduler):
     reservation: Reservation = "any"
     max_growth: Growth = 1
     repairs: Repairs = "known"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            order: QueueOrder | OrderWord | None = None,
+            reservation: str = "any",
+            max_growth: int = 1,
+            repairs: str = "known",
+        ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -242,6 +260,17 @@ class Backfill(Scheduler):
     max_growth: Growth = 1
     repairs: Repairs = "known"
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            depth: int | str | None,
+            order: QueueOrder | OrderWord | None = None,
+            reservation: str = "any",
+            max_growth: int = 1,
+            repairs: str = "known",
+        ) -> None: ...
+
 
 @dataclass(frozen=True)
 class ConservativeBackfill(Scheduler):
@@ -272,6 +301,12 @@ class ConservativeBackfill(Scheduler):
     order: Order = _ARRIVAL
     max_growth: Growth = 1
     repairs: Repairs = "known"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, order: QueueOrder | OrderWord | None = None, max_growth: int = 1, repairs: str = "known"
+        ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -318,6 +353,16 @@ class External(Scheduler):
     repairs: Repairs = "known"
     at: Annotated[tuple[str, ...], Check(_kinds)] = ("schedule",)
     tick: Annotated[Seconds | None, Check(_tick)] = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            order: QueueOrder | OrderWord | None = None,
+            repairs: str = "known",
+            at: Sequence[str] = ("schedule",),
+            tick: checks.Duration | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Policy, Seconds
+from faultsim.policies.words import StrategyWord
 
 __all__ = [
     "FailureSlowdown",
@@ -140,9 +141,19 @@ class Static(Policy):
 _seconds = partial(checks.number, unit="seconds")
 
 
+#: Word -> class, as the registry has them.
+_STRATEGIES: dict[str, type[Strategy]] = {
+    word: cls
+    for cls, short in ((ServiceUnitLoss, "sul"), (JobFailureRate, "jfr"), (FailureSlowdown, "fsd"), (NodeStealing, ""))
+    for word in ((cls.name, short, f"{short}_d") if short else (cls.name,))
+}
+
+
 def _strategy(value: object) -> Strategy:
     if isinstance(value, Strategy):
         return value
+    if isinstance(value, str):
+        return _STRATEGIES[checks.choice("strategy", value.strip().lower().replace("-", "_"), _STRATEGIES)]()
     if isinstance(value, type) and issubclass(value, Strategy):
         raise OptionError(f"strategy must be an instance: write {value.__name__}(), not its class")
     raise OptionError(
@@ -213,7 +224,7 @@ class Fars(Rescheduling):
     interval : float
         Seconds between two ticks; also how far a tick looks ahead.
     strategy : ServiceUnitLoss, JobFailureRate, FailureSlowdown or NodeStealing
-        The value of moving a job.
+        The value of moving a job; or a word for it, such as ``"sul"``.
     spares : "dynamic" or Static, default "dynamic"
         Which free nodes jobs may move to: those that the scheduler has not promised to any job, or a pool that it
         leaves alone.
@@ -258,3 +269,18 @@ class Fars(Rescheduling):
     suspicious: Annotated[str, Check(checks.choice, "value of suspicious", known=("last", "ignore"))] = "last"
     queue_cost: Annotated[str, Check(checks.choice, "value of queue_cost", known=("last", "mean"))] = "last"
     residual: Annotated[str, Check(checks.choice, "value of residual", known=("printed", "difference"))] = "printed"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            interval: checks.Duration,
+            strategy: Strategy | StrategyWord,
+            spares: Literal["dynamic"] | Static = "dynamic",
+            checkpoint_cost: checks.Duration = 30.0,
+            restart_cost: checks.Duration = 30.0,
+            live: bool = False,
+            suspicious: str = "last",
+            queue_cost: str = "last",
+            residual: str = "printed",
+        ) -> None: ...

@@ -2,19 +2,47 @@
 
 import re
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, Literal, overload
 
 from faultsim import checks, renames
 from faultsim.errors import OptionError
 from faultsim.policies.base import Policy
+from faultsim.policies.checkpointing import Checkpointing
 from faultsim.policies.key import Key
+from faultsim.policies.migration import Migration
+from faultsim.policies.orders import QueueOrder
 from faultsim.policies.parameters import COLUMNS, unit_of
-from faultsim.policies.predictors import is_hours
+from faultsim.policies.placement import Placement
+from faultsim.policies.predictors import Predictor, is_hours
+from faultsim.policies.queueing import Scheduler
+from faultsim.policies.recovery import Recovery
 from faultsim.policies.registry import KINDS, POLICIES, PolicyRow, known_policies
+from faultsim.policies.rescheduling import Rescheduling
+from faultsim.policies.workflows import WorkflowScheduler
 
 __all__ = ["parse_policy"]
 
 
+@overload
+def parse_policy(kind: Literal["scheduler"], text: str) -> Scheduler: ...
+@overload
+def parse_policy(kind: Literal["order"], text: str) -> QueueOrder: ...
+@overload
+def parse_policy(kind: Literal["placement"], text: str) -> Placement: ...
+@overload
+def parse_policy(kind: Literal["migration"], text: str) -> Migration: ...
+@overload
+def parse_policy(kind: Literal["recovery"], text: str) -> Recovery: ...
+@overload
+def parse_policy(kind: Literal["predictor"], text: str) -> Predictor: ...
+@overload
+def parse_policy(kind: Literal["checkpointing"], text: str) -> Checkpointing: ...
+@overload
+def parse_policy(kind: Literal["rescheduling"], text: str) -> Rescheduling: ...
+@overload
+def parse_policy(kind: Literal["workflow_scheduler"], text: str) -> WorkflowScheduler: ...
+@overload
+def parse_policy(kind: str, text: str) -> Any: ...
 def parse_policy(kind: str, text: str) -> Any:
     """A policy from text, as on the command line: ``name`` or ``name:option=value,option=value``.
 
@@ -30,6 +58,7 @@ def parse_policy(kind: str, text: str) -> Any:
 
     Examples
     --------
+    >>> from faultsim import parse_policy
     >>> parse_policy("placement", "mfp")
     MaxFreePartition(box_order='extents-descending')
     >>> parse_policy("scheduler", "easy:order=shortest,reservation=fixed").reservation
@@ -72,7 +101,7 @@ def _unknown(kind: str, name: str) -> str:
     near = checks.did_you_mean(name, [*words, *(alias for row in rows for alias in row.aliases)])
     others = list(_rows(name))
     where = f" (it is a {others[0]})" if others else near
-    return f"unknown {kind} {name!r}{where}; known: {', '.join(words)}"
+    return f"unknown {kind.replace('_', ' ')} {name!r}{where}; known: {', '.join(words)}"
 
 
 def _options(row: PolicyRow, text: str) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from faultsim._core.decisions import Decision
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Torus
-from faultsim.policies import External
+from faultsim.policies import External, QueueOrder
+from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
 from faultsim.rl.observations import squash, time_to_end
 from faultsim.synthetic import sdsc_like
@@ -65,7 +66,7 @@ class PickBox(Environment):
         *,
         boxes: int = 64,
         backfill: bool = True,
-        order: Any = "arrival",
+        order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
         reward: str = "telescoping",
         metric: str = "mean_bounded_slowdown",

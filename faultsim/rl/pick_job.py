@@ -10,7 +10,8 @@ from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
-from faultsim.policies import External
+from faultsim.policies import External, QueueOrder
+from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
 from faultsim.rl.observations import OBSERVATIONS
 from faultsim.synthetic import lublin
@@ -79,7 +80,7 @@ class PickJob(Environment):
         *,
         observation: str = "compact",
         slots: int | None = None,
-        order: Any = "arrival",
+        order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
         reward: str = "telescoping",
         metric: str = "mean_bounded_slowdown",

@@ -14,7 +14,8 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
 from faultsim.machines import Cluster, Torus
-from faultsim.policies import Perfect, Scheduler
+from faultsim.policies import Perfect, Predictor, QueueOrder, Scheduler
+from faultsim.policies.words import OrderWord, PredictorWord
 from faultsim.rl.environment import Environment
 from faultsim.rl.observations import in_box, on_nodes, squash
 from faultsim.synthetic import exponential_failures, lublin
@@ -95,10 +96,10 @@ class Respond(Environment):
         machine: Cluster | Torus | None = None,
         *,
         failures: FailureTrace | None = None,
-        predictor: Any = None,
+        predictor: Predictor | PredictorWord | None = None,
         lead: float = 600.0,
         actions: Sequence[str] = ACTIONS,
-        order: Any = "arrival",
+        order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,
         reward: str = "lost",
         metric: str = "mean_bounded_slowdown",

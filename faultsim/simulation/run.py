@@ -3,7 +3,7 @@
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,15 @@ from faultsim.policies import (
 from faultsim.policies.adapters import checkpoint_intervals
 from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES, row_of
+from faultsim.policies.words import (
+    CheckpointingWord,
+    MigrationWord,
+    PlacementWord,
+    PredictorWord,
+    RecoveryWord,
+    ReschedulingWord,
+    SchedulerWord,
+)
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
@@ -88,6 +97,29 @@ class Run:
     seed: int = 0
     record: bool = False
     oversized: str = "error"
+
+    if TYPE_CHECKING:  # what it takes, where the fields are what it holds
+
+        def __init__(
+            self,
+            log: Workload,
+            machine: Cluster | Torus,
+            *,
+            scheduler: Scheduler | SchedulerWord = ...,
+            placement: Placement | PlacementWord | None = None,
+            migration: Migration | MigrationWord | None = None,
+            failures: FailureTrace | None = None,
+            recovery: Recovery | RecoveryWord | None = None,
+            predictor: Predictor | PredictorWord | None = None,
+            checkpointing: Checkpointing | CheckpointingWord | None = None,
+            rescheduling: Rescheduling | ReschedulingWord | None = None,
+            estimates: str | float = "requested",
+            overrun: str = "extend",
+            start_delay: checks.Duration = 0.0,
+            seed: int = 0,
+            record: bool = False,
+            oversized: str = "error",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         put = object.__setattr__

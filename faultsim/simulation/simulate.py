@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
@@ -17,6 +18,15 @@ from faultsim.policies import (
     Scheduler,
     from_lowered,
 )
+from faultsim.policies.words import (
+    CheckpointingWord,
+    MigrationWord,
+    PlacementWord,
+    PredictorWord,
+    RecoveryWord,
+    ReschedulingWord,
+    SchedulerWord,
+)
 from faultsim.results.result import Result
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
@@ -26,17 +36,17 @@ def simulate(
     log: Workload,
     machine: Cluster | Torus,
     *,
-    scheduler: Scheduler | str = DEFAULT_SCHEDULER,
-    placement: Placement | str | None = None,
-    migration: Migration | str | None = None,
+    scheduler: Scheduler | SchedulerWord = DEFAULT_SCHEDULER,
+    placement: Placement | PlacementWord | None = None,
+    migration: Migration | MigrationWord | None = None,
     failures: FailureTrace | None = None,
-    recovery: Recovery | str | None = None,
-    predictor: Predictor | str | None = None,
-    checkpointing: Checkpointing | str | None = None,
-    rescheduling: Rescheduling | str | None = None,
+    recovery: Recovery | RecoveryWord | None = None,
+    predictor: Predictor | PredictorWord | None = None,
+    checkpointing: Checkpointing | CheckpointingWord | None = None,
+    rescheduling: Rescheduling | ReschedulingWord | None = None,
     estimates: str | float = "requested",
     overrun: str = "extend",
-    start_delay: float = 0.0,
+    start_delay: checks.Duration = 0.0,
     seed: int = 0,
     record: bool = False,
     progress: bool | Progress = False,
@@ -45,7 +55,8 @@ def simulate(
 ) -> Result:
     """Simulate a job log on a machine.
 
-    A policy is an object, or words as on the command line (`parse_policy`): ``scheduler="easy:order=shortest"``.
+    A policy is an object, or words as on the command line: ``scheduler="easy"``.  Words with parameters,
+    ``"easy:order=shortest"``, are taken too; type checkers know words without, and of others what `parse_policy` makes.
 
     Parameters
     ----------
@@ -150,12 +161,12 @@ def simulate(
 def rerun(
     result: Result,
     *,
-    scheduler: Scheduler | None = None,
-    placement: Placement | None = None,
-    predictor: Predictor | None = None,
-    recovery: Recovery | None = None,
-    checkpointing: Checkpointing | None = None,
-    rescheduling: Rescheduling | None = None,
+    scheduler: Scheduler | SchedulerWord | None = None,
+    placement: Placement | PlacementWord | None = None,
+    predictor: Predictor | PredictorWord | None = None,
+    recovery: Recovery | RecoveryWord | None = None,
+    checkpointing: Checkpointing | CheckpointingWord | None = None,
+    rescheduling: Rescheduling | ReschedulingWord | None = None,
     progress: bool | Progress = False,
 ) -> Result:
     """Repeat the run behind a result; the same version gives the same bytes.

@@ -18,7 +18,8 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.errors import BusyError, EngineError, InputError, OptionError
 from faultsim.machines.resources import Resources
-from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies
+from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies, parse_policy
+from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
 from faultsim.results.prediction_accuracy import matched
 from faultsim.results.workflow_result import WorkflowResult
@@ -38,9 +39,9 @@ def simulate_workflows(
     workflows: Workflow | Sequence[Workflow],
     resources: Resources,
     *,
-    scheduler: WorkflowScheduler = DEFAULT_SCHEDULER,
+    scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_SCHEDULER,
     failures: FailureTrace | None = None,
-    predictor: Predictor | None = None,
+    predictor: Predictor | PredictorWord | None = None,
     transfers: str = "parallel",
     outputs: str | SharedOutputs = "node",
     arrivals: ArrayLike | None = None,
@@ -117,6 +118,10 @@ def simulate_workflows(
     """
     flows = _workflows(workflows, resources)
     when = _arrivals(arrivals, flows)
+    if isinstance(scheduler, str):
+        scheduler = parse_policy("workflow_scheduler", scheduler)
+    if isinstance(predictor, str):
+        predictor = parse_policy("predictor", predictor)
     _check_scheduler(scheduler)
     checks.choice("transfers", transfers, _TRANSFERS)
     checks.flag("record", record)

@@ -86,7 +86,7 @@ def test_every_word_can_be_read(browser, pages, name, scheme):
 
 @pytest.mark.parametrize(("ground", "ink"), [("#111111", "#e0e0e0"), ("#ffffff", "#212121")], ids=SCHEMES)
 def test_what_notebooks_show_can_be_read_on_their_ground(browser, result, tmp_path, ground, ink):
-    table = fs.Sweep(fs.Run(fs.synthetic.nasa_like(60, 1), fs.Cluster(128)), {"load": [0.7, 0.9]}).run()
+    table = fs.Sweep(fs.Run(fs.synthetic.nasa_like(60, rng=1), fs.Cluster(128)), {"load": [0.7, 0.9]}).run()
     log = result.workload
     things = (result, result.jobs, result.by("user"), log, log.summary(nodes=128), table, table.summary("mean_wait"))
     path = tmp_path / "notebook.html"

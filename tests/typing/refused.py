@@ -1,0 +1,27 @@
+"""Calls that type checkers must refuse: each line says with what kind of error; nothing here is run."""
+
+import faultsim as fs
+
+log = fs.Workload([0, 60], [100, 30], [4, 2])
+torus = fs.Torus(2, 2, 2)
+
+fs.simulate(log, torus, scheduler="esay")  # E: arg-type
+fs.simulate(log, torus, placement="mpf")  # E: arg-type
+fs.simulate(log, torus, migration="defrag")  # E: arg-type
+fs.simulate(log, torus, recovery="requeued")  # E: arg-type
+fs.simulate(log, torus, predictor="perfct")  # E: arg-type
+fs.simulate(log, torus, checkpointing="young")  # E: arg-type
+fs.simulate(log, torus, scheduler=fs.FirstFit())  # E: arg-type
+fs.Run(log, torus, scheduler="esay")  # E: arg-type
+fs.Run(log, torus, rescheduling="fars")  # E: arg-type
+fs.EasyBackfill(order="shortst")  # E: arg-type
+fs.Fcfs("shortst")  # E: arg-type
+fs.Fars(300, "slu")  # E: arg-type
+fs.Fars(300, "sul", spares="dynamik")  # E: arg-type
+fs.PredictedWindows("4h", victims="longs")  # E: arg-type
+fs.simulate_workflows(fs.Workflow([1]), fs.Resources(2), scheduler="hefty")  # E: arg-type
+fs.rerun(fs.simulate(log, torus), scheduler="esay")  # E: arg-type
+fs.simulate(log, torus, placement=fs.parse_policy("scheduler", "easy"))  # E: arg-type
+fs.synthetic.nasa_like(10, 1)  # E: call-arg
+fs.Confidence(a=0.1)  # E: call-arg
+log.scale_runtime(2)  # E: attr-defined
