@@ -1,5 +1,7 @@
 from types import TracebackType
+from typing import final
 
+@final
 class Inside:
     def leave(self) -> None: ...
     def __enter__(self) -> Inside: ...
@@ -7,6 +9,7 @@ class Inside:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+@final
 class Door:
     error: type[Exception]
     def __init__(self, error: type[Exception] = ..., what: str = ...) -> None: ...
