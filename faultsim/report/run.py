@@ -56,7 +56,7 @@ def report_run(
     name : str
         What to call the run among them.
     title : str
-        Heading of the page, by default jobs, machine and policies.
+        Heading of the page, by default jobs, machine and policies, or the names of several runs.
     command : str
         The command that made it, if any.
     source : sequence of str
@@ -101,7 +101,7 @@ def report_run(
         Section("Jobs", [*_distributions(runs, draw), _by_size(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),
     ]
-    heading = title or repr(result)[len("<Result: ") : -1]
+    heading = title or _heading(runs)
     return Page(heading, sections, about=from_where, command=command, warnings=_warnings(runs))
 
 
@@ -121,6 +121,14 @@ def _sources(result: "Result") -> list[str]:
     if result.failures is not None:
         lines.append(f"failures: {result.failures.name or 'columns given in Python'}")
     return lines
+
+
+def _heading(runs: Results) -> str:
+    first = next(iter(runs.values()))
+    if len(runs) == 1:
+        return repr(first)[len("<Result: ") : -1]
+    machines = dict.fromkeys(str(run.machine) for run in runs.values())
+    return f"{' and '.join(runs)}: {len(first):,} jobs on {' and '.join(machines)}"
 
 
 def _warnings(runs: Results) -> list[str]:

@@ -99,6 +99,7 @@ def test_runs_side_by_side(run):
     text = report_run(one, against={"FCFS <b>": other}, name="EASY").html()
     page = checked(text)
     assert "Kiviat graph of EASY, FCFS &lt;b&gt;" in text
+    assert page.text["h1"] == "EASY and FCFS <b>: 150 jobs on torus:4x4x2"
     assert f'data-value="{other.metrics["mean_wait"]!r}"' in text
     assert "FCFS <b>" in page.text["button"]
     with pytest.raises(OptionError, match="another name"):
