@@ -6,6 +6,7 @@ a worker dies, the scheduler gives its batches to others and recreates its input
 
 import importlib
 import io
+import logging
 import pickle
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
@@ -163,6 +165,20 @@ def do_packed(blob: bytes, inputs: Mapping[str, Any], version: str) -> Done:
     return do(runs, wanted)
 
 
+def is_open(address: str) -> bool:
+    """Whether an address is that of another machine, without encryption.
+
+    Examples
+    --------
+    >>> [is_open(address) for address in ("tcp://127.0.0.1:8786", "tcp://[::1]:1", "tls://head:8786", "head:8786")]
+    [False, False, False, True]
+    """
+    scheme, separator, rest = address.rpartition("://")
+    host = urlsplit(f"//{rest}").hostname or ""
+    here = host == "localhost" or host == "::1" or host.startswith("127.")
+    return not here and (not separator or scheme in ("tcp", "ws", "ucx"))
+
+
 @contextmanager
 def open_client(address: str, workers: int) -> Iterator[Any]:
     """A client of the scheduler at an address such as ``tcp://127.0.0.1:8786``, or of ``local`` worker processes.
@@ -184,6 +200,12 @@ def open_client(address: str, workers: int) -> Iterator[Any]:
         ):
             yield client
         return
+    if is_open(address):
+        logging.getLogger("faultsim").warning(
+            "%s: neither encrypted nor protected, and whoever answers there executes programs here; "
+            "use tls:// for a scheduler that is not on this machine",
+            address,
+        )
     try:
         client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, TimeoutError, ValueError) as error:
