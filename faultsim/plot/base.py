@@ -222,7 +222,9 @@ def wrapped(text: str, across: float, size: float) -> str:
     'nodes requested by\\nwaiting jobs'
     """
     letters = max(12, int(72 * across / (_EM * size)))
-    return "\n".join(part for line in text.split("\n") for part in textwrap.wrap(line, letters) or [""])
+    return "\n".join(
+        part for line in text.split("\n") for part in textwrap.wrap(line, letters, break_on_hyphens=False) or [""]
+    )
 
 
 def wide(texts: Sequence[str], size: float) -> float:
