@@ -365,7 +365,8 @@ cdef class Engine(Live):
     @property
     def work(self):
         """What was done so far, by name; for tests of how it grows."""
-        return {**self.s.work, "moved": self.s.releases.moved}
+        searched = self.s.machine.searched(self.s.machine.state) if self.s.machine.placed else 0
+        return {**self.s.work, "moved": self.s.releases.moved, "searched": searched}
 
     def queue(self):
         """Waiting jobs (row numbers, int32) in queue order."""

@@ -46,3 +46,28 @@ def test_sizes_that_had_no_place_are_not_asked_for_in_each_pass(jobs):
     # When the head can start follows from what is free beside the jobs that leave next, not from the whole machine.
     assert work["near"] < 1.5 * jobs
     assert work["probes"] < 0.02 * jobs
+
+
+@pytest.mark.parametrize(
+    ("sizes", "times", "words"),
+    [(range(1, 513), 1.6, 110_000), (range(512, 8_193, 512), 2.5, 1_900_000)],
+    ids=["small", "supernodes"],
+)
+def test_easy_looks_at_little_more_of_a_large_torus_than_fcfs(sizes, times, words):
+    """What a job leaves, and what must stay for the head of the queue, is found beside the places of a few jobs.
+
+    Searches of the whole machine would look at two times as much for large jobs, and at four times for small ones.
+    """
+    draw, jobs, machine = np.random.default_rng(4), 400, fs.Torus.bluegene_l_nodes()
+    runtime, size = draw.integers(60, 7200, jobs).astype(float), draw.choice(sizes, jobs)
+    span = float(np.sum(size * runtime)) / (0.9 * machine.nodes)
+    log = fs.Workload(
+        submit=np.sort(draw.uniform(0, span, jobs)),
+        runtime=runtime,
+        estimate=runtime * draw.uniform(1, 5, jobs),
+        size=size,
+    )
+    kinds = (fs.EasyBackfill(), fs.Fcfs())
+    easy, fcfs = (work_of(fs.Run(log, machine, scheduler=kind, placement=fs.FirstFit()))[0] for kind in kinds)
+    assert easy["searched"] < words * jobs
+    assert easy["searched"] < times * fcfs["searched"]

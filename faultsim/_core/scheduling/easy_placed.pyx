@@ -47,6 +47,7 @@ cdef struct easy_t:
     int32_t *none_free
     int32_t *none_permitted
     int32_t epoch
+    int64_t *refused         # per size that jobs ask for, growth included: 2 * epoch + 1, or 2 * epoch: of those jobs
 
 
 cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
@@ -161,7 +162,7 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """1: started ahead of the head; 0: not permitted; < 0: status."""
     cdef machine_t *m = &s.machine
     cdef int32_t size = s.need[job], limit = size + p.max_growth
-    cdef bint outlives = end_if_started(s, job) > p.time
+    cdef bint outlives = end_if_started(s, job) > p.time, nowhere = True
     cdef int32_t *refused = p.none_permitted if outlives else p.none_free
     cdef place_t place
     cdef int code
@@ -186,8 +187,17 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
                     m.put(m.state, p.occ, &place)
                 return 1
             refused[size] = p.epoch
+        nowhere = nowhere and p.none_free[size] == p.epoch
         size = m.next_size(m.state, size + 1)
+    p.refused[s.need[job]] = 2 * <int64_t>p.epoch + nowhere
     return 0
+
+
+cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexcept nogil:
+    """Is it known that a job may not start, from those tried before it?"""
+    cdef int32_t size = s.need[job]
+    cdef int64_t known = p.refused[size] - 2 * <int64_t>p.epoch
+    return size > s.free or known > 0 or (known == 0 and end_if_started(s, job) > p.time)
 
 
 cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
@@ -198,7 +208,7 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     point_permit(p, s.need[q.job[q.head]])       # also of a simulation that was copied
     while at < q.end and s.free > 0:
         job = q.job[at]
-        if s.need[job] <= s.free and (p.max_growth > 0 or p.none_free[s.need[job]] != p.epoch):
+        if not is_refused(p, s, job):
             if not p.valid:
                 code = compute_shadow(p, s, q.job[q.head])
                 if code < 0:
@@ -327,6 +337,7 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.promised, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.none_free, s.nodes + 1, sizeof(int32_t))
     own_block(p, &p.none_permitted, s.nodes + 1, sizeof(int32_t))
+    own_block(p, &p.refused, s.nodes + 1, sizeof(int64_t))
     return 0
 
 

@@ -27,7 +27,7 @@ from faultsim._core.torus.occupancy cimport (
 )
 
 cdef enum:
-    NEAR_LOOKS = 1 << 12            # words and nodes looked at for the rooms beside a few places
+    NEAR_LOOKS = 1 << 16            # words and nodes looked at for the rooms beside a few places
     MEMO = 4096                     # remembered choices on a small torus, a power of two
 
 

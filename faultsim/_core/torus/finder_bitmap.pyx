@@ -321,6 +321,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
         a, b = wide, deep
         cap = &h.cap[b * (t.x + 1) + a]
         v.spent += 4 * rows.size
+        rows.looked += 4 * rows.size
         layer = row_map_layer(rows, v, b)
         if layer == NULL or not row_map_column(rows, layer, a, rows.column):
             cap[0] = 0
@@ -400,6 +401,7 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
             family_apart(&h.mine[1], b, f.set[1])
         layer = row_map_layer(rows, v, b)
         v.spent += (t.x - first) * rows.size
+        rows.looked += (t.x - first) * rows.size
         if layer == NULL or not row_map_column(rows, layer, first, rows.column):
             for a in range(first, t.x + 1):
                 reach[a] = cap[a] = 0

@@ -217,6 +217,11 @@ cdef bint lacks(void *state, int32_t size) noexcept nogil:
     return finder_absent(&m.finder, PLAIN, size)
 
 
+cdef int64_t searched(const void *state) noexcept nogil:
+    cdef const finder_t *f = &(<const torus_machine_t *>state).finder
+    return f.row_maps.looked + f.gains.looked + f.gains.slices.looked
+
+
 cdef bint has_free_box(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     if mask != m.occ:
@@ -285,6 +290,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     machine.size_of, machine.put, machine.lift, machine.meets = size_of, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free_box
     machine.largest, machine.largest_now, machine.lacks = largest_box, largest_now, lacks
+    machine.searched = searched
     if m.finder.gains.slices.able:
         machine.has_free_at = has_free_at
     return 0

@@ -97,6 +97,7 @@ cdef struct row_maps_t:
     uint64_t *column
     uint64_t *spare
     uint64_t *run
+    int64_t looked                  # words of maps looked at in order to find boxes, since it was made
 
 
 # What is made is all zero before.  Where memory is out, the arena says so.

@@ -176,6 +176,11 @@ cdef inline uint64_t _ring(int base, int extent, int n) noexcept nogil:
     return ones(n) & ~ones(base) | ones(base + extent - n)
 
 
+cdef inline uint64_t _turned(uint64_t set, int by, int n) noexcept nogil:
+    """All coordinates `by` < n further on, on a ring."""
+    return set if by == 0 else (set << by | set >> (n - by)) & ones(n)
+
+
 cdef void _frame(slices_t *s, const row_maps_t *l, const uint64_t *free, const slice_t *q, int row, int rows,
                  int column, int columns, frame_t *f) noexcept nogil:
     """Lay what is around the box out in rows without an end, as far as some box may reach that meets it."""
@@ -245,19 +250,24 @@ cdef void _project(slices_t *s, const slice_t *q, const frame_t *f, int base_row
     cdef int axis_rows = 0 if q.axis else 1, axis_columns = 1 if q.axis == 2 else 2
     cdef const uint8_t *up = s.least[0]
     cdef const uint8_t *down = s.least[1]
-    cdef int i, j, k
-    cdef uint64_t row_set = 0, column_set = 0, own_set = 0
+    cdef int j, row = f.row, more, _i
+    cdef uint64_t row_set = 0, column_set = 0, own_set = 0, columns_here
     s.looked += base_rows * f.base_columns
-    for i in range(base_rows):
+    for _i in range(base_rows):
+        columns_here = 0
         for j in range(f.base_columns):
-            if up[j] == 0 or up[j] + down[j] < depth:
+            more = up[j] + down[j] - depth              # so many further bases has this rectangle, below the first
+            if up[j] == 0 or more < 0:
                 continue
-            row_set |= <uint64_t> 1 << ((f.row + i) % q.rows)
-            column_set |= <uint64_t> 1 << ((f.column + j) % q.columns)
-            for k in range(-<int> down[j], up[j] - depth + 1):
-                own_set |= <uint64_t> 1 << ((q.at + k + q.depth) % q.depth)
+            columns_here |= <uint64_t> 1 << j
+            own_set |= _ring((q.at - down[j] + q.depth) % q.depth, more + 1, q.depth)
+        if columns_here:
+            row_set |= <uint64_t> 1 << row
+            column_set |= columns_here
+        row = row + 1 if row + 1 < q.rows else 0
         up += f.pitch
         down += f.pitch
+    column_set = _turned(column_set, f.column, q.columns)
     family_add(&three[axis_rows], rows, &row_set)
     family_add(&three[axis_columns], columns, &column_set)
     family_add(&three[q.axis], depth, &own_set)
