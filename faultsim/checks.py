@@ -204,6 +204,19 @@ def generator(rng: Random) -> "np.random.Generator":
     )
 
 
+def shown(value: object, maker: str = "") -> str:
+    """What was given, in one short line; for a pandas frame, what makes of it what is wanted.
+
+    Examples
+    --------
+    >>> shown([1, 2], "Workload")
+    '[1, 2]'
+    """
+    if hasattr(value, "iloc") and hasattr(value, "columns"):
+        return f"a {type(value).__name__}" + (f": {maker}.from_pandas(frame) makes one of it" if maker else "")
+    return " ".join(f"{value!r:.60}".split())
+
+
 def choice(what: str, value: object, known: Iterable[str]) -> str:
     """One of the known names, exactly; for an unknown one the error suggests the nearest and lists them all."""
     names = tuple(known)

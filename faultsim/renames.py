@@ -129,6 +129,8 @@ def arguments(owner: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     old = renamed("argument", owner).keys() | renamed("parameter", owner).keys()
 
     def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        if function.__name__ == "__init__":  # errors of arguments name the public class, not one below it
+            function.__qualname__ = f"{owner}.__init__"
         kinds = [each.kind for each in inspect.signature(function).parameters.values()]
         n = kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD)
 

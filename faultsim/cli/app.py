@@ -118,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except EngineError as error:
         return _complain(error, 1)
     except FaultsimError as error:
-        return _complain(error, 2)
+        return _complain(_in_words(error, sys.argv[1:] if argv is None else argv), 2)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _complain(f"{where}{error.strerror or error}", 2)
@@ -148,6 +148,15 @@ def _hear_of_old_names() -> None:
     if not sys.warnoptions:
         warnings.simplefilter("default", OldNameWarning)
     warnings.showwarning = show
+
+
+def _in_words(error: FaultsimError, argv: Sequence[str]) -> str:
+    """What is wrong, in the words of the command that met it."""
+    if argv[:1] != ["run"]:
+        return str(error)
+    from faultsim.cli.own_words import in_own_words
+
+    return in_own_words(str(error))
 
 
 def _complain(message: object, status: int) -> int:

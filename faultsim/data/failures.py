@@ -167,7 +167,7 @@ class FailureTrace(FailureTable):
         <Result: 2 jobs on cluster:2 (2 nodes): easy, first_fit, 2 failures, 2 within the run, requeue>
         """
         if not isinstance(log, JobTable):
-            raise InputError(f"align: the log must be a Workload, got {log!r:.60}")
+            raise InputError(f"align: the log must be a Workload, got {checks.shown(log, 'Workload')}")
         part = self.window(begin, np.inf)
         first = float(log.submit[0])
         return part._made({**part._columns, "time": part.time + first}, span=part.span + first)
@@ -502,5 +502,6 @@ def _seed(rng: checks.Random) -> int:
 def _traces(what: str, traces: list[FailureTrace]) -> list[FailureTrace]:
     for position, trace in enumerate(traces):
         if not isinstance(trace, FailureTrace):
-            raise InputError(f"{what}: item {position} is a {type(trace).__name__}; expected a FailureTrace")
+            given = checks.shown(trace, "FailureTrace")
+            raise InputError(f"{what}: item {position} must be a FailureTrace, got {given}")
     return traces

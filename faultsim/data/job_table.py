@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim import checks
+from faultsim import checks, renames
 from faultsim.data.columns import WORKLOAD, as_column, by_name, check_order, read_only
 from faultsim.data.further import further_columns, id_column, in_order
 from faultsim.data.swf_format import header_fields, leading_integer
@@ -31,6 +31,7 @@ class JobTable(Table):
     _comments: tuple[str, ...]
     _once: dict[str, Any]
 
+    @renames.arguments("Workload")
     def __init__(
         self,
         submit: ArrayLike,

@@ -389,7 +389,7 @@ def concat(logs: Iterable[Workload], *, name: str = "") -> Workload:
         raise InputError("concat: no workload given; expected at least one")
     for position, log in enumerate(logs):
         if not isinstance(log, Workload):
-            raise InputError(f"concat: item {position} is a {type(log).__name__}; expected a Workload")
+            raise InputError(f"concat: item {position} must be a Workload, got {checks.shown(log, 'Workload')}")
     for position, log in enumerate(logs):
         check_together(f"concat: item {position}", logs[0], log)
     values = {key: np.concatenate([log.columns[key] for log in logs]) for key in logs[0].columns}

@@ -244,7 +244,7 @@ class PredictionTrace(_Columns):
         3
         """
         if not all(hasattr(trace, name) for name in ("time", "node", "downtime", "span")):
-            raise OptionError(f"trace must be a FailureTrace, got {trace!r:.60}")
+            raise OptionError(f"trace must be a FailureTrace, got {checks.shown(trace, 'FailureTrace')}")
         a, share = as_share("aoa", aoa), as_share("fp_share", fp_share)
         if a == 0.0 and share == 1.0:
             raise OptionError("fp_share=1 with aoa=0 would need infinitely many false predictions: take a larger aoa")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from faultsim import checks
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 
@@ -54,6 +55,8 @@ def krevat_span(log: Workload, which: str) -> Workload:
     >>> len(fs.krevat_span(log, "sdsc"))
     10000
     """
+    if not isinstance(log, Workload):
+        raise InputError(f"krevat_span: the log must be a Workload, got {checks.shown(log, 'Workload')}")
     if which == "sdsc":
         if len(log) < _JOBS:
             raise InputError(f"krevat_span: the log has {len(log)} jobs; expected SDSC-SP2 with its 54,044")

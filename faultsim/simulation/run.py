@@ -124,7 +124,8 @@ class Run:
     def __post_init__(self) -> None:
         put = object.__setattr__
         if not isinstance(self.log, Workload):
-            raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {self.log!r:.60}")
+            given = checks.shown(self.log, "Workload")
+            raise InputError(f"the log must be a Workload (read_swf reads one from a file), got {given}")
         put(self, "machine", _machine(self.machine))
         if (scheduler := _checked_policy("scheduler", self.scheduler)) is not self.scheduler:
             put(self, "scheduler", scheduler)
@@ -133,7 +134,8 @@ class Run:
         elif (placement := _checked_policy("placement", self.placement)) is not self.placement:
             put(self, "placement", placement)
         if self.failures is not None and not isinstance(self.failures, FailureTrace):
-            raise InputError(f"failures must be a FailureTrace, got {self.failures!r:.60}")
+            given = checks.shown(self.failures, "FailureTrace")
+            raise InputError(f"failures must be a FailureTrace, got {given}")
         for kind in _OPTIONAL:
             given = getattr(self, kind)
             if given is not None and (policy := _checked_policy(kind, given)) is not given:

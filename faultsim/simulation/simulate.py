@@ -191,6 +191,8 @@ def rerun(
     >>> bool((fs.rerun(result).jobs["start"] == result.jobs["start"]).all())
     True
     """
+    if not isinstance(result, Result):
+        raise OptionError(f"rerun takes a Result, got {checks.shown(result)}")
     record = result.record
     options = dict(record.settings)
     options.pop("machine")

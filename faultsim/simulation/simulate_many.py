@@ -105,8 +105,10 @@ def _to_the_end(runs: list[Run], stop: threading.Event) -> list[Result]:
 
 
 def _checked_runs(runs: Iterable[Run]) -> Sequence[Run]:
+    if isinstance(runs, Run):
+        raise OptionError("simulate_many takes several Run objects, in a list, got one")
     todo = list(runs)
     for row, run in enumerate(todo):
         if not isinstance(run, Run):
-            raise OptionError(f"simulate_many takes Run objects, item {row} is {run!r:.60}")
+            raise OptionError(f"simulate_many takes Run objects, item {row} is {checks.shown(run)}")
     return todo

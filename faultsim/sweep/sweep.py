@@ -366,7 +366,7 @@ def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
             del options["placement"]  # the machine's default, which another machine on an axis brings too
         return options
     if not isinstance(base, Mapping):
-        raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {base!r:.60}")
+        raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {checks.shown(base)}")
     for name in base:
         check_axis(name)
     return dict(base)

@@ -229,6 +229,9 @@ def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Wor
     n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
     if isinstance(model, Workload):
         model = HyperErlangModel.fit(model)
+    if not isinstance(model, HyperErlangModel):
+        given = checks.shown(model, "Workload")
+        raise InputError(f"model must be a HyperErlangModel or a Workload, got {given}")
     rates = np.array([1 / c.gaps.moments()[0] for c in model.classes])
     horizon = 1.05 * n / rates.sum()
     parts: list[NDArray[np.float64]] = [np.zeros(0) for _ in model.classes]

@@ -343,7 +343,7 @@ def test_concat_and_merge_keep_names_and_counts() -> None:
     with pytest.raises(InputError, match="concat: one trace given"):
         FailureTrace.concat(a)  # type: ignore[arg-type]
     refused(InputError, "concat: no trace given", FailureTrace.concat, [])
-    with pytest.raises(InputError, match="merge: item 1 is a str; expected a FailureTrace"):
+    with pytest.raises(InputError, match="merge: item 1 must be a FailureTrace, got 'b'"):
         a.merge("b")  # type: ignore[arg-type]
 
 

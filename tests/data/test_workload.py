@@ -137,7 +137,7 @@ def test_concat() -> None:
     assert both.header == {"Installation": "A"}
     assert fs.concat([a]) == a
     refused(fs.InputError, "at least one", fs.concat, [])
-    refused(fs.InputError, "item 1 is a list", fs.concat, [a, [1]])
+    refused(fs.InputError, "item 1 must be a Workload, got", fs.concat, [a, [1]])
     assert len(fs.concat(log for log in (a, b))) == 4
     refused(fs.InputError, "one workload given; expected several, in a list", fs.concat, a)
 

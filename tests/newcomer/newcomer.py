@@ -34,7 +34,7 @@ COMMANDS = {
     ("run", "--machine", "cluster:128", "--placement", "mfp"): "has none",
     ("run", "--jobs", "many"): "many",
     ("run", "--head", "0"): "at least 1",
-    ("run", "--migration", "defragment"): "Torus",
+    ("run", "--migration", "defragment"): "torus",
     ("run", "--rescheduling", "fars:300,sul"): "predictor",
     ("run", "--checkpointing", "periodic:10,300"): "cost",
     ("run", "--scheduler", "easy", "--scheduler", "fcfs"): "twice",

@@ -1,0 +1,62 @@
+"""Messages of `faultsim run` say what to write on the command line, in no word of Python."""
+
+import re
+
+import pytest
+
+import faultsim as fs
+from faultsim.cli.app import main
+from faultsim.cli.own_words import in_own_words
+
+MISTAKES = [
+    (
+        "--machine cluster:99 --placement balancing",
+        "balancing places boxes, .* use --placement first-fit, or use a torus",
+    ),
+    (
+        "--machine torus:4x4x8 --placement safest-first",
+        "safest-first chooses .* use --placement balancing, tie-breaking",
+    ),
+    (
+        "--machine cluster:128 --migration defragment",
+        "defragment is not supported .*: use no --migration, or use a torus",
+    ),
+    (
+        "--machine torus:4x4x8 --migration lfm --failures synthetic",
+        "use --migration defragment or None, or use a cluster",
+    ),
+    ("--predictor confidence:0.1", "confidence:probability=0.1 predicts .* give --failures, or omit .*blind where"),
+    ("--machine cluster:8", "take a larger machine or pass --oversized drop"),
+    (
+        "--failures synthetic --rescheduling fars:300,sul",
+        "fars requires a predictor: give --predictor interval:precision",
+    ),
+    ("--machine cluster:128 --scheduler easy:reservation=fixed", "--reservation fixed is .* use --reservation any, or"),
+    ("--checkpointing periodic:1,30", "periodic:interval=1.0,cost=30.0 takes 30 s for a checkpoint"),
+    ("--machine cluster:128 --placement curve", "use --machine cluster:XxYxZ, or --placement first-fit"),
+    ("--start-delay -1", "--start-delay must be at least 0 seconds, got -1.0"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISTAKES, ids=[words for words, _ in MISTAKES])
+def test_mistakes(words, said, capsys):
+    assert main(["run", "--jobs", "50", "--quiet", *words.split()]) == 2
+    err = capsys.readouterr().err
+    assert re.search(said, err), err
+    assert not re.search(r"\w\(|\w=[A-Z]|[a-z]= ", err), err
+
+
+def test_files_keep_their_names():
+    for text in (
+        "Torus/x.swf: no such file",
+        "'Balancing' is no log",
+        "data/Key.swf.gz:3: bad",
+        "Hold.swf: no such file",
+    ):
+        assert in_own_words(text) == text
+
+
+def test_python_keeps_its_own():
+    log = fs.Workload([0], [1], [1])
+    with pytest.raises(fs.OptionError, match=r"use placement=FirstFit\(\), or use a Torus"):
+        fs.simulate(log, fs.Cluster(2), placement="balancing")
