@@ -224,7 +224,7 @@ def test_a_picture_is_no_log(capsys, tmp_path):
         (["--migration", "defragment", "--machine", "cluster:16"], ["defragment is", "cluster"]),
         (["--migration", "defragmant", "--machine", "torus:2x2x4"], ["did you mean 'defragment'?"]),
         (["--machine", "torus:2x2x4", "--migration", "defragment:when=never"], ["never", "always"]),
-        (["--placement", "balancing", "--machine", "torus:2x2x4"], ["balancing requires", "--predictor confidence:0.1"]),
+        (["--placement", "balancing", "--machine", "torus:2x2x4"], ["balancing req", "--predictor confidence:0.1"]),
         (["--estimates", "exact"], ["requested", "actual"]),
         (["--estimates", "-1"], ["-1"]),
         (["--overrun", "stop"], ["stop", "extend", "kill"]),
