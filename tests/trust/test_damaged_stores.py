@@ -100,7 +100,8 @@ def test_what_is_changed_is_told_by_name(statement: str, said: str, store: Path,
     path = changed(store, tmp_path, statement)
     refused(fs.StoreError, said, fs.load_sweep, path)
     refused(fs.StoreError, "changed.db", merge, tmp_path / "merged.db", [path])
-    refused(fs.StoreError, "changed.db", Store, path)
+    if not statement.startswith("DELETE"):  # what is missing is made again
+        refused(fs.StoreError, "changed.db", Store, path)
 
 
 def test_a_view_instead_of_a_table_is_refused(store: Path, tmp_path: Path) -> None:
