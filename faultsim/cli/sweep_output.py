@@ -12,11 +12,16 @@ if TYPE_CHECKING:
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """``--metric``, ``--against``, ``--csv``, ``--parquet``, ``--report``, ``--json``."""
+    """``--metric``, ``--against``, ``--interval``, ``--csv``, ``--parquet``, ``--report``, ``--json``."""
     out = parser.add_argument_group("the table")
     out.add_argument("--metric", metavar="NAME", help="print its mean and 95 %% interval in every cell")
     out.add_argument(
         "--against", metavar="AXIS=VALUE", help="print paired differences of --metric against this instead"
+    )
+    out.add_argument(
+        "--interval",
+        metavar="KIND",
+        help="what the interval is by: Student's t (t, the default), t for the logarithm (log), bca or bootstrap-t",
     )
     out.add_argument("--csv", metavar="FILE", help="write all columns as text; - for FILE is standard output")
     out.add_argument("--parquet", metavar="FILE", help="write all columns as Parquet")
@@ -43,6 +48,14 @@ def check_table_arguments(args: argparse.Namespace) -> None:
             raise OptionError("--against is for a --metric: faultsim ... --metric mean_wait --against scheduler=fcfs")
         if "=" not in args.against:
             raise OptionError(f"--against: got {args.against!r}; write AXIS=VALUE, such as scheduler=fcfs")
+    if args.interval is not None:
+        if args.metric is None:
+            raise OptionError("--interval is for a --metric: faultsim ... --metric mean_wait --interval log")
+        from faultsim.checks import choice
+        from faultsim.sweep.intervals import INTERVALS
+
+        if choice("--interval", args.interval, INTERVALS) == "log" and args.against is not None:
+            raise OptionError("--interval log is for means, without --against, whose relative_low is by logarithms")
     if args.metric is not None:
         from faultsim.checks import did_you_mean
         from faultsim.sweep.row_schema import COLUMNS
@@ -68,9 +81,9 @@ def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: di
         if args.metric:
             if args.against:
                 axis, _, value = args.against.partition("=")
-                found = table.compare(args.metric, axis, axis_value(table, axis, value))
+                found = table.compare(args.metric, axis, axis_value(table, axis, value), interval=args.interval or "t")
             else:
-                found = table.summary(args.metric)
+                found = table.summary(args.metric, interval=args.interval or "t")
             if args.json:
                 said["statistics"] = {name: column.tolist() for name, column in found.items()}
                 said["notes"] = list(found.notes)

@@ -1,4 +1,4 @@
-"""Means over replicates with confidence intervals, without SciPy.
+"""Means over replicates with confidence intervals.
 
 A statistic is a function of arrays whose last axis is the replicate; replicates share their random numbers over the
 arrays, so the interval of a difference or a ratio is that of the paired runs.
@@ -11,7 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.sweep.hypothesis_tests import student
+
 Floats = NDArray[np.float64]
+
+#: Of the upper end of an interval of 95 %.
+LEVEL = 0.975
 
 
 @dataclass(frozen=True)
@@ -45,32 +50,6 @@ class Estimate:
         return f"{100 * self.value:{sign}.{digits}f}{half} %"
 
 
-def student(n: int) -> float:
-    """The 97.5 % quantile of Student's t with `n` degrees of freedom.
-
-    Exact for 1 and 2; else the expansion in 1/n (Abramowitz and Stegun 26.7.5), good to 0.2 % from 3 on.
-
-    Examples
-    --------
-    >>> round(student(1), 3), round(student(7), 3), round(student(1000), 3)
-    (12.706, 2.365, 1.962)
-    """
-    if n < 1:
-        return math.nan
-    if n == 1:
-        return math.tan(0.475 * math.pi)
-    if n == 2:
-        return 0.95 / math.sqrt(2 * 0.975 * 0.025)
-    z = 1.959963984540054
-    return (
-        z
-        + (z**3 + z) / (4 * n)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * n**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * n**3)
-        + (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / (92160 * n**4)
-    )
-
-
 def half_width(values: Floats) -> Floats:
     """Half widths of the 95 % intervals of means over the last axis.
 
@@ -82,7 +61,7 @@ def half_width(values: Floats) -> Floats:
     n = values.shape[-1]
     if n < 2:
         return np.full(values.shape[:-1], np.nan)
-    half: Floats = student(n - 1) * values.std(axis=-1, ddof=1) / math.sqrt(n)
+    half: Floats = student(n - 1, LEVEL) * values.std(axis=-1, ddof=1) / math.sqrt(n)
     return half
 
 
@@ -103,7 +82,7 @@ def jackknife(statistic: Callable[..., float], *arrays: Floats) -> Estimate:
         return Estimate(value, math.nan)
     left = np.array([statistic(*(np.delete(a, i, axis=-1) for a in arrays)) for i in range(n)])
     variance = (n - 1) / n * float(((left - left.mean()) ** 2).sum())
-    return Estimate(value, student(n - 1) * math.sqrt(variance))
+    return Estimate(value, student(n - 1, LEVEL) * math.sqrt(variance))
 
 
 def correlation(x: Floats, y: Floats) -> float:

@@ -16,9 +16,17 @@ from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
-from faultsim.sweep.hypothesis_tests import holm, needed, student, student_p, wilcoxon_p
+from faultsim.sweep.hypothesis_tests import holm, needed, student_p, wilcoxon_p
+from faultsim.sweep.intervals import interval_of_mean, interval_of_ratio, kind_of
 
 Floats = NDArray[np.float64]
+
+
+#: Columns of `compare` that are computed row by row.
+COMPARED = (
+    *("n", "baseline", "mean", "difference", "low", "high", "relative", "relative_low", "relative_high"),
+    *("correlation", "p", "p_wilcoxon", "needed"),
+)
 
 
 class Rows(Protocol):
@@ -78,7 +86,7 @@ def _text(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics:
+def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: str = "t") -> Statistics:
     """Mean of a metric over the replicates of each cell, with its confidence interval.
 
     Parameters
@@ -87,12 +95,15 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     metric : str
         A column of numbers.
     confidence : float, default 0.95
+    interval : {"t", "log", "bca", "bootstrap-t"}, default "t"
+        What the interval is by: Student's t, Student's t for the logarithm, or a bootstrap; see
+        `faultsim.sweep.intervals.interval_of_mean`.
 
     Returns
     -------
     Statistics
-        The axes; ``n``, number of distinct runs; ``mean``, ``sd``; ``half``, ``low``, ``high``: the interval of
-        Student's t (NaN for one run).
+        The axes; ``n``, number of distinct runs; ``mean``, ``sd``; ``low`` and ``high``, the interval, and ``half``,
+        half of its width (NaN for one run).
 
     Examples
     --------
@@ -103,25 +114,27 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95) -> Statistics
     >>> list(means), means["n"]
     (['load', 'n', 'mean', 'sd', 'half', 'low', 'high'], array([4, 4]))
     """
-    level = _level(confidence)
+    level, kind = _level(confidence), kind_of(interval)
     values = _numbers(table, metric)
     cells = _cells(table, table.axes)
     rows, notes = [], []
     for places in cells.values():
         sample = _different(values[places], table["run"][places])
         n, mean, sd = len(sample), _mean(sample), _sd(sample)
-        half = student(n - 1, level) * sd / math.sqrt(n) if n > 1 else math.nan
-        rows.append((n, mean, sd, half, mean - half, mean + half))
+        low, high = interval_of_mean(sample, level, kind)
+        rows.append((n, mean, sd, 0.5 * (high - low), low, high))
     single = sum(row[0] == 1 for row in rows)
     if single:
         notes.append(_alone(table, single, len(rows)))
     if failed := int(np.isnan(values).sum()):
         notes.append(f"{failed} of {len(values)} rows have no {metric} and are excluded")
     columns = _columns(table.axes, list(cells), ("n", "mean", "sd", "half", "low", "high"), rows)
-    return Statistics(columns, table.axes, notes, f"{metric}: mean with {100 * confidence:g} % interval")
+    return Statistics(columns, table.axes, notes, f"{metric}: mean with {_said(confidence, kind)}")
 
 
-def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence: float = 0.95) -> Statistics:
+def compare(
+    table: Rows, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: str = "t"
+) -> Statistics:
     """Paired differences of a metric between the values of an axis and a baseline, replicate by replicate.
 
     Parameters
@@ -134,14 +147,18 @@ def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence
     baseline : label
         The value of `axis` that the others are compared with.
     confidence : float, default 0.95
+    interval : {"t", "bca", "bootstrap-t"}, default "t"
+        As for `summary`, of the differences.  The tests are the same for all.
 
     Returns
     -------
     Statistics
         The axes; ``n``, number of pairs of distinct runs; ``baseline`` and ``mean``, the two means; ``difference``
-        (mean - baseline) with the interval ``low`` to ``high``; ``relative``, difference / baseline; ``correlation`` of
-        the pairs; ``p`` of the paired t test and ``p_wilcoxon`` of the signed-rank test, both two-sided; ``p_holm``,
-        the former with Holm's correction for the number of rows; ``significant``: p_holm < 1 - confidence; ``needed``:
+        (mean - baseline) with the interval ``low`` to ``high``; ``relative``, difference / baseline, with the interval
+        ``relative_low`` to ``relative_high`` (of the logarithm of mean / baseline, see
+        `faultsim.sweep.intervals.interval_of_ratio`; NaN where that cannot be); ``correlation`` of the pairs; ``p`` of
+        the paired t test and ``p_wilcoxon`` of the signed-rank test, both two-sided; ``p_holm``, the former with Holm's
+        correction for the number of rows; ``significant``: p_holm < 1 - confidence; ``needed``:
         replicates that would show a difference of this size in four of five sweeps.
 
     Notes
@@ -157,7 +174,11 @@ def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence
     >>> bool(test["difference"][0] < 0), test["n"]
     (True, array([5]))
     """
-    level = _level(confidence)
+    level, kind = _level(confidence), kind_of(interval)
+    if kind == "log":
+        raise OptionError(
+            "interval 'log' is for means, as of summary(); relative_low and relative_high are by logarithms"
+        )
     values = _numbers(table, metric)
     if axis not in table.axes:
         hint = checks.did_you_mean(axis, table.axes)
@@ -178,25 +199,29 @@ def compare(table: Rows, metric: str, axis: str, baseline: object, *, confidence
                 continue
             one, other = _pairs(table, values, by_value[value], by_value[baseline])
             points.append(tuple(value if name == axis else rest[others.index(name)] for name in table.axes))
-            rows.append(_compared(one, other, level))
+            rows.append(_compared(one, other, level, kind))
     if not rows:
         raise OptionError(f"axis {axis} has no value to compare with {baseline!r} in the same settings")
-    names = ("n", "baseline", "mean", "difference", "low", "high", "relative", "correlation", "p", "p_wilcoxon")
-    columns = _columns(table.axes, points, (*names, "needed"), rows)
+    columns = _columns(table.axes, points, COMPARED, rows)
     columns["p_holm"] = holm(columns["p"])
     columns["significant"] = columns["p_holm"] < 1.0 - confidence
     notes = _remarks(columns, table, points, axis, baseline, 1.0 - confidence)
     columns["needed"] = columns.pop("needed")
-    what = f"{metric}: {axis} against {baseline}, pairs of replicates, {100 * confidence:g} % interval"
+    what = f"{metric}: {axis} against {baseline}, pairs of replicates, {_said(confidence, kind)}"
     return Statistics(columns, table.axes, notes, what)
 
 
-def _compared(one: Floats, other: Floats, level: float) -> list[float]:
+def _said(confidence: float, kind: str) -> str:
+    return f"{100 * confidence:g} % interval" + ("" if kind == "t" else f" ({kind})")
+
+
+def _compared(one: Floats, other: Floats, level: float, kind: str) -> list[float]:
     """One row of numbers of `compare`."""
     difference = one - other
     n, mean, sd = len(difference), _mean(difference), _sd(difference)
     base = _mean(other)
-    half = student(n - 1, level) * sd / math.sqrt(n) if n > 1 else math.nan
+    low, high = interval_of_mean(difference, level, kind)
+    least, most = interval_of_ratio(one, other, level)
     together = math.nan
     if n > 2 and one.std() > 0 and other.std() > 0:
         together = float(np.corrcoef(one, other)[0, 1])
@@ -205,9 +230,11 @@ def _compared(one: Floats, other: Floats, level: float) -> list[float]:
         base,
         _mean(one),
         mean,
-        mean - half,
-        mean + half,
+        low,
+        high,
         mean / base if base else math.nan,
+        least - 1.0,
+        most - 1.0,
         together,
         student_p(difference),
         wilcoxon_p(difference),

@@ -195,16 +195,18 @@ class SweepTable(ColumnTable):
 
     # -- statistics
 
-    def summary(self, metric: str, *, confidence: float = 0.95) -> Statistics:
+    def summary(self, metric: str, *, confidence: float = 0.95, interval: str = "t") -> Statistics:
         """Mean of a metric over the replicates of each cell, with its confidence interval.
 
         See `faultsim.sweep.statistics.summary`.
         """
-        return summary(self, metric, confidence=confidence)
+        return summary(self, metric, confidence=confidence, interval=interval)
 
-    def compare(self, metric: str, axis: str, baseline: object, *, confidence: float = 0.95) -> Statistics:
+    def compare(
+        self, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: str = "t"
+    ) -> Statistics:
         """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
-        return compare(self, metric, axis, baseline, confidence=confidence)
+        return compare(self, metric, axis, baseline, confidence=confidence, interval=interval)
 
     # -- export
 

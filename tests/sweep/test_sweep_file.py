@@ -359,6 +359,8 @@ def test_commands_run_a_sweep_and_tell_of_it(tmp_path, capsys, monkeypatch):
         capsys, "sweep", "r.toml", "--store", "s.db", "--metric", "mean_wait", "--against", "scheduler=fcfs"
     )
     assert re.search(r"^easy +3 ", out, re.MULTILINE)
+    out = run(capsys, "status", "s.db", "--metric", "mean_wait", "--interval", "log")[1]
+    assert "mean_wait: mean with 95 % interval (log)" in out
     assert len(run(capsys, "status", "s.db")[1].splitlines()) == 4
     for command in (["status", "s.db"], ["sweep", "r.toml", "--store", "s.db"]):
         out = run(capsys, *command, "--csv", "-")[1]
@@ -407,6 +409,12 @@ def test_a_failed_run_is_told_and_the_status_is_2(tmp_path, capsys, monkeypatch)
         (["sweep", "s.toml", "--csv", "no/x.csv"], "its folder does not exist"),
         (["sweep", "s.toml", "--csv", "-", "--json"], "--csv and --json both need standard output"),
         (["sweep", "s.toml", "--report", "-", "--csv", "-"], "--csv and --report both need standard output"),
+        (["sweep", "s.toml", "--interval", "log"], "--interval is for a --metric"),
+        (["sweep", "s.toml", "--metric", "mean_wait", "--interval", "logs"], "unknown --interval 'logs'"),
+        (
+            [*("sweep", "s.toml", "--metric", "mean_wait"), "--against", "scheduler=fcfs", "--interval", "log"],
+            "--interval log is for means",
+        ),
         (["sweep", "s.toml", "--csv", "-", "--metric", "mean_wait"], "standard output has the rows and nothing else"),
         (["sweep", "s.toml", "--store", ":memory:"], "--store: a store in memory is lost afterwards"),
         (["sweep", "s.toml", "--report", "."], ". is a folder; a file is needed"),

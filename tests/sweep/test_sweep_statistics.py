@@ -5,27 +5,10 @@ import pytest
 from scipy import stats
 
 import faultsim as fs
-from faultsim.sweep.axis_columns import as_column
 from faultsim.sweep.hypothesis_tests import POWER, holm, needed, student, student_p, wilcoxon_p
 from faultsim.sweep.statistics import compare, summary
-from faultsim.sweep.table import SweepTable
 from helpers.refusals import refused
-
-
-def table(values, runs=None):
-    """A table with an axis ``policy`` and a column ``mean_wait`` of shape (policies, replicates)."""
-    values = np.asarray(values, float)
-    policies, replicates = values.shape
-    names = [f"{p}/{r}" for p in range(policies) for r in range(replicates)] if runs is None else runs
-    return SweepTable(
-        {
-            "policy": as_column(["abc"[p] for p in range(policies) for _ in range(replicates)]),
-            "replicate": np.tile(np.arange(replicates), policies),
-            "mean_wait": values.ravel(),
-            "run": np.array(names),
-        },
-        axes=("policy",),
-    )
+from helpers.sweep_tables import table
 
 
 @pytest.mark.parametrize("n", [2, 3, 8, 30])
