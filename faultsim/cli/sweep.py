@@ -4,6 +4,7 @@
   faultsim sweep SPEC.toml --dry-run              how many runs, and how long
   faultsim sweep SPEC.toml --dask local           worker processes; or the address of a scheduler
   faultsim sweep SPEC.toml --shard 2/8            one part of a job array; 'faultsim merge' combines the parts
+  faultsim sweep SPEC.toml --slurm "-p short -t 60" --shards 8   a job array of Slurm, and a job that merges
   faultsim status SPEC.db                         progress, also while it runs
 
 a SPEC:
@@ -34,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
+from faultsim.cli.slurm import check_slurm_arguments, joined, submit
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
 from faultsim.errors import InputError, OptionError
 
@@ -50,16 +52,21 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     where.add_argument("--processes", action="store_true", help="processes instead of threads")
     where.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler such as tcp://HOST:8786, or local")
     parser.add_argument("--shard", metavar="I/N", help="only part I of N (default store: SPEC.IofN.db)")
+    parser.add_argument("--slurm", metavar="OPTIONS", help="submit a job array with these options of sbatch (or '')")
+    parser.add_argument("--shards", type=int, metavar="N", help="tasks of the job array of --slurm")
     parser.add_argument("--retry", action="store_true", help="retry runs that failed before")
     parser.add_argument(
-        "--dry-run", action="store_true", help="only say how many runs there are and how long they take"
+        "--dry-run",
+        action="store_true",
+        help="only say how many runs there are and how long they take, or with --slurm what would be submitted",
     )
     add_table_arguments(parser)
-    args = parser.parse_args(argv)
+    args = parser.parse_args(joined(argv))
 
     from faultsim.sweep.sweep import parse_shard
     from faultsim.sweep.sweep_file import read_sweep
 
+    check_slurm_arguments(args)
     check_table_arguments(args)
     if args.store == ":memory:":
         raise OptionError("--store: a store in memory is lost afterwards; name a file")
@@ -73,6 +80,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             print(f"faultsim: error: {shown(line)}", file=sys.stderr)
         return 2
     store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
+    if args.slurm is not None:
+        submit(args, store)
+        return 0
     if args.dry_run:
         return _dry_run(sweep, store, shard, args)
     with _executor(args) as executor, _term_as_interrupt():
