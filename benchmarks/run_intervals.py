@@ -54,7 +54,7 @@ def experiments(runs: int) -> Iterator[tuple[str, str, Floats, Floats]]:
         yield f"M/M/1 at {rho}, 500 jobs, service 5 % slower", "mean_wait", waits[row, 0], waits[row, 1]
     slow = np.empty((2, runs))
     for seed in range(runs):
-        log = fs.synthetic.sdsc_like(300, np.random.default_rng([2, seed])).with_load(0.8, nodes=128)
+        log = fs.synthetic.sdsc_like(300, rng=np.random.default_rng([2, seed])).with_load(0.8, nodes=128)
         for column, scheduler in enumerate(("fcfs", "easy")):
             result = fs.simulate(log, fs.Cluster(128), scheduler=scheduler)
             slow[column, seed] = result.metrics["mean_bounded_slowdown"]

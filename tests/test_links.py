@@ -35,6 +35,6 @@ def test_links_lead_somewhere(page):
 
 def test_a_broken_link_is_seen():
     page = CHECKOUT / "docs" / "index.md"
-    text = '[a](nowhere.md#x) [b](install.md) <img src="no.png"> [c](https://x.org)\n\n```python\nx[1](y)\n```\n'
+    text = "[a](nowhere.md" + '#x) [b](install.md) <img src="no.png"> [c](https://x.org)\n\n```python\nx[1](y)\n```\n'
     text += "\n```{image} none.png\n:alt: none\n```\n\n[d](gone.md)\n"
     assert broken(text, page) == ["nowhere.md", "no.png", "none.png", "gone.md"]
