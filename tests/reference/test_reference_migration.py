@@ -49,7 +49,7 @@ def test_the_largest_is_placed_first():
     assert places(result)[0][1] == (0, 0, 3, 1, 1, 1)
 
 
-def test_shares_are_decimals():
+def test_bounds_are_quotients():
     """ "an MFP of 63 is 0.7 of 90 free nodes", though 0.7 * 90 is 62.99...; so are 7 nodes 0.28 of 25."""
     result = run(torus(1, 1, 91, wrap=False), FCFS, [(0, 5, 63), (0, 100, 1), (0, 1, 64)], migration=DEFRAGMENT)
     assert result["start"][2] == 5
@@ -59,11 +59,30 @@ def test_shares_are_decimals():
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "pairs", "start"),
+    [
+        ("max_concentration", 1 / 3, 3, 5),  # less than a third, as a decimal
+        ("min_free", 5 / 9, 5, 5),  # more than five ninths
+        ("max_concentration", 1 / 3 - 1e-16, 3, 100),
+        ("min_free", 5 / 9 + 2e-16, 5, 100),
+        ("max_concentration", 1e-300, 3, 100),
+    ],
+)
+def test_bounds_are_quotients_of_any_kind(option, value, pairs, start):
+    """ "30 is 1/3 of them": every other node of a line becomes free at 5, and the last job asks for all of these."""
+    jobs = [(0, 5, 1), (0, 100, 1)] * (pairs - 1) + [(0, 5, 1), (0, 1, pairs)]
+    if option == "max_concentration":
+        jobs.insert(-1, (0, 100, 1))
+    rule = {**DEFRAGMENT, option: value}
+    assert run(torus(1, 1, len(jobs) - 1, wrap=False), FCFS, jobs, migration=rule)["start"][-1] == start
+
+
+@pytest.mark.parametrize(
     ("option", "value", "moves"),
     [("min_free", 0.5, 1), ("min_free", 0.51, 0), ("max_concentration", 0.5, 1), ("max_concentration", 0.49, 0)],
 )
 def test_conditions_are_inclusive(option, value, moves):
-    """ "if free >= `min_free` N, MFP <= `max_concentration` free": 4 of 8 are free, 2 of these in one box."""
+    """ "if free / N >= `min_free`, MFP / free <= `max_concentration`": 4 of 8 are free, 2 of these in one box."""
     assert scattered((0, 1, 4), **{option: value})["moves"].sum() == moves
 
 

@@ -1,12 +1,8 @@
 """Migration that packs the running jobs of a placed machine again ([krevat2002] section 2, model.md#defragment)."""
 
-from fractions import Fraction
-
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcpy, memmove
-
-import numpy as np
 
 from faultsim._core.containers.bits cimport mask_equal
 from faultsim._core.containers.releases cimport release_t, releases_all
@@ -27,9 +23,7 @@ cdef struct mover_t:
 
 
 cdef struct defragment_t:
-    int32_t least_free       # nodes for an attempt
-    int32_t *most_in_a_box   # by the number of free nodes, from 0 on: largest free box that counts as scattered
-    double cost
+    double min_free, max_concentration, cost
     bint always, keep_promise
     bint attempted_before
     uint64_t *last_attempt   # the occupancy after it
@@ -69,11 +63,11 @@ cdef bint worth_trying(defragment_t *p, sim_t *s) noexcept nogil:
     cdef machine_t *m = &s.machine
     if s.queue.head == s.queue.end and not p.always:
         return False
-    if s.running == 0 or s.free <= 0 or s.free < p.least_free:
+    if s.running == 0 or s.free <= 0 or <double>s.free / s.nodes < p.min_free:
         return False
     if p.attempted_before and mask_equal(m.occ, p.last_attempt, m.words):
         return False
-    return m.largest_now(m.state) <= p.most_in_a_box[s.free]
+    return <double>m.largest_now(m.state) / s.free <= p.max_concentration
 
 
 cdef int replace_all(defragment_t *p, sim_t *s, int32_t *count) noexcept nogil:
@@ -199,19 +193,14 @@ cdef int open_defragment(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
     cdef defragment_t *p = <defragment_t *>open_state(&s.migration, sizeof(defragment_t))
     s.migration.rearrange = rearrange
+    # What they are compared with are quotients: 63 / 90 is the double 0.7, though 0.7 * 90 is less than 63.
+    p.min_free, p.max_concentration = options["min_free"], options["max_concentration"]
     p.cost = s.migration.cost = options["cost"]
     if p.cost > 0 and not s.track.on:
         blocks_add(&s.blocks, s, &s.paused_until, s.n, sizeof(double))
         if s.blocks.failed:
             raise MemoryError("no memory for the pauses of jobs")
     p.always, p.keep_promise = options["when"] == "always", options["keep_promise"]
-    # Shares are the decimals that they are written as: 0.7 of 90 nodes are 63.
-    least, share = Fraction(repr(options["min_free"])), Fraction(repr(options["max_concentration"]))
-    p.least_free = -(-least.numerator * s.nodes // least.denominator)
-    own_block(p, &p.most_in_a_box, s.nodes + 1, sizeof(int32_t))
-    kind = np.int64 if share.numerator * s.nodes < 2**63 else object
-    for i, nodes in enumerate(np.arange(s.nodes + 1, dtype=kind) * share.numerator // share.denominator):
-        p.most_in_a_box[<int32_t>i] = nodes
     own_block(p, &p.last_attempt, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.trial, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.blocked, s.machine.words, sizeof(uint64_t))

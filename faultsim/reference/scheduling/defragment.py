@@ -1,6 +1,5 @@
 """`Defragment`, Krevat's migration: re-place the running jobs on an empty torus (model.md#defragment)."""
 
-from fractions import Fraction
 from typing import Any
 
 from faultsim.reference.job import Job
@@ -35,7 +34,7 @@ def defragment(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
 
 
 def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
-    """ "if free >= `min_free` N, MFP <= `max_concentration` free, something is free and something runs that is not
+    """ "if free / N >= `min_free`, MFP / free <= `max_concentration`, something is free and something runs that is not
     held, somebody waits (or `when="always"`), and the occupancy, down nodes included, differs from that after the last
     attempt".
     """
@@ -45,14 +44,9 @@ def is_due(state: State, rule: dict[str, Any], order: list[Job]) -> bool:
         and state.free > 0
         and any(not job.held for job in state.running)
         and state.blocked != state.last_attempt
-        and state.free >= as_written(rule["min_free"]) * state.nodes
-        and state.table.largest_free(state.blocked) <= as_written(rule["max_concentration"]) * state.free
+        and state.free / state.nodes >= rule["min_free"]
+        and state.table.largest_free(state.blocked) / state.free <= rule["max_concentration"]
     )
-
-
-def as_written(share: float) -> Fraction:
-    """ "The two shares are the decimals that they are written as"."""
-    return Fraction(repr(float(share)))
 
 
 def rearranged(state: State) -> dict[Job, Box]:
