@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.plot.base import PALETTE, axes, colour, inked, name_ticks, on, tidy, verbatim
+from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tidy, verbatim
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
@@ -92,13 +92,17 @@ def plot_capacity(
     title : str
         Title.
 
+    Notes
+    -----
+    On axes of one's own there is no legend: ``ax.legend()`` draws one.
+
     Examples
     --------
     >>> from faultsim.plot import plot_capacity
     >>> plot_capacity({"FCFS": (0.6, 0.1, 0.3)}).get_ylabel()
     'share of the capacity (%)'
     """
-    ax = axes(ax)
+    alone, ax = ax is None, axes(ax)  # panels of one figure share a legend
     labels = list(shares)
     below = np.zeros(len(labels))
     # Light enough for dark figures inside, and apart in brightness too.
@@ -115,7 +119,10 @@ def plot_capacity(
         below += height
     name_ticks(ax, list(map(verbatim, labels)))
     ax.set_ylim(0, 100)
-    return tidy(ax, y="share of the capacity (%)", title=title, grid=False)
+    tidy(ax, y="share of the capacity (%)", title=title, grid=False)
+    if alone:
+        legend_below(ax)
+    return ax
 
 
 class _Log(Protocol):

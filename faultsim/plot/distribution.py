@@ -67,7 +67,7 @@ def plot_distribution(
     >>> log = fs.Workload(submit=[0, 1, 2], runtime=[100, 50, 60], size=[2, 2, 1])
     >>> ax = plot_distribution(fs.simulate(log, fs.Cluster(2)))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['median 1.65 min, 95 % 2.38 min']
+    ['median 1.65 min, 95th percentile 2.38 min']
     """
     checks.choice("what", what, QUANTITIES)
     named: Mapping[str, Any] = runs if isinstance(runs, Mapping) else {"": runs}
@@ -85,7 +85,8 @@ def plot_distribution(
     for i, (label, found) in enumerate(values.items()):
         at, share = _steps(found, least)
         shown = ", ".join(
-            f"{name} {_said(float(np.quantile(found, q)), in_time)}" for name, q in (("median", 0.5), ("95 %", 0.95))
+            f"{name} {_said(float(np.quantile(found, q)), in_time)}"
+            for name, q in (("median", 0.5), ("95th percentile", 0.95))
         )
         style = "-" if i < 7 else "--"
         text = f"{verbatim(label)}: {shown}" if label else shown
