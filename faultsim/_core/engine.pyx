@@ -372,7 +372,7 @@ cdef class Engine(Live):
         """Waiting jobs (row numbers, int32) in queue order."""
         cdef int32_t i
         _inside = self.look()
-        if not self.busy and not self.failed:
+        if not (self.busy or self.s.closed or self.failed):      # in the middle of an act, it stays as it is
             self.sort_by_now()
         jobs = [self.s.queue.job[i] for i in range(self.s.queue.head, self.s.queue.end)]
         return np.array(self.rows[jobs] if self.s.live else jobs, np.int32)

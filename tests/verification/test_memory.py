@@ -121,3 +121,41 @@ def test_a_policy_cannot_drive_the_simulation_that_asks_it():
     order.sim.run()
     assert order.sim.result().metrics["n_jobs"] == 3
     assert order.seen[0] in (0, 2, 4)
+
+
+def test_a_look_at_the_queue_inside_of_a_policy_lets_it_do_no_more():
+    """Nor is the queue sorted while it is being sorted."""
+
+    class Looks(fs.QueueOrder):
+        def keys(self, queue, now):
+            self.seen.append(len(self.sim.queue))
+            refused(fs.BusyError, "in the middle of a step", self.sim.step)
+            return queue.size
+
+    order = Looks()
+    order.seen = []
+    log = fs.Workload(submit=[0, 1, 2], runtime=[5, 5, 5], size=[2, 2, 2])
+    order.sim = fs.Simulation(log, fs.Cluster(2), scheduler=fs.Fcfs(order=order))
+    order.sim.run(until=3)
+    asked = len(order.seen)
+    assert order.sim.queue.tolist() == [1, 2]
+    assert order.seen[asked:] == [2]
+    order.sim.run()
+    assert order.sim.done
+
+
+def test_a_look_at_the_queue_while_a_decision_asks_where_lets_nobody_act():
+    class Looks(fs.Placement):
+        def choose(self, job, candidates, state):
+            self.seen.append(self.sim.queue.tolist())
+            refused(fs.BusyError, "in the middle of a step", self.sim.step)
+            return 0
+
+    rule = Looks()
+    rule.seen = []
+    log = fs.Workload(submit=[0, 0, 0], runtime=[5, 5, 5], size=[2, 2, 2])
+    rule.sim = fs.Simulation(log, fs.Torus(1, 1, 4), scheduler=fs.External(), placement=rule)
+    d = rule.sim.advance()
+    d.start(0)
+    d.start(1)
+    assert (rule.seen[0], rule.sim.now, rule.sim.free) == ([0, 1, 2], 0, 0)
