@@ -152,7 +152,7 @@ class Saved:
         version = npy.read_magic(member)
         header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
         shape, fortran, dtype = header(member, max_header_size=_HEADER)
-        if dtype.kind not in "biufU" or dtype.hasobject or len(shape) > 2:
+        if dtype.kind not in "biufcmMSU" or dtype.hasobject or len(shape) > 2:
             raise ValueError(f"{name} is {dtype} of {len(shape)} axes")
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - member.tell():
             raise ValueError(f"{name} is no {dtype} of shape {shape}")

@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -110,8 +109,9 @@ def test_without_a_trace_a_built_in_one_is_used_and_said(capsys):
 
 
 def test_standard_input(capsys, files, monkeypatch):
-    data = SimpleNamespace(buffer=io.BufferedReader(io.BytesIO((files / "own.csv.gz").read_bytes())))
-    monkeypatch.setattr(sys, "stdin", data)
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO((files / "own.csv.gz").read_bytes())))
+    )
     status, out, err = run(capsys, "summary", "-", "--format", "csv", "--json")
     assert (status, err) == (0, "")
     assert json.loads(out)["trace"] == "standard input"
