@@ -39,7 +39,7 @@ test_bad_parameters = refusals(
     (lambda: fs.Fars(math.inf, SUL), "interval of Fars must be above 0 seconds, got inf"),
     (lambda: fs.Fars("300", SUL), "interval of Fars must be a number in seconds, got '300'"),
     (lambda: fs.Fars(SUL, 300), r"interval of Fars must be a number in seconds, got ServiceUnitLoss\(\)"),
-    (lambda: fs.Fars(300, "sul"), r"strategy must be ServiceUnitLoss\(\), .* or NodeStealing\(\), got 'sul'"),
+    (lambda: fs.Fars(300, 3), r"strategy must be ServiceUnitLoss\(\), .* or NodeStealing\(\), got 3"),
     (lambda: fs.Fars(300, fs.ServiceUnitLoss), r"strategy must be an instance: write ServiceUnitLoss\(\)"),
     (lambda: fs.Fars(300, SUL, 16), r'spares must be "dynamic" or Static\(nodes\), got 16; write Static\(16\)'),
     (lambda: fs.Fars(300, SUL, "static"), r"spares must be \"dynamic\" or Static\(nodes\), got 'static'$"),

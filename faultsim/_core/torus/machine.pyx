@@ -19,7 +19,7 @@ from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
     EXTENTS_DESCENDING, axis_bases, box_size, box_t, next_feasible, occ_drop, occ_drop_node, occ_fill, occ_meets,
-    occ_node, occ_set_node, torus_free, torus_init, torus_t,
+    occ_node, occ_set_node, torus_free, torus_set_up, torus_t,
 )
 
 
@@ -246,8 +246,8 @@ cdef void close(void *state) noexcept nogil:
 
 
 cdef int set_up(torus_machine_t *m, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
-    """The geometry, and a finder for it: 0, or as `torus_init`, and both are empty."""
-    cdef int code = torus_init(&m.torus, x, y, z, wrap, done)
+    """The geometry, and a finder for it: 0, or as `torus_set_up`, and both are empty."""
+    cdef int code = torus_set_up(&m.torus, x, y, z, wrap, done)
     if code < 0:
         return code
     if finder_init(&m.finder, &m.torus) < 0:

@@ -49,8 +49,9 @@ cdef struct torus_t:                # read-only after torus_init; any number of 
     arena_t memory
 
 
-# 0; -1: no memory, or PYTHON_ERROR: stopped (signals.pxd), and t is empty.
-cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil
+cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil      # 0; -1 no memory (t is then empty)
+# The same in slices of signals.pxd; PYTHON_ERROR: stopped, and t is empty.
+cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil
 cdef void torus_free(torus_t *t) noexcept nogil
 
 

@@ -25,7 +25,11 @@ cdef int _field(int z, int nodes) noexcept nogil:
     return (z + 63) // 64 * 64
 
 
-cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
+cdef int torus_init(torus_t *t, int x, int y, int z, bint wrap) noexcept nogil:
+    return torus_set_up(t, x, y, z, wrap, NULL)
+
+
+cdef int torus_set_up(torus_t *t, int x, int y, int z, bint wrap, int64_t *done) noexcept nogil:
     cdef int a, b, c, s
     cdef int32_t *fill              # per size: where its next shape goes
     memset(t, 0, sizeof(torus_t))
@@ -228,7 +232,7 @@ cdef class Torus:
         cdef int code
         if x < 1 or y < 1 or z < 1 or <double> x * y * z > 2**31 - 2:
             raise ValueError("extents must be at least 1 and their product below 2**31 - 1")
-        code = torus_init(&self.t, x, y, z, wrap, &done)
+        code = torus_set_up(&self.t, x, y, z, wrap, &done)
         if code == PYTHON_ERROR:
             raise_waiting()
         if code < 0:
