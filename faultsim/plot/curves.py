@@ -85,16 +85,14 @@ def plot_capacity(
 ) -> "Axes":
     """Draw utilized, unused and lost capacity as stacked bars ([krevat2002] Figure 8).
 
+    On axes that are given there is no legend, as several panels share one: ``ax.legend()`` draws it.
+
     Parameters
     ----------
     shares : mapping of str to (utilized, unused, lost)
         Label of the bar -> fractions of the capacity, 0 to 1.
     title : str
         Title.
-
-    Notes
-    -----
-    On axes of one's own there is no legend: ``ax.legend()`` draws one.
 
     Examples
     --------
