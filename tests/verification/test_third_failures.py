@@ -112,13 +112,14 @@ def by_engine(case):
     easy = case["scheduler"] == "easy"
     rule = {"rule": case["rule"]} if case["placement"] == "balancing" else {}
     hold, moves = case["recovery"] == "hold", case["migration"]
+    time, node, downtime, coin = np.array(case["failures"], float).reshape(-1, 4).T
     return fs.simulate(
         fs.Workload(submit=submit, runtime=runtime, estimate=estimate, size=size),
         fs.Torus(*case["shape"], wrap=case["wrap"]) if on_torus else fs.Cluster(case["nodes"]),
         scheduler=fs.EasyBackfill(repairs=case["repairs"], **growth) if easy else fs.Fcfs(),
         placement=PLACEMENTS[case["placement"]](**rule),
         migration=fs.LeastFailuresMigration(threshold=moves[0], cost=moves[1]) if moves else None,
-        failures=fs.FailureTrace(*np.array(case["failures"], float).reshape(-1, 4).T),
+        failures=fs.FailureTrace(time, node, downtime, coin=coin),
         recovery=fs.Hold(case["restart_cost"]) if hold else fs.Requeue(case["place"], case["restart_cost"]),
         predictor=PREDICTORS[predictor](a) if predictor != "none" else None,
         checkpointing=checkpointing(*case["checkpoint"]),
