@@ -9,7 +9,7 @@ from faultsim.plot.theme import THEMES
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
 from faultsim.reproduce.studies import papers
-from helpers.browser import MISSING, Browser
+from helpers.browser import MISSING
 from helpers.results import random_log
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
@@ -50,17 +50,6 @@ for (let u = 0.5; u < box.width; u += 3) for (let v = 0.5; v < box.height; v += 
 const most = (colours) => JSON.parse(Object.entries(colours).sort((a, b) => b[1] - a[1])[0][0]);
 return Object.entries(found).map(([words, colours]) => [words, most(colours)]);
 """
-
-
-@pytest.fixture(scope="module")
-def browser():
-    opened = Browser()
-    try:
-        opened.__enter__()
-    except (RuntimeError, OSError) as error:  # it says nothing about a report
-        pytest.skip(f"the browser does not start: {error}")
-    yield opened
-    opened.__exit__()
 
 
 @pytest.fixture(scope="module")

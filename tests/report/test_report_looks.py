@@ -7,7 +7,7 @@ import faultsim as fs
 from faultsim.plot.gantt import bars
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
-from helpers.browser import MISSING, Browser
+from helpers.browser import MISSING
 from helpers.looks import FAINT, OVERLAPS
 from helpers.reproduction_reports import BOTH, report
 
@@ -15,17 +15,6 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 SCHEMES = ("light", "dark")
 SCREENS = (400, 1280, 2560)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    opened = Browser()
-    try:
-        opened.__enter__()
-    except (RuntimeError, OSError) as error:  # it says nothing about a report
-        pytest.skip(f"the browser does not start: {error}")
-    yield opened
-    opened.__exit__()
 
 
 @pytest.fixture(scope="module")
