@@ -1,4 +1,7 @@
-"""Messages in the words of the command line: ``--placement first-fit`` where Python says ``placement=FirstFit()``."""
+"""Messages in the words of the command line: ``--placement first-fit`` where Python says ``placement=FirstFit()``.
+
+In the file of a sweep, that is ``placement = "first-fit"``.
+"""
 
 import re
 
@@ -6,13 +9,16 @@ from faultsim.policies.registry import KINDS, POLICIES
 
 #: Class -> word.
 _WORDS = {row.cls.__name__: row.name.replace("_", "-") for row in POLICIES} | {"Torus": "torus", "Cluster": "cluster"}
-#: Keywords of `simulate` that are options of ``faultsim run``.
+#: Keywords of `simulate` and `simulate_workflows` that are options of ``faultsim run`` and ``faultsim workflow run``.
 _OPTIONS = [
     *(kind for kind, row in KINDS.items() if row.option), "failures", "oversized", "order", "reservation", "max_growth",
-    "box_order", "start_delay", "estimates", "overrun", "seed", "machine",
+    "box_order", "start_delay", "estimates", "overrun", "seed", "machine", "transfers", "outputs", "bandwidth", "ccr",
 ]  # fmt: skip
 _CLASS = rf"(?<![\w./'\"-])(?P<name>{'|'.join(_WORDS)})(?P<call>\((?P<given>[^()]*)\))?(?![\w/'\"-]|\.\w)"
 _KEYWORD = rf"(?<![\w./'\"-])(?P<name>{'|'.join(_OPTIONS)})=(?P<value>'[^']*'|\"[^\"]*\")?"
+
+#: A keyword of a message whose classes are words by now.
+_VALUE = rf"(?<![\w./'\"-])(?P<name>{'|'.join(_OPTIONS)})=(?P<value>'[^']*'|\"[^\"]*\"|[\w.-]+(?::[\w.=,-]*\w)?)?"
 
 
 def _word(found: re.Match[str]) -> str:
@@ -27,6 +33,11 @@ def _option(found: re.Match[str]) -> str:
     return f"--{found['name'].replace('_', '-')}{gap}{value}"
 
 
+def _entry(found: re.Match[str]) -> str:
+    value = (found["value"] or "").strip("'\"")
+    return f'{found["name"]} = "{value}"' if value else found["name"]
+
+
 def in_own_words(message: str) -> str:
     """The message as a user of the command line would write it.
 
@@ -38,6 +49,27 @@ def in_own_words(message: str) -> str:
     'confidence:probability=0.1 needs failures: give --failures, or pass --oversized drop'
     """
     said = re.sub(r"Cluster\([\d,]+, shape=\(x, y, z\)\)", "--machine cluster:XxYxZ", message)
+    said = re.sub(r"SharedOutputs\(cost=([\d.]+)\)", r"shared:\1", said).replace(
+        "nodes of Resources must", "--nodes must"
+    )
     said = re.sub(_KEYWORD, _option, re.sub(_CLASS, _word, said)).replace("--migration None", "no --migration")
     said = re.sub(r"\bspares='dynamic'", "spares=dynamic", said)
     return re.sub(rf"^({'|'.join(_OPTIONS)}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", said)
+
+
+def in_words_of_files(message: str) -> str:
+    """The message as a user of a sweep's file would write it.
+
+    Examples
+    --------
+    >>> in_words_of_files("Balancing places boxes: use placement=FirstFit(), or use a Torus")
+    'balancing places boxes: use placement = "first-fit", or use a torus'
+    >>> in_words_of_files("s.toml:5: grid: cell scheduler=fcfs: Confidence(probability=0.1) needs failures=")
+    's.toml:5: grid: cell scheduler=fcfs: confidence:probability=0.1 needs failures'
+    """
+    cell = re.match(r".*?: cell .*?: ", message)  # names of axes and their labels stay
+    if cell:
+        return cell[0] + in_words_of_files(message[cell.end() :])
+    said = re.sub(r"Cluster\([\d,]+, shape=\(x, y, z\)\)", 'machine = "cluster:XxYxZ"', message)
+    said = re.sub(r"(\w+)=None\b", r"no \1", re.sub(_CLASS, _word, said))
+    return re.sub(_VALUE, _entry, said)

@@ -76,8 +76,10 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     try:
         sweep = read_sweep(args.spec)
     except InputError as error:
+        from faultsim.cli.own_words import in_words_of_files
+
         for line in str(error).splitlines():
-            print(f"faultsim: error: {shown(line)}", file=sys.stderr)
+            print(f"faultsim: error: {shown(in_words_of_files(line))}", file=sys.stderr)
         return 2
     store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
     if args.slurm is not None:

@@ -1,4 +1,4 @@
-"""Messages of `faultsim run` say what to write on the command line, in no word of Python."""
+"""Messages say what to write on the command line, or in a sweep's file, in no word of Python."""
 
 import re
 
@@ -44,6 +44,47 @@ def test_mistakes(words, said, capsys):
     err = capsys.readouterr().err
     assert re.search(said, err), err
     assert not re.search(r"\w\(|\w=[A-Z]|[a-z]= ", err), err
+
+
+WORKFLOWS = [
+    (
+        "--scheduler heft --predictor perfect --failures synthetic:exponential,mtbf=1d",
+        "heft plans .* so --predictor is",
+    ),
+    ("--scheduler heft --transfers in_turn", "so --transfers in_turn is .* use rank-hybd, flaw or fifo"),
+    ("--scheduler heft --outputs shared:3", "so --outputs shared:3.0 is not supported"),
+    ("--scheduler flaw --predictor buckets:4h", "but buckets:length=14400.0 only says when"),
+    ("--predictor perfect", "perfect predicts the failures of the run, .* give --failures, or blind"),
+    ("--nodes 0", "--nodes must be at least 1"),
+    ("--bandwidth -1", "--bandwidth must be above 0, got -1"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WORKFLOWS, ids=[words for words, _ in WORKFLOWS])
+def test_mistakes_with_workflows(words, said, capsys):
+    assert main(["workflow", "run", "--count", "1", *words.split()]) == 2
+    err = capsys.readouterr().err
+    assert re.search(said, err), err
+    assert not re.search(r"\w\(|\w=[A-Z]|[a-z]= ", err), err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('placement = "balancing"', 'balancing places boxes, .* use placement = "first-fit", or use a torus'),
+        ('migration = "defragment"', "defragment is not supported .* use no migration, or use a torus"),
+        ('predictor = "confidence:0.1"', "confidence:probability=0.1 predicts .* give failures, or omit .*blind where"),
+    ],
+)
+def test_mistakes_in_files(line, said, tmp_path, capsys):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        f'[base]\nlog = {{ synthetic = "nasa_like", jobs = 20 }}\nmachine = "cluster:128"\n{line}\n'
+        '[grid]\nscheduler = ["fcfs"]\n'
+    )
+    assert main(["sweep", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert re.search(rf"s.toml:5: grid: cell scheduler=fcfs: {said}", err), err
 
 
 def test_files_keep_their_names():
