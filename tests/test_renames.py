@@ -13,7 +13,7 @@ from faultsim.cli.app import main
 from faultsim.policies import from_lowered, parse_policy
 from faultsim.policies.registry import POLICIES
 from faultsim.renames import RENAMES, UNTIL, OldNameWarning, Rename, current
-from faultsim.sweep.axes import with_parameters
+from faultsim.sweep.axes import JOBS
 from faultsim.sweep.input_sources import failures_source
 from helpers.refusals import refused
 
@@ -106,7 +106,7 @@ def test_parameters(row):
     if found.kind == "predictor":
         options = {"predictor": found.cls(0.5)}
         with heard(row):
-            with_parameters(options, {f"predictor.{row.old}": 1})
+            JOBS.set_parameters(options, {f"predictor.{row.old}": 1})
         assert options == {"predictor": new}
 
 

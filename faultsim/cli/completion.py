@@ -62,9 +62,9 @@ def complete(parser: argparse.ArgumentParser) -> None:
         if action.choices is None and action.dest in KINDS:
             names = tuple(name.replace("_", "-") for name in known_policies(action.dest))
         elif action.dest == "metric":
-            from faultsim.sweep.row_schema import COLUMNS
+            from faultsim.sweep.row_schema import ALL_COLUMNS
 
-            names = tuple(COLUMNS)
+            names = ALL_COLUMNS
         if names:
             action.completer = lambda names=names, **asked: names  # type: ignore[attr-defined]
     argcomplete.autocomplete(parser)

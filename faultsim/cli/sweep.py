@@ -7,7 +7,7 @@
   faultsim sweep SPEC.toml --slurm "-p short -t 60" --shards 8   a job array of Slurm, and a job that merges
   faultsim status SPEC.db                         progress, also while it runs
 
-a SPEC:
+a SPEC (of workflows: workflows = ... and resources = ... in place of log and machine):
   name = "placements"
   replicates = 5
   [base]                                          # keywords of faultsim.Run, policies as for 'faultsim run'
@@ -81,6 +81,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         for line in str(error).splitlines():
             print(f"faultsim: error: {shown(in_words_of_files(line))}", file=sys.stderr)
         return 2
+    if args.metric is not None and args.metric not in sweep.metrics:
+        raise OptionError(f"--metric: no {args.metric!r} in this sweep; known: {', '.join(sweep.metrics)}")
     store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
     if args.slurm is not None:
         submit(args, store)

@@ -58,11 +58,13 @@ def check_table_arguments(args: argparse.Namespace) -> None:
             raise OptionError("--interval log is for means, without --against, whose relative_low is by logarithms")
     if args.metric is not None:
         from faultsim.checks import did_you_mean
-        from faultsim.sweep.row_schema import COLUMNS
+        from faultsim.sweep.row_schema import ALL_COLUMNS
 
         name = args.metric.removeprefix("metric:")
-        if name not in COLUMNS:
-            raise OptionError(f"--metric: no {name!r}{did_you_mean(name, COLUMNS)}; known: {', '.join(COLUMNS)}")
+        if name not in ALL_COLUMNS:
+            raise OptionError(
+                f"--metric: no {name!r}{did_you_mean(name, ALL_COLUMNS)}; known: {', '.join(ALL_COLUMNS)}"
+            )
 
 
 def show_table(store: str, sweep: str | None, args: argparse.Namespace, said: dict[str, Any]) -> None:

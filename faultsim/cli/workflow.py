@@ -30,6 +30,7 @@ from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.column_files import write_csv
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
+from faultsim.machines.resources import longest_run
 from faultsim.policies import parse_policy
 from faultsim.readers.table import readers_of, what_is
 from faultsim.results.workflow_result import WorkflowResult
@@ -170,10 +171,7 @@ def _simulated(args: argparse.Namespace, *, record: bool) -> tuple[WorkflowResul
     lines = [f"workflows {text}"]
     trace = None
     if args.failures is not None:
-        # As though the slowest node did it all: longer than the run, but for many failures.
-        costs = (workflow.cost if workflow.cost.ndim == 1 else workflow.cost.max(axis=1) for workflow in workflows)
-        work = sum(float(cost.sum()) for cost in costs)
-        span = max(workflow.submit for workflow in workflows) + work / float(resources.speed.min())
+        span = longest_run(workflows, resources)
         source = open_failures(args.failures, span, resources.n_nodes, seed=args.seed, mapping=args.map_failures)
         trace = source.trace
         lines.append(f"failures  {source.text}")

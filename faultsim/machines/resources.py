@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,20 @@ class Resources:
         elif self._bandwidth is not None:
             parts.append(f"bandwidth={self._bandwidth:g}")
         return f"Resources({', '.join(parts)})"
+
+
+def longest_run(workflows: Iterable[Workflow], resources: Resources) -> float:
+    """Seconds until the slowest node would have done it all: longer than the run, but for many failures.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> longest_run([fs.Workflow([4, 4], submit=10)], fs.Resources(speed=[1, 2]))
+    18.0
+    """
+    flows = list(workflows)
+    costs = (flow.cost if flow.cost.ndim == 1 else flow.cost.max(axis=1) for flow in flows)
+    return max(flow.submit for flow in flows) + sum(float(cost.sum()) for cost in costs) / float(resources.speed.min())
 
 
 def _checked_speed(speed: ArrayLike | None, nodes: int | None) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from faultsim.plot.base import (
 from faultsim.plot.curves import MARKERS, plain_log
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.metrics import METRICS
+from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,6 +71,8 @@ def metric_label(metric: str) -> tuple[str, float]:
     name = metric.removeprefix("metric:")
     words = name.replace("_", " ")
     unit = METRICS[name].unit if name in METRICS else ""
+    if not unit and name in WORKFLOW_METRICS:
+        unit = WORKFLOW_METRICS[name].unit.removesuffix("1")
     if unit == "fraction":
         return f"{words} (%)", 100.0
     return f"{words} ({unit})" if unit else words, 1.0

@@ -16,9 +16,13 @@ from faultsim.report.page import Page, Part, Picture, Section, Text
 from faultsim.report.run import Pictures, pictures
 from faultsim.report.table import Cell, Table
 from faultsim.results.metrics import METRICS
+from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
-#: Metrics that a report shows by default.
+#: Metrics that a report shows by default, of jobs or of workflows.
 SHOWN = ("mean_wait", "mean_bounded_slowdown", "utilization")
+SHOWN_OF_WORKFLOWS = ("mean_makespan", "loss_time", "reschedulings")
+#: Inputs of runs, in the order of the page.
+_INPUTS = ("log", "workflows", "machine", "resources", "failures")
 #: Rows that a page holds; a store has all of them.
 MOST_ROWS = 2000
 #: Most rows that can be distinguished in a figure of differences; most notes shown.
@@ -55,7 +59,7 @@ class SweepRows(SweepLike, Protocol):
 def report_sweep(
     table: SweepRows,
     *,
-    metrics: Sequence[str] = SHOWN,
+    metrics: Sequence[str] = (),
     x: str | None = None,
     against: tuple[str, Any] | None = None,
     confidence: float = 0.95,
@@ -69,7 +73,7 @@ def report_sweep(
     table : SweepTable
         Rows of a sweep, or of a part of it.
     metrics : sequence of str
-        Columns to show.
+        Columns to show; by default three: waits, slowdowns and utilization, or of workflows makespans, loss and kills.
     x : str, optional
         The axis along which curves run; by default the numeric one with most values.
     against : (str, label), optional
@@ -105,6 +109,7 @@ def report_sweep(
     require_matplotlib()
     if not table.n_rows:
         raise OptionError("the sweep has no rows yet: there is nothing to report")
+    metrics = metrics or (SHOWN_OF_WORKFLOWS if SHOWN_OF_WORKFLOWS[0] in table.metrics else SHOWN)
     for name in metrics:
         if name not in table.metrics:
             raise OptionError(f"no metric {name!r}; metrics: {', '.join(table.metrics)}")
@@ -120,7 +125,7 @@ def report_sweep(
     about = [f"{table.n_rows:,} rows" + ("" if table.n_rows == table.expected else f" of {table.expected:,}; not done")]
     if table.errors:
         about.append(f"{len(table.errors):,} runs failed; their numbers are missing")
-    inputs = "; ".join(f"{name}: {table.base[name]}" for name in ("log", "machine", "failures") if name in table.base)
+    inputs = "; ".join(f"{name}: {table.base[name]}" for name in _INPUTS if name in table.base)
     about += [inputs] if inputs else []
     made_by = command or table.command
     return Page(title or table.name or "Sweep", sections, about=about, command=made_by, warnings=table.warnings)
@@ -146,8 +151,8 @@ def _baseline(table: SweepRows, varied: Sequence[str], along: str | None) -> tup
 def _base(table: SweepRows) -> Iterator[Part]:
     rows: list[list[Cell]] = [[name, value_text(value)] for name, value in table.base.items() if name not in table.axes]
     if rows:
-        order = {"log": 0, "machine": 1, "failures": 2}
-        rows.sort(key=lambda row: order.get(str(row[0]), 3))
+        order = {name: at for at, name in enumerate(_INPUTS)}
+        rows.sort(key=lambda row: order.get(str(row[0]), len(order)))
         yield Table(["option", "value"], rows, "The same in all runs")
 
 
@@ -260,7 +265,8 @@ def _notes(found: Cells) -> Iterator[Text]:
 
 
 def _rows(table: SweepRows, metrics: Sequence[str]) -> Iterator[Part]:
-    chosen = [*metrics, *(name for name in METRICS if name in table.metrics and name not in metrics)]
+    known = dict.fromkeys((*METRICS, *WORKFLOW_METRICS))
+    chosen = [*metrics, *(name for name in known if name in table.metrics and name not in metrics)]
     chosen = [name for name in chosen if not np.isnan(table[name].astype(float)).all()]
     names = [*table.axes, "replicate", "run:seed" if "seed" in table.axes else "seed", *chosen, "run"]
     columns: list[list[Cell]] = []

@@ -17,6 +17,7 @@ from faultsim.machines.resources import Resources
 from faultsim.results.caveats import of_failures
 from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.workflow_log import log_rows, log_text
+from faultsim.results.workflow_metrics import workflow_metrics
 from faultsim.version import __version__
 
 _COUNTS = ("per_pass", "per_node")
@@ -215,6 +216,19 @@ class WorkflowResult(TablesOfAResult):
     def _span(self) -> tuple[float, float]:
         """First arrival and last finish."""
         return float(self._arrivals.min()), float(self.jobs["finish"].max())
+
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """What a sweep keeps of a run: n_workflows, n_jobs and the numbers above by name, NaN where there is none.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> result = fs.simulate_workflows(fs.Workflow([4, 4]), fs.Resources(2))
+        >>> result.metrics["mean_makespan"], result.metrics["aoa"]
+        (4.0, nan)
+        """
+        return MappingProxyType(workflow_metrics(self))
 
     def __len__(self) -> int:
         return len(self._workflows)

@@ -5,7 +5,7 @@ so that Ctrl-C and progress live here; what comes out is a `WorkflowResult`.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,24 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim._core.workflow.engine import WorkflowEngine
-from faultsim.data.columns import WORKLOAD, as_column, by_name, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
-from faultsim.errors import BusyError, EngineError, InputError, OptionError
+from faultsim.errors import BusyError, EngineError, InputError
 from faultsim.machines.resources import Resources
-from faultsim.policies import Predictor, RankHybd, SharedOutputs, WorkflowScheduler, known_policies, parse_policy
+from faultsim.policies import Predictor, SharedOutputs, WorkflowScheduler
 from faultsim.policies.words import PredictorWord, WorkflowSchedulerWord
 from faultsim.reference.workflow.engine import WorkflowEngine as PlainEngine
 from faultsim.results.prediction_accuracy import matched
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
-from faultsim.simulation.execution import next_budget
+from faultsim.simulation.execution import Stopped, next_budget
 from faultsim.simulation.progress import Progress, reporting
+from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
 
 _ENGINES: dict[str, Any] = {"core": core_workflow_engine, "reference": PlainEngine}
-_TRANSFERS = ("parallel", "in_turn")
-DEFAULT_SCHEDULER = RankHybd()
 #: Events and nodes examined in the first slice of the engine.
 FIRST = 10_000
 
@@ -39,7 +37,7 @@ def simulate_workflows(
     workflows: Workflow | Sequence[Workflow],
     resources: Resources,
     *,
-    scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_SCHEDULER,
+    scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_WORKFLOW_SCHEDULER,
     failures: FailureTrace | None = None,
     predictor: Predictor | PredictorWord | None = None,
     transfers: str = "parallel",
@@ -116,46 +114,55 @@ def simulate_workflows(
     >>> result.aoa, result.aaa["per_pass"]
     (0.5, 0.9)
     """
-    flows = _workflows(workflows, resources)
-    when = _arrivals(arrivals, flows)
-    if isinstance(scheduler, str):
-        scheduler = parse_policy("workflow_scheduler", scheduler)
-    if isinstance(predictor, str):
-        predictor = parse_policy("predictor", predictor)
-    _check_scheduler(scheduler)
-    checks.choice("transfers", transfers, _TRANSFERS)
-    checks.flag("record", record)
-    _check_outputs(outputs)
-    _check_combination(scheduler, failures, predictor, transfers, outputs)
-    _check_nodes(failures, predictor, resources)
-    seed = checks.whole("seed", seed, low=0)
-    world, pairing = _world(failures, predictor, resources, seed)
-    copy = outputs.cost if isinstance(outputs, SharedOutputs) else None
-    settings = {
-        "scheduler": scheduler.lower(),
-        "transfers": transfers,
-        "outputs": copy,
-        "record": record,
-    }
-    tables = _tables(flows, resources, when)
-    _check_range(tables, world or {}, copy or 0.0)
-    errors = {"error": EngineError, "busy_error": BusyError}
-    made = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
-    with reporting(progress, "jobs") as report:
-        _drive(made, sum(map(len, flows)), report)
-    about = {"predictor": None if predictor is None else predictor.lower(), "seed": seed, "engine": engine}
-    return WorkflowResult(
-        made.output(),
-        workflows=flows,
-        resources=resources,
-        arrivals=when,
-        matched=pairing,
-        settings={**settings, **about},
-        trace=failures,
+    run = WorkflowRun(
+        workflows,
+        resources,
+        scheduler=scheduler,
+        failures=failures,
+        predictor=predictor,
+        transfers=transfers,
+        outputs=outputs,
+        arrivals=arrivals,
+        seed=seed,
+        record=record,
     )
+    execution = WorkflowExecution(run, engine)
+    with reporting(progress, "jobs") as report:
+        execution.go_on(report=report)
+    return execution.result()
 
 
-def _drive(engine: WorkflowEngine, total: int, report: Progress | None) -> None:
+class WorkflowExecution:
+    """One run of workflows on one engine: what `simulate_workflows` and the workers of sweeps drive."""
+
+    def __init__(self, run: WorkflowRun, engine: str = "core") -> None:
+        self._run = run
+        world, self._matched = _world(run.failures, run.predictor, run.resources, run.seed)
+        settings = run.engine_settings()
+        tables = _tables(run.flows, run.resources, run.arrival)
+        _check_range(tables, world or {}, settings["outputs"] or 0.0)
+        errors = {"error": EngineError, "busy_error": BusyError}
+        self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
+        self._settings = {**settings, "predictor": run.lower()["predictor"], "seed": run.seed, "engine": engine}
+
+    def go_on(self, *, report: Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
+        """Run the engine in short slices to the end; raises `Stopped` if `stop` returns True between two."""
+        _drive(self._engine, sum(map(len, self._run.flows)), report, stop)
+
+    def result(self) -> WorkflowResult:
+        """The result, once everything has happened."""
+        return WorkflowResult(
+            self._engine.output(),
+            workflows=self._run.flows,
+            resources=self._run.resources,
+            arrivals=self._run.arrival,
+            matched=self._matched,
+            settings=self._settings,
+            trace=self._run.failures,
+        )
+
+
+def _drive(engine: WorkflowEngine, total: int, report: Progress | None, stop: Callable[[], bool] | None = None) -> None:
     """Run the engine in short slices: Ctrl-C takes effect between two."""
     budget = FIRST
     while True:
@@ -165,6 +172,8 @@ def _drive(engine: WorkflowEngine, total: int, report: Progress | None) -> None:
             report(engine.n_done, total, engine.now)
         if ended:
             return
+        if stop is not None and stop():
+            raise Stopped
         budget = next_budget(budget, time.perf_counter() - began)
 
 
@@ -217,106 +226,3 @@ def _check_range(tables: dict[str, Any], world: dict[str, Any], copy: float) -> 
             last += float(world["predictions"]["end"][-1])
     if not last < float("inf"):
         raise InputError("the costs, transfers and times add up to more than a float64 holds: take a larger unit")
-
-
-# -- checks
-
-
-def _workflows(given: object, resources: object) -> tuple[Workflow, ...]:
-    """The workflows, one or many, each of which fits the resources."""
-    flows = (given,) if isinstance(given, Workflow) else given
-    if not isinstance(flows, Sequence) or isinstance(flows, str):
-        raise OptionError(f"workflows must be a Workflow or a list of them, got {given!r:.60}")
-    if not flows:
-        raise InputError("no workflow: give at least one")
-    if not isinstance(resources, Resources):
-        hint = f"; write Resources({resources})" if isinstance(resources, int) else ""
-        raise OptionError(f"the resources must be Resources, got {resources!r:.60}{hint}")
-    for row, flow in enumerate(flows):
-        if not isinstance(flow, Workflow):
-            raise OptionError(f"workflows, row {row}: expected a Workflow, got {flow!r:.60}")
-        try:
-            resources.check(flow)
-        except InputError as error:
-            raise InputError(f"workflows, row {row}: {error}" if len(flows) > 1 else str(error)) from None
-    if sum(map(len, flows)) >= 2**31:
-        raise InputError(f"{sum(map(len, flows)):,} jobs in total: at most 2,147,483,647 run at once")
-    return tuple(flows)
-
-
-def _arrivals(given: ArrayLike | None, flows: Sequence[Workflow]) -> NDArray[np.float64]:
-    if given is None:
-        return read_only(np.array([flow.submit for flow in flows]))
-    try:
-        return as_column(given, by_name(WORKLOAD)["submit"], length=len(flows))
-    except InputError as error:
-        raise InputError(str(error).replace("submit", "arrivals", 1).replace("rows", "workflows")) from None
-
-
-def _check_scheduler(scheduler: object) -> None:
-    rows = known_policies("workflow_scheduler")
-    known = ", ".join(row.cls.__name__ for row in rows.values())
-    if isinstance(scheduler, type) and issubclass(scheduler, WorkflowScheduler):
-        raise OptionError(f"scheduler must be an instance: write scheduler={scheduler.__name__}()")
-    if not isinstance(scheduler, WorkflowScheduler) or scheduler.name not in rows:
-        raise OptionError(f"the workflow scheduler must be one of {known}, got {scheduler!r:.60}")
-
-
-def _check_outputs(outputs: object) -> None:
-    if isinstance(outputs, SharedOutputs) or (isinstance(outputs, str) and outputs == "node"):
-        return
-    raise OptionError(f"outputs must be 'node' or SharedOutputs(cost), got {outputs!r:.60}")
-
-
-def _check_combination(
-    scheduler: WorkflowScheduler,
-    failures: object,
-    predictor: object,
-    transfers: str,
-    outputs: object,
-) -> None:
-    """Reject incompatible options by name."""
-    name = type(scheduler).__name__
-    if failures is not None and not isinstance(failures, FailureTrace):
-        raise OptionError(f"failures must be a FailureTrace, got {failures!r:.60}")
-    if predictor is not None and not isinstance(predictor, Predictor):
-        raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {predictor!r:.60}")
-    if scheduler.plans:
-        refused = {
-            "predictor=": predictor is not None,
-            "transfers='in_turn'": transfers != "parallel",
-            f"outputs={outputs!r}": outputs != "node",
-        }
-        for option in (option for option, given in refused.items() if given):
-            raise OptionError(
-                f"{name} plans with transfers that start at once, in parallel, and without predictions, so {option} is "
-                f"not supported with it: leave it out, or use RankHybd(), Flaw() or Fifo()"
-            )
-    if scheduler.asks and predictor is None:
-        raise OptionError(
-            f"{name} requires a predictor: give predictor=PredictionTrace(...) or another, or Blind() for none"
-        )
-    if predictor is None:
-        return
-    if not predictor.says_where:
-        raise OptionError(f"workflows need to know which node will fail, but {predictor!r} only says when: use another")
-    if predictor.needs_failures and failures is None:
-        raise OptionError(
-            f"{predictor!r} predicts the failures of the run, but there are none: give failures=, or Blind()"
-        )
-
-
-def _check_nodes(failures: FailureTrace | None, predictor: Predictor | None, resources: Resources) -> None:
-    """Check that failures and predictions are of existing nodes."""
-    columns = {} if failures is None else {"failures": failures.node}
-    if predictor is not None and "node" in (arrays := predictor.arrays()):
-        columns["predictions"] = arrays["node"]
-    for what, node in columns.items():
-        outside = np.flatnonzero(node >= resources.n_nodes)
-        if len(outside):
-            row = int(outside[0])
-            repair = f"; map_nodes({resources.n_nodes}) or drop_outside({resources.n_nodes}) helps"
-            raise InputError(
-                f"{len(outside):,} of {len(node):,} {what} are of nodes outside 0 to {resources.n_nodes - 1:,}, "
-                f"first in row {row} (node {node[row]}){repair if what == 'failures' else ''}"
-            )

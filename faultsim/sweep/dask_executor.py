@@ -22,7 +22,7 @@ from faultsim.data.workload import Workload
 from faultsim.errors import WorkerError
 from faultsim.sweep.executors import Pool
 from faultsim.sweep.importable import of_main
-from faultsim.sweep.tasks import Task
+from faultsim.sweep.tasks import Task, size_of
 from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import Done, do
 from faultsim.version import __version__
@@ -98,10 +98,6 @@ class Dask(Pool):
         self.renew()
 
 
-def _size(value: Any) -> int:
-    return sum(column.nbytes for column in value.columns.values())
-
-
 def _by_name(thing: object) -> bool:
     """Whether it can be pickled by the names of what it is made of."""
     try:
@@ -116,7 +112,7 @@ def _pickler(base: Any, file: io.BytesIO, names: Mapping[int, str]) -> Any:
 
     class Packer(base):  # type: ignore[misc]
         def persistent_id(self, obj: object) -> str | None:
-            return names.get(id(obj)) if isinstance(obj, Workload | FailureTrace) else None
+            return names.get(id(obj)) if isinstance(obj, Workload | FailureTrace | tuple) else None
 
     return Packer(file, protocol=pickle.HIGHEST_PROTOCOL)
 
@@ -141,8 +137,8 @@ def pack(tasks: Sequence[Task], wanted: Wanted, *, by_value: bool = False) -> tu
     inputs: dict[str, Any] = {}
     names: dict[int, str] = {}
     for task in tasks:
-        for value, digest in ((task.run.log, task.log), (task.run.failures, task.failures)):
-            if value is not None and digest is not None and _size(value) >= ALONE:
+        for digest, value in task.inputs.items():
+            if size_of(value) >= ALONE:
                 inputs[digest] = value
                 names[id(value)] = digest
     file = io.BytesIO()

@@ -1,7 +1,7 @@
-"""Logs and failures as named in a sweep file: a path, or a function of `faultsim.synthetic` for each replicate."""
+"""Inputs as named in a sweep file: a path, or a function of `faultsim.synthetic` for each replicate."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,13 @@ import numpy as np
 
 from faultsim import checks, renames, synthetic
 from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
+from faultsim.machines.resources import Resources, longest_run
 from faultsim.readers.krevat import krevat_span
-from faultsim.readers.table import detect, readers_of
+from faultsim.readers.table import detect, readers_of, what_is
 
 #: Name -> synthetic log; each takes the number of jobs and a generator.
 LOGS = ("sdsc_like", "nasa_like", "llnl_like", "lublin", "exponential")
@@ -22,6 +24,11 @@ FAILURES: dict[str, Callable[..., FailureTrace]] = {
     "weibull": synthetic.weibull_failures,
     "exponential": synthetic.exponential_failures,
     "renewal": synthetic.renewal_failures,
+}
+#: Name -> synthetic workflows, what their first parameter is called, and its default.
+WORKFLOWS: dict[str, tuple[Callable[..., Any], str, int]] = {
+    "bench_dags": (synthetic.bench_dags, "count", 10),
+    "random_dag": (synthetic.random_dag, "jobs", 200),
 }
 #: Parameters of failures that follow from machine, log and replicate.
 _GIVEN = ("nodes", "rng")
@@ -43,9 +50,30 @@ class DrawnLog(_Drawn):
         return log.renamed(self.name)
 
 
+class _DrawnWorkflows(_Drawn):
+    def __call__(self, rng: np.random.Generator) -> list[Workflow]:
+        made: Workflow | list[Workflow] = self._call(rng)
+        return [made] if isinstance(made, Workflow) else made
+
+
 class _DrawnFailures(_Drawn):
-    def __call__(self, rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
-        trace: FailureTrace = self._call(rng, machine, log)
+    """Of the nodes and the span of a run, of jobs or of workflows."""
+
+    def __call__(
+        self,
+        rng: np.random.Generator,
+        machine: Cluster | Torus | None = None,
+        log: Workload | None = None,
+        resources: Resources | None = None,
+        workflows: Sequence[Workflow] = (),
+    ) -> FailureTrace:
+        if resources is not None:
+            nodes, span = resources.n_nodes, longest_run(workflows, resources)
+        else:
+            assert machine is not None  # a sweep has these or those
+            assert log is not None
+            nodes, span = machine.nodes, float(log.submit[-1]) + float(log.runtime.max())
+        trace: FailureTrace = self._call(rng, nodes, max(span, 1.0))
         return trace.renamed(self.name)
 
 
@@ -98,7 +126,7 @@ def failures_source(given: object, folder: Path) -> Any:
         "none"; a path; ``{"file": path, "format": name, "map": "modulo", "permute" or "drop", option: ...}`` with the
         options of the format's reader; or ``{"synthetic": "weibull", "exponential" or "renewal", parameter: ...}`` with
         the parameters of that function; ``nodes`` is the machine's, and ``span`` the log's last submit plus its
-        longest run time.
+        longest run time, or of workflows what the slowest node would take for all of them.
     folder : Path
         Folder that paths are relative to.
 
@@ -118,6 +146,71 @@ def failures_source(given: object, folder: Path) -> Any:
     return _from_file(table, folder) if "file" in table else _made_up(table)
 
 
+def workflows_source(given: object, folder: Path) -> Any:
+    """The workflows named by text, a table, or a list of these: a list of `Workflow`, or a factory of one.
+
+    Parameters
+    ----------
+    given : str, mapping or list
+        A path; ``{"file": path, "format": name}``; ``{"synthetic": "bench_dags", "count": n, parameter: ...}`` or
+        ``{"synthetic": "random_dag", "jobs": n, parameter: ...}``; a list may have paths and files.
+    folder : Path
+        Folder that paths are relative to.
+
+    Examples
+    --------
+    >>> workflows_source({"synthetic": "bench_dags", "count": 5}, Path("."))
+    bench_dags:count=5
+    """
+    if isinstance(given, list) and given:
+        return [_workflow_file({"file": each} if isinstance(each, str) else each, folder) for each in given]
+    table = {"file": given} if isinstance(given, str) else dict(given) if isinstance(given, Mapping) else {}
+    if "synthetic" not in table:
+        return [_workflow_file(table, folder)]
+    name = checks.choice("synthetic workflows", _folded(table.pop("synthetic")), WORKFLOWS)
+    function, what, default = WORKFLOWS[name]
+    number = checks.whole(what, table.pop(what, default), low=1)
+    known = [key for key in inspect.signature(function).parameters if key not in ("n", what, "rng", "name")]
+    _refuse_rest(table, ("synthetic", what, *known), [what, *known])
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    function(number, rng=0, **options)  # its parameters, before anything runs
+    return _DrawnWorkflows(_named(name, {what: number, **table}), lambda rng: function(number, rng=rng, **options))
+
+
+def _workflow_file(table: object, folder: Path) -> Workflow:
+    if not isinstance(table, Mapping) or "file" not in table:
+        raise OptionError(
+            f'workflows are a path, a list of paths, {{ file = "..." }} or {{ synthetic = "bench_dags", count = 5 }}, '
+            f"got {table!r:.60}"
+        )
+    rest, formats = dict(table), readers_of(Workflow)
+    path, said = folder / rest.pop("file"), rest.pop("format", None)
+    reader = what_is(str(path)) if said is None else formats[checks.choice("format", said, formats)]
+    if reader.gives is not Workflow:
+        raise OptionError(f"{path}: no workflow by its name and first line; give format: {', '.join(formats)}")
+    _refuse_rest(rest, ("file", "format"), [])
+    flow: Workflow = reader.read(path)
+    return flow
+
+
+def resources_source(given: object) -> Resources:
+    """The nodes of workflows: a number, or a table with ``nodes``, ``speed`` and ``bandwidth`` of `Resources`.
+
+    Examples
+    --------
+    >>> resources_source(32), resources_source({"speed": [1, 2], "bandwidth": 125e6})
+    (Resources(32), Resources(speed=[1, 2], bandwidth=1.25e+08))
+    """
+    if isinstance(given, int) and not isinstance(given, bool):
+        return Resources(given)
+    if not isinstance(given, Mapping):
+        raise OptionError(
+            f"resources are a number of nodes, or {{ speed = [1, 2], bandwidth = 1e9 }}, got {given!r:.60}"
+        )
+    _refuse_rest(given, ("nodes", "speed", "bandwidth"))
+    return Resources(**given)
+
+
 def _from_file(table: dict[str, Any], folder: Path) -> Any:
     path = folder / table.pop("file")
     formats = readers_of(FailureTrace)
@@ -130,10 +223,8 @@ def _from_file(table: dict[str, Any], folder: Path) -> Any:
         return trace
     how = checks.choice("way to map nodes", mapping, ("modulo", "permute", "drop"))
 
-    def mapped(rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
-        if how == "drop":
-            return trace.drop_outside(machine.nodes)
-        return trace.map_nodes(machine.nodes, how, rng=rng)
+    def mapped(rng: np.random.Generator, nodes: int, span: float) -> FailureTrace:
+        return trace.drop_outside(nodes) if how == "drop" else trace.map_nodes(nodes, how, rng=rng)
 
     return _DrawnFailures(f"{path.name}:map={how}", mapped)
 
@@ -147,9 +238,8 @@ def _made_up(table: dict[str, Any]) -> Any:
     _refuse_missing(f"synthetic failures {name!r}", function, [key for key in known if key != "span"], table)
     function(**{"nodes": 1, "span": 1.0, **table}, rng=0)  # its parameters, before anything runs
 
-    def draw(rng: np.random.Generator, machine: Cluster | Torus, log: Workload) -> FailureTrace:
-        span = max(float(log.submit[-1]) + float(log.runtime.max()), 1.0)
-        return function(**{"nodes": machine.nodes, "span": span, **table}, rng=rng)
+    def draw(rng: np.random.Generator, nodes: int, span: float) -> FailureTrace:
+        return function(**{"nodes": nodes, "span": span, **table}, rng=rng)
 
     return _DrawnFailures(_named(name, table), draw)
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.machines import Cluster, Torus
+from faultsim.machines.resources import Resources
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
 from faultsim.policies.contract import Compiled
@@ -27,6 +29,8 @@ def label(value: object) -> Label:
     >>> import faultsim as fs
     >>> label(0.7), label(fs.Torus(4, 4, 8)), label(fs.EasyBackfill(reservation="fixed")), label(None)
     (0.7, 'torus:4x4x8', 'easy:reservation=fixed', None)
+    >>> label(fs.Resources(32)), label([fs.Workflow([1], name="one"), fs.Workflow([1, 1], name="two")])
+    (32, 'one, two')
     """
     if isinstance(value, np.generic):
         value = value.item()
@@ -36,8 +40,13 @@ def label(value: object) -> Label:
         return str(value)
     if isinstance(value, Policy):
         return word(value)
-    if isinstance(value, Workload | FailureTrace):
+    if isinstance(value, Workload | FailureTrace | Workflow):
         return value.name or value.digest()[:8]
+    if isinstance(value, Resources):
+        return value.n_nodes if value == Resources(value.n_nodes) else repr(value)
+    if isinstance(value, list | tuple) and value and all(isinstance(each, Workflow) for each in value):
+        names = ", ".join(str(label(each)) for each in value[:3])
+        return names if len(value) <= 3 else f"{names}, ... ({len(value):,})"
     if callable(value):
         return str(getattr(value, "name", "") or getattr(value, "__name__", type(value).__name__))
     return repr(value)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.row_schema import ALL_COLUMNS
 
 
 class Table(NamedTuple):
@@ -26,7 +26,7 @@ class Table(NamedTuple):
 #: Table -> its columns, in the order in which the store makes them.
 TABLES: Mapping[str, Table] = {
     "sweep": Table(("id", "name", "axes", "replicates", "tasks", "created", "command", "document")),
-    "run": Table(("id", "status", "error", "environment"), COLUMNS),
+    "run": Table(("id", "status", "error", "environment"), ALL_COLUMNS),
     "task": Table(("sweep", "task", "replicate", "seed", "axes", "run")),
     "timing": Table(("run",), ("elapsed", "ended")),
     "environment": Table(("id", "versions")),

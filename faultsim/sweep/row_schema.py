@@ -9,12 +9,17 @@ from faultsim.results.at_once import metrics_at_once
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import COUNTERS, Result
+from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
 _METRICS = tuple(name for name, metric in METRICS.items() if not metric.recorded and not metric.spread)
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
 COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
+#: Columns of a row of a run of workflows.
+WORKFLOW_COLUMNS: tuple[str, ...] = tuple(WORKFLOW_METRICS)
+#: What a store has columns for; a row has numbers in those of its kind.
+ALL_COLUMNS: tuple[str, ...] = tuple(dict.fromkeys((*COLUMNS, *WORKFLOW_COLUMNS)))
 
 
 def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:

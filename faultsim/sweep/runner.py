@@ -20,7 +20,6 @@ from faultsim.errors import OptionError, WorkerError
 from faultsim.simulation.progress import Progress
 from faultsim.sweep.dask_executor import Dask
 from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
-from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.task_hash import canonical
 from faultsim.sweep.tasks import Maker, Task
@@ -204,10 +203,10 @@ class Drive:
             self._survive(broken)
 
     def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[Any, ...]]:
-        rows = []
+        rows, width = [], len(self._maker.wanted.kind.columns)
         for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
             error = done.errors.get(position)
-            numbers, own = values[: len(COLUMNS)], values[len(COLUMNS) :]
+            numbers, own = values[:width], values[width:]
             rows.append((task.id, "ok" if error is None else "error", error, self._environment, *numbers))
             if own and error is None:
                 self._own.append((task.id, canonical(dict(zip(self._maker.wanted.own, own, strict=True)))))
@@ -220,7 +219,8 @@ class Drive:
     def _write(self, runs: list[tuple[Any, ...]], timing: list[tuple[str, float]]) -> None:
         if not runs and not self._links:
             return
-        self._store.add(runs, self._links, timing, own=self._own, retry=self._retry)
+        columns = self._maker.wanted.kind.columns
+        self._store.add(runs, self._links, timing, own=self._own, retry=self._retry, columns=columns)
         self._links, self._own = [], []
         for row in runs:
             tasks = self._waiting.pop(row[0], ())

@@ -3,8 +3,8 @@
 Tables (read them with any tool that knows SQLite; the view ``results`` joins them):
 
 ``run``
-    One row per run, named by its content: status, error, versions, a column for each metric, ledger account and
-    counter.
+    One row per run of jobs or of workflows, named by its content: status, error, versions, a column for each metric,
+    ledger account and counter; empty are those that only the other kind has.
 ``task``
     Which run belongs at which place of which sweep, with its axes as JSON.
 ``sweep``
@@ -36,7 +36,7 @@ from urllib.parse import quote
 
 from faultsim.errors import StoreError
 from faultsim.sweep.row_digests import TABLES, digests
-from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.row_schema import ALL_COLUMNS, COLUMNS
 
 #: Version of the layout of the file (``PRAGMA user_version``).
 LAYOUT = 2
@@ -59,7 +59,7 @@ CREATE TABLE sweep (
     document TEXT, digest INTEGER);
 CREATE TABLE run (
     id TEXT PRIMARY KEY, status TEXT, error TEXT, environment TEXT,
-    {", ".join(f'"{name}" REAL' for name in COLUMNS)}, digest INTEGER) WITHOUT ROWID;
+    {", ".join(f'"{name}" REAL' for name in ALL_COLUMNS)}, digest INTEGER) WITHOUT ROWID;
 CREATE TABLE task (
     sweep TEXT, task INTEGER, replicate INTEGER, seed INTEGER, axes TEXT, run TEXT, digest INTEGER,
     PRIMARY KEY (sweep, task)) WITHOUT ROWID;
@@ -168,7 +168,7 @@ class Store:
             db.execute(f"CREATE TABLE IF NOT EXISTS whole (sweep TEXT PRIMARY KEY, content TEXT{comma}{end}")
             db.execute(f"CREATE TABLE IF NOT EXISTS own (run TEXT PRIMARY KEY, numbers TEXT{comma}{end}")
             there = self.columns("run")
-            for name in COLUMNS:
+            for name in ALL_COLUMNS:
                 if name not in there:
                     db.execute(f'ALTER TABLE run ADD COLUMN "{name}" REAL')
             if not self.digests:
@@ -306,6 +306,7 @@ class Store:
         *,
         own: Sequence[tuple[str, str]] = (),
         retry: bool = False,
+        columns: tuple[str, ...] = COLUMNS,
     ) -> None:
         """Add rows in one transaction: all of them or none.
 
@@ -317,6 +318,8 @@ class Store:
         own : sequence of (run, JSON of its own metrics)
         retry : bool
             Whether runs that failed before are replaced; a finished one never is.
+        columns : tuple of str
+            Names of the numbers.
         """
         ended = round(time.time(), 3)
         with self._explained(), self.transaction():
@@ -324,7 +327,7 @@ class Store:
             if runs:
                 if retry:
                     db.executemany("DELETE FROM run WHERE id = ? AND status = 'error'", [(row[0],) for row in runs])
-                self._insert("INSERT OR IGNORE", "run", runs)
+                self._insert("INSERT OR IGNORE", "run", runs, columns)
                 self._insert("INSERT OR REPLACE", "timing", [(*row, ended) for row in timing])
             self._insert("INSERT OR REPLACE", "own", own)
             for sweep in {row[0] for row in tasks}:
@@ -342,12 +345,15 @@ class Store:
         signed = [(*row, digest) for row, digest in zip(rows, digests(table, rows), strict=True)]
         self.write(f"{verb} INTO {table} ({_quoted(names)}) VALUES ({', '.join('?' * len(names))})", signed)
 
-    def _insert(self, verb: str, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert(
+        self, verb: str, table: str, rows: Sequence[tuple[Any, ...]], numbers: tuple[str, ...] | None = None
+    ) -> None:
         """Insert rows, many per statement: for each statement, SQLite releases the lock that workers wait for."""
         if not rows:
             return
-        head = f"{verb} INTO {table} ({_quoted((*TABLES[table].columns, 'digest'))})"
-        rows = [(*row, digest) for row, digest in zip(rows, digests(table, rows), strict=True)]
+        numbers = TABLES[table].numbers if numbers is None else numbers
+        head = f"{verb} INTO {table} ({_quoted((*TABLES[table].plain, *numbers, 'digest'))})"
+        rows = [(*row, digest) for row, digest in zip(rows, digests(table, rows, numbers), strict=True)]
         width = len(rows[0])
         marks = "(" + ", ".join("?" * width) + ")"
         many = max(1, MOST_VALUES // width)
@@ -396,7 +402,8 @@ class Store:
         return any(row[1] == content for part in self.parts("whole", "WHERE sweep = ?", [sweep]) for row in part)
 
     def document(self, sweep: str) -> dict[str, Any]:
-        """What a sweep consists of: ``base``, ``axes``, ``warmup``, ``drain`` and the names of its own ``metrics``."""
+        """What a sweep consists of: ``base``, ``axes``, ``warmup``, ``drain``, the names of its own ``metrics``, and
+        ``kind``, if it is of workflows."""
         with self.believed():
             (row,) = [row for part in self.parts("sweep", "WHERE id = ?", [sweep]) for row in part]
             return dict(json.loads(row[-1] or "{}"))

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import limits
+from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
 from faultsim.results.provenance import environment
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
-from faultsim.sweep.axes import OPTIONS, check_axis
+from faultsim.sweep.axes import axes_of
 from faultsim.sweep.grid import Grid, make_grid
+from faultsim.sweep.kinds import JOB_RUNS, Kind, given_names, kind_of
 from faultsim.sweep.labels import label
 from faultsim.sweep.table import SweepTable, read_table
 from faultsim.sweep.task_hash import by_content, canonical, is_told_by_content, name_of
@@ -52,12 +54,16 @@ class Sweep:
         What all runs have in common. A mapping holds the keywords of `faultsim.Run`, with ``log`` and ``machine``; in
         it (as in axes) ``log`` and ``failures`` may be factories, called for each replicate with a
         `numpy.random.Generator`, and with ``machine``, ``replicate`` and, for failures, ``log`` where they have
-        parameters of these names.
+        parameters of these names.  With ``workflows`` and ``resources`` in place of ``log`` and ``machine``, the runs
+        are of workflows, and it holds the keywords of `simulate_workflows`; factories may have parameters
+        ``resources`` and ``workflows``.
     grid : mapping, optional
         Axis -> values, a list or a mapping of names to values; all combinations are run.  An axis is an option of `Run`
         except ``record``; a parameter of a policy such as ``"predictor.probability"``; ``runtime_factor``,
         ``gap_factor``, ``load`` or ``head``, which change the log; ``failure_count`` or ``failure_span`` (s), which
         change the failures; or your own name for bundles: ``{"policy": {"old": {"placement": ...}, "new": {...}}}``.
+        Of workflows, it is an option of `simulate_workflows`, a parameter of a policy, ``cost_factor``,
+        ``transfer_factor``, ``ccr`` or ``every`` (s between arrivals), or one that changes the failures.
     zipped : mapping or list of mappings, optional
         Axes of equal length that vary together, as one dimension of the grid.
     cells : list of mappings, optional
@@ -72,8 +78,9 @@ class Sweep:
         What to call it.
     metrics : list of str or mapping of str to callable, optional
         Further columns of the table: names of `faultsim.METRICS` that sweeps leave out (``"p95_wait"``), or your own
-        names and functions of a `Result` that return a number.  A function sees all jobs, whatever `warmup` and `drain`
-        exclude, and no records.  Runs are kept by the code of these functions, as of policies in Python.
+        names and functions of a `Result` (or `WorkflowResult`) that return a number.  A function sees all jobs,
+        whatever `warmup` and `drain` exclude, and no records.  Runs are kept by the code of these functions, as of
+        policies in Python.
 
     Raises
     ------
@@ -109,21 +116,26 @@ class Sweep:
         name: str = "",
         metrics: Sequence[str] | Mapping[str, Callable[[Any], float] | str] | None = None,
     ) -> None:
-        self.base: Mapping[str, Any] = _options(base)
-        self.grid: Grid = make_grid(grid, zipped, cells)
+        cells = list(cells) if isinstance(cells, Iterable) else cells
+        axes = axes_of(given_names(base, grid, zipped, cells if isinstance(cells, list) else None))
+        kind = kind_of(axes)
+        self.base: Mapping[str, Any] = _options(base, kind)
+        self.grid: Grid = make_grid(grid, zipped, cells, axes)
         self.replicates = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)
         self.warmup = checks.number("warmup", warmup, low=0.0, high=1.0)
         self.drain = checks.number("drain", drain, low=0.0, high=1.0)
         if self.warmup + self.drain >= 1.0:
             raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave no jobs")
+        if kind is not JOB_RUNS and (self.warmup or self.drain):
+            raise OptionError("warmup and drain exclude jobs of a log; a sweep of workflows has none")
         self.name = str(name)
-        for needed in ("log", "machine"):
+        for needed in (axes.work, axes.machine):
             if needed not in self.base and not any(
                 all(needed in point for point in dimension.values) for dimension in self.grid.dimensions
             ):
                 raise OptionError(f"the base of a sweep needs {needed!r}, unless an axis sets it everywhere")
-        wanted = Wanted((self.warmup, self.drain), own_metrics(metrics, self.grid.names))
+        wanted = Wanted((self.warmup, self.drain), own_metrics(metrics, self.grid.names, kind), kind)
         self._maker = Maker(self.base, self.grid, self.replicates, wanted)
         self._check()
 
@@ -131,7 +143,7 @@ class Sweep:
         """Check that the options of every cell are compatible; reject one that is not, by name."""
         for cell in self.grid:
             try:
-                check_given({**self.base, **cell.values})
+                check_seed({**self.base, **cell.values})
                 self._maker.check(cell)
             except (OptionError, InputError) as error:
                 where = ", ".join(f"{axis}={value}" for axis, value in cell.labels.items())
@@ -147,6 +159,19 @@ class Sweep:
     def axes(self) -> tuple[str, ...]:
         """Names of the axes."""
         return self.grid.names
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the numbers of each run that its table has, without those that axes have taken.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Sweep({"workflows": fs.Workflow([4]), "resources": fs.Resources(1)}).metrics[:2]
+        ('n_workflows', 'n_jobs')
+        """
+        wanted = self._maker.wanted
+        return tuple(f"metric:{name}" if name in self.axes else name for name in (*wanted.kind.columns, *wanted.own))
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
@@ -329,6 +354,8 @@ class Sweep:
         """The sweep as recorded in the store."""
         base = {name: _described(value) for name, value in self.base.items() if value is not None}
         document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
+        if self._maker.kind is not JOB_RUNS:
+            document["kind"] = self._maker.kind.name
         if self._maker.wanted.own:
             document["metrics"] = list(self._maker.wanted.own)
         return {
@@ -347,6 +374,12 @@ def _described(value: object) -> object:
     """What all runs have in common, in words: inputs with their length, or as drawn for each replicate."""
     if isinstance(value, Workload | FailureTrace):
         return f"{label(value)}, {len(value):,} {'jobs' if isinstance(value, Workload) else 'failures'}"
+    if isinstance(value, Workflow | list | tuple):
+        flows = [flow for flow in ([value] if isinstance(value, Workflow) else value) if isinstance(flow, Workflow)]
+        if flows:
+            return f"{label(value)}, {len(flows):,} workflows with {sum(map(len, flows)):,} jobs"
+    if isinstance(value, Resources):
+        return repr(value)
     if callable(value) and not isinstance(value, Policy):
         return f"{str(label(value)).strip('<>')}, drawn for each replicate"
     return label(value)
@@ -358,36 +391,21 @@ def _interrupted(done: int, total: int, store: str) -> str:
     return f"{done:,} of {total:,} runs are kept in {store}; rerun the same to continue"
 
 
-def _options(base: Run | Mapping[str, Any]) -> dict[str, Any]:
+def _options(base: object, kind: Kind) -> dict[str, Any]:
     """The options of all runs."""
-    if isinstance(base, Run):
-        options = {name: getattr(base, name) for name in OPTIONS}
-        if options["placement"] == Run(base.log, base.machine).placement:
-            del options["placement"]  # the machine's default, which another machine on an axis brings too
+    options = kind.options_of(base)
+    if options is not None:
         return options
     if not isinstance(base, Mapping):
         raise OptionError(f"the base of a sweep must be a Run or a mapping of its keywords, got {checks.shown(base)}")
     for name in base:
-        check_axis(name)
+        kind.axes.check(name)
     return dict(base)
 
 
-def check_given(given: Mapping[str, Any]) -> None:
-    """Check values that are needed, or could be rejected, before a run is made."""
-    if "machine" in given:
-        machine = given["machine"]
-        if isinstance(machine, str):
-            meant = parse_machine(machine)
-            raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r}; write {meant!r}")
-        if not isinstance(machine, Cluster | Torus):
-            raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
+def check_seed(given: Mapping[str, Any]) -> None:
+    """Reject a seed that the store cannot keep."""
     checks.whole("seed", given.get("seed", 0), low=0, high=MAX_SEED)
-    for name in ("runtime_factor", "gap_factor", "load", "failure_span"):
-        if given.get(name) is not None:
-            checks.number(f"axis {name}", given[name], above=0.0, unit="s" if name == "failure_span" else "")
-    for name, low in (("head", 1), ("failure_count", 0)):
-        if given.get(name) is not None:
-            checks.whole(f"axis {name}", given[name], low=low)
 
 
 def parse_shard(shard: tuple[int, int] | str | None) -> tuple[int, int] | None:

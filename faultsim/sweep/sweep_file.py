@@ -12,9 +12,10 @@ from faultsim.errors import FaultsimError, InputError, OptionError
 from faultsim.machines import parse_machine
 from faultsim.policies import parse_policy
 from faultsim.readers.input_lines import Lines
-from faultsim.sweep.axes import CHANGES, KINDS, OPTIONS, check_axis
-from faultsim.sweep.input_sources import failures_source, log_source
-from faultsim.sweep.sweep import Sweep, check_given
+from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes, axes_of
+from faultsim.sweep.input_sources import failures_source, log_source, resources_source, workflows_source
+from faultsim.sweep.kinds import given_names, kind_of
+from faultsim.sweep.sweep import Sweep, check_seed
 from faultsim.sweep.toml_lines import Path as Place
 from faultsim.sweep.toml_lines import lines
 from faultsim.sweep.wanted import own_metrics
@@ -32,6 +33,8 @@ KEYS = {
     "cells": "explicit settings, [[cells]]",
 }
 _MISSING = object()
+#: Axes whose values may be tables.
+_INPUTS = ("log", "workflows", "resources", "failures")
 #: A key with more parts takes time and memory that grow with their square.
 _MOST_PARTS = 32
 _PART = r"(?:[A-Za-z0-9_-]++|\"[^\"\n]*+\"|'[^'\n]*+')[ \t]*+"
@@ -42,8 +45,8 @@ def read_sweep(path: str | os.PathLike[str]) -> Sweep:
     """The sweep that a TOML file describes.
 
     Its keys are the parameters of `Sweep` (``zip`` for ``zipped``); policies and machines are written as on the command
-    line, logs and failures are paths (relative to the file) or tables such as ``{ synthetic = "nasa_like", jobs = 1000
-    }``.
+    line, logs, workflows and failures are paths (relative to the file) or tables such as ``{ synthetic = "nasa_like",
+    jobs = 1000 }``; the resources of workflows are a number of nodes, or ``{ speed = [1, 2], bandwidth = 1e9 }``.
 
     Parameters
     ----------
@@ -128,13 +131,22 @@ class _Reader:
         self._folder = Path(where).parent
         self._wrong: list[tuple[int, str]] = []
         self._read: dict[str, Any] = {}
+        names = given_names(document.get("base"), document.get("grid"), document.get("zip"), self._listed("cells"))
+        self._axes: Axes = JOBS if (found := self._attempt((), lambda: axes_of(names))) is _MISSING else found
+        self._kind = kind_of(self._axes)
+
+    def _listed(self, key: str) -> list[Any]:
+        value = self._document.get(key)
+        return value if isinstance(value, list) else []
 
     def sweep(self) -> Sweep:
         document = self._document
+        if self._wrong:  # it is of two kinds
+            raise InputError(self._wrong[0][1])
         for key in document:
             if key not in KEYS:
                 hint = checks.did_you_mean(key, KEYS)
-                if key in OPTIONS or key in CHANGES:
+                if any(key in axes.options or key in axes.changes for axes in (JOBS, WORKFLOWS)):
                     hint = " (an option of the runs belongs below [base])"
                 self._say((key,), f"unknown key{hint}; known: {', '.join(KEYS)}")
         arguments: dict[str, Any] = {
@@ -151,9 +163,9 @@ class _Reader:
         self._attempt(("replicates",), lambda: checks.whole("replicates", document.get("replicates", 1), low=1))
         for key in ("warmup", "drain"):
             self._attempt((key,), lambda: checks.number(key, document.get(key, 0.0), low=0.0, high=1.0))  # noqa: B023
-        self._attempt(("metrics",), lambda: own_metrics(document.get("metrics"), ()))
+        self._attempt(("metrics",), lambda: own_metrics(document.get("metrics"), (), self._kind))
         if "base" not in document:
-            self._say((), "needs a table [base] with log and machine")
+            self._say((), f"needs a table [base] with {self._axes.work} and {self._axes.machine}")
         if not self._wrong:
             try:
                 return Sweep(arguments.pop("base"), arguments.pop("grid"), **arguments)
@@ -218,9 +230,9 @@ class _Reader:
     def _settings(self, place: Place, table: Mapping[str, Any]) -> dict[str, Any]:
         """Axes with one value each."""
         found = {}
-        for name, given in _flat(table).items():
+        for name, given in _flat(table, self._axes).items():
             at = (*place, *name.split("."))
-            if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+            if self._attempt(at, lambda: self._axes.check(name)) is not _MISSING:  # noqa: B023
                 value = self._value(at, name, given)
                 if value is not _MISSING:
                     found[name] = value
@@ -228,13 +240,13 @@ class _Reader:
 
     def _grid(self, table: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for name, given in _flat(table).items():
+        for name, given in _flat(table, self._axes).items():
             at = ("grid", *name.split("."))
             tables = isinstance(given, dict) and given and all(isinstance(item, dict) for item in given.values())
-            if tables and name not in ("log", "failures"):
+            if tables and name not in _INPUTS:
                 found[name] = {key: self._settings((*at, key), item) for key, item in given.items()}
                 continue
-            if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+            if self._attempt(at, lambda: self._axes.check(name)) is not _MISSING:  # noqa: B023
                 found[name] = self._values(at, name, given)
         return found
 
@@ -248,9 +260,9 @@ class _Reader:
                 self._say(place, f"must be a table of axes, got {group!r:.60}")
                 continue
             one = {}
-            for name, values in _flat(group).items():
+            for name, values in _flat(group, self._axes).items():
                 at = (*place, *name.split("."))
-                if self._attempt(at, lambda: check_axis(name)) is not _MISSING:  # noqa: B023
+                if self._attempt(at, lambda: self._axes.check(name)) is not _MISSING:  # noqa: B023
                     one[name] = self._values(at, name, values)
             found.append(one)
         return found
@@ -282,32 +294,39 @@ class _Reader:
         return self._attempt(place, lambda: self._meant(name, given))
 
     def _meant(self, name: str, given: object) -> Any:
-        if name in ("log", "failures"):
+        if name in _INPUTS:
             key = f"{name} {given!r}"  # a file that is named twice is read once
             if key not in self._read:
-                self._read[key] = (log_source if name == "log" else failures_source)(given, self._folder)
+                self._read[key] = self._input(name, given)
             return self._read[key]
         if name == "machine":
             if not isinstance(given, str):
                 raise OptionError(f'must be text such as "torus:4x4x8", got {given!r}')
             return parse_machine(given)
-        if name in KINDS:
+        if name in self._axes.policies:
             if not isinstance(given, str):
                 raise OptionError(f"must be text that names a {name}, got {given!r}")
-            if given.strip().lower() == "none" and name != "scheduler":
-                return None
-            return parse_policy(name, given)
+            if given.strip().lower() == ("node" if name == "outputs" else "none") and name != "scheduler":
+                return "node" if name == "outputs" else None
+            return parse_policy(self._axes.policies[name], given)
         if isinstance(given, dict):
             raise OptionError(f"must be a number or text, got {given!r:.60}")
-        check_given({name: given})
+        self._kind.check_given({name: given})
+        check_seed({name: given})
         return given
 
+    def _input(self, name: str, given: object) -> Any:
+        if name == "resources":
+            return resources_source(given)
+        source = {"log": log_source, "workflows": workflows_source, "failures": failures_source}[name]
+        return source(given, self._folder)
 
-def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+
+def _flat(table: Mapping[str, Any], axes: Axes) -> dict[str, Any]:
     """Dotted keys such as ``predictor.probability``, which TOML reads as nested tables."""
     found: dict[str, Any] = {}
     for name, given in table.items():
-        if name in KINDS and isinstance(given, dict):
+        if name in axes.policies and isinstance(given, dict):
             found |= {f"{name}.{parameter}": value for parameter, value in given.items()}
         else:
             found[name] = given

@@ -19,8 +19,9 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.csv_file import write_csv
+from faultsim.sweep.kinds import JOB_RUNS, kind_called
 from faultsim.sweep.row_digests import number_digests, plain_digest
-from faultsim.sweep.row_schema import COLUMNS
+from faultsim.sweep.row_schema import ALL_COLUMNS, WORKFLOW_COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class SweepTable(ColumnTable):
     ``table["mean_wait"]`` is a column, ``table[0]`` a row, ``table[:10]`` and ``table[mask]`` are tables.
 
     Columns are the axes; ``replicate``; ``seed``; the metrics of `faultsim.METRICS`; ``ledger_ACCOUNT`` in
-    node-seconds; the counters ``checkpoints``, ``events`` and ``passes``; the further metrics of the
-    sweep; ``run``, the content hash of the run; and
+    node-seconds; the counters ``checkpoints``, ``events`` and ``passes`` (of workflows, in place of all these, the
+    names of `WorkflowResult.metrics`); the further metrics of the sweep; ``run``, the content hash of the run; and
     ``status``, "ok" or "error". A metric with the same name as an axis is called ``metric:NAME``, and the seed of the
     run ``run:seed``.  Numbers of a run that failed are NaN, and `errors` says why.
 
@@ -117,7 +118,7 @@ class SweepTable(ColumnTable):
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the columns that are numbers of runs."""
-        known = {*COLUMNS, *(f"metric:{name}" for name in METRICS), *self._own}
+        known = {*ALL_COLUMNS, *(f"metric:{name}" for name in (*METRICS, *WORKFLOW_COLUMNS)), *self._own}
         return tuple(name for name in self._columns if name in known and name not in self._axes)
 
     @property
@@ -133,6 +134,8 @@ class SweepTable(ColumnTable):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What should be known before the numbers are believed, with the number of rows it is about."""
+        if f"ledger_{LEDGER_ACCOUNTS[0]}" not in self._columns:  # of workflows
+            return ()
         ledger = {account: np.nan_to_num(self._columns[f"ledger_{account}"]) for account in LEDGER_ACCOUNTS}
         rows = int((shares_of_checkpoints(ledger) > MOST_SAVING).sum())
         return (f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}",) if rows else ()
@@ -240,12 +243,14 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
 
 
 def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
+    made = store.document(sweep["id"])
+    kept = kind_called(made.get("kind", JOB_RUNS.name)).columns
     query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
     n = int(next(iter(store.read("SELECT count(*)" + query, [sweep["id"]])))[0])
     there = set(store.columns("run"))
     # The numbers first, straight into arrays: a row of Python objects takes ten times the space.
-    numbers = {name: np.full(n, np.nan) for name in COLUMNS}
-    asked = [name for name in COLUMNS if name in there]
+    numbers = {name: np.full(n, np.nan) for name in kept}
+    asked = [name for name in kept if name in there]
     quoted = ", ".join(f'run."{name}"' for name in asked)
     digests = "task.digest, run.digest" if store.digests else "NULL, NULL"
     fixed = "task.replicate, task.seed, task.axes, task.run, run.status, run.error, task.task, run.environment"
@@ -274,7 +279,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
             if value is not None:
                 numbers[name][at] = value
     if store.digests and n:
-        of_rows = of_text + number_digests(COLUMNS, np.column_stack([numbers[name] for name in COLUMNS]))
+        of_rows = of_text + number_digests(kept, np.column_stack([numbers[name] for name in kept]))
         if (wrong := np.flatnonzero(of_rows != of_runs.view(np.uint64))).size:
             raise store.changed("run", [run[wrong[0]]])
     columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
@@ -287,7 +292,6 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     columns |= {"run": run, "status": status}
     for column in columns.values():
         read_only(column)
-    made = store.document(sweep["id"])
     shares = {name: made[name] for name in ("warmup", "drain") if made.get(name)}
     return SweepTable(
         columns,

@@ -16,12 +16,15 @@ import numpy as np
 
 from faultsim.data.columns import content_hash
 from faultsim.data.failures import FailureTrace
+from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
+from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
 from faultsim.policies.contract import Compiled
 from faultsim.simulation.run import Run
+from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.labels import label
 from faultsim.version import __version__
 
@@ -68,8 +71,14 @@ def by_content(value: object) -> object:
     >>> by_content(log) == by_content(fs.Workload(submit=[0], runtime=[1], size=[1], name="a")), by_content(0.5)
     (True, 0.5)
     """
-    if isinstance(value, Workload | FailureTrace):
+    if isinstance(value, Workload | FailureTrace | Workflow):
         return value.digest()
+    if isinstance(value, Resources):
+        return _resources(value)
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [by_content(each) for each in value]
     if isinstance(value, Policy):
         return [value.lower(), content_hash(value.arrays())]
     if isinstance(value, Cluster | Torus):
@@ -172,6 +181,46 @@ def task_id(
         if arrays:
             text += f'"predictions":{quoted(content_hash(arrays))},'
     return _hashed(f'{text}"rows":{ROWS},"run":{(texts or Texts()).of(run)}}}')
+
+
+def workflow_task_id(run: WorkflowRun, workflows: str, failures: str | None, own: Mapping[str, Any]) -> str:
+    """The content hash of a run of workflows.
+
+    Parameters
+    ----------
+    run : WorkflowRun
+    workflows, failures : str
+        Digests of what runs and of its failures (None: nothing fails).
+    own : mapping
+        Metrics of the caller's own, by their content.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> flow = fs.Workflow([4, 4])
+    >>> few, many = (WorkflowRun(flow, fs.Resources(nodes)) for nodes in (1, 2))
+    >>> workflow_task_id(few, flow.digest(), None, {}) == workflow_task_id(many, flow.digest(), None, {})
+    False
+    """
+    arrays = {} if run.predictor is None else run.predictor.arrays()
+    document = {
+        "arrivals": content_hash({"arrival": run.arrival}),
+        "failures": failures,
+        "faultsim": __version__,
+        "kind": "workflows",
+        "predictions": content_hash(arrays) if arrays else None,
+        "resources": _resources(run.resources),
+        "rows": ROWS,
+        "run": {name: value for name, value in run.lower().items() if name != "record"},
+        "workflows": workflows,
+    }
+    return name_of(document | ({"metrics": own} if own else {}))
+
+
+def _resources(resources: Resources) -> list[object]:
+    """Nodes by content; a matrix of bandwidths as its hash."""
+    band = resources.bandwidth
+    return [content_hash({"speed": resources.speed}), _state(band)]
 
 
 def python_content(thing: object) -> object:

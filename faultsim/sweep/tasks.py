@@ -1,25 +1,19 @@
 """The tasks of a sweep: turns cells and replicates into runs, whose inputs are drawn once and kept while needed."""
 
-import inspect
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from faultsim.data.failures import FailureTrace
-from faultsim.data.further import TAKEN
-from faultsim.data.workload import Workload
+from faultsim.data.workflow import Workflow
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Cluster, Torus
-from faultsim.policies import Key
+from faultsim.policies import parse_policy
 from faultsim.policies.base import Policy
-from faultsim.simulation.run import Run
-from faultsim.sweep.axes import CHANGES, OPTIONS, with_parameters
 from faultsim.sweep.grid import Cell, Grid
-from faultsim.sweep.input_sources import DrawnLog
+from faultsim.sweep.kinds import called
 from faultsim.sweep.labels import Label
 from faultsim.sweep.random_streams import derived_seed, draws_from_seed, generator, run_seed
-from faultsim.sweep.task_hash import Texts, task_id
+from faultsim.sweep.task_hash import Texts
 from faultsim.sweep.wanted import Wanted
 
 #: Bytes of inputs kept for later tasks.
@@ -39,18 +33,21 @@ class Task:
         Axis -> what the table shows.
     id : str
         Content hash (`task_id`).
-    run : Run
+    run : Run or WorkflowRun
     log, failures : str
-        Digests of its inputs; the second is None without failures.
+        Digests of what runs, a log or workflows, and of its failures, None without any.
+    inputs : mapping
+        Digest -> what has it.
     """
 
     index: int
     replicate: int
     labels: Mapping[str, Label]
     id: str
-    run: Run
+    run: Any
     log: str
     failures: str | None
+    inputs: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class _Held:
 
 
 class Inputs:
-    """A cache of logs and failures by their source; the least recently used are evicted.
+    """A cache of logs, workflows and failures by their source; the least recently used are evicted.
 
     Examples
     --------
@@ -76,22 +73,41 @@ class Inputs:
         self._limit, self._bytes = limit, 0
         self._kept: OrderedDict[tuple[Any, ...], _Held] = OrderedDict()
 
-    def get(self, key: tuple[Any, ...], make: Callable[[], Any], source: object = None) -> _Held:
+    def get(
+        self,
+        key: tuple[Any, ...],
+        make: Callable[[], Any],
+        source: object = None,
+        digest: Callable[[Any], str] | None = None,
+    ) -> _Held:
         """The value cached under `key`, created if missing."""
         held = self._kept.get(key)
         if held is None:
             value = make()
-            held = self._kept[key] = _Held(value, None if value is None else value.digest(), source)
-            self._bytes += _size(value)
+            held = self._kept[key] = _Held(value, None if value is None or digest is None else digest(value), source)
+            self._bytes += size_of(value)
             while self._bytes > self._limit and len(self._kept) > 4:
-                self._bytes -= _size(self._kept.popitem(last=False)[1].value)
+                self._bytes -= size_of(self._kept.popitem(last=False)[1].value)
         else:
             self._kept.move_to_end(key)
         return held
 
 
-def _size(value: Any) -> int:
-    return 0 if value is None else sum(column.nbytes for column in value.columns.values())
+def size_of(value: Any) -> int:
+    """Bytes of an input.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> size_of(fs.FailureTrace([1.0], [0], span=2.0)) == size_of((fs.Workflow([1]),)), size_of(None)
+    (False, 0)
+    """
+    if value is None:
+        return 0
+    if isinstance(value, tuple):
+        return sum(map(size_of, value))
+    columns = value._columns if isinstance(value, Workflow) else value.columns
+    return sum(int(column.nbytes) for column in columns.values())
 
 
 class Maker:
@@ -109,6 +125,7 @@ class Maker:
 
     def __init__(self, base: Mapping[str, Any], grid: Grid, replicates: int, wanted: Wanted) -> None:
         self.base, self.grid, self.replicates, self.wanted = base, grid, replicates, wanted
+        self.kind = wanted.kind
         self._own = wanted.content()
         self._inputs, self._texts = Inputs(), Texts()
 
@@ -119,36 +136,31 @@ class Maker:
         """The task of a cell and a replicate."""
         given = {**self.base, **cell.values}
         seed = given.get("seed", 0)
-        nodes = given["machine"].nodes if hasattr(given.get("machine"), "nodes") else 0
-        log = self._log(given, replicate, seed, nodes)
-        failures = self._failures(given, log, replicate, seed, nodes)
-        options = _options(given)
+        work = self._work(given, replicate, seed)
+        failures = self._failures(given, work, replicate, seed)
+        options = self.kind.options(given)
+        if isinstance(options.get("predictor"), str):
+            options["predictor"] = parse_policy("predictor", options["predictor"])
         if draws_from_seed(options.get("predictor")):
             options["seed"] = run_seed(seed, replicate)
-        options |= {"log": log.value, "failures": failures.value}
-        run = Run(**options)
+        options |= {self.kind.axes.work: work.value, "failures": failures.value}
+        run = self.kind.make(options)
         return Task(
             cell.index * self.replicates + replicate,
             replicate,
             cell.labels,
-            task_id(run, log.digest or "", failures.digest, self.wanted.cut, self._texts, self._own),
+            self.kind.task_id(run, work.digest or "", failures.digest, self.wanted.cut, self._texts, self._own),
             run,
-            log.digest or "",
+            work.digest or "",
             failures.digest,
+            {held.digest: held.value for held in (work, failures) if held.digest is not None},
         )
 
     def check(self, cell: Cell) -> None:
         """Reject a cell with incompatible options, before anything is drawn or run."""
         given = {**self.base, **cell.values}
-        options = _options(given)
-        log, failures = given.get("log"), given.get("failures")
-        options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
-        options["failures"] = _NO_FAILURES if callable(failures) else failures
-        if options["failures"] is None:
-            for name, change in CHANGES.items():
-                if change.of == "failures" and given.get(name) is not None:
-                    raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
-        Run(**options)
+        self.kind.check_given(given)
+        self.kind.check(given)
 
     def travelling(self) -> dict[str, object]:
         """What other processes need of the caller's: its policies and its functions, by what messages call them."""
@@ -159,37 +171,44 @@ class Maker:
 
     # -- inputs
 
-    def _log(self, given: Mapping[str, Any], replicate: int, seed: int, nodes: int) -> _Held:
-        source = given["log"]
-        key: tuple[Any, ...] = ("log", id(source))
-        if callable(source):
-            key += (replicate, seed, given["machine"])
-        held = self._inputs.get(key, lambda: _made("log", source, seed, replicate, given["machine"], None), source)
-        return self._changed("log", held, key, given, replicate, seed, nodes)
+    def _work(self, given: Mapping[str, Any], replicate: int, seed: int) -> _Held:
+        """What runs: a log, or workflows."""
+        return self._input(self.kind.axes.work, given, {}, (), replicate, seed)
 
-    def _failures(self, given: Mapping[str, Any], log: _Held, replicate: int, seed: int, nodes: int) -> _Held:
-        source = given.get("failures")
-        if source is None:
+    def _failures(self, given: Mapping[str, Any], work: _Held, replicate: int, seed: int) -> _Held:
+        if given.get("failures") is None:
             return _Held(None, None, None)
-        key: tuple[Any, ...] = ("failures", id(source))
-        if callable(source):
-            key += (replicate, seed, given["machine"], log.digest)
-        held = self._inputs.get(
-            key, lambda: _made("failures", source, seed, replicate, given["machine"], log.value), source
-        )
-        return self._changed("failures", held, key, given, replicate, seed, nodes)
+        return self._input("failures", given, {self.kind.axes.work: work.value}, (work.digest,), replicate, seed)
 
-    def _changed(
+    def _input(
         self,
-        of: str,
-        held: _Held,
-        key: tuple[Any, ...],
+        what: str,
         given: Mapping[str, Any],
+        extra: Mapping[str, Any],
+        depends: tuple[Any, ...],
         replicate: int,
         seed: int,
-        nodes: int,
     ) -> _Held:
-        for name, change in CHANGES.items():
+        """An input as given, or drawn by a factory from the replicate's stream; then changed."""
+        source, kind = given[what], self.kind
+        key: tuple[Any, ...] = (what, id(source))
+        if callable(source):
+            key += (replicate, seed, given[kind.axes.machine], *depends)
+
+        def make() -> Any:
+            if not callable(source):
+                return kind.taken(what, source, source)
+            known = {kind.axes.machine: given[kind.axes.machine], **extra, "replicate": replicate}
+            return kind.taken(what, called(source, generator(seed, what, replicate), known), source)
+
+        held = self._inputs.get(key, make, source, kind.digest)
+        return self._changed(what, held, key, given, replicate, seed)
+
+    def _changed(
+        self, of: str, held: _Held, key: tuple[Any, ...], given: Mapping[str, Any], replicate: int, seed: int
+    ) -> _Held:
+        nodes = self.kind.nodes(given)
+        for name, change in self.kind.axes.changes.items():
             value = given.get(name)
             if change.of != of or value is None:
                 continue
@@ -197,43 +216,12 @@ class Maker:
             before = held.value
             key = (*key, name, value, own, nodes)
             try:
-                held = self._inputs.get(key, lambda: change.apply(before, value, nodes, own), held.source)  # noqa: B023
+                held = self._inputs.get(
+                    key,
+                    lambda: change.apply(before, value, nodes, own),  # noqa: B023
+                    held.source,
+                    self.kind.digest,
+                )
             except (InputError, OptionError) as error:
                 raise type(error)(f"axis {name} = {value!r}: {error}") from None
         return held
-
-
-def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords of the run, with the policy parameters set by axes; log and failures as given."""
-    options = {name: given[name] for name in OPTIONS if name in given}
-    with_parameters(options, {name: value for name, value in given.items() if "." in name})
-    return options
-
-
-#: Placeholders for inputs that are not drawn yet.
-_ANY_LOG = Workload(submit=[0.0], runtime=[1.0], size=[1])
-_NO_FAILURES = FailureTrace([], [], span=1.0)
-_EXPECTED = {"log": Workload, "failures": FailureTrace}
-
-
-def _any_log(drawn: object, scheduler: object) -> Workload:
-    """The placeholder, with the columns that a key names: a factory written in Python may give them."""
-    order = getattr(scheduler, "order", None)
-    if isinstance(drawn, DrawnLog) or not isinstance(order, Key):
-        return _ANY_LOG
-    return _ANY_LOG.with_columns(**{name: [0.0] for name in order.further if name not in TAKEN})
-
-
-def _made(
-    what: str, source: object, seed: int, replicate: int, machine: Cluster | Torus | None, log: Workload | None
-) -> Any:
-    """An input as given, or drawn by a factory from the replicate's stream."""
-    if not callable(source):
-        return source
-    extra = {"machine": machine, "log": log, "replicate": replicate}
-    wanted = inspect.signature(source).parameters
-    known = {name: value for name, value in extra.items() if name in wanted and value is not None}
-    value = source(generator(seed, what, replicate), **known)
-    if not isinstance(value, _EXPECTED[what]):
-        raise InputError(f"the factory of {what} must return a {_EXPECTED[what].__name__}, got {value!r:.60}")
-    return value

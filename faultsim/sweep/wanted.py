@@ -6,19 +6,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from faultsim import checks
 from faultsim.errors import FaultsimError, OptionError
 from faultsim.results.metrics import METRICS
-from faultsim.results.part import Part
-from faultsim.results.result import Result
-from faultsim.simulation.execution import Execution
-from faultsim.sweep.row_schema import COLUMNS, numbers, row_of, without_ends
+from faultsim.sweep.kinds import JOB_RUNS, Kind
 from faultsim.sweep.task_hash import function_content, python_content
 
 #: Names that columns of the table have besides metrics.
 _TAKEN = ("replicate", "seed", "run", "status", "run:seed")
-#: A metric of `faultsim.METRICS` by its name, or a function of a `Result`.
-Own = Mapping[str, "str | Callable[[Result], float]"]
+#: A metric of `faultsim.METRICS` by its name, or a function of a `Result` (of workflows: of a `WorkflowResult`).
+Own = Mapping[str, "str | Callable[[Any], float]"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,8 @@ class Wanted:
         Shares of the jobs that job metrics exclude at the beginning and at the end.
     own : mapping
         Further metrics by name.
+    kind : Kind
+        Of the runs.
 
     Examples
     --------
@@ -42,23 +40,27 @@ class Wanted:
 
     cut: tuple[float, float] = (0.0, 0.0)
     own: Own = field(default_factory=dict)
+    kind: Kind = JOB_RUNS
 
-    def row(self, run: Execution) -> list[float]:
-        """The numbers of a run that is over: those of `COLUMNS`, then its own."""
+    @property
+    def width(self) -> int:
+        """How many numbers that is."""
+        return len(self.kind.columns) + len(self.own)
+
+    def row(self, run: Any) -> list[float]:
+        """The numbers of a run that is over: those of its kind, then its own."""
         if not self.own:
-            return row_of(*run.output(), self.cut)
+            return self.kind.row(run, self.cut)
         result = run.result()
-        return [*numbers(result, self.cut), *self.own_row(result)]
+        return [*self.kind.numbers(result, self.cut), *self.own_row(result)]
 
-    def own_row(self, result: Result) -> list[float]:
+    def own_row(self, result: Any) -> list[float]:
         """Its own numbers."""
         return [self._own(name, metric, result) for name, metric in self.own.items()]
 
-    def _own(self, name: str, metric: "str | Callable[[Result], float]", result: Result) -> float:
+    def _own(self, name: str, metric: "str | Callable[[Any], float]", result: Any) -> float:
         if isinstance(metric, str):
-            if not METRICS[metric].per_job or self.cut == (0.0, 0.0):
-                return float(result.metrics[metric])
-            return float(METRICS[metric].function(Part(result, slice(*without_ends(len(result), *self.cut)))))
+            return self.kind.metric(metric, result, self.cut)
         try:
             value = metric(result)
         except FaultsimError:
@@ -75,7 +77,7 @@ class Wanted:
         return {name: _content(metric) for name, metric in self.own.items()}
 
 
-def own_metrics(given: object, axes: Sequence[str]) -> Own:
+def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Own:
     """Metrics of the caller's own, checked: names of `faultsim.METRICS`, or a mapping of names to functions.
 
     Raises
@@ -92,17 +94,15 @@ def own_metrics(given: object, axes: Sequence[str]) -> Own:
         return {}
     if isinstance(given, str) or not isinstance(given, Mapping | Sequence):
         raise OptionError(f"metrics must map names to functions, or list names of faultsim.METRICS, got {given!r:.60}")
-    found: dict[str, str | Callable[[Result], float]] = {}
+    found: dict[str, str | Callable[[Any], float]] = {}
     for name, metric in given.items() if isinstance(given, Mapping) else [(name, name) for name in given]:
         if isinstance(metric, str):
-            checks.choice("metric", metric, METRICS)
-            if METRICS[metric].recorded:
-                raise OptionError(f"metrics: {metric} needs record=True, and sweeps record nothing")
+            kind.check_metric(metric)
         elif not callable(metric):
             raise OptionError(f"metrics: {name!r} must be a function of a Result, got {metric!r:.60}")
         if not isinstance(name, str) or not name.isprintable() or not name:
             raise OptionError(f"metrics: a name is printable text, got {name!r:.60}")
-        if name in COLUMNS or name in _TAKEN or name in axes or (name in METRICS and metric != name):
+        if name in kind.columns or name in _TAKEN or name in axes or (name in METRICS and metric != name):
             raise OptionError(f"metrics: the table has a column {name!r} already; choose another name")
         if name in found:
             raise OptionError(f"metrics: {name!r} is given twice")

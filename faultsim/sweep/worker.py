@@ -5,14 +5,13 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import EngineError, FaultsimError
 from faultsim.simulation.execution import Execution, Stopped, first_slices
-from faultsim.simulation.run import Run
-from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.wanted import Wanted
 
 
@@ -22,7 +21,7 @@ class Done:
 
     Parameters
     ----------
-    rows : array, shape (n, len(COLUMNS) + own metrics)
+    rows : array, shape (n, Wanted.width)
         NaN in the row of a run that failed.
     elapsed : array, shape (n,)
         Seconds each took.
@@ -42,7 +41,7 @@ class Done:
 TOGETHER, MOMENT = 8, 0.005
 
 
-def do(runs: Sequence[Run], wanted: Wanted, stop: threading.Event | None = None) -> Done:
+def do(runs: Sequence[Any], wanted: Wanted, stop: threading.Event | None = None) -> Done:
     """Simulate a batch.
 
     A failed run has a row too, with its error; a worker that is told to stop returns what it has. Short runs are made
@@ -50,10 +49,10 @@ def do(runs: Sequence[Run], wanted: Wanted, stop: threading.Event | None = None)
     """
     rows: list[Sequence[float]] = []
     elapsed, errors = np.zeros(len(runs)), {}
-    done, many, width = 0, 1, len(COLUMNS) + len(wanted.own)
+    done, many, width = 0, 1, wanted.width
     while done < len(runs) and not (stop is not None and stop.is_set()):
         began = time.perf_counter()
-        made: list[Execution | Exception] = [_begun(run) for run in runs[done : done + many]]
+        made = [_begun(run, wanted) for run in runs[done : done + many]]
         first_slices([one for one in made if isinstance(one, Execution)])
         finished = 0
         for position, one in enumerate(made, done):
@@ -96,9 +95,9 @@ def do_packed(blob: bytes) -> Done:
     return do(runs, wanted)
 
 
-def _begun(run: Run) -> Execution | Exception:
+def _begun(run: Any, wanted: Wanted) -> Any:
     """The run, ready to go, or why it cannot."""
     try:
-        return Execution(run)
+        return wanted.kind.begin(run)
     except Exception as error:
         return error

@@ -1,0 +1,327 @@
+"""The kinds of tasks: runs of jobs and runs of workflows.
+
+The engine of sweeps is one; a kind says what it does not know of a task: which axes there are, what inputs are, and how
+a run is checked, hashed, begun and turned into a row.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
+
+from faultsim import checks
+from faultsim.data.failures import FailureTrace
+from faultsim.data.further import TAKEN
+from faultsim.data.workflow import Workflow
+from faultsim.data.workload import Workload
+from faultsim.errors import InputError, OptionError
+from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.policies import Key
+from faultsim.results.metrics import METRICS
+from faultsim.results.part import Part
+from faultsim.results.result import Result
+from faultsim.simulation.execution import Execution
+from faultsim.simulation.run import Run
+from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.simulation.workflows import WorkflowExecution
+from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes
+from faultsim.sweep.input_sources import DrawnLog
+from faultsim.sweep.row_schema import COLUMNS, WORKFLOW_COLUMNS, numbers, row_of, without_ends
+from faultsim.sweep.task_hash import Texts, name_of, task_id, workflow_task_id
+
+#: Placeholders for inputs that are not drawn yet.
+_ANY_LOG = Workload(submit=[0.0], runtime=[1.0], size=[1])
+_ANY_WORKFLOW = (Workflow([1.0]),)
+_NO_FAILURES = FailureTrace([], [], span=1.0)
+
+
+class Kind:
+    """A kind of tasks.
+
+    Attributes
+    ----------
+    name : str
+        As a store has it.
+    axes : Axes
+    columns : tuple of str
+        The numbers of a row.
+    """
+
+    name: ClassVar[str]
+    axes: ClassVar[Axes]
+    columns: ClassVar[tuple[str, ...]]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return kind_called, (self.name,)
+
+    # -- what is given
+
+    def options_of(self, base: object) -> dict[str, Any] | None:
+        """The options of a run that is the base of a sweep; None for anything else."""
+        return None
+
+    def check_given(self, given: Mapping[str, Any]) -> None:
+        """Check values that are needed, or could be rejected, before a run is made."""
+        for name, change in self.axes.changes.items():
+            if given.get(name) is not None:
+                change.check(given[name])
+
+    def options(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The keywords of the run, with the policy parameters set by axes; inputs as given."""
+        options = {name: given[name] for name in self.axes.options if name in given}
+        self.axes.set_parameters(options, {name: value for name, value in given.items() if "." in name})
+        return options
+
+    def check(self, given: Mapping[str, Any]) -> None:
+        """Reject incompatible options, before anything is drawn or run."""
+        options = self.options(given)
+        self._fill_in(options)
+        if options.get("failures") is None:
+            for name, change in self.axes.changes.items():
+                if change.of == "failures" and given.get(name) is not None:
+                    raise OptionError(f"axis {name}: there are no failures to change; give failures in the base")
+        self.make(options)
+
+    def _fill_in(self, options: dict[str, Any]) -> None:
+        """Put placeholders in place of factories."""
+        if callable(options.get("failures")):
+            options["failures"] = _NO_FAILURES
+
+    def nodes(self, given: Mapping[str, Any]) -> int:
+        """Of what a cell runs on; 0 if that is still to be checked."""
+        raise NotImplementedError
+
+    # -- inputs
+
+    def taken(self, what: str, value: Any, source: object) -> Any:
+        """An input as it goes on: as given, or what the factory `source` returned."""
+        if what == "failures" and callable(source) and not isinstance(value, FailureTrace):
+            raise InputError(f"the factory of failures must return a FailureTrace, got {value!r:.60}")
+        return value
+
+    def digest(self, value: Any) -> str:
+        """The content of an input, but for None."""
+        digest: str = value.digest()
+        return digest
+
+    # -- runs
+
+    def make(self, options: Mapping[str, Any]) -> Any:
+        """The run."""
+        raise NotImplementedError
+
+    def task_id(
+        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+    ) -> str:
+        """Its content hash, with the digests of what runs and of its failures."""
+        raise NotImplementedError
+
+    def begin(self, run: Any) -> Any:
+        """The run, ready for ``go_on`` and ``result``."""
+        raise NotImplementedError
+
+    # -- rows
+
+    def row(self, execution: Any, cut: tuple[float, float]) -> list[float]:
+        """The numbers of a run that is over, one for each of `columns`."""
+        raise NotImplementedError
+
+    def numbers(self, result: Any, cut: tuple[float, float]) -> list[float]:
+        """The same of its result."""
+        raise NotImplementedError
+
+    def check_metric(self, metric: str) -> None:
+        """Reject a metric of one's own that is given by name, if there is none."""
+        raise NotImplementedError
+
+    def metric(self, name: str, result: Any, cut: tuple[float, float]) -> float:
+        """The metric of this name."""
+        raise NotImplementedError
+
+
+class _Jobs(Kind):
+    """Runs of job logs: of `simulate`."""
+
+    name = "jobs"
+    axes = JOBS
+    columns = COLUMNS
+
+    def options_of(self, base: object) -> dict[str, Any] | None:
+        if not isinstance(base, Run):
+            return None
+        options = {name: getattr(base, name) for name in JOBS.options}
+        if options["placement"] == Run(base.log, base.machine).placement:
+            del options["placement"]  # the machine's default, which another machine on an axis brings too
+        return options
+
+    def check_given(self, given: Mapping[str, Any]) -> None:
+        if "machine" in given:
+            machine = given["machine"]
+            if isinstance(machine, str):
+                meant = parse_machine(machine)
+                raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r}; write {meant!r}")
+            if not isinstance(machine, Cluster | Torus):
+                raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
+        super().check_given(given)
+
+    def _fill_in(self, options: dict[str, Any]) -> None:
+        super()._fill_in(options)
+        log = options.get("log")
+        options["log"] = _any_log(log, options.get("scheduler")) if callable(log) else log
+
+    def nodes(self, given: Mapping[str, Any]) -> int:
+        return getattr(given.get("machine"), "nodes", 0)
+
+    def taken(self, what: str, value: Any, source: object) -> Any:
+        if what == "log" and callable(source) and not isinstance(value, Workload):
+            raise InputError(f"the factory of log must return a Workload, got {value!r:.60}")
+        return super().taken(what, value, source)
+
+    def make(self, options: Mapping[str, Any]) -> Run:
+        return Run(**options)
+
+    def task_id(
+        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+    ) -> str:
+        return task_id(run, work, failures, cut, texts, own)
+
+    def begin(self, run: Run) -> Execution:
+        return Execution(run)
+
+    def row(self, execution: Execution, cut: tuple[float, float]) -> list[float]:
+        return row_of(*execution.output(), cut)
+
+    def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
+        return numbers(result, cut)
+
+    def check_metric(self, metric: str) -> None:
+        checks.choice("metric", metric, METRICS)
+        if METRICS[metric].recorded:
+            raise OptionError(f"metrics: {metric} needs record=True, and sweeps record nothing")
+
+    def metric(self, name: str, result: Result, cut: tuple[float, float]) -> float:
+        if not METRICS[name].per_job or cut == (0.0, 0.0):
+            return float(result.metrics[name])
+        return float(METRICS[name].function(Part(result, slice(*without_ends(len(result), *cut)))))
+
+
+class _Workflows(Kind):
+    """Runs of workflows: of `simulate_workflows`."""
+
+    name = "workflows"
+    axes = WORKFLOWS
+    columns = WORKFLOW_COLUMNS
+
+    def check_given(self, given: Mapping[str, Any]) -> None:
+        if given.get("arrivals") is not None and given.get("every") is not None:
+            raise OptionError("axis every: arrivals say when workflows arrive; leave out one of the two")
+        super().check_given(given)
+
+    def _fill_in(self, options: dict[str, Any]) -> None:
+        super()._fill_in(options)
+        if callable(options.get("workflows")):
+            options["workflows"] = _ANY_WORKFLOW
+            options.pop("arrivals", None)  # nobody knows how many there will be
+
+    def nodes(self, given: Mapping[str, Any]) -> int:
+        return getattr(given.get("resources"), "n_nodes", 0)
+
+    def taken(self, what: str, value: Any, source: object) -> Any:
+        if what != "workflows":
+            return super().taken(what, value, source)
+        flows = (value,) if isinstance(value, Workflow) else value
+        if isinstance(flows, list | tuple) and flows and all(isinstance(flow, Workflow) for flow in flows):
+            return tuple(flows)
+        raise InputError(
+            f"{'the factory of workflows must return' if callable(source) else 'workflows must be'} a Workflow or a "
+            f"list of them, got {value!r:.60}"
+        )
+
+    def digest(self, value: Any) -> str:
+        return name_of([flow.digest() for flow in value]) if isinstance(value, tuple) else super().digest(value)
+
+    def make(self, options: Mapping[str, Any]) -> WorkflowRun:
+        return WorkflowRun(**options)
+
+    def task_id(
+        self, run: Any, work: str, failures: str | None, cut: tuple[float, float], texts: Texts, own: Mapping[str, Any]
+    ) -> str:
+        return workflow_task_id(run, work, failures, own)
+
+    def begin(self, run: WorkflowRun) -> WorkflowExecution:
+        return WorkflowExecution(run)
+
+    def row(self, execution: WorkflowExecution, cut: tuple[float, float]) -> list[float]:
+        return self.numbers(execution.result(), cut)
+
+    def numbers(self, result: Any, cut: tuple[float, float]) -> list[float]:
+        return [float(value) for value in result.metrics.values()]
+
+    def check_metric(self, metric: str) -> None:
+        raise OptionError(
+            f"metrics: {metric!r:.60} names no further metric of workflows, whose table has them all; give functions "
+            f"of a WorkflowResult by name"
+        )
+
+
+JOB_RUNS, WORKFLOW_RUNS = _Jobs(), _Workflows()
+_KINDS: dict[str, Kind] = {kind.name: kind for kind in (JOB_RUNS, WORKFLOW_RUNS)}
+
+
+def kind_called(name: str) -> Kind:
+    """The kind of a sweep in a store.
+
+    Examples
+    --------
+    >>> kind_called("workflows").columns[:2]
+    ('n_workflows', 'n_jobs')
+    """
+    return _KINDS[name]
+
+
+def kind_of(axes: Axes) -> Kind:
+    """The kind with these axes.
+
+    Examples
+    --------
+    >>> kind_of(JOBS).name
+    'jobs'
+    """
+    return next(kind for kind in _KINDS.values() if kind.axes is axes)
+
+
+def given_names(base: object, grid: object, zipped: object, cells: Iterable[object] | None) -> list[object]:
+    """All names of options and axes in the arguments of a `Sweep`, those in bundles too; what is no mapping has none.
+
+    Examples
+    --------
+    >>> given_names({"machine": 1}, {"policy": {"a": {"scheduler": 2}}}, None, None)
+    ['machine', 'policy', 'scheduler']
+    """
+    bundles = [
+        bundle
+        for values in (grid.values() if isinstance(grid, Mapping) else ())
+        for bundle in (values.values() if isinstance(values, Mapping) else ())
+    ]
+    groups = zipped if isinstance(zipped, Sequence) and not isinstance(zipped, str) else [zipped]
+    parts = [base, grid, *bundles, *groups, *(cells or ())]
+    return [name for part in parts if isinstance(part, Mapping) for name in part]
+
+
+def called(factory: Callable[..., Any], rng: object, extra: Mapping[str, Any]) -> Any:
+    """What a factory returns, which gets of `extra` what it has parameters for.
+
+    Examples
+    --------
+    >>> called(lambda rng, replicate: (rng, replicate), 1, {"replicate": 2, "machine": 3})
+    (1, 2)
+    """
+    wanted = inspect.signature(factory).parameters
+    return factory(rng, **{name: value for name, value in extra.items() if name in wanted and value is not None})
+
+
+def _any_log(drawn: object, scheduler: object) -> Workload:
+    """The placeholder, with the columns that a key names: a factory written in Python may give them."""
+    order = getattr(scheduler, "order", None)
+    if isinstance(drawn, DrawnLog) or not isinstance(order, Key):
+        return _ANY_LOG
+    return _ANY_LOG.with_columns(**{name: [0.0] for name in order.further if name not in TAKEN})
