@@ -105,6 +105,7 @@ from faultsim.simulation.simulate import rerun, simulate
 from faultsim.simulation.simulate_many import simulate_many
 from faultsim.simulation.workflows import simulate_workflows
 from faultsim.results.workflow_result import WorkflowResult
+from faultsim.results.saved_workflows import load_workflow_result
 
 # Sweeps
 from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -234,6 +235,7 @@ __all__ = [
     "krevat_span",
     "load_result",
     "load_sweep",
+    "load_workflow_result",
     "parse_policy",
     "partition",
     "read_bluegene_ras",

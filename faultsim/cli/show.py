@@ -2,6 +2,7 @@
 
 faultsim show RESULT.npz                   settings and metrics, as 'faultsim run' printed them
 faultsim show RESULT.npz --report R.html   its table, pictures and report, without running again
+faultsim show FLOWS.npz --figure F.svg     a saved result of workflows, with the output of 'faultsim workflow run'
 faultsim show STORE.db                     as 'faultsim status'
 faultsim show FILE                         as the summary of 'faultsim log', 'failures' or 'workflow'
 
@@ -20,6 +21,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError
 from faultsim.readers.table import what_is
+from faultsim.results.saved_file import OF_WORKFLOWS, form_of
 
 _ZIP, _SQLITE, _PARQUET = b"PK\x03\x04", b"SQLite format 3\0", b"PAR1"
 
@@ -35,6 +37,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
             begins = file.read(16)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
+    if begins.startswith(_ZIP) and form_of(path) is OF_WORKFLOWS:
+        return _workflows(parser, argv)
     if begins.startswith(_ZIP):
         return _result(parser, argv)
     if begins.startswith(_SQLITE):
@@ -70,4 +74,16 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
         print_json({"file": args.file, **document(result), "files": written})
     elif not silent:
         print(shown("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)])))
+    return 0
+
+
+def _workflows(parser: Parser, argv: Sequence[str]) -> int:
+    parser.add_argument("file", metavar="FILE", help="a file that WorkflowResult.save or 'workflow run --save' wrote")
+    workflow.add_output(parser)
+    args = parser.parse_args(argv)
+    silent = workflow.check_output(args)
+    result = fs.load_workflow_result(args.file)
+    if args.events or args.figure:
+        bool(result.events)  # complains before anything is written
+    workflow.give(result, args, [f"result   {args.file}"], silent=silent)
     return 0

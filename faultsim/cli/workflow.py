@@ -23,11 +23,10 @@ import faultsim as fs
 from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
-from faultsim.cli.output import print_json, table
+from faultsim.cli.output import print_json, shown, table
 from faultsim.cli.parser import Action, Parser, choose, seed
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.targets import add_quiet, check_targets
-from faultsim.data.column_files import write_csv
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import longest_run
@@ -195,6 +194,28 @@ def _simulated(args: argparse.Namespace, *, record: bool) -> tuple[WorkflowResul
 
 def _run(parser: Parser, argv: Sequence[str]) -> int:
     _add_run(parser)
+    add_output(parser)
+    parser.add_argument(
+        "--save", metavar="FILE", help="save the result (fs.load_workflow_result and 'faultsim show' read it)"
+    )
+    parser.add_argument("--record", action="store_true", help="save what --events and --figure of 'faultsim show' need")
+    args = parser.parse_args(argv)
+    if args.record and not args.save:
+        raise OptionError("--record is for --save FILE")
+    silent = check_output(args)
+    result, lines = _simulated(args, record=bool(args.events or args.figure or args.record))
+    if args.save:
+        result.save(args.save)
+    give(result, args, lines, silent=silent)
+    return 0
+
+
+#: Files that `give` writes, by the options that name them.
+_FILES = ("csv", "decisions", "events", "figure", "save")
+
+
+def add_output(parser: Parser) -> None:
+    """What may be written of a result."""
     out = parser.add_argument_group("output (- for FILE is standard output)")
     out.add_argument("--json", action="store_true", help="print only one JSON document")
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
@@ -204,25 +225,30 @@ def _run(parser: Parser, argv: Sequence[str]) -> int:
         "--figure", metavar="FILE", help="draw which node worked on which job (.png, .pdf, .svg; - is SVG)"
     )
     add_quiet(out)
-    args = parser.parse_args(argv)
-    files = {f"--{name}": getattr(args, name) for name in ("csv", "decisions", "events", "figure")}
-    silent = check_targets(files, json=args.json) or args.quiet
+
+
+def check_output(args: argparse.Namespace) -> bool:
+    """Reject what could not be written; whether nothing else is printed."""
+    silent = check_targets({f"--{name}": getattr(args, name, None) for name in _FILES}, json=args.json)
     if args.figure:
         from faultsim.plot import require_matplotlib
 
         require_matplotlib()
-    result, lines = _simulated(args, record=bool(args.events or args.figure))
-    written = [path for path in files.values() if path]
+    return silent or args.quiet
+
+
+def give(result: WorkflowResult, args: argparse.Namespace, lines: Sequence[str], *, silent: bool) -> None:
+    """Write and print a result; `lines` say what it is made of."""
+    written = [path for name in _FILES if (path := getattr(args, name, None))]
     for path, columns in ((args.csv, "jobs"), (args.decisions, "decisions"), (args.events, "events")):
         if path:
-            write_csv(path, getattr(result, columns))
+            result.write_csv(path, columns)
     if args.figure:
         _draw(result, args.figure)
     if args.json:
         print_json({"faultsim": __version__, "source": lines, **_document(result), "files": written})
     elif not silent:
-        print("\n".join([*lines, str(result), *(f"written  {path}" for path in written)]))
-    return 0
+        print(shown("\n".join([*lines, str(result), *(f"written  {path}" for path in written)])))
 
 
 def _document(result: WorkflowResult) -> dict[str, object]:

@@ -1,14 +1,9 @@
 """`load_result`: reads a saved result exactly."""
 
 import os
-from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from faultsim.data.columns import WORKLOAD
-from faultsim.data.failures import FailureTrace
-from faultsim.errors import InputError
 from faultsim.machines import Cluster
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.provenance import Record
@@ -43,24 +38,24 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     if "jobs/state" in arrays:
         output["state"] = arrays["jobs/state"]
     for key in ("events_table", "allocations"):
-        table = _under(arrays, key)
+        table = file.under(key)
         if table:
             output[key] = table
     output |= facts["counters"]
     output["ledger"] = facts["ledger"]
     output["makespan_begin"], output["makespan_end"] = facts["span"]
-    saved_columns = _under(arrays, "workload")
+    saved_columns = file.under("workload")
     columns = {column.name: saved_columns.pop(column.name) for column in WORKLOAD} | saved_columns
     for values in columns.values():
         values.setflags(write=False)
     saved = facts["provenance"]
-    policies = {kind: _under(arrays, f"policy/{kind}") for kind in ("predictor",)}
+    policies = {kind: file.under(f"policy/{kind}") for kind in ("predictor",)}
     record = Record(
         settings=saved["settings"],
         columns=columns,
         source=saved["input"]["source"],
         dropped=facts["dropped"],
-        failures=_failures(path, _under(arrays, "failures"), saved["failures"]),
+        failures=file.failures(saved["failures"]),
         arrays={kind: columns for kind, columns in policies.items() if columns},
         elapsed=saved["elapsed"],
         saved=saved,
@@ -74,23 +69,3 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     file.check_machine(machine.nodes, None if isinstance(machine, Cluster) else (machine.x, machine.y, machine.z))
     file.check_digests()
     return result
-
-
-def _under(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The columns whose names begin with ``prefix/``, without it."""
-    return {name[len(prefix) + 1 :]: column for name, column in arrays.items() if name.startswith(prefix + "/")}
-
-
-def _failures(
-    path: str | os.PathLike[str], columns: dict[str, NDArray[Any]], saved: dict[str, Any] | None
-) -> FailureTrace | None:
-    """The failure trace of a saved result, checked against its recorded digest."""
-    if saved is None:
-        return None
-    try:
-        trace = FailureTrace(**columns, span=saved["span"], name=saved["name"], dropped=saved["dropped"])
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are corrupt ({error!s:.120})") from None
-    if trace.digest() != saved["digest"]:
-        raise InputError(f"{os.fspath(path)}: the failures of this saved result are not those of its run")
-    return trace

@@ -124,14 +124,20 @@ def provenance(record: Record) -> dict[str, Any]:
             "jobs": len(record.columns["submit"]),
             "dropped": dict(record.dropped),
         },
-        "failures": _identity(record.failures),
+        "failures": identity(record.failures),
         "started": started.isoformat(timespec="microseconds"),
         "elapsed": record.elapsed,
     }
 
 
-def _identity(trace: FailureTrace | None) -> dict[str, Any] | None:
-    """What identifies a failure trace."""
+def identity(trace: FailureTrace | None) -> dict[str, Any] | None:
+    """What identifies a failure trace.
+
+    Examples
+    --------
+    >>> identity(None) is None
+    True
+    """
     if trace is None:
         return None
     return {

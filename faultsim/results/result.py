@@ -28,7 +28,7 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS, Metric
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
-from faultsim.results.saved import save_arrays
+from faultsim.results.saved_file import save_arrays
 
 #: What the engines count.
 COUNTERS = (

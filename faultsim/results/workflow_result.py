@@ -1,5 +1,6 @@
 """`WorkflowResult`: the outcome of a workflow run, as columns and a few numbers."""
 
+import os
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -7,15 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.data.columns import DECISIONS, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
+from faultsim import checks
+from faultsim.data.column_files import write_csv
+from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, TablesOfAResult
+from faultsim.data.whole_files import whole_file
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
 from faultsim.results.caveats import of_failures
 from faultsim.results.prediction_accuracy import Matched
+from faultsim.results.provenance import identity
+from faultsim.results.saved_file import OF_WORKFLOWS, save_arrays
 from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.results.workflow_metrics import workflow_metrics
 from faultsim.version import __version__
@@ -206,7 +212,7 @@ class WorkflowResult(TablesOfAResult):
     @property
     def settings(self) -> Mapping[str, Any]:
         """Scheduler, predictor, transfers, outputs, seed and engine, and the version, as plain values."""
-        return MappingProxyType({**self._settings, "version": __version__})
+        return MappingProxyType({"version": __version__, **self._settings})  # a loaded one has that of its run
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -234,6 +240,83 @@ class WorkflowResult(TablesOfAResult):
         return len(self._workflows)
 
     # -- out
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save everything in one file (NumPy's .npz with facts as JSON), for `load_workflow_result`.
+
+        The file includes the workflows, the resources and the failures. It appears complete or not at all.
+        """
+        arrays: dict[str, NDArray[Any]] = {}
+        for table, columns in self._tables.items():
+            arrays |= {f"{table}/{name}": columns[name] for name in columns}
+        flows = self._workflows
+        arrays |= {
+            "workflows/jobs": np.array([len(flow) for flow in flows], np.int32),
+            "workflows/edges": np.array([flow.n_edges for flow in flows], np.int32),
+            "workflows/nodes": np.array([flow.cost.shape[1] if flow.cost.ndim == 2 else 0 for flow in flows], np.int32),
+            "workflows/submit": np.array([flow.submit for flow in flows]),
+            "workflows/arrival": self._arrivals,
+            "workflow_jobs/cost": np.concatenate([flow.cost.ravel() for flow in flows]),
+            "resources/speed": self._resources.speed,
+        }
+        for column in WORKFLOW_EDGES:
+            arrays[f"workflow_edges/{column.name}"] = np.concatenate([getattr(flow, column.name) for flow in flows])
+        if isinstance(self._resources.bandwidth, np.ndarray):
+            arrays["resources/bandwidth"] = self._resources.bandwidth
+        if self._trace is not None:
+            arrays |= {f"failures/{name}": column for name, column in self._trace.columns.items()}
+        matched, questions = self._matched, self.questions
+        facts = {
+            "settings": dict(self.settings),
+            "loss_time": self.loss_time,
+            "counters": {
+                "reschedulings": self.reschedulings,
+                "hits": matched.hits,
+                "missed": matched.missed,
+                "false": matched.false,
+                **{f"{by[4:]}_asked": asked for by, (asked, _) in questions.items()},
+                **{f"{by[4:]}_right": right for by, (_, right) in questions.items()},
+            },
+            "workflows": [
+                {
+                    "name": flow.name,
+                    "labels": flow.labels,
+                    "transfer_unit": flow.transfer_unit,
+                    "dropped": dict(flow.dropped),
+                }
+                for flow in flows
+            ],
+            "bandwidth": None if "resources/bandwidth" in arrays else self._resources.bandwidth,
+            "failures": identity(self._trace),
+        }
+        save_arrays(path, arrays, facts, OF_WORKFLOWS)
+
+    def write_csv(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
+        """Write one of the tables (``"jobs"``, ``"decisions"``, ``"events"``) as text, a line per row.
+
+        ``.gz``, ``.xz`` and ``.bz2`` are compressed; "-" is standard output.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        """
+        write_csv(path, self._table(table))
+
+    def write_parquet(self, path: str | os.PathLike[str], table: str = "jobs") -> None:
+        """Write one of the tables as a Parquet file.
+
+        Raises
+        ------
+        OptionError
+            For another table, or one that the run did not record.
+        MissingExtraError
+            If pyarrow is not installed.
+        """
+        parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
+        rows = self.to_arrow(table)
+        with whole_file(path) as file:
+            parquet.write_table(rows, file)
 
     def _header(self) -> str:
         s = self._settings

@@ -60,6 +60,7 @@ def entry_points() -> dict[str, Any]:
         "detect log": lambda path: detect(path, fs.Workload),
         "detect failures": lambda path: detect(path, fs.FailureTrace),
         "result": described,
+        "workflow result": lambda path: str(fs.load_workflow_result(path)),
         "sweep file": fs.read_sweep,
         "table": fs.load_sweep,
         "status": status,
