@@ -354,3 +354,11 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], mo
     assert main(["status", "spec.db", "--csv", "rows.csv", "--report", "report.html"]) == 0
     assert (tmp_path / "rows.csv").read_text().startswith("predictor,outputs,every,replicate,seed,n_workflows")
     assert "mean makespan (s)" in (tmp_path / "report.html").read_text()
+
+
+def test_a_number_that_changes_on_the_disk_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    sweep().run(path)
+    with Store(path, check=False) as store:
+        store.write("UPDATE run SET loss_time = loss_time + 1 WHERE id = (SELECT min(id) FROM run)", [[]])
+    refused(fs.StoreError, "row .* of run is not the one that was written", fs.load_sweep, path)
