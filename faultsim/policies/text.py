@@ -90,7 +90,7 @@ def _expression(text: str) -> Key | None:
 
 def _rows(name: str) -> dict[str, PolicyRow]:
     """The rows that a name, an alias or the name of a class means, by kind."""
-    return {row.kind: row for row in POLICIES if _fold(name) in map(_fold, (row.name, *row.aliases, row.cls.__name__))}
+    return _NAMED.get(_fold(name), {})
 
 
 def _unknown(kind: str, name: str) -> str:
@@ -160,6 +160,14 @@ def _made(row: PolicyRow, taken: dict[str, Any]) -> Policy:
     raise OptionError(f"{row.kind} {row.name!r} needs {' and '.join(missing)}, for instance {row.example}")
 
 
+def _named() -> dict[str, dict[str, PolicyRow]]:
+    found: dict[str, dict[str, PolicyRow]] = {}
+    for row in POLICIES:
+        for name in (row.name, *row.aliases, row.cls.__name__):
+            found.setdefault(_fold(name), {})[row.kind] = row
+    return found
+
+
 _QUOTES = ("'", '"')
 #: Parameters that are policies, and so kinds; a scheduler takes the name of an order as it is.
 _POLICIES = {kind for kind, row in KINDS.items() if not row.option and kind != "order"}
@@ -182,6 +190,10 @@ def _split(text: str) -> list[str]:
 
 def _fold(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "")
+
+
+#: Folded name, alias or name of a class -> kind -> row: a run whose policies are words asks for each of them.
+_NAMED = _named()
 
 
 def _value(text: str) -> Any:
