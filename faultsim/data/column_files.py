@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.tabular import Tabular
 from faultsim.data.text_files import guarded, write_text
 from faultsim.data.whole_files import whole_file
 
@@ -52,8 +53,8 @@ def csv_text(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     return text.getvalue()
 
 
-def write_parquet(path: str | os.PathLike[str], columns: Mapping[str, NDArray[Any]], what: str) -> None:
-    """A Parquet file, all types kept; `what` says in an error what needs pyarrow."""
-    arrow, parquet = checks.extra("pyarrow", "arrow", what), checks.extra("pyarrow.parquet", "arrow", what)
+def write_parquet(path: str | os.PathLike[str], table: Tabular) -> None:
+    """A Parquet file of a table, all types kept."""
+    parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
     with whole_file(path) as file:
-        parquet.write_table(arrow.table(dict(columns)), file)
+        parquet.write_table(table.to_arrow(), file)

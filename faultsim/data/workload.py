@@ -283,7 +283,7 @@ class Workload(JobTable):
         >>> fs.read_jobs("log.parquet") == log
         True
         """
-        write_parquet(path, self._columns, "write_parquet")
+        write_parquet(path, self)
 
     def _new_comments(self) -> list[str]:
         counts = [f"; MaxJobs: {len(self)}", f"; MaxRecords: {len(self)}"]

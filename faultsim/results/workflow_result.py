@@ -8,13 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim import checks
-from faultsim.data.column_files import write_csv
+from faultsim.data.column_files import write_csv, write_parquet
 from faultsim.data.columns import DECISIONS, WORKFLOW_EDGES, WORKFLOW_EVENTS, WORKFLOW_RESULTS, read_only
 from faultsim.data.failures import FailureTrace
 from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, TablesOfAResult
-from faultsim.data.whole_files import whole_file
 from faultsim.data.workflow import Workflow
 from faultsim.errors import OptionError
 from faultsim.machines.resources import Resources
@@ -313,10 +311,7 @@ class WorkflowResult(TablesOfAResult):
         MissingExtraError
             If pyarrow is not installed.
         """
-        parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
-        rows = self.to_arrow(table)
-        with whole_file(path) as file:
-            parquet.write_table(rows, file)
+        write_parquet(path, self._table(table))
 
     def _header(self) -> str:
         s = self._settings

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
-from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.results.caveats import MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
@@ -225,9 +225,7 @@ class SweepTable(ColumnTable):
         MissingExtraError
             If pyarrow is not installed.
         """
-        parquet = checks.extra("pyarrow.parquet", "arrow", "write_parquet")
-        with whole_file(path) as file:
-            parquet.write_table(self.to_arrow(), file)
+        write_parquet(path, self)
 
     def __repr__(self) -> str:
         name = f" {self.name!r}" if self.name else ""
