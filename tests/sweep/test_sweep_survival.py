@@ -1,23 +1,18 @@
-"""What a sweep survives: SIGKILL, Ctrl-C, a full disk, a store that may not be written, workers that die."""
+"""What a sweep survives: SIGKILL, Ctrl-C, a full disk, a store that may not be written."""
 
 import contextlib
 import os
-import pickle
 import random
 import resource
 import shutil
 import signal
-import socket
 import sqlite3
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import faultsim as fs
@@ -26,53 +21,10 @@ from faultsim.sweep.merge import merge
 from faultsim.sweep.row_schema import COLUMNS
 from faultsim.sweep.store import Store
 from faultsim.sweep.sweep import load_sweep
-from faultsim.sweep.wanted import Wanted
-from helpers import own_policies, sweep_victim
+from helpers import sweep_victim
 from helpers.refusals import refused
-from helpers.results import random_log
-from helpers.scripts import begun, environment, python
-
-VICTIM = Path(sweep_victim.__file__)
-
-
-def begin(store, *arguments, **options):
-    process = begun(VICTIM, store, *arguments, folders=[VICTIM.parents[1]], **options)
-    assert process.stdout.readline() == "begun\n"
-    return process
-
-
-def rows(store):
-    """All that a store holds but the times, as SQLite has it."""
-    with contextlib.closing(sqlite3.connect(store)) as db:
-        found = [
-            db.execute("SELECT * FROM run ORDER BY id").fetchall(),
-            db.execute("SELECT * FROM task ORDER BY sweep, task").fetchall(),
-            db.execute("SELECT id, name, axes, replicates, tasks, document FROM sweep ORDER BY id").fetchall(),
-        ]
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    return found
-
-
-def count(store):
-    try:
-        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
-            return db.execute("SELECT count(*) FROM run").fetchone()[0]
-    except sqlite3.OperationalError:
-        return 0
-
-
-def until(condition, seconds=60.0, pause=0.01):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen"
-        time.sleep(pause)
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    store = tmp_path_factory.mktemp("sweep") / "whole.db"
-    sweep_victim.sweep().run(store, workers=2)
-    return rows(store)
+from helpers.scripts import begun, python
+from helpers.stores import begin, count, rows, until
 
 
 def test_twenty_kills_lose_nothing_but_what_was_under_way(tmp_path):
@@ -347,236 +299,3 @@ def test_what_is_no_store_is_refused(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "later.db")) as db:
         db.execute("PRAGMA user_version = 99")
     refused(fs.StoreError, "layout 99, this version knows layouts 1 to 2", fs.load_sweep, tmp_path / "later.db")
-
-
-# -- workers that die
-
-
-class Deadly(fs.QueueOrder):
-    """Kills its process, the first time that a file is not there."""
-
-    def __init__(self, path, always=False):
-        self.path, self.always = str(path), always
-
-    def keys(self, queue, now):
-        if self.always or not os.path.exists(self.path):
-            Path(self.path).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return queue.submit
-
-
-def deadly(path, always=False):
-    log = fs.synthetic.nasa_like(30, rng=0)
-    order = {"order": [fs.ShortestFirst(), Deadly(path, always)]}
-    return fs.Sweep(
-        {"log": log, "machine": fs.Cluster(128)},
-        {"start_delay": [0.0, 1.0, 2.0], "scheduler": [fs.Fcfs(order=o) for o in order["order"]]},
-    )
-
-
-def test_a_process_that_dies_is_replaced(tmp_path):
-    table = deadly(tmp_path / "died").run(tmp_path / "a.db", executor="processes", workers=2)
-    assert (table["status"] == "ok").all()
-    assert table.complete
-
-
-def test_a_run_that_always_kills_is_named_and_the_others_are_kept(tmp_path):
-    with pytest.raises(fs.WorkerError, match=r"a worker died 4 times on a batch with the run start_delay="):
-        deadly(tmp_path / "died", always=True).run(tmp_path / "a.db", executor="processes", workers=1)
-    fs.load_sweep(tmp_path / "a.db")
-
-
-def test_a_policy_that_cannot_travel_is_said(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cloudpickle", None)
-
-    class Local(fs.QueueOrder):
-        def keys(self, queue, now):
-            return queue.submit
-
-    run = fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128), scheduler=fs.Fcfs(order=Local()))
-    with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.* 'test_a_policy"):
-        fs.Sweep(run).run(tmp_path / "a.db", executor="processes", workers=1)
-
-
-SOME = random_log(40, 90)
-FAILING = fs.FailureTrace(np.linspace(10, 3000, 30), np.arange(30) % 128, 60.0, span=1e6)
-
-
-def test_own_policies_of_a_module_run_in_processes(tmp_path):
-    """All kinds that users write in Python, and keys, give the same rows as on threads."""
-    failing = {"failures": FAILING, "predictor": own_policies.Every(), "checkpointing": own_policies.EveryMinute()}
-    base = {"log": SOME.with_columns(level=np.arange(40) % 3), "machine": fs.Cluster(128), **failing}
-    schedulers = {
-        "own": own_policies.Easy("shortest"),
-        "both": own_policies.Easy(own_policies.Widest()),
-        "key": fs.EasyBackfill(order=fs.Key("size * estimate - level * wait")),
-        "order": fs.Fcfs(order=own_policies.Widest()),
-    }
-    sweep = fs.Sweep({**base, "placement": fs.SafestFirst()}, {"scheduler": schedulers, "start_delay": [0.0, 5.0]})
-    ours, theirs = sweep.run(executor="processes", workers=2), sweep.run(executor="threads")
-    assert (ours["status"] == "ok").all()
-    assert len(set(ours["mean_wait"].tolist())) > 4
-    for name in ("mean_wait", "mean_response", "service_unit_loss", "ledger_checkpoint", "backfilled", "passes"):
-        np.testing.assert_array_equal(ours[name], theirs[name], name)
-
-
-BELOW = """
-import sys
-import faultsim as fs
-
-sys.modules["cloudpickle"] = None
-
-class Above(fs.QueueOrder):
-    def keys(self, queue, now):
-        return -queue.size
-
-def run(order):
-    run = fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128), scheduler=fs.Fcfs(order=order))
-    return fs.Sweep(run).run(executor="processes", workers=1)
-
-if __name__ == "__main__":
-    class Below(Above):
-        pass
-
-    print(run(Above())["mean_wait"].tolist() == run(fs.LargestFirst())["mean_wait"].tolist())
-    run(Below())
-"""
-
-
-def test_a_policy_of_the_script_itself(tmp_path):
-    (tmp_path / "script.py").write_text(BELOW)
-    done = python(tmp_path / "script.py")
-    assert done.stdout == "True\n"
-    said = "WorkerError: a policy needs Below, which other processes do not find: other processes import the script "
-    assert said + "without what is below if __name__" in done.stderr
-    assert "A process in the process pool" not in done.stderr
-
-
-def test_a_policy_of_a_session():
-    done = python("-c", BELOW)
-    said = "WorkerError: a policy needs Above, which other processes do not find: other processes cannot import an "
-    assert said + "interactive session" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("option", "base"),
-    [
-        ("scheduler", own_policies.Easy),
-        ("predictor", own_policies.Every),
-        ("checkpointing", own_policies.EveryMinute),
-        ("placement", fs.Placement),
-    ],
-)
-def test_a_class_that_cannot_travel_is_named(option, base, monkeypatch):
-    monkeypatch.setitem(sys.modules, "cloudpickle", None)
-
-    class Local(base):
-        def choose_nodes(self, job, free, state):
-            return free[: job.size]
-
-    made = Local("arrival") if option == "scheduler" else Local()
-    sweep = fs.Sweep({"log": SOME, "machine": fs.Cluster(128), "failures": FAILING, option: made})
-    with pytest.raises(fs.WorkerError, match=r"a policy cannot be sent to other processes.*test_a_class.*Local"):
-        sweep.run(executor="processes", workers=1)
-
-
-NO_GUARD = """
-import faultsim as fs
-fs.Sweep(fs.Run(fs.synthetic.nasa_like(30, rng=0), fs.Cluster(128))).run(executor="processes", workers=1)
-"""
-
-
-def test_a_script_without_its_guard_is_told_of_it(tmp_path):
-    (tmp_path / "script.py").write_text(NO_GUARD)
-    done = python(tmp_path / "script.py")
-    assert "does the script start its work below if __name__ == '__main__':" in done.stderr
-
-
-# -- Dask
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """A scheduler and two worker processes on loopback, as in a shell."""
-    distributed = pytest.importorskip("distributed")
-    port = free_port()
-    address = f"tcp://127.0.0.1:{port}"
-    dask = [sys.executable, "-W", "ignore", "-m", "dask"]
-    dask_environment = {**environment(VICTIM.parents[1]), "DASK_DISTRIBUTED__ADMIN__TICK__LIMIT": "1h"}
-    where = {"env": dask_environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen(
-        [*dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"], **where
-    )
-    worker = [*dask, "worker", address, "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny"]
-    workers = [subprocess.Popen(worker, **where) for _ in range(2)]
-    client = None
-    try:
-        client = distributed.Client(address, timeout=60)
-        client.wait_for_workers(2, timeout=60)
-        yield client, workers, worker, where
-    finally:
-        if client is not None:
-            client.close()
-        for process in [*workers, scheduler]:
-            process.kill()
-            process.wait()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_dask_gives_the_same_store_and_the_command_finds_it(cluster, tmp_path, undisturbed):
-    client, *_ = cluster
-    sweep_victim.sweep().run(tmp_path / "dask.db", executor=client)
-    assert rows(tmp_path / "dask.db") == undisturbed
-    spec = tmp_path / "s.toml"
-    spec.write_text("replicates = 9\n[base]\nlog = { synthetic = 'nasa_like', jobs = 50 }\nmachine = 'torus:4x4x8'\n")
-    done = python("-m", "faultsim", "sweep", spec, "--dask", client.scheduler.address)
-    assert done.returncode == 0, done.stderr
-    assert "9 runs made" in done.stdout
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_an_input_that_runs_share_is_sent_once(cluster, monkeypatch):
-    client, *_ = cluster
-    sent, plain = [], client.submit
-    monkeypatch.setattr(client, "submit", lambda task, *rest, **more: sent.append(task) or plain(task, *rest, **more))
-    run = fs.Run(fs.synthetic.nasa_like(4000, rng=0), fs.Cluster(128))
-    assert fs.Sweep(run, {"start_delay": list(range(40))}).run(executor=client).complete
-    assert sent.count(pickle.loads) == 1
-    assert len(sent) > 2
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_dask_workers_that_are_killed_lose_nothing(cluster, tmp_path):
-    """One in the middle, then both of those that are left, with all inputs that they held."""
-    client, workers, command, where = cluster
-    sweep = sweep_victim.sweep(40, 2500)  # logs above the size from which inputs are sent on their own
-    sweep.run(tmp_path / "threads.db")
-    killed = []
-
-    def kill(done, total, seconds):
-        if done >= 20 and not killed:
-            killed.append(workers[0])
-            workers[0].kill()
-        elif done >= 100 and len(killed) == 1:
-            killed.append(workers[1])
-            workers[1].kill()
-            workers.append(subprocess.Popen(command, **where))
-
-    table = sweep.run(tmp_path / "dask.db", executor=client, progress=kill)
-    assert len(killed) == 2
-    assert table.complete
-    assert rows(tmp_path / "dask.db") == rows(tmp_path / "threads.db")
-
-
-def test_a_worker_of_another_version_is_refused():
-    from faultsim.sweep.dask_executor import do_packed, pack
-
-    blob, inputs = pack([], Wanted())
-    with pytest.raises(fs.WorkerError, match=r"this worker has faultsim .*, the sweep is one of faultsim 0\.0"):
-        do_packed(blob, inputs, "0.0")
