@@ -158,7 +158,7 @@ def tidy(
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set(color=theme.ink, fontsize=10)
         if isinstance(axis.get_major_formatter(), ScalarFormatter) and axis.get_scale() == "linear":
-            axis.set_major_formatter(FuncFormatter(_tick))
+            axis.set_major_formatter(FuncFormatter(tick))
             if axis is ax.xaxis and isinstance(axis.get_major_locator(), AutoLocator):  # six digits and a comma each
                 axis.set_major_locator(
                     MaxNLocator(nbins=max(2, min(9, int((room(ax) - taken) / 0.6))), steps=[1, 2, 5, 10])
@@ -184,7 +184,7 @@ def plain_number(value: float) -> str:
     return f"{value + 0.0:,.10g}".replace("-", "\N{MINUS SIGN}")
 
 
-def _tick(value: float, _: object) -> str:
+def tick(value: float, _: object) -> str:
     """`plain_number` for a tick; a function with a name, so that figures can be pickled."""
     return plain_number(value)
 
@@ -349,7 +349,7 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     name = os.fspath(path)
     check_picture(name)
     end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
-    whole: Any = figure if hasattr(figure, "savefig") else figure.figure
+    whole: Any = figure if hasattr(figure, "savefig") else root_figure(figure)
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)
     with whole_file(name) as file:

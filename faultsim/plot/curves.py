@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tidy, verbatim
+from faultsim import checks
+from faultsim.plot.base import PALETTE, axes, colour, inked, legend_below, name_ticks, on, tick, tidy, verbatim
 from faultsim.plot.theme import ThemeName, current, themed
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def plain_log(axis: Any) -> None:
 
     name = axis.axis_name
     getattr(axis.axes, f"set_{name}scale")("log")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axis.set_major_formatter(FuncFormatter(tick))
     # Between the powers of ten, numbers only if fewer than two of these are visible.
     axis.set_minor_formatter(LogFormatter(minor_thresholds=(1.4, 0.7)))
 
@@ -166,6 +167,7 @@ def plot_job_sizes(
     >>> plot_job_sizes(log, nodes=4).get_ylabel()
     'number of jobs'
     """
+    checks.choice("by", by, ("jobs", "work"))
     ax = axes(ax)
     weights = None if by == "jobs" else log.work
     total = np.bincount(log.size, weights=weights, minlength=nodes + 1)[1 : nodes + 1] / (1 if by == "jobs" else 1e6)

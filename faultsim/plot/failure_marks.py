@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.held_runs import Runs
 from faultsim.plot.theme import current
+from faultsim.results.held import nodes_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,8 +67,7 @@ def _is_held(result: "Result", node: int, at: float) -> bool:
     held = result.allocations
     now = np.flatnonzero((held["begin"] <= at) & (at < held["end"]))
     if "x" not in held:
-        offsets = held["node_offsets"]
-        return any(node in held["nodes"][offsets[row] : offsets[row + 1]] for row in now.tolist())
+        return bool((nodes_of(held, now) == node).any())
     shape = result.machine.shape
     assert shape is not None
     inside = np.ones(len(now), dtype=bool)
@@ -106,6 +106,8 @@ def draw_failures(
         (True, current().kill, "failure that kills a job"),
     ):
         rows = (events["job"][failed] >= 0) == kills
+        if not rows.any():
+            continue
         marks += ax.plot(
             scaled(events["time"][failed[rows]]),
             height[rows],

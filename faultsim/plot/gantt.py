@@ -11,7 +11,7 @@ from faultsim import checks
 from faultsim.data.event_kinds import EventKind
 from faultsim.plot.base import axes, legend_below, room, tidy, time_unit
 from faultsim.plot.failure_marks import HATCH, PALE, Down, down_times, draw_failures, draw_rectangles, swatch
-from faultsim.plot.held_runs import Runs, blocks, joined
+from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 from faultsim.plot.lanes import lanes
 from faultsim.plot.raster import Raster
 from faultsim.plot.shades import BYS, By, classes
@@ -40,8 +40,9 @@ def plot_gantt(
 ) -> "Axes":
     """Draw which job held which nodes when: time across, nodes up.
 
-    Jobs that touch have different colors. Nodes are held from the decision on, so start delays are part of a bar. A
-    cross marks each failure, red if it killed a job; down nodes are gray, and stays ended by a failure (or
+    Jobs that touch have different colors (with `by`, those of its class), unless one touches 20 or more others, or the
+    run is so long that a job is smaller than a pixel. Nodes are held from the decision on, so start delays are part of
+    a bar. A cross marks each failure, red if it killed a job; down nodes are gray, and stays ended by a failure (or
     `NodeStealing`) are hatched.
 
     More than 30,000 rectangles are drawn as a bitmap of 1280 x 640 pixels: a pixel has the color of the job (or jobs of
@@ -162,12 +163,10 @@ def _where(runs: Runs, chosen: NDArray[np.bool_]) -> Runs:
 def _stacked(result: "Result", down: Down) -> Runs:
     """Rows of all stays, then of all down times, as they are free."""
     held = result.allocations
-    if "x" in held:
-        size = np.asarray(held["a"], dtype=np.int64) * held["b"] * held["c"]
-    else:
-        size = np.diff(held["node_offsets"]).astype(np.int64)
     begin, end = np.concatenate([held["begin"], down.begin]), np.concatenate([held["end"], down.end])
-    return lanes(begin, end, np.concatenate([size, np.ones(len(down.node), np.int64)]), result.machine.nodes)
+    return lanes(
+        begin, end, np.concatenate([stay_nodes(held), np.ones(len(down.node), np.int64)]), result.machine.nodes
+    )
 
 
 def _first(parts: Iterator[Runs]) -> tuple[Runs | None, Iterator[Runs]]:

@@ -12,6 +12,14 @@ Runs = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]  # row of 
 BLOCK = 1 << 19  # nodes looked at at a time, so that a long list needs no copy of itself, nor a picture of many shapes
 
 
+def stay_nodes(held: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """How many nodes each stay held."""
+    if "x" in held:
+        boxes: NDArray[np.int64] = np.asarray(held["a"], dtype=np.int64) * held["b"] * held["c"]
+        return boxes
+    return np.diff(held["node_offsets"]).astype(np.int64)
+
+
 def box_runs(held: Mapping[str, NDArray[Any]], shape: tuple[int, int, int]) -> Runs:
     """Boxes as runs of consecutive nodes: one along z for each (x, y), two where it wraps; whole planes joined."""
     ny, nz = shape[1], shape[2]

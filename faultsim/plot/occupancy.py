@@ -11,6 +11,7 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
 from faultsim.plot.failure_marks import swatch
+from faultsim.plot.held_runs import stay_nodes
 from faultsim.plot.theme import ThemeName, current, themed, use_theme
 from faultsim.plot.touching import FILLS, job_colours
 
@@ -93,7 +94,7 @@ def busiest(result: "Result") -> float:
     """
     held, _ = _boxes(result)
     times = np.concatenate([held["begin"], held["end"]])
-    nodes = (held["a"] * held["b"] * held["c"]).astype(np.int64)
+    nodes = stay_nodes(held)
     at, where = np.unique(times, return_inverse=True)
     level = np.cumsum(np.bincount(where, weights=np.concatenate([nodes, -nodes]), minlength=len(at)))
     return float(at[int(level.argmax())]) if len(at) else result.span[0]

@@ -18,9 +18,9 @@ from faultsim.plot.base import (
     legend_of_figure,
     name_ticks,
     new_figure,
-    plain_number,
     room,
     three_digits,
+    tick,
     tidy,
     verbatim,
     wide,
@@ -87,9 +87,10 @@ def limits(metric: str) -> tuple[float, float]:
     ((0.0, inf), (0.0, 100.0))
     """
     name = metric.removeprefix("metric:")
-    if name not in METRICS:
+    row = METRICS.get(name) or WORKFLOW_METRICS.get(name)
+    if row is None:
         return -math.inf, math.inf
-    return 0.0, 100.0 if METRICS[name].unit == "fraction" else math.inf
+    return 0.0, 100.0 if row.unit == "fraction" else math.inf
 
 
 #: Axes of sweeps that have a unit.
@@ -367,6 +368,8 @@ def plot_heatmap(
     label, scale = metric_label(metric)
     across, x_names = _ranks(found[x])
     up, y_names = _ranks(found[y])
+    from matplotlib.ticker import FuncFormatter
+
     grid = np.full((len(y_names), len(x_names)), np.nan)
     grid[up, across] = scale * found["mean"]
     ax = axes(ax, 1.8 + 0.75 * len(x_names), 1.4 + 0.5 * len(y_names))
@@ -374,7 +377,7 @@ def plot_heatmap(
     bar = ax.figure.colorbar(image, ax=ax)
     bar.set_label(label, color=current().ink, fontsize=10)
     bar.ax.tick_params(color=current().soft, labelcolor=current().ink, labelsize=9)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: plain_number(value))
+    bar.ax.yaxis.set_major_formatter(FuncFormatter(tick))
     bar.outline.set_visible(False)
     low, high = (np.nanmin(grid), np.nanmax(grid)) if not np.isnan(grid).all() else (0.0, 0.0)
     if grid.size <= _NUMBERS_UP_TO and room(ax) / len(x_names) > 0.42 and room(ax, across=False) / len(y_names) > 0.16:

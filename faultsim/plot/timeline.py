@@ -10,6 +10,7 @@ from faultsim.data.event_kinds import EventKind
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, colour, legend_below, tidy, time_unit, verbatim, write_title
+from faultsim.plot.held_runs import stay_nodes
 from faultsim.plot.theme import ThemeName, current, themed
 from faultsim.results.part import require_over
 
@@ -37,9 +38,7 @@ def _held(result: "Result") -> Spells:
     """From when to when jobs held how many nodes."""
     if result.settings["record"]:
         held = result.allocations
-        if "nodes" in held:
-            return held["begin"], held["end"], np.diff(held["node_offsets"]).astype(np.float64)
-        return held["begin"], held["end"], (held["a"] * held["b"] * held["c"]).astype(np.float64)
+        return held["begin"], held["end"], stay_nodes(held).astype(np.float64)
     _refuse_kills(result)
     require_over(result.is_over, "a timeline without record=True")
     return _decisions(result), result.jobs["finish"], result.jobs["allocated"].astype(np.float64)

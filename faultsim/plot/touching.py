@@ -1,12 +1,12 @@
 """Colours of jobs such that those that touch differ: on the nodes of the machine, on rows of a chart, and in time."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.plot.held_runs import Runs, blocks, joined
+from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
@@ -30,8 +30,8 @@ CHOSEN_UP_TO = 1_500_000
 def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
     """Number of the colour in `FILLS` of each job.
 
-    Jobs that hold neighbouring nodes at a time, or a node one after the other, have different colours wherever 20 are
-    enough for that, as they are unless more than 20 jobs all touch one another.
+    Jobs that hold neighbouring nodes at a time, or a node one after the other, have different colours, unless one has
+    20 or more such neighbours; beyond `CHOSEN_UP_TO` colours go round.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
     held, jobs = result.allocations, len(result)
     machine = result.machine
     torus = machine.shape if "x" in held else None
-    total = int(_nodes(held).sum())
+    total = int(stay_nodes(held).sum())
     if total > CHOSEN_UP_TO:
         return np.arange(jobs, dtype=np.int64) % len(STRONG)
     job = np.asarray(held["job"], dtype=np.int64)
@@ -64,13 +64,6 @@ def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
     if rows is not None:
         pairs = np.concatenate([pairs, touching(rows, begin, end, [_next_node])])
     return coloured(job[pairs], jobs)
-
-
-def _nodes(held: Any) -> Ints:
-    if "x" in held:
-        boxes: Ints = np.asarray(held["a"], dtype=np.int64) * held["b"] * held["c"]
-        return boxes
-    return np.asarray(np.diff(held["node_offsets"]), dtype=np.int64)
 
 
 def _next_node(node: Ints) -> Ints:

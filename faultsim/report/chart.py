@@ -52,7 +52,7 @@ class Chart:
             "seconds": seconds,
             "ids": [str(name) for name in result.jobs["id"].tolist()],
         }
-        whole = Picture(picture, alt, self.caption).html().removesuffix("</figure>")
+        whole = Picture(picture, alt, f"{self.caption} Point at a bar for its job.").html().removesuffix("</figure>")
         whole = whole.replace("<figure>", '<figure class="chart">', 1)
         return f"{whole}\n{packed(document, self.columns(drawn))}</figure>"
 
@@ -67,7 +67,6 @@ class Chart:
             "job": np.asarray(held["job"]).astype("<u4"),
             "begin": (held["begin"] - origin).astype("<f4"),
             "end": (held["end"] - origin).astype("<f4"),
-            "submit": (jobs["submit"] - origin).astype("<f4"),
             "wait": jobs["wait"].astype("<f4"),
             "runtime": jobs["runtime"].astype("<f4"),
             "size": jobs["size"].astype("<u4"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from faultsim.report.numbers import MINUS, Amount, Term, exact, suited, three_digits
 from faultsim.report.table import Cell, Table
 from faultsim.results.metrics import METRICS, Metric
+from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
 if TYPE_CHECKING:
     from faultsim.results.result import Result
@@ -25,11 +26,17 @@ def explained(metric: str, words: str = "") -> Term | str:
     'of my own'
     """
     name = metric.removeprefix("metric:")
-    row = METRICS.get(name)
-    if row is None:
-        return words or name.replace("_", " ")
-    unit = f", in {'%' if row.unit == 'fraction' else row.unit}" if row.unit else ""
-    return Term(words or _name(row), f"{row.formula}{unit}" + (f"; {row.source}" if row.source else ""))
+    if (row := METRICS.get(name)) is not None:
+        return Term(words or _name(row), _hint(row.formula, row.unit, row.source))
+    if (of_workflows := WORKFLOW_METRICS.get(name)) is not None:
+        hint = _hint(of_workflows.meaning, of_workflows.unit.removesuffix("1"), of_workflows.source)
+        return Term(words or name.replace("_", " "), hint)
+    return words or name.replace("_", " ")
+
+
+def _hint(formula: str, unit: str, source: str) -> str:
+    in_unit = f", in {'%' if unit == 'fraction' else unit}" if unit else ""
+    return f"{formula}{in_unit}" + (f"; {source}" if source else "")
 
 
 def _name(row: Metric) -> str:

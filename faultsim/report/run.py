@@ -145,8 +145,8 @@ _NOT_RECORDED = "Not drawn: failures requeued jobs, and the run was not made wit
 def _timelines(runs: Results, draw: Pictures) -> Iterator[Part]:
     """Nodes and queue over time, all runs on one axis."""
     drawn = {label: run for label, run in runs.items() if _can_draw(run)}
-    for label in runs.keys() - drawn.keys():
-        yield Text([_NOT_RECORDED + (f", {label}" if len(runs) > 1 else "")], note=True)
+    for label in (label for label in runs if label not in drawn):
+        yield Text([(f"{label}: " if len(runs) > 1 else "") + _NOT_RECORDED], note=True)
     if not drawn:
         return
     shown = drawn if len(runs) > 1 else next(iter(drawn.values()))
@@ -160,7 +160,7 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
         yield Text(["Not kept: the run was made without record=True."], note=True)
         return
     failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
-    yield Chart(result, "g", f"Nodes over time{failing}. Point at a bar for its job.")
+    yield Chart(result, "g", f"Nodes over time{failing}.")
     if "x" not in result.allocations:
         return
     ax = plot_occupancy(result, busiest(result))
@@ -215,10 +215,9 @@ def _by_size(result: "Result") -> Table:
     jobs = result.jobs
     kind = np.ceil(np.log2(np.maximum(jobs["size"], 1))).astype(int)
     work = jobs["size"] * jobs["runtime"]
-    classes = [kind == power for power in np.unique(kind).tolist()]
     rows: list[list[Cell]] = []
-    for chosen in classes:
-        power = int(kind[chosen][0])
+    for power in np.unique(kind).tolist():
+        chosen = kind == power
         low, high = (2 ** (power - 1) + 1 if power else 1), 2**power
         rows.append(
             [

@@ -26,7 +26,6 @@ for (const table of document.querySelectorAll("table.sortable")) {
 // Explanations: those that a mouse gets as titles, for the keyboard and for fingers.
 const tip = document.createElement("div");
 tip.className = "tip";
-tip.id = "tip";
 tip.setAttribute("role", "tooltip");
 tip.hidden = true;
 document.body.append(tip);

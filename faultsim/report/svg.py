@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from faultsim.plot.base import on
-from faultsim.plot.theme import THEMES
+from faultsim.plot.theme import THEMES, root_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +71,7 @@ def inline_svg(figure: "Axes | Figure", name: str, alt: str) -> str:
     >>> text.startswith('<svg role="img" aria-label="Waits against load"')
     True
     """
-    whole: Any = figure if hasattr(figure, "savefig") else figure.figure
+    whole: Any = figure if hasattr(figure, "savefig") else root_figure(figure)
     buffer = io.BytesIO()
     whole.savefig(buffer, format="svg", metadata={"Date": None}, dpi=RASTER_DPI)
     parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))

@@ -57,15 +57,18 @@ WORKFLOW_METRICS: dict[str, WorkflowMetric] = {
         "for every kill, the time on the node, with transfers", "node-s", f"{_Y} 5.C", lambda result: result.loss_time
     ),
     "reschedulings": WorkflowMetric("number of kills", "1", f"{_Y} 5.C", lambda result: result.reschedulings),
-    "aoa": WorkflowMetric("hits / (hits + missed + false)", "1", f"{_Y} 3", lambda result: result.aoa),
+    "aoa": WorkflowMetric("hits / (hits + missed + false)", "fraction", f"{_Y} 3", lambda result: result.aoa),
     "aaa_per_pass": WorkflowMetric(
         "share of right answers, one question per pass and free node",
-        "1",
+        "fraction",
         f"{_Y} 3",
         lambda result: result.aaa["per_pass"],
     ),
     "aaa_per_node": WorkflowMetric(
-        "share of right answers to the questions that were asked", "1", f"{_Y} 3", lambda result: result.aaa["per_node"]
+        "share of right answers to the questions that were asked",
+        "fraction",
+        f"{_Y} 3",
+        lambda result: result.aaa["per_node"],
     ),
 }
 

@@ -204,6 +204,14 @@ def test_the_legend_of_a_gantt_chart_names_what_failures_do(torus_run, monkeypat
         assert words == ["failure", "failure that kills a job", "node down", "ended by a failure"]
 
 
+def test_the_legend_has_no_failures_that_are_not_drawn():
+    log, machine = fs.Workload(submit=[0], runtime=[10], size=[1]), fs.Cluster(2)
+    idle = fs.simulate(log, machine, failures=fs.FailureTrace([5.0], [1], span=100.0), record=True)
+    assert [text.get_text() for text in plot_gantt(idle).get_legend().get_texts()] == ["failure"]
+    late = fs.simulate(log, machine, failures=fs.FailureTrace([50.0], [0], span=100.0), record=True)
+    assert plot_gantt(late).get_legend() is None
+
+
 def test_only_a_recorded_torus_is_drawn_in_space(cluster_run):
     refused(OptionError, "use plot_gantt", plot_occupancy, cluster_run)
     refused(OptionError, "record=True", plot_occupancy, fs.simulate(random_log(80, 8), fs.Torus(4, 4, 2)))

@@ -94,6 +94,14 @@ def test_what_was_not_recorded_is_said(run):
     assert text.count("<figure") == 5
 
 
+def test_runs_that_cannot_be_drawn_are_named_in_order(run):
+    bare = run.with_options(record=False).simulate()
+    labels = ["b", "c", "a", "e"]
+    page = report_run(run.simulate(), name="drawn", against=dict.fromkeys(labels, bare)).html()
+    told = re.findall(r"(\w): Not drawn", page)
+    assert told == labels
+
+
 def test_runs_side_by_side(run):
     one, other = run.simulate(), run.with_options(scheduler=fs.Fcfs()).simulate()
     text = report_run(one, against={"FCFS <b>": other}, name="EASY").html()

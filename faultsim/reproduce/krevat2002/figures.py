@@ -9,6 +9,7 @@ from faultsim.plot import PALETTE, plot_capacity, plot_curves, plot_job_sizes
 from faultsim.plot.base import new_figure
 from faultsim.reproduce.krevat2002.inputs import NODES
 from faultsim.reproduce.krevat2002.measures import plotted
+from faultsim.reproduce.krevat2002.migration_claims import K24_PAPER
 from faultsim.reproduce.krevat2002.runs import SCHEDULERS, Curve, Evidence
 from faultsim.reproduce.pictures import HOLLOW, legend_below, printed_lines, printed_points
 from faultsim.reproduce.study import Rows
@@ -29,10 +30,9 @@ STYLES: dict[str, dict[str, Any]] = {
 CROSSES = {"marker": "x", "linestyle": ":", "markersize": 5, "markeredgewidth": 1.2}
 UTILIZATION = "system utilization (%)"
 #: What the paper prints: utilizations (%) at which curves end (K9, K11, K14) and at which the bells of Figure 6b fall
-#: (K21), and utilized and lost capacity on SDSC against FCFS (%, K24).
+#: (K21).
 SATURATION = {"nasa": {"FCFS": 77.0, "Migration": 80.0}, "sdsc": {"FCFS": 63.0, "Migration": 73.0, "Flat FCFS": 80.0}}
 BELLS = {"Migration": 70.0, "B+M": 77.0}
-AGAINST_FCFS = {"Backfill": (15.0, -44.0), "Migration": (13.0, -32.0), "B+M": (15.0, -54.0)}
 
 
 def _percent(curve: Curve) -> Any:
@@ -166,9 +166,9 @@ def _fig8(evidence: Evidence) -> "Figure":
         plot_capacity(shares, ax=ax, title=evidence.sources[log].label)
         if log == "sdsc":
             utilized, _, lost = shares["FCFS"]
-            at = [list(shares).index(name) for name in AGAINST_FCFS]
-            tops = [100 * utilized * (1 + more / 100) for more, _ in AGAINST_FCFS.values()]
-            edges = [100 - 100 * lost * (1 + less / 100) for _, less in AGAINST_FCFS.values()]
+            at = [list(shares).index(name) for name in K24_PAPER]
+            tops = [100 * utilized * (1 + more / 100) for more, _ in K24_PAPER.values()]
+            edges = [100 - 100 * lost * (1 + less / 100) for _, less in K24_PAPER.values()]
             beside = [0.36 + place for place in at]  # the numbers are in the middle of the bars
             printed_points(ax, [*beside, *beside], [*tops, *edges])
     panels[1].set_ylabel("")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
+from faultsim.reproduce.oliner2004.claims import AXES
 from faultsim.reproduce.oliner2004.inputs import TRACES
 from faultsim.reproduce.oliner2004.runs import COLUMNS, FIGURE_3, LOADS, LOGS, Evidence, key
 from faultsim.reproduce.pictures import band, legend_below, printed_lines, titled
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 SLOWDOWN = "average bounded slowdown"
 FAILURES = "node failures"
-#: Where the axes of the paper's Figure 6 begin and end (O9).
-AXIS = {"sdsc": (100.0, 1000.0), "nasa": (100.0, 280.0), "llnl": (400.0, 1800.0)}
 _LOAD_COLOURS = {1.0: PALETTE[0], 1.2: PALETTE[1]}
 _LOAD_MARKERS = {1.0: "o", 1.2: "s"}
 _PARTS = {"utilized": "#56B4E9", "unused": "#E8EAED", "lost": "#D55E00"}
@@ -91,7 +90,7 @@ def _versus_prediction(number: int, scheduler: str, x: str) -> Callable[[Evidenc
             curves = {f"c = {c}": (e.what.grid, e.along("slowdown", log, c, scheduler), i) for i, c in enumerate(LOADS)}
             _curves(ax, curves, x, f"({letter}) {e.sources[log].label}")
             if number == 6 and e.sources[log].real:
-                printed_lines(ax, [(end, "#000000") for end in AXIS[log]], across=True, words="ends of the axis")
+                printed_lines(ax, [(end, "#000000") for end in AXES[log]], across=True, words="ends of the axis")
         legend_below(figure, panels[0], 3)
         titled(figure, f"Fig. {number}. Slowdown against {x}, {scheduler}", e)
         return figure

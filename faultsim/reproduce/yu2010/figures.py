@@ -14,6 +14,7 @@ from faultsim.reproduce.pictures import IN_THE_PAPER, band, printed_points
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Drawing, Rows
 from faultsim.reproduce.yu2010.checks import LOG, Example, steps
+from faultsim.reproduce.yu2010.claims import PRINTED_TOTALS
 from faultsim.reproduce.yu2010.inputs import DAY
 from faultsim.reproduce.yu2010.runs import READINGS, Evidence, View
 
@@ -34,8 +35,6 @@ _AXES = {
     "saving": ("makespan saved, against AOA 0 (%)", 1.0),
     "saved": ("makespan saved, against AOA 0 (h)", 1 / 3600),
 }
-#: Makespan, loss time and reschedulings of the worked example as printed (L1).
-PRINTED_TOTALS = {"RANK_HYBD": (155, 30, 4), "FLAW": (150, 20, 1)}
 _BANDS = 4  # curves whose intervals can still be told apart
 
 
