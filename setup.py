@@ -5,7 +5,7 @@ Switches, all environment variables set to 1:
 FAULTSIM_DEBUG   bounds checks, C assertions and ``verify()`` after every chunk of events
 FAULTSIM_NATIVE  ``-march=native`` for this machine only
 FAULTSIM_ASAN    address sanitizer (run with ``LD_PRELOAD=$(cc -print-file-name=libasan.so)``)
-FAULTSIM_GCOV    counts how often each line runs, for ``.ci/coverage``
+FAULTSIM_GCOV    counts how often each line runs, for gcov
 """
 
 import os

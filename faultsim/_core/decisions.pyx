@@ -306,6 +306,7 @@ cdef class Decision(Outlook):
             if given.dtype.kind not in "iu":
                 raise TypeError
         except (TypeError, ValueError, OverflowError):
+            _inside = self.enter(True)
             self.check()
             self.refuse(f"{what} of job {job} must be whole numbers, got {asked!r}")
         if given.dtype != np.int32:      # what does not fit is no node either

@@ -308,7 +308,7 @@ cdef class Engine(Live):
         finally:
             self.s.n_decisions += 1
 
-    cdef Inside look(self):
+    cpdef Inside look(self):
         """For a look that may sort the queue: an order in Python is somebody else's code."""
         return self.door.enter("object" not in self.settings["scheduler"]["order"])
 

@@ -34,8 +34,6 @@ cdef class Moment:
         return self.door.enter(brief)
 
     cdef int check(self) except -1:
-        if self.s == NULL:
-            raise TypeError("a Decision comes from Simulation.advance, or is given to Scheduler.schedule")
         if self.s.closed:
             self.refuse("the simulation is in the middle of an act, and the policy that is asked cannot look at it")
         if self.number != self.s.n_decisions:

@@ -64,11 +64,11 @@ cdef class Outlook(Moment):
     cdef int32_t find(self, object given) except -1:
         """The number of the job in a row."""
         cdef int32_t job = -1
-        cdef Py_ssize_t row = PyNumber_AsSsize_t(given, NULL)        # the nearest one, of which there is no job either
-        cdef int64_t n = self.s.known if self.s != NULL and self.s.live else self.n_rows
+        cdef int32_t row = clipped(given)        # the nearest one, of which there is no job either
+        cdef int64_t n = self.s.known if self.s.live else self.n_rows
         self.check()
         if 0 <= row < n:
-            job = <int32_t>row if self.job_of == NULL else self.job_of[row]
+            job = row if self.job_of == NULL else self.job_of[row]
             if job < 0:
                 self.refuse(f"job {given} was dropped from the log: it does not fit on the machine")
         else:

@@ -302,7 +302,7 @@ cdef struct sim_t:
     bint deciding            # a pass, or another question, waits for somebody outside to decide
     asked_t asked
     bint wanted              # a pass is due at this instant
-    bint closed              # nobody may look or act: a decision asks a policy in Python, or somebody copies or checks
+    bint closed              # nobody may look or act: a decision asks a policy in Python, or the queue is being sorted
     bint disturbed           # something unforeseen happened before it, since the pass before that one
     bint unforeseen          # something has happened since the last pass
     int64_t n_decisions      # so often did somebody outside get to decide; a decision of another number is over

@@ -179,7 +179,8 @@ class Simulation:
 
         It is what `advance` returned, until that is over; a copy of a simulation has its own.
         """
-        with self._door.enter():
+        look = getattr(self._execution.engine, "look", self._door.enter)  # the reference engine has none
+        with look():
             if self._last is None or not self._execution.engine.is_open(self._last):
                 self._last = self._execution.engine.decision
             return self._last
@@ -294,7 +295,7 @@ class Simulation:
         array([10., 30.])
         """
         if not isinstance(log, Workload):
-            raise InputError(f"submit takes a Workload, got {log!r:.60}")
+            raise InputError(f"submit takes a Workload, got {checks.shown(log, 'Workload')}")
         mask = _which("unknown", unknown, log)
         with self._door.enter():
             self._execution.submit(log, unknown=mask)

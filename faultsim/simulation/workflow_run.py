@@ -162,7 +162,7 @@ def _check_combination(
     """Reject incompatible options by name."""
     name = type(scheduler).__name__
     if failures is not None and not isinstance(failures, FailureTrace):
-        raise OptionError(f"failures must be a FailureTrace, got {failures!r:.60}")
+        raise OptionError(f"failures must be a FailureTrace, got {checks.shown(failures, 'FailureTrace')}")
     if predictor is not None and not isinstance(predictor, Predictor):
         raise OptionError(f"predictor must be a predictor such as PredictionTrace, got {predictor!r:.60}")
     if scheduler.plans:

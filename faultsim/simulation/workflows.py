@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
-from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.errors import BusyError, EngineError, InputError
@@ -143,11 +142,21 @@ class WorkflowExecution:
         _check_range(tables, world or {}, settings["outputs"] or 0.0)
         errors = {"error": EngineError, "busy_error": BusyError}
         self._engine = _ENGINES[checks.choice("engine", engine, _ENGINES)]({**settings, **errors}, tables, world)
-        self._settings = {**settings, "predictor": run.lower()["predictor"], "seed": run.seed, "engine": engine}
+        self._settings = {**run.lower(), "engine": engine}
 
     def go_on(self, *, report: Progress | None = None, stop: Callable[[], bool] | None = None) -> None:
         """Run the engine in short slices to the end; raises `Stopped` if `stop` returns True between two."""
-        _drive(self._engine, sum(map(len, self._run.flows)), report, stop)
+        engine, total, budget = self._engine, sum(map(len, self._run.flows)), FIRST
+        while True:
+            began = time.perf_counter()
+            ended = engine.run(budget) == "done"
+            if report is not None:
+                report(engine.n_done, total, engine.now)
+            if ended:
+                return
+            if stop is not None and stop():
+                raise Stopped
+            budget = next_budget(budget, time.perf_counter() - began)
 
     def result(self) -> WorkflowResult:
         """The result, once everything has happened."""
@@ -160,21 +169,6 @@ class WorkflowExecution:
             settings=self._settings,
             trace=self._run.failures,
         )
-
-
-def _drive(engine: WorkflowEngine, total: int, report: Progress | None, stop: Callable[[], bool] | None = None) -> None:
-    """Run the engine in short slices: Ctrl-C takes effect between two."""
-    budget = FIRST
-    while True:
-        began = time.perf_counter()
-        ended = engine.run(budget) == "done"
-        if report is not None:
-            report(engine.n_done, total, engine.now)
-        if ended:
-            return
-        if stop is not None and stop():
-            raise Stopped
-        budget = next_budget(budget, time.perf_counter() - began)
 
 
 # -- what the engines receive

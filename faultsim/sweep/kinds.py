@@ -95,7 +95,8 @@ class Kind:
     def taken(self, what: str, value: Any, source: object) -> Any:
         """An input as it goes on: as given, or what the factory `source` returned."""
         if what == "failures" and callable(source) and not isinstance(value, FailureTrace):
-            raise InputError(f"the factory of failures must return a FailureTrace, got {value!r:.60}")
+            shown = checks.shown(value, "FailureTrace")
+            raise InputError(f"the factory of failures must return a FailureTrace, got {shown}")
         return value
 
     def digest(self, value: Any) -> str:
@@ -173,7 +174,8 @@ class _Jobs(Kind):
 
     def taken(self, what: str, value: Any, source: object) -> Any:
         if what == "log" and callable(source) and not isinstance(value, Workload):
-            raise InputError(f"the factory of log must return a Workload, got {value!r:.60}")
+            shown = checks.shown(value, "Workload")
+            raise InputError(f"the factory of log must return a Workload, got {shown}")
         return super().taken(what, value, source)
 
     def make(self, options: Mapping[str, Any]) -> Run:

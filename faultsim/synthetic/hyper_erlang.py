@@ -203,7 +203,7 @@ def _fit_sample(values: NDArray[np.float64]) -> HyperErlang:
 
 @renames.arguments("hyper_erlang")
 def hyper_erlang(jobs: int, *, rng: checks.Random, model: HyperErlangModel | Workload) -> Workload:
-    """A workload of `n` jobs from per-class hyper-Erlang fits ([jann1997]; [zhang2004] section 3).
+    """A workload from per-class hyper-Erlang fits ([jann1997]; [zhang2004] section 3).
 
     Parameters
     ----------

@@ -124,3 +124,10 @@ def test_only_policies_know_policies_by_name():
         if isinstance(node, ast.Compare) and compares_a_name(node)
     }
     assert found == BY_NAME
+
+
+def test_a_strategy_of_fars_has_every_name_of_its_row():
+    for row in POLICIES:
+        if row.kind == "strategy":
+            for word in (row.name, *row.aliases):
+                assert fs.Fars(300, word).strategy == row.cls()

@@ -30,6 +30,15 @@ def test_a_frame_says_from_pandas(frame):
         (trace, lambda: fs.simulate(LOG, CLUSTER, failures=frame)),
         (trace, lambda: TRACE.merge(frame)),
         (trace, lambda: fs.PredictionTrace.at_accuracy(frame, 0.5, 0.5, rng=1)),
+        (log, lambda: fs.Simulation(LOG, CLUSTER, live=10).submit(frame)),
+        (log, lambda: fs.Sweep({"log": lambda rng: frame, "machine": CLUSTER}, {"scheduler": ["easy"]}).run()),
+        (
+            trace,
+            lambda: fs.Sweep(
+                {"log": LOG, "machine": CLUSTER, "failures": lambda rng: frame}, {"scheduler": ["easy"]}
+            ).run(),
+        ),
+        (trace, lambda: fs.simulate_workflows(fs.Workflow([1]), fs.Resources(1), failures=frame)),
         ("got a DataFrame$", lambda: fs.Sweep(frame, {"scheduler": ["easy"]})),
         ("got a DataFrame$", lambda: fs.rerun(frame)),
     ):

@@ -216,8 +216,7 @@ def cases():
     found |= {f"copy-{name}": copied(*rest) for name, rest in runs().items()}
     found |= {f"decided-{machine}": decided(machine) for machine in (CLUSTER, TORUS, WIDE)}
     found |= {"read": read, "environments": environments, "live": live, "rollout": rolled_out(), "event-queue": queue()}
-    found |= {f"workflow-{rule.name}": workflow(rule) for rule in (fs.Heft(), fs.RankHybd(), fs.Flaw(), fs.Fifo())
-              if rule.name != "flaw"}  # fmt: skip
+    found |= {f"workflow-{rule.name}": workflow(rule) for rule in (fs.Heft(), fs.RankHybd(), fs.Fifo())}
     found["workflow-flaw"] = workflow(fs.Flaw(), predictor=fs.Blind())
     found |= {f"{name}-{shape}": partitions(shape, name) for name in fs.partition.ALGORITHMS
               for shape in ((3, 4, 3), (5, 3, 9))}  # fmt: skip

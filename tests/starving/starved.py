@@ -1,6 +1,6 @@
 """Run all cases with each of their blocks refused; a line for each, and what went wrong.
 
-python starved.py MOST: blocks of a case that are tried, evenly; 0: all.  Under LD_PRELOAD of starve.c.
+python starved.py MOST [CASE ...]: blocks of a case that are tried, evenly; 0: all.  Under LD_PRELOAD of starve.c.
 """
 
 import ctypes
@@ -17,11 +17,6 @@ LIBRARY.starve.argtypes = [ctypes.c_long, ctypes.c_int]
 LIBRARY.starve.restype = None
 for name in ("starve_asked", "starve_live"):
     getattr(LIBRARY, name).restype = ctypes.c_long
-
-
-def blocks():
-    """Those that live, but for what waits to be collected."""
-    return LIBRARY.starve_live()
 
 
 def starved(call, nth, for_good):
@@ -41,7 +36,7 @@ def check(name, call, most):
     right, asked = starved(call, 0, False)
     assert not isinstance(right, Exception), (name, right)
     gc.collect()
-    before, complaints, refusals, errors = blocks(), [], 0, 0
+    before, complaints, refusals, errors = LIBRARY.starve_live(), [], 0, 0
     every = 1 if not most else max(1, -(-asked // most))
     for nth in range(1, asked + 1, every):
         for for_good in (False, True):
@@ -56,11 +51,11 @@ def check(name, call, most):
             elif got != right:
                 complaints.append(f"{name}: block {nth} {kind}: another answer")
             del got
-            if blocks() != before:
+            if LIBRARY.starve_live() != before:
                 gc.collect()
-            if blocks() != before:
-                complaints.append(f"{name}: block {nth} {kind}: {blocks() - before} blocks left")
-                before = blocks()
+            if LIBRARY.starve_live() != before:
+                complaints.append(f"{name}: block {nth} {kind}: {LIBRARY.starve_live() - before} blocks left")
+                before = LIBRARY.starve_live()
             if starved(call, 0, False)[0] != right:
                 complaints.append(f"{name}: after block {nth} {kind}: the next call differs")
     return asked, refusals, errors, complaints

@@ -24,7 +24,7 @@ NONE = ("migration", "rescheduling")
 
 def plain_words(kind: str) -> set[str]:
     """The names of the registry that need no parameters."""
-    found = set(NONE and ["none"] if kind in NONE else [])
+    found = {"none"} if kind in NONE else set()
     for row in (row for row in POLICIES if row.kind == kind):
         try:
             parse_policy(kind, row.name)

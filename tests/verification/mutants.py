@@ -135,6 +135,12 @@ def build() -> bool:
     return run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], 1200) == 0
 
 
+def passes(test: str, seconds: float) -> bool:
+    """Whether tests pass, if there are any."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", test]
+    return run(command, seconds) in (0, NO_TESTS)
+
+
 def verdict(mutant: Mutant, seconds: float) -> str:
     """ "killed", "survived" or "not built"; the file is what it was afterwards."""
     text, compiled = mutant.file.read_text(), mutant.file.suffix == ".pyx"
@@ -144,11 +150,7 @@ def verdict(mutant: Mutant, seconds: float) -> str:
         mutant.file.write_text("".join(lines))
         if compiled and not build():
             return "not built"
-        for test in concerning(mutant.file):
-            command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", test]
-            if run(command, seconds) not in (0, NO_TESTS):
-                return "killed"
-        return "survived"
+        return "survived" if all(passes(test, seconds) for test in concerning(mutant.file)) else "killed"
     finally:
         mutant.file.write_text(text)
 
@@ -169,6 +171,9 @@ def main() -> int:
     pool = [mutant for file in files for mutant in mutants_of(file)]
     chosen = random.Random(given.seed).sample(pool, min(given.n, len(pool)))
     print(f"{len(chosen):,} of {len(pool):,} mutants in {len(files):,} files", flush=True)
+    for test in sorted({test for mutant in chosen for test in concerning(mutant.file)}):
+        if not passes(test, given.seconds):  # else all mutants would be killed by it
+            parser.error(f"{test} fails, or takes too long, before anything is changed")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the file that is changed is put back
     count, survivors, begin = Counter(), [], time.monotonic()
     for number, mutant in enumerate(chosen, 1):

@@ -274,30 +274,31 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
     return OK
 
 
-cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
+cdef double last_safe(const sim_t *s, int32_t job, double *points) noexcept nogil:
+    """When it was last safe, and with how many of the stretch's planned checkpoints (-1: not even its lead)."""
     cdef const progress_t *p = progress_of(s, job)
-    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j
-    if t < p.t0:
-        return p.safe_at if t >= p.safe_at and p.points < 0.0 else p.since
-    j = completed(s, p, t)
+    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j = -1.0
+    if t >= p.t0:
+        j = completed(s, p, t)
+    elif t >= p.safe_at:
+        j = 0.0
+    points[0] = j if j > p.points else p.points
     if not j > p.points:
         return p.since
-    if j == 0.0 and p.safe_at < p.t0:
-        return p.safe_at
-    return checkpoint_end(s, p, j)
+    return p.safe_at if j == 0.0 and p.safe_at < p.t0 else checkpoint_end(s, p, j)
+
+
+cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
+    cdef double points
+    return last_safe(s, job, &points)
 
 
 cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
     """Before all times of the stretch shift, lest one that has passed does."""
     cdef progress_t *p = progress_of(s, job)
-    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j = -1.0
-    p.since = last_safe_time(s, job)
-    if t >= p.t0:
-        j = completed(s, p, t)
-    elif t >= p.safe_at:
-        j = 0.0
-    if j > p.points:
-        p.points = j
+    cdef double points
+    p.since = last_safe(s, job, &points)
+    p.points = points
 
 
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:

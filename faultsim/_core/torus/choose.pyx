@@ -157,7 +157,7 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexc
     choose_clear(f.guard)
     for i in range(permit.n_near):
         if not slices_rooms(s, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need,
-                            enough - s.looked, f.guard):
+                            enough, f.guard):
             f.guard_valid = False
             return False
     for i in range(3):

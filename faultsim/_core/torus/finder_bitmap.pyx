@@ -9,7 +9,7 @@ from faultsim._core.torus.row_gains cimport gains_init, gains_load
 from faultsim._core.torus.row_maps cimport (
     row_map_any_run, row_map_canonical, row_map_column, row_map_filter, row_map_hunt, row_map_init, row_map_layer,
     row_map_next, row_map_next_column, row_map_next_column_run, row_map_pick, row_map_project, row_map_runs,
-    row_map_shape, row_map_widen, row_maps_t, view_init, view_t,
+    row_map_shape, row_map_spend, row_map_widen, row_maps_t, view_init, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_apart, family_init
 from faultsim._core.torus.word_maps cimport (
@@ -320,8 +320,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
             return False
         a, b = wide, deep
         cap = &h.cap[b * (t.x + 1) + a]
-        v.spent += 4 * rows.size
-        rows.looked += 4 * rows.size
+        row_map_spend(rows, v, 4 * rows.size)
         layer = row_map_layer(rows, v, b)
         if layer == NULL or not row_map_column(rows, layer, a, rows.column):
             cap[0] = 0
@@ -400,8 +399,7 @@ cdef void _fine(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
         if h.mine != NULL:
             family_apart(&h.mine[1], b, f.set[1])
         layer = row_map_layer(rows, v, b)
-        v.spent += (t.x - first) * rows.size
-        rows.looked += (t.x - first) * rows.size
+        row_map_spend(rows, v, (t.x - first) * rows.size)
         if layer == NULL or not row_map_column(rows, layer, first, rows.column):
             for a in range(first, t.x + 1):
                 reach[a] = cap[a] = 0

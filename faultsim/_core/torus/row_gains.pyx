@@ -318,7 +318,7 @@ cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) 
     v.gained = 0
     for i in range(n):
         if g.slices.able and slices_of(&g.piece[i]) <= <int> THIN:
-            known = slices_gain(&g.slices, l, v, &g.piece[i], enough - g.looked - g.slices.looked)
+            known = slices_gain(&g.slices, l, v, &g.piece[i], enough - g.looked)
         else:
             known = _add(g, l, v, &g.piece[i], enough - g.slices.looked)
         if not known:

@@ -100,6 +100,12 @@ cdef struct row_maps_t:
     int64_t looked                  # words of maps looked at in order to find boxes, since it was made
 
 
+# Words of maps that were looked at: of this occupancy, and in all.
+cdef inline void row_map_spend(row_maps_t *l, view_t *v, int64_t words) noexcept nogil:
+    v.spent += words
+    l.looked += words
+
+
 # What is made is all zero before.  Where memory is out, the arena says so.
 cdef void row_map_init(row_maps_t *l, const torus_t *torus, arena_t *memory) noexcept nogil
 cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept nogil

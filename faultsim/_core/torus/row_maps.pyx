@@ -333,8 +333,7 @@ cdef bint row_map_shape(row_maps_t *l, view_t *v, int a, int b, int c, uint64_t 
     cdef const uint64_t *map
     if c > cap[0]:
         return False
-    v.spent += 4 * l.size
-    l.looked += 4 * l.size
+    row_map_spend(l, v, 4 * l.size)
     map = row_map_layer(l, v, b)
     if map != NULL and a > 1:
         map = l.column if row_map_column(l, map, a, l.column) else NULL

@@ -31,13 +31,13 @@ cdef void slices_init(slices_t *s, const row_maps_t *l, arena_t *memory) noexcep
 
 # How many slices a box has.
 cdef int slices_of(const box_t *p) noexcept nogil
-# Raise the bounds of a view by the free boxes that meet a box; False: that takes more than `enough` looks.
+# Raise the bounds of a view by the free boxes that meet a box; False: `looked` would pass `enough`.
 cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil
 
 # Is there a room of at least `need` >= 1 nodes that meets a box?  One that does not may be found, too.
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil
 # Add the projections of all rooms that meet the box to three families, one an axis, but for shapes of which a smaller
-# one is a room.  False: that takes more than `enough` looks, and some are missing.
+# one is a room.  False: `looked` would pass `enough`, and some are missing.
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil
 

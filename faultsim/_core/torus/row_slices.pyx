@@ -370,7 +370,7 @@ cdef bint _go(slices_t *s, const row_maps_t *l, const uint64_t *free, const box_
 
 
 cdef bint slices_gain(slices_t *s, const row_maps_t *l, view_t *v, const box_t *p, int64_t enough) noexcept nogil:
-    return _go(s, l, v.free, p, GAIN, 0, v, s.looked + enough, NULL)
+    return _go(s, l, v.free, p, GAIN, 0, v, enough, NULL)
 
 
 cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need) noexcept nogil:
@@ -381,4 +381,4 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil:
     row_map_free(l, occ, s.free)
-    return _go(s, l, s.free, p, ALL_ROOMS, need, NULL, s.looked + enough, three)
+    return _go(s, l, s.free, p, ALL_ROOMS, need, NULL, enough, three)
