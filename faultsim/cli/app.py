@@ -152,7 +152,7 @@ def _hear_of_old_names() -> None:
 
 def _in_words(error: FaultsimError, argv: Sequence[str]) -> str:
     """What is wrong, in the words of the command that met it."""
-    if argv[:1] != ["run"] and list(argv[:2]) != ["workflow", "run"]:
+    if list(argv[:1]) != ["run"] and list(argv[:2]) != ["workflow", "run"]:
         return str(error)
     from faultsim.cli.own_words import in_own_words
 

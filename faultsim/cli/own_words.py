@@ -14,7 +14,9 @@ _OPTIONS = [
     *(kind for kind, row in KINDS.items() if row.option), "failures", "oversized", "order", "reservation", "max_growth",
     "box_order", "start_delay", "estimates", "overrun", "seed", "machine", "transfers", "outputs", "bandwidth", "ccr",
 ]  # fmt: skip
-_CLASS = rf"(?<![\w./'\"-])(?P<name>{'|'.join(_WORDS)})(?P<call>\((?P<given>[^()]*)\))?(?![\w/'\"-]|\.\w)"
+_CLASS = (
+    rf"(?<![\w./'\"-])(?P<name>{'|'.join(_WORDS)})(?P<call>\((?P<given>[^()]*)\))?(?![\w/'\"-]|\.\w|: no such file)"
+)
 _KEYWORD = rf"(?<![\w./'\"-])(?P<name>{'|'.join(_OPTIONS)})=(?P<value>'[^']*'|\"[^\"]*\")?"
 
 #: A keyword of a message whose classes are words by now.

@@ -65,7 +65,9 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     of_run.add_argument("--baseline", metavar="LABEL", help="which run gains are over (kiviat)")
     of_sweep = parser.add_argument_group("of sweeps")
     of_sweep.add_argument("--sweep", metavar="NAME", help="name of a sweep in the store (default: the last)")
-    of_sweep.add_argument("--metric", metavar="NAME", help="what to draw (default: mean_wait)")
+    of_sweep.add_argument(
+        "--metric", metavar="NAME", help="what to draw (default: mean_wait, of workflows mean_makespan)"
+    )
     of_sweep.add_argument("--x", metavar="AXIS", help="the axis across")
     of_sweep.add_argument("--y", metavar="AXIS", help="the axis up (heatmap)")
     of_sweep.add_argument("--panels", metavar="AXIS", help="the axis of which each value has a panel (panels)")
@@ -167,7 +169,7 @@ def _sweep(args: argparse.Namespace) -> Any:
     for part in args.select:
         axis, value = _pair(table, "--select", part)
         table = table.select(**{axis: value})
-    metric = args.metric or "mean_wait"
+    metric = args.metric or ("mean_wait" if "mean_wait" in table.metrics else "mean_makespan")
     if args.kind == "panels":
         return plot.plot_panels(table, metric, x=args.x, panels=args.panels, width=args.width or 9.0)
     place = _place(args)

@@ -60,8 +60,9 @@ def check_slurm_arguments(args: argparse.Namespace) -> None:
                 f"--{name} and --slurm exclude each other; the rows are there when the merging job is done"
             )
     for word in _words(args.slurm):
-        if word.partition("=")[0] in OURS:
-            raise OptionError(f"--slurm: {word.partition('=')[0]} is set by faultsim; leave it out")
+        name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        if name in OURS:
+            raise OptionError(f"--slurm: {name} is set by faultsim; leave it out")
 
 
 def scripts(args: argparse.Namespace, store: str) -> tuple[Script, Script]:

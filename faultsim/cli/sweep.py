@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
-from faultsim.cli.slurm import check_slurm_arguments, joined, submit
+from faultsim.cli.slurm import check_slurm_arguments, joined, shard_store, submit
 from faultsim.cli.sweep_output import add_table_arguments, check_table_arguments, show_table
 from faultsim.errors import InputError, OptionError
 
@@ -83,7 +83,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         return 2
     if args.metric is not None and args.metric not in sweep.metrics:
         raise OptionError(f"--metric: no {args.metric!r} in this sweep; known: {', '.join(sweep.metrics)}")
-    store = args.store or str(Path(args.spec).with_suffix(f".{shard[0]}of{shard[1]}.db" if shard else ".db"))
+    store = args.store or (shard_store(args.spec, *shard) if shard else str(Path(args.spec).with_suffix(".db")))
     if args.slurm is not None:
         submit(args, store)
         return 0

@@ -123,7 +123,7 @@ class Lines:
         self._block_size = min(block_size, self._limits.line)
         if self._path != "-":
             if not os.path.exists(self._path):
-                raise InputError(f"no such file: {self.name}")
+                raise InputError(f"{self.name}: no such file")
             if os.path.isdir(self._path):
                 raise InputError(f"{self.name} is a directory; expected a file")
 

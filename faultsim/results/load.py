@@ -5,10 +5,10 @@ from typing import Any
 
 from faultsim.data.columns import WORKLOAD
 from faultsim.machines import Cluster
-from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.provenance import Record
-from faultsim.results.result import COUNTERS, FROM_ENGINE, Result
+from faultsim.results.result import FROM_ENGINE, Result
 from faultsim.results.saved import Saved
+from faultsim.results.saved_file import MALFORMED
 
 
 def load_result(path: str | os.PathLike[str]) -> Result:
@@ -31,8 +31,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     >>> fs.load_result(path).jobs["wait"]
     array([0., 9.])
     """
-    needed = [f"jobs/{name}" for name in FROM_ENGINE] + [f"workload/{column.name}" for column in WORKLOAD]
-    file = Saved(path, needed, COUNTERS, LEDGER_ACCOUNTS)
+    file = Saved(path)
     arrays, facts = file.arrays, file.facts
     output: dict[str, Any] = {name: arrays[f"jobs/{name}"] for name in FROM_ENGINE}
     if "jobs/state" in arrays:
@@ -49,14 +48,14 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     for values in columns.values():
         values.setflags(write=False)
     saved = facts["provenance"]
-    policies = {kind: file.under(f"policy/{kind}") for kind in ("predictor",)}
+    predictions = file.under("policy/predictor")
     record = Record(
         settings=saved["settings"],
         columns=columns,
         source=saved["input"]["source"],
         dropped=facts["dropped"],
         failures=file.failures(saved["failures"]),
-        arrays={kind: columns for kind, columns in policies.items() if columns},
+        arrays={"predictor": predictions} if predictions else {},
         elapsed=saved["elapsed"],
         saved=saved,
     )
@@ -64,7 +63,7 @@ def load_result(path: str | os.PathLike[str]) -> Result:
     try:
         machine = result.machine
         repr(result), bool(result.settings["record"]), str(result.settings["estimates"])
-    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+    except MALFORMED as error:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
     file.check_machine(machine.nodes, None if isinstance(machine, Cluster) else (machine.x, machine.y, machine.z))
     file.check_digests()

@@ -4,7 +4,6 @@ Layout 4 has digests; 1 to 3, of earlier versions, have none and are checked as 
 """
 
 import os
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 from faultsim.data.columns import ALLOCATIONS, CLUSTER_NODES, EVENTS, FAILURES, JOBS, WORKLOAD, Column
 from faultsim.data.event_kinds import EventKind, JobState
 from faultsim.errors import InputError
-from faultsim.results.saved_file import OF_JOBS, SavedFile
+from faultsim.results.ledger import LEDGER_ACCOUNTS
+from faultsim.results.result import COUNTERS, FROM_ENGINE
+from faultsim.results.saved_file import OF_JOBS, SavedFile, is_number
 
 
 class Saved(SavedFile):
@@ -23,20 +24,14 @@ class Saved(SavedFile):
     Parameters
     ----------
     path : path
-    needed : iterable of str
-        Columns without which it is no result.
-    counters, accounts : iterable of str
-        What the facts count, and the accounts of the ledger.
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], needed: Iterable[str], counters: Iterable[str], accounts: Iterable[str]
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__(path, OF_JOBS)
         if self.layout == 1:
             self._complete()
-        self._check_facts(counters, accounts)
-        self._check_columns(needed)
+        self._check_facts()
+        self._check_columns()
 
     def _complete(self) -> None:
         """What layout 1 lacks: it predates failures."""
@@ -54,19 +49,16 @@ class Saved(SavedFile):
 
     # -- what may be in it
 
-    def _check_facts(self, counters: Iterable[str], accounts: Iterable[str]) -> None:
+    def _check_facts(self) -> None:
         facts = self.facts
-        for key, names in (("counters", set(counters)), ("ledger", set(accounts))):
-            if not isinstance(facts[key], dict) or facts[key].keys() != names:
-                raise self.bad(f"its {key} are not {', '.join(sorted(names))}")
-        for name, value in facts["counters"].items():
-            if type(value) is not int or not 0 <= value < 2**63:
-                raise self.bad(f"counter {name} is {value!r:.40}")
+        self.check_counters(COUNTERS)
+        if not isinstance(facts["ledger"], dict) or facts["ledger"].keys() != set(LEDGER_ACCOUNTS):
+            raise self.bad(f"its ledger is not {', '.join(sorted(LEDGER_ACCOUNTS))}")
         for name, value in facts["ledger"].items():
-            if not _is_number(value):
+            if not is_number(value):
                 raise self.bad(f"ledger, {name}: {value!r:.40}")
         span = facts["span"]
-        if not isinstance(span, list) or len(span) != 2 or not all(map(_is_number, span)) or span[0] > span[1]:
+        if not isinstance(span, list) or len(span) != 2 or not all(map(is_number, span)) or span[0] > span[1]:
             raise self.bad(f"its span is {span!r:.60}")
         if not _are_counts(facts["dropped"]):
             raise self.bad("what was dropped are no counts")
@@ -78,10 +70,10 @@ class Saved(SavedFile):
         if not isinstance(saved["input"].get("source"), str):
             raise self.bad("its provenance does not say where the log is from")
 
-    def _check_columns(self, needed: Iterable[str]) -> None:
+    def _check_columns(self) -> None:
         """Refuse columns that are missing, unknown, of another type or length, or have values out of range."""
         arrays = self.arrays
-        for key in needed:
+        for key in (*(f"jobs/{name}" for name in FROM_ENGINE), *(f"workload/{column.name}" for column in WORKLOAD)):
             if key not in arrays:
                 raise InputError(f"{self.name}: column {key} is missing from this saved result")
         rows = len(np.atleast_1d(arrays["workload/submit"]))
@@ -156,11 +148,6 @@ class Saved(SavedFile):
         for key, high in bounds.items():
             if key in arrays:
                 self.check_range(key, None, high)
-
-
-def _is_number(value: object) -> bool:
-    """Whether arithmetic with it gives a number again."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300
 
 
 def _are_counts(value: object) -> bool:

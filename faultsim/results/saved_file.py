@@ -1,6 +1,7 @@
 """Files of saved results: arrays and facts in one .npz, each with a digest, which strangers may have written."""
 
 import json
+import lzma
 import math
 import os
 import struct
@@ -10,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import IO, Any
+from typing import IO, Any, TypeGuard
 
 import numpy as np
 from numpy.lib import format as npy
@@ -20,7 +21,7 @@ from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import FREE, limits
 from faultsim.data.whole_files import whole_file
-from faultsim.errors import InputError
+from faultsim.errors import FaultsimError, InputError
 from faultsim.results.held import Held
 from faultsim.results.provenance import SCHEMA
 
@@ -38,11 +39,15 @@ _DAMAGED = (
     SyntaxError,
     ArithmeticError,
     MemoryError,
+    lzma.LZMAError,
     struct.error,
     tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
 )
+
+#: What Python says of facts that are none.
+MALFORMED = (FaultsimError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,7 @@ def form_of(path: str | os.PathLike[str]) -> Form:
     try:
         with zipfile.ZipFile(path) as members, members.open(f"{_FACTS}.npy") as member:
             begins = member.read(512)
-    except (*_DAMAGED, NotImplementedError):
+    except _DAMAGED:
         return OF_JOBS
     return next((form for form in _FORMS.values() if f'"kind": "{form.kind}"'.encode() in begins), OF_JOBS)
 
@@ -213,9 +218,7 @@ class SavedFile:
                 facts[key]
         except (KeyError, ValueError, TypeError, RecursionError) as error:
             said = str(error)[:120]
-            raise InputError(
-                f"{self.name}: not {form.called} ({said}); expected a file that {form.writer} wrote"
-            ) from None
+            raise InputError(f"{self.name}: not {form.called} ({said}); {self._expected}") from None
         if type(layout) is not int or layout not in range(1, form.layout + 1):
             raise InputError(
                 f"{self.name}: saved in layout {layout!r:.20}, this version reads layouts 1 to {form.layout}"
@@ -246,6 +249,8 @@ class SavedFile:
         if not self._unchanged:
             raise InputError(f"{self.name}: facts of this saved result are not those that were saved; it is damaged")
         columns = self._said[0]
+        if not isinstance(columns, dict):
+            raise self.bad("its columns have no digests")
         for name in sorted({*self._made, *columns}):
             if self._made.get(name) != columns.get(name):
                 raise InputError(
@@ -266,13 +271,22 @@ class SavedFile:
             trace = FailureTrace(
                 **self.under("failures"), span=said["span"], name=said["name"], dropped=said["dropped"]
             )
-        except (TypeError, KeyError, AttributeError, ValueError) as error:
+        except MALFORMED as error:
             raise InputError(f"{self.name}: the failures of this saved result are corrupt ({error!s:.120})") from None
         if trace.digest() != said["digest"]:
             raise InputError(f"{self.name}: the failures of this saved result are not those of its run")
         return trace
 
     # -- what may be in it
+
+    def check_counters(self, names: Iterable[str]) -> None:
+        """Refuse counters other than these, and what counts nothing."""
+        counters, wanted = self.facts["counters"], set(names)
+        if not isinstance(counters, dict) or counters.keys() != wanted:
+            raise self.bad(f"its counters are not {', '.join(sorted(wanted))}")
+        for name, value in counters.items():
+            if type(value) is not int or not 0 <= value < 2**63:
+                raise self.bad(f"counter {name} is {value!r:.40}")
 
     @property
     def _may_miss(self) -> bool:
@@ -314,3 +328,8 @@ class SavedFile:
         if not right.all():
             row = int(np.argmin(right))
             raise InputError(f"{self.name}: column {key} of this saved result has {values[row]} in row {row}")
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether arithmetic with it gives a number again."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and -1e300 < value < 1e300

@@ -17,10 +17,10 @@ from faultsim.data.columns import (
 )
 from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.data.workflow import Workflow
-from faultsim.errors import FaultsimError, InputError
+from faultsim.errors import InputError
 from faultsim.machines.resources import Resources
 from faultsim.results.prediction_accuracy import Matched
-from faultsim.results.saved_file import OF_WORKFLOWS, SavedFile
+from faultsim.results.saved_file import MALFORMED, OF_WORKFLOWS, SavedFile, is_number
 from faultsim.results.workflow_result import WorkflowResult
 
 _TIME, _COUNT = by_name(WORKFLOW_RESULTS)["finish"], by_name(WORKFLOW_RESULTS)["workflow"]
@@ -90,7 +90,7 @@ def load_workflow_result(path: str | os.PathLike[str]) -> WorkflowResult:
     )
     try:
         str(result)
-    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
+    except MALFORMED as error:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
     file.check_digests()
     return result
@@ -104,14 +104,10 @@ class _Saved(SavedFile):
 
     def _check_facts(self) -> None:
         facts = self.facts
-        settings, counters = facts["settings"], facts["counters"]
-        if not isinstance(counters, dict) or counters.keys() != set(_COUNTERS):
-            raise self.bad(f"its counters are not {', '.join(sorted(_COUNTERS))}")
-        for name, value in counters.items():
-            if type(value) is not int or not 0 <= value < 2**63:
-                raise self.bad(f"counter {name} is {value!r:.40}")
+        settings = facts["settings"]
+        self.check_counters(_COUNTERS)
         loss = facts.get("loss_time")
-        if not isinstance(loss, int | float) or isinstance(loss, bool) or not 0 <= loss < 1e300:
+        if not is_number(loss) or loss < 0:
             raise self.bad(f"its loss_time is {loss!r:.40}")
         if not isinstance(settings, dict) or settings.keys() != set(_SETTINGS):
             raise self.bad(f"its settings are not {', '.join(sorted(_SETTINGS))}")
@@ -183,7 +179,7 @@ class _Saved(SavedFile):
                     transfer_unit=said["transfer_unit"],
                     dropped=said["dropped"],
                 )
-            except (FaultsimError, LookupError, TypeError, AttributeError, ValueError) as error:
+            except MALFORMED as error:
                 where = f"workflow {len(made)} of this saved result is corrupt"
                 raise InputError(f"{self.name}: {where} ({error!s:.120})") from None
             made.append(flow)
@@ -196,7 +192,7 @@ class _Saved(SavedFile):
             matrix = self.arrays.get("resources/bandwidth")
             band = self.facts["bandwidth"] if matrix is None else matrix
             return Resources(speed=self.arrays["resources/speed"], bandwidth=band)
-        except FaultsimError as error:
+        except MALFORMED as error:
             raise InputError(f"{self.name}: the resources of this saved result are corrupt ({error!s:.120})") from None
 
     def check_tables(self, flows: Sequence[Workflow], nodes: int) -> None:

@@ -57,7 +57,7 @@ def merge(target: str | os.PathLike[str], sources: Sequence[str | os.PathLike[st
 
 
 def _add(store: Store, source: str | os.PathLike[str]) -> Merged:
-    with Store(source, write=False) as other:
+    with Store(source, write=False, check=False) as other:  # it was, before anything was written
         shared = set(other.columns("run"))
         columns = ", ".join(f'"{name}"' if name in shared else "NULL" for name in TABLES["run"].columns)
         runs = tasks = differing = 0

@@ -290,13 +290,11 @@ class Store:
 
     def add_sweep(self, row: Mapping[str, Any]) -> None:
         """Enter a sweep, unless it is already there."""
-        with self._explained(), self.transaction():
-            self._insert("INSERT OR IGNORE", "sweep", [tuple(_text(row[name]) for name in TABLES["sweep"].columns)])
+        self.enter("INSERT OR IGNORE", "sweep", [tuple(_text(row[name]) for name in TABLES["sweep"].columns)])
 
     def add_environment(self, name: str, versions: str) -> None:
         """Enter the versions of the software."""
-        with self._explained(), self.transaction():
-            self._insert("INSERT OR IGNORE", "environment", [(name, versions)])
+        self.enter("INSERT OR IGNORE", "environment", [(name, versions)])
 
     def add(
         self,
@@ -336,14 +334,13 @@ class Store:
 
     def set_whole(self, sweep: str, content: str) -> None:
         """All tasks of the definition with this content are entered."""
-        with self._explained(), self.transaction():
-            self._insert("INSERT OR REPLACE", "whole", [(sweep, content)])
+        self.enter("INSERT OR REPLACE", "whole", [(sweep, content)])
 
     def enter(self, verb: str, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Add rows of another store, in one transaction."""
-        names = (*TABLES[table].columns, "digest")
-        signed = [(*row, digest) for row, digest in zip(rows, digests(table, rows), strict=True)]
-        self.write(f"{verb} INTO {table} ({_quoted(names)}) VALUES ({', '.join('?' * len(names))})", signed)
+        """Add rows, in one transaction."""
+        if rows:
+            with self._explained(), self.transaction():
+                self._insert(verb, table, rows)
 
     def _insert(
         self, verb: str, table: str, rows: Sequence[tuple[Any, ...]], numbers: tuple[str, ...] | None = None
@@ -426,11 +423,6 @@ class Store:
     def count(self, table: str) -> int:
         """Number of rows of a table."""
         return int(next(iter(self.read(f"SELECT count(*) FROM {table}")))[0])
-
-    def rows(self, sweep: str) -> int:
-        """Number of rows of a sweep that are done."""
-        query = "SELECT count(*) FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
-        return int(next(iter(self.read(query, [sweep])))[0])
 
     def read(self, query: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
         """Rows of a query, one at a time."""

@@ -312,7 +312,7 @@ class Sweep:
                 drive.run()
             except KeyboardInterrupt:
                 # Not `drive.done`: rows that it has not examined yet may be there.
-                there = max(drive.done, min(kept.rows(row["id"]), drive.total))
+                there = max(drive.done, min(kept.outcome(row["id"])[0], drive.total))
                 raise KeyboardInterrupt(_interrupted(there, drive.total, kept.path)) from None
         if content is not None and part is None and drive.done == drive.total:
             kept.set_whole(row["id"], content)

@@ -169,7 +169,7 @@ def test_generate(capsys, tmp_path):
     ("argv", "message"),
     [
         (["sumary"], "did you mean 'summary'?"),
-        (["summary", "nowhere.csv"], "no such file: nowhere.csv"),
+        (["summary", "nowhere.csv"], "nowhere.csv: no such file"),
         (["summary", "{lanl.csv}", "--system", 99], "has no system 99; it has 2, 20"),
         (["summary", "{lanl.csv}", "--gap", 5], "--gap is for ras; "),
         (["summary", "{ras.log}", "--under-way"], "--under-way is for lanl and fta; "),

@@ -69,7 +69,7 @@ def test_a_file_and_how_to_read_it_as_one_word(files, capsys):
         ("jobs.csv:excel,a=b", "jobs.csv:excel,a=b: unknown format 'excel'; known: swf, csv, sacct"),
         ("log.swf:unit=h", "swf has no option 'unit'; it has size, columns, name"),
         (f"jobs.csv:{NAMES},size=nodes", "size is given twice"),
-        ("none.csv", "no such file: "),
+        ("none.csv", "none.csv: no such file"),
         ("log.swf:size=cpus", "size: expected one of 'requested', 'allocated', got 'cpus'"),
     ],
 )

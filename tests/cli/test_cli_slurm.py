@@ -105,6 +105,7 @@ def test_an_array_without_its_merge_is_told(here, capsys):
         (["--shards", "3"], "--shards is for --slurm; one part of a sweep is --shard I/N"),
         (["--slurm", "", "--shards", "0"], "--shards: got 0"),
         (["--slurm", "--array=1-3", "--shards", "3"], "--slurm: --array is set by faultsim"),
+        (["--slurm", "-p short -a1-3", "--shards", "3"], "--slurm: -a is set by faultsim"),
         (["--slurm", "-p 'short", "--shards", "3"], "--slurm: No closing quotation"),
         (["--slurm", "", "--shards", "3", "--shard", "1/3"], "--shard and --slurm exclude each other"),
         (["--slurm", "", "--shards", "3", "--csv", "x.csv"], "--csv and --slurm exclude each other"),

@@ -93,6 +93,7 @@ def test_files_keep_their_names():
         "'Balancing' is no log",
         "data/Key.swf.gz:3: bad",
         "Hold.swf: no such file",
+        "Torus: no such file",
     ):
         assert in_own_words(text) == text
 

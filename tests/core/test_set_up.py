@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
+from faultsim._core.torus.occupancy import Torus
 from helpers.refusals import refused
 
 LOG = fs.Workload(submit=[0, 1], runtime=[5, 5], size=[2, 4])
@@ -35,20 +36,28 @@ def stopped_after(call, seconds=0.05):
         signal.signal(signal.SIGPROF, before)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_a_large_torus_can_be_stopped_while_it_is_set_up():
-    assert stopped_after(lambda: fs.Simulation(LOG, fs.Torus(256, 256, 128))) < 0.2
-    assert stopped_after(lambda: fs.partition.feasible_sizes(256, 256, 128)) < 0.2
+def soonest(call):
+    """The least share of the whole time that a call goes on after a signal: nearly four fifths if nothing stops it."""
+    begun = time.process_time()
+    call()
+    whole = time.process_time() - begun
+    return min(stopped_after(call, whole / 5) for _ in range(6)) / whole
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-@pytest.mark.parametrize("algorithm", ["pop", "divisor", "naive"])
-def test_finders_can_be_stopped(algorithm):
-    busy = np.random.default_rng(1).random((64, 64, 32)) < 0.01
+@pytest.mark.parametrize(
+    "call", [lambda: fs.Simulation(LOG, fs.Torus(256, 256, 128)), lambda: Torus(256, 256, 128)], ids=["run", "handle"]
+)
+def test_a_large_torus_can_be_stopped_while_it_is_set_up(call):
+    assert soonest(call) < 0.6
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals")
+@pytest.mark.parametrize(("algorithm", "side"), [("pop", 64), ("divisor", 24), ("naive", 16)])  # each about a second
+def test_finders_can_be_stopped(algorithm, side):
+    busy = np.random.default_rng(1).random((side, side, side)) < 0.01
     fs.partition.find_partitions(busy, 1)  # the torus is made once
-    assert stopped_after(lambda: fs.partition.max_free_partition(busy, algorithm)) < 0.5
-    if algorithm == "naive":
-        assert stopped_after(lambda: fs.partition.find_partitions(~busy, 4096, algorithm)) < 0.5
+    assert soonest(lambda: fs.partition.max_free_partition(busy, algorithm)) < 0.6
     assert len(fs.partition.find_partitions(busy[:4, :4, :4], 1, algorithm)) > 50
 
 

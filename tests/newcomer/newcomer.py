@@ -26,7 +26,7 @@ COMMANDS = {
     ("rnu",): "did you mean 'run'",
     ("run", "--schedular", "easy"): "did you mean '--scheduler'",
     ("run", "--scheduler", "esay"): "did you mean 'easy'",
-    ("run", "nowhere.swf"): "no such file: nowhere.swf",
+    ("run", "nowhere.swf"): "nowhere.swf: no such file",
     ("run", "notes.txt"): "notes.txt",
     ("run", "half.swf"): "half.swf",
     ("run", "--machine", "torus:4x4"): "torus:4x4",

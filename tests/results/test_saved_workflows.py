@@ -1,9 +1,8 @@
-"""Saved results of workflows: restored exactly; every changed value is told, and no crafted file loads."""
+"""Saved results of workflows: restored exactly; every changed value is told, and no crafted file
+ends in another error than InputError."""
 
-import io
 import json
 import pickle
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.cli.app import main
+from helpers.damage import flipped, members, packed
 from helpers.refusals import refused
 
 MATRIX = fs.Workflow([[3, 4, 5]], name="matrix")
@@ -106,9 +106,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def test_every_value_that_changes_is_told(saved: bytes, tmp_path: Path) -> None:
     path, survived, expected = tmp_path / "bad", 0, made()
     for seed in range(300):
-        draw = random.Random(seed)
-        at = draw.randrange(len(saved))
-        path.write_bytes(saved[:at] + bytes([saved[at] ^ draw.randrange(1, 256)]) + saved[at + 1 :])
+        path.write_bytes(flipped(saved, seed))
         try:
             loaded = fs.load_workflow_result(path)
         except fs.InputError:
@@ -117,17 +115,6 @@ def test_every_value_that_changes_is_told(saved: bytes, tmp_path: Path) -> None:
         survived += 1
     # The container says some things twice or for nobody: the hour of writing, sizes before and after.
     assert survived < 150
-
-
-def packed(arrays: dict[str, Any]) -> bytes:
-    file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
-    return file.getvalue()
-
-
-def members(saved: bytes) -> dict[str, Any]:
-    with np.load(io.BytesIO(saved)) as file:
-        return dict(file)
 
 
 def column(name: str, row: int, value: float) -> Callable[[dict[str, Any]], None]:
@@ -154,6 +141,16 @@ def without(name: str) -> Callable[[dict[str, Any]], None]:
 
 def replaced(name: str, values: Any) -> Callable[[dict[str, Any]], None]:
     return lambda arrays: arrays.update({name: values})
+
+
+def bandwidth(value: Any) -> Callable[[dict[str, Any]], None]:
+    """In the facts, where a single number would be."""
+
+    def change(arrays: dict[str, Any]) -> None:
+        del arrays["resources/bandwidth"]
+        fact(value, "bandwidth")(arrays)
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -200,6 +197,8 @@ def replaced(name: str, values: Any) -> Callable[[dict[str, Any]], None]:
         (fact([], "workflows"), "its workflows are not described"),
         (fact({}, "workflows", 0), "workflow 0 of this saved result is corrupt"),
         (fact(["a", "a", "b"], "workflows", 1, "labels"), "workflow 1 of this saved result is corrupt .*appears twice"),
+        (fact({"a": float("inf")}, "workflows", 0, "dropped"), "workflow 0 of this saved result is corrupt"),
+        (bandwidth([[1, [2]]]), "the resources of this saved result are corrupt"),
         (fact("lb", "workflows", 2, "transfer_unit"), "workflow 2 of this saved result is corrupt"),
         (fact(3, "failures"), "its failures are not described"),
         (fact({}, "failures"), "the failures of this saved result are corrupt"),

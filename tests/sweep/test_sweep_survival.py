@@ -76,15 +76,15 @@ def test_a_merge_that_is_broken_off_goes_on(tmp_path, monkeypatch, undisturbed):
     parts = [tmp_path / f"{i}.db" for i in (1, 2)]
     for i, part in enumerate(parts, 1):
         sweep_victim.sweep().run(part, shard=(i, 2))
-    plain, left = Store.write, [0]
+    plain, left = Store.transaction, [0]
 
-    def write(self, *rest):
+    def transaction(self):
         left[0] -= 1
         if not left[0]:
             raise KeyboardInterrupt
-        plain(self, *rest)
+        return plain(self)
 
-    monkeypatch.setattr(Store, "write", write)
+    monkeypatch.setattr(Store, "transaction", transaction)
     left[0] = -1
     whole = merge(tmp_path / "all.db", parts)
     assert (whole.runs, whole.tasks) == (200, 200)

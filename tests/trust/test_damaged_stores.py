@@ -1,7 +1,6 @@
 """Stores from strangers, and from disks that forget: every changed value is told; those of before still open."""
 
 import contextlib
-import random
 import shutil
 import sqlite3
 from pathlib import Path
@@ -15,6 +14,7 @@ from faultsim.sweep import store as store_module
 from faultsim.sweep.merge import merge
 from faultsim.sweep.row_digests import TABLES
 from faultsim.sweep.store import Store
+from helpers.damage import flipped
 from helpers.refusals import refused
 
 FLIPS, MANY_FLIPS = 300, 10_000
@@ -49,9 +49,7 @@ def untold(count: int, store: Path, path: Path) -> list[int]:
     """The flips of a byte after which a store says something else."""
     content, expected, wrong = store.read_bytes(), everything(store), []
     for seed in range(count):
-        draw = random.Random(seed)
-        at = draw.randrange(len(content))
-        path.write_bytes(content[:at] + bytes([content[at] ^ draw.randrange(1, 256)]) + content[at + 1 :])
+        path.write_bytes(flipped(content, seed))
         try:
             if not same(everything(path), expected):
                 wrong.append(seed)
