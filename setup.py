@@ -1,11 +1,12 @@
 """Builds the Cython core.  Everything else about the package is in pyproject.toml.
 
-Switches, all environment variables set to 1:
+Switches, environment variables set to 1 (but for FAULTSIM_SANITIZE):
 
-FAULTSIM_DEBUG   bounds checks, C assertions and ``verify()`` after every chunk of events
-FAULTSIM_NATIVE  ``-march=native`` for this machine only
-FAULTSIM_ASAN    address sanitizer (run with ``LD_PRELOAD=$(cc -print-file-name=libasan.so)``)
-FAULTSIM_GCOV    counts how often each line runs, for gcov
+FAULTSIM_DEBUG     bounds checks, C assertions and ``verify()`` after every chunk of events
+FAULTSIM_NATIVE    ``-march=native`` for this machine only
+FAULTSIM_SANITIZE  sanitizers of the compiler, as ``address,undefined`` or ``thread``; run with their library preloaded,
+                   ``LD_PRELOAD=$(cc -print-file-name=libasan.so)`` or ``libtsan.so``
+FAULTSIM_GCOV      counts how often each line runs, for gcov
 """
 
 import os
@@ -51,7 +52,7 @@ def switch(name: str) -> bool:
 
 
 DEBUG, NATIVE = switch("FAULTSIM_DEBUG"), switch("FAULTSIM_NATIVE")
-ASAN, GCOV = switch("FAULTSIM_ASAN"), switch("FAULTSIM_GCOV")
+GCOV, SANITIZE = switch("FAULTSIM_GCOV"), os.environ.get("FAULTSIM_SANITIZE", "")
 
 # Every .pyx of the core is an extension of its own name.
 EXTENSIONS = sorted(path.with_suffix("") for path in Path("faultsim/_core").rglob("*.pyx"))
@@ -76,9 +77,9 @@ else:
     compile_args += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
     if NATIVE:
         compile_args.append("-march=native")
-    if ASAN:
-        compile_args += ["-fsanitize=address", "-fno-omit-frame-pointer", "-g"]
-        link_args += ["-fsanitize=address"]
+    if SANITIZE:
+        compile_args += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g"]
+        link_args += [f"-fsanitize={SANITIZE}"]
     if GCOV:  # -O1 keeps the lines apart; asserts and error paths of Python are not what is counted
         compile_args += ["--coverage", "-O1", "-fprofile-update=atomic"]
         link_args += ["--coverage"]

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[1] / "starving"
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="starve.c takes the place of functions of glibc")
-@pytest.mark.skipif("FAULTSIM_ASAN" in os.environ, reason="the sanitizer has an allocator of its own")
+@pytest.mark.skipif("FAULTSIM_SANITIZE" in os.environ, reason="a sanitizer may have an allocator of its own")
 @pytest.mark.parametrize("most", [8, pytest.param(0, marks=pytest.mark.slow)], ids=["some", "all"])
 def test_every_block_that_is_refused_ends_well(tmp_path, most):
     pytest.importorskip("gymnasium")
