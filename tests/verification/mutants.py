@@ -13,6 +13,7 @@ import argparse
 import os
 import random
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -187,7 +188,20 @@ def main() -> int:
     tried = count["killed"] + count["survived"]
     print(f"\n{count['killed']} of {tried} killed ({count['killed'] / max(tried, 1):.0%}); survivors:")
     print("\n".join(map(str, survivors)) or "none")
+    keep(count, shlex.join(["python", "tests/verification/mutants.py", *sys.argv[1:]]))
     return 0
+
+
+def keep(count: Counter[str], command: str) -> None:
+    """Keep the numbers, for the page on testing, where that is asked for."""
+    sys.path.append(str(ROOT / "tests"))
+    from helpers.counts import record
+
+    record(
+        "mutants", "tests", "The program is changed at random places, one at a time, and its quick tests are run.",
+        {"mutants": count["killed"] + count["survived"], "noticed": count["killed"], "survived": count["survived"]},
+        command,
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
