@@ -8,7 +8,7 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import IO, Any, TypeGuard
@@ -128,12 +128,14 @@ def _write_array(member: IO[bytes], array: NDArray[Any] | Held) -> str:
         return _digest(array.dtype, array.shape, [np.ascontiguousarray(array).tobytes()])
     shape = (int(array["node_offsets"][-1]),)
     npy.write_array_header_1_0(member, {"descr": "<i4", "fortran_order": False, "shape": shape})
-    said = blake2b(_head(np.dtype("<i4"), shape), digest_size=16)
-    for block in array.blocks():
-        content = block.astype("<i4", copy=False).tobytes()
-        member.write(content)
-        said.update(content)
-    return said.hexdigest()
+
+    def written() -> Iterator[bytes]:
+        for block in array.blocks():
+            content = block.astype("<i4", copy=False).tobytes()
+            member.write(content)
+            yield content
+
+    return _digest(np.dtype("<i4"), shape, written())
 
 
 def _head(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

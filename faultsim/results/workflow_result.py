@@ -21,10 +21,8 @@ from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.provenance import identity
 from faultsim.results.saved_file import OF_WORKFLOWS, save_arrays
 from faultsim.results.workflow_log import log_rows, log_text
-from faultsim.results.workflow_metrics import workflow_metrics
+from faultsim.results.workflow_metrics import WORKFLOW_METRICS, workflow_metrics
 from faultsim.version import __version__
-
-_COUNTS = ("per_pass", "per_node")
 
 
 class WorkflowResult(TablesOfAResult):
@@ -338,12 +336,12 @@ class WorkflowResult(TablesOfAResult):
 
     def _rows(self) -> list[tuple[str, float, str]]:
         """Name, value and unit of what is printed."""
-        rows: list[tuple[str, float, str]] = [("makespan", self.makespan, "s")]
-        if len(self) > 1:
-            rows.append(("mean_makespan", float(self.makespans.mean()), "s"))
-        rows += [("loss_time", self.loss_time, "node-s"), ("reschedulings", self.reschedulings, "1")]
-        rows += [("aoa", self.aoa, "1"), *((f"aaa_{count}", self.aaa[count], "1") for count in _COUNTS)]
-        return [row for row in rows if row[1] == row[1]]
+        single = len(self) == 1
+        left_out = {"n_workflows", "n_jobs", *(("mean_makespan", "max_makespan") if single else ())}
+        values = [
+            (name, row.function(self), row.unit) for name, row in WORKFLOW_METRICS.items() if name not in left_out
+        ]
+        return [row for row in values if row[1] == row[1]]
 
     def _repr_html_(self) -> str:
         """The numbers and the warnings, for notebooks."""
