@@ -3,6 +3,7 @@
 
 # Inputs
 from faultsim import synthetic
+from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import Limits
 from faultsim.readers.bluegene_ras import read_bluegene_ras
@@ -162,6 +163,7 @@ __all__ = [
     "Decision",
     "DecisionError",
     "Defragment",
+    "Domains",
     "EasyBackfill",
     "EngineError",
     "EventQueue",

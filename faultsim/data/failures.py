@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.columns import FAILURES, MAX_NODES, by_name
 from faultsim.data.failure_summary import FailureSummary, merged_outages, summarize
-from faultsim.data.failure_table import FailureTable, priorities
+from faultsim.data.failure_table import priorities
+from faultsim.data.grouped_failures import GroupedFailures
 from faultsim.data.job_table import JobTable
 from faultsim.data.table import together
 from faultsim.data.text_files import shortest, write_text
@@ -27,7 +28,7 @@ CSV_MARK = "# faultsim failure trace, version 1"
 _OUTSIDE = "node outside the machine"
 
 
-class FailureTrace(FailureTable):
+class FailureTrace(GroupedFailures):
     """Node failures: read-only NumPy columns, one row per failure, sorted by time.  It may be empty.
 
     Every method that changes something returns a new trace.  Two traces are equal when their columns and spans are;

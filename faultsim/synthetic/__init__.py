@@ -1,6 +1,7 @@
 """Synthetic workloads, workflows and failure traces; every function takes a NumPy generator, or a seed."""
 
 from faultsim.synthetic.dags import DagProperties, bench_dags, dag_properties, random_dag
+from faultsim.synthetic.domains import domain_failures
 from faultsim.synthetic.exponential import exponential
 from faultsim.synthetic.failures import exponential_failures, weibull_failures
 from faultsim.synthetic.hyper_erlang import (
@@ -25,6 +26,7 @@ __all__ = [
     "WeibullTimes",
     "bench_dags",
     "dag_properties",
+    "domain_failures",
     "exponential",
     "exponential_failures",
     "hyper_erlang",

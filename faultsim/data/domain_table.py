@@ -1,0 +1,251 @@
+"""`DomainTable`: the columns of a table of failure domains, and what they take away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.columns import read_only
+from faultsim.data.table import ReadOnly
+from faultsim.errors import InputError, NotAvailableError, OptionError
+
+Effect = Literal["down", "none"]
+# More members than this, in all, come from a mistake in numbers and would fill the memory.
+_MOST_MEMBERS = 200_000_000
+
+
+class Domain(NamedTuple):
+    """One row of `Domains`: a name, a kind, the nodes, its own down time or None, and what an outage does."""
+
+    name: str
+    kind: str
+    members: NDArray[np.int32]
+    downtime: float | None
+    effect: Effect
+
+
+class DomainTable(ReadOnly):
+    """Names, kinds and members of failure domains: what `faultsim.Domains` stands on, which adds ways to make them."""
+
+    __slots__ = ("_down", "_downtime", "_kinds", "_members", "_names", "_nodes", "_offsets", "_row")
+    CALLED = "Domains"
+
+    _names: tuple[str, ...]
+    _kinds: tuple[str, ...]
+    _row: dict[str, int]
+    _offsets: NDArray[np.int64]
+    _members: NDArray[np.int32]
+    _downtime: NDArray[np.float64]
+    _down: NDArray[np.bool_]
+    _nodes: int
+
+    def _set(
+        self,
+        *,
+        names: tuple[str, ...],
+        kinds: tuple[str, ...],
+        sizes: NDArray[np.int64],
+        members: NDArray[Any],
+        downtime: NDArray[np.float64],
+        down: NDArray[np.bool_],
+        nodes: int,
+    ) -> Self:
+        """Sets the columns of a new table, whose members are known to be valid."""
+        row = {name: at for at, name in enumerate(names)}
+        if len(row) < len(names):
+            twice = next(name for at, name in enumerate(names) if row[name] != at)
+            raise InputError(f"domains: {twice!r:.60} appears twice; a name is that of one domain")
+        offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+        parts = {
+            "names": names,
+            "kinds": kinds,
+            "row": row,
+            "offsets": read_only(offsets),
+            "members": read_only(np.ascontiguousarray(members, dtype=np.int32)),
+            "downtime": read_only(downtime),
+            "down": read_only(down),
+            "nodes": nodes,
+        }
+        for name, value in parts.items():
+            object.__setattr__(self, f"_{name}", value)
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self._names, self._kinds, np.diff(self._offsets), self._members, self._downtime, self._down)
+        return _restored, (type(self), *parts, self._nodes)
+
+    @classmethod
+    def _same_size(
+        cls,
+        names: tuple[str, ...],
+        kind: str,
+        rows: NDArray[Any],
+        nodes: int,
+        downtime: checks.Duration | None,
+        effect: str,
+    ) -> Self:
+        """Domains with as many members each, a row of nodes for each of them."""
+        return object.__new__(cls)._set(
+            names=names,
+            kinds=(kind,) * len(names),
+            sizes=np.full(len(names), rows.shape[1], dtype=np.int64),
+            members=rows.ravel(),
+            downtime=np.full(len(names), own_downtime(downtime)),
+            down=np.full(len(names), is_down(effect)),
+            nodes=nodes,
+        )
+
+    @classmethod
+    def join(cls, tables: Iterable[DomainTable]) -> Self:
+        """Several tables of one machine as one: the rows of the first, then those of the second, and so on.
+
+        Raises
+        ------
+        InputError
+            Tables of machines of different sizes; a name that appears twice.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> cubes, switch = fs.Domains.blocks(64, 16, kind="cube"), fs.Domains([range(64)], 64, kind="switch")
+        >>> fs.Domains.join([cubes, switch]).rows("switch")
+        array([4])
+        """
+        parts = list(tables) if not isinstance(tables, DomainTable) else [tables]
+        for at, part in enumerate(parts):
+            if not isinstance(part, DomainTable):
+                raise InputError(f"join: item {at} must be Domains, got {checks.shown(part)}")
+            if part._nodes != parts[0]._nodes:
+                raise InputError(
+                    f"join: domains of {parts[0]._nodes} nodes and of {part._nodes}; give those of one machine"
+                )
+        if not parts:
+            raise InputError("join: no domains given; expected at least one table")
+        return object.__new__(cls)._set(
+            names=tuple(name for part in parts for name in part._names),
+            kinds=tuple(kind for part in parts for kind in part._kinds),
+            sizes=np.concatenate([np.diff(part._offsets) for part in parts]),
+            members=np.concatenate([part._members for part in parts]),
+            downtime=np.concatenate([part._downtime for part in parts]),
+            down=np.concatenate([part._down for part in parts]),
+            nodes=parts[0]._nodes,
+        )
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of the machine."""
+        return self._nodes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each domain."""
+        return self._names
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds there are, in the order of their first rows."""
+        return tuple(dict.fromkeys(self._kinds))
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many nodes each domain takes away; 0 if its outages are routed around."""
+        return np.where(self._down, np.diff(self._offsets), 0)
+
+    @property
+    def downtime(self) -> NDArray[np.float64]:
+        """The down time of each domain, in seconds; NaN where the failure says it."""
+        return self._downtime
+
+    def row(self, name: str) -> int:
+        """The row of a domain, by which a trace names it.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Domains.blocks(64, 16, kind="cube").row("cube 3")
+        3
+        """
+        if name not in self._row:
+            hint = checks.did_you_mean(name, self._names) if len(self) <= 10_000 else ""
+            raise InputError(f"domains: no domain {name!r:.60}{hint}")
+        return self._row[name]
+
+    def rows(self, kind: str) -> NDArray[np.int64]:
+        """The rows of the domains of a kind.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Domains.blocks(64, 16, kind="cube").rows("cube")
+        array([0, 1, 2, 3])
+        """
+        checks.choice("kind of domains", kind, self.kinds)
+        return np.flatnonzero(np.array(self._kinds) == kind)
+
+    def taken(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """What outages of these domains take away, one after the other: the place of each in `rows`, and the node.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> fs.Domains.blocks(4, 2).taken(np.array([1, 0, 1]))
+        (array([0, 0, 1, 1, 2, 2]), array([2, 3, 0, 1, 2, 3], dtype=int32))
+        """
+        counts = self.sizes[rows]
+        check_count(int(counts.sum()))
+        which = np.repeat(np.arange(len(rows)), counts)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return which, self._members[self._offsets[rows][which] + within]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __getitem__(self, which: int | str) -> Domain:
+        row = self.row(which) if isinstance(which, str) else range(len(self))[which]
+        own = float(self._downtime[row])
+        return Domain(
+            self._names[row],
+            self._kinds[row],
+            self._members[self._offsets[row] : self._offsets[row + 1]],
+            None if np.isnan(own) else own,
+            "down" if self._down[row] else "none",
+        )
+
+    def __iter__(self) -> Iterator[Domain]:
+        return (self[row] for row in range(len(self)))
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{kind} {self._kinds.count(kind)}" for kind in self.kinds)
+        return f"<{self.CALLED} of {self._nodes} nodes: {counts or 'none'}>"
+
+
+def _restored(cls: type[DomainTable], *parts: Any) -> DomainTable:
+    names = ("names", "kinds", "sizes", "members", "downtime", "down", "nodes")
+    return object.__new__(cls)._set(**dict(zip(names, parts, strict=True)))
+
+
+def own_downtime(downtime: object) -> float:
+    """The down time of a domain, NaN if it has none of its own."""
+    return float("nan") if downtime is None else checks.number("downtime of domains", downtime, low=0.0, unit="s")
+
+
+def is_down(effect: object) -> bool:
+    """Whether outages take the members down."""
+    if effect == "slowdown":
+        raise NotAvailableError(
+            "effect of domains: 'slowdown' is not available, the engine does not change the speed of running jobs; "
+            "'down' takes the members down, 'none' leaves them up and counts the outage"
+        )
+    return checks.choice("effect of domains", effect, ("down", "none")) == "down"
+
+
+def check_count(members: int) -> None:
+    """Raise `OptionError` for more members than the memory should hold."""
+    if members > _MOST_MEMBERS:
+        raise OptionError(f"domains: {members:,} members in all; at most {_MOST_MEMBERS:,} are possible")

@@ -1,0 +1,123 @@
+"""Failures of domains: hosts, links and switches that fail and are repaired, each kind at its own rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faultsim import checks
+from faultsim.data.domains import Domains
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import InputError
+from faultsim.synthetic.renewal import renewal_failures
+from faultsim.synthetic.times import Times
+
+_DAY = 86_400.0
+
+
+def domain_failures(
+    domains: Domains,
+    span: checks.Duration,
+    *,
+    per_day: float | Mapping[str, float],
+    mttr: Times | Mapping[str, Times] | None = None,
+    repairs: str = "exponential",
+    rng: checks.Random,
+) -> FailureTrace:
+    """Domains that fail at a constant rate while they are up, are repaired, and fail again, independently.
+
+    Parameters
+    ----------
+    domains : Domains
+        What fails.
+    span : float
+        Span of the trace in seconds.  All domains begin as new at time 0.
+    per_day : float or mapping of str to float
+        Failures a day of one domain that is up, or by kind: 0.0008 is 0.08 % of them a day.  With 0 a kind never fails.
+    mttr : float, object with sample(n, rng), function of (n, rng), or mapping of str to one of these
+        Mean down time in seconds, or what draws down times, or by kind; not for domains that have their own down time.
+    repairs : {"exponential", "constant"}
+        Distribution of the down times where `mttr` is a number; a domain's own down time is always constant.
+    rng : numpy.random.Generator, numpy.random.SeedSequence or int
+        Source of randomness, or a seed.  Each kind has a stream of its own, by its place among the kinds: the rate of
+        one changes no failure of another.
+
+    Returns
+    -------
+    FailureTrace
+        Its `node` is the row in `domains`; `FailureTrace.map_domains` makes failures of nodes of it.  Outages of one
+        domain never overlap, so that in the long run it is up for ``1 / (1 + rate * mttr)`` of the time.
+
+    Raises
+    ------
+    InputError
+        A kind without a rate or a down time, or one that `domains` does not have; a down time for domains that have
+        their own; domains of one kind with different down times of their own.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> parts = fs.Domains.join([
+    ...     fs.Domains.hosts(1024),
+    ...     fs.Domains.blocks(1024, 16, copies=96, kind="cable"),
+    ...     fs.Domains.blocks(1024, 1024, copies=48, kind="switch", effect="none"),
+    ... ])
+    >>> rates = {"host": 0.0008, "cable": 0.00005, "switch": 0.0004}
+    >>> mttr = {"host": "4h", "cable": "1d", "switch": "1h"}
+    >>> trace = fs.synthetic.domain_failures(parts, "365d", per_day=rates, mttr=mttr, rng=1)
+    >>> trace
+    <FailureTrace 'domains': 460 failures, nodes 2-7212, span 31536000 s>
+    >>> trace.map_domains(parts)
+    <FailureTrace 'domains': 2,417 failures, nodes 0-1023, span 31536000 s, 8 dropped>
+    """
+    if not isinstance(domains, Domains):
+        raise InputError(f"domain_failures: expected Domains, got {checks.shown(domains)}")
+    end = checks.number("span", span, above=0.0, unit="s")
+    kind_of_repairs = checks.choice("distribution of repairs", repairs, ("exponential", "constant"))
+    rates = _by_kind("per_day", per_day, domains)
+    lasting = {} if mttr is None else _by_kind("mttr", mttr, domains, partly=True)
+    parts = []
+    for kind, stream in zip(domains.kinds, checks.generator(rng).spawn(len(domains.kinds)), strict=True):
+        rows = domains.rows(kind)
+        down, constant = _down_time(kind, np.unique(domains.downtime[rows]), lasting, isinstance(mttr, Mapping))
+        rate = checks.number(f"per_day of {kind!r}", rates[kind], low=0.0, unit="failures a day")
+        if rate > 0:
+            of_kind = renewal_failures(
+                len(rows),
+                end,
+                _DAY / rate,
+                down,
+                repairs="constant" if constant else kind_of_repairs,
+                rng=stream,
+            )
+            parts.append(of_kind.map_nodes(len(domains), rows))
+    return FailureTrace([], [], span=end).merge(*parts, name="domains")
+
+
+def _by_kind(what: str, given: Any, domains: Domains, *, partly: bool = False) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(domains.kinds, given)
+    for kind in given:
+        if kind not in domains.kinds:
+            hint = checks.did_you_mean(kind, domains.kinds)
+            raise InputError(f"{what}: no domains of kind {kind!r:.60}{hint}; kinds: {', '.join(domains.kinds)}")
+    if not partly and (missing := [kind for kind in domains.kinds if kind not in given]):
+        raise InputError(f"{what}: nothing for the kind {missing[0]!r}; 0 says that it never fails")
+    return dict(given)
+
+
+def _down_time(kind: str, own: NDArray[np.float64], lasting: Mapping[str, Any], by_kind: bool) -> tuple[Any, bool]:
+    """What draws the down times of a kind, and whether they are constant: those of the domains, else those given."""
+    of_domains = own[~np.isnan(own)]
+    if not len(of_domains):
+        if kind not in lasting:
+            raise InputError(f"mttr: nothing for the kind {kind!r}, whose domains have no down time of their own")
+        return lasting[kind], False
+    if len(own) > 1:
+        raise InputError(f"mttr: domains of the kind {kind!r} have different down times; give them kinds of their own")
+    if by_kind and kind in lasting:
+        raise InputError(f"mttr: domains of the kind {kind!r} have a down time of their own, {of_domains[0]:g} s")
+    return float(of_domains[0]), True
