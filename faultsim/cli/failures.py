@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Sequence
 
 import faultsim as fs
+from faultsim.checks import parsed
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Action, Parser, choose, duration, seed
 from faultsim.cli.targets import add_quiet, check_targets
@@ -39,12 +40,30 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument("--how", choices=("modulo", "permute"), help="how to map (default modulo)")
     group.add_argument("--drop-outside", type=int, metavar="N", help="drop failures of nodes that a machine of N lacks")
     group.add_argument("--merge-overlaps", action="store_true", help="merge overlapping outages of a node")
+    group.add_argument(
+        "--lemons",
+        type=_lemons,
+        metavar="N,S[,S]",
+        help="a node with N failures within S seconds stays out for another S, or for good: 3,30d,14d",
+    )
     group.add_argument("--count", type=int, metavar="N", help="keep N failures, a nested choice")
     group.add_argument(
         "--repeat", action="store_true", help="with --count: repeat the trace end to end if it is too short"
     )
     group.add_argument("--span", type=duration, metavar="S", help="scale times such that the span is S seconds")
     group.add_argument("--seed", type=seed, default=0, metavar="S", help="for --how permute and --count (default 0)")
+
+
+def _lemons(text: str) -> tuple[int, float, float | None]:
+    """Failures, window and time out of ``--lemons``."""
+    parts = text.split(",")
+    if len(parts) not in (2, 3):
+        raise argparse.ArgumentTypeError(f"{text!r} is no rule: write failures, window and, if not for good, time out")
+    try:
+        count = parsed(parts[0].strip(), int)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{parts[0]!r} is no number of failures: write 3,30d or 3,30d,14d") from None
+    return count, duration(parts[1]), duration(parts[2]) if len(parts) > 2 else None
 
 
 def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
@@ -58,6 +77,9 @@ def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
         trace = trace.drop_outside(args.drop_outside)
     if args.merge_overlaps:
         trace = trace.merge_overlaps()
+    if args.lemons is not None:
+        count, window, out = args.lemons
+        trace = trace.exclude_lemons(count, window, out=out)
     if args.count is not None:
         trace = trace.with_count(args.count, rng=args.seed, repeat=args.repeat)
     elif args.repeat:

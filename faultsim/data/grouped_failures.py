@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.domains import Domains
@@ -79,6 +82,85 @@ class GroupedFailures(FailureTable):
             dropped["routed around"] = dropped.get("routed around", 0) + around
         return self._made({key: column[which] for key, column in columns.items()} | {"node": node}, dropped=dropped)
 
+    def exclude_lemons(
+        self,
+        failures: int,
+        window: checks.Duration,
+        *,
+        out: checks.Duration | None = None,
+        any_rate: bool = False,
+    ) -> Self:
+        """Take nodes out of service that fail again and again: their outages become longer.
+
+        Parameters
+        ----------
+        failures : int
+            How many failures of a node, at as many instants, make it a lemon.
+        window : float
+            Within so many seconds: the last of them at most so long after the first.
+        out : float, optional
+            For how many seconds a lemon stays out, from the failure that made it one; by default for good, which is to
+            the end of the span.
+        any_rate : bool
+            Accept nodes that fail more often than once an hour on average, which is otherwise taken for a trace in
+            days.
+
+        Returns
+        -------
+        FailureTrace
+            The failure that makes a node a lemon is down for as long as the node is out, if that is longer than its own
+            down time.  Further failures of a node that is out do not happen, `dropped` counts them as "of a node that
+            is out"; but one that lasts beyond the return stays, and the node returns when it is repaired.  Then it
+            counts as new.
+
+        Notes
+        -----
+        Nothing looks ahead: what becomes of a failure depends on those before it (model.md#lemons).  On a trace of
+        domains, before `map_domains`, each domain is judged by its own failures; after it, nodes also by those of the
+        domains that they belong to.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> day = 86_400
+        >>> trace = fs.FailureTrace([day, 5 * day, 8 * day, 9 * day, 60 * day], [7, 7, 7, 7, 7], 3600, span=90 * day)
+        >>> better = trace.exclude_lemons(3, "30d", out="14d")
+        >>> better.time / day, better.downtime / day
+        (array([ 1.,  5.,  8., 60.]), array([ 0.04166667,  0.04166667, 14.        ,  0.04166667]))
+        >>> trace.exclude_lemons(3, "30d").downtime[-1] / day
+        82.0
+        """
+        count = checks.whole("failures of exclude_lemons()", failures, low=1)
+        width = checks.number("window of exclude_lemons()", window, above=0.0, unit="s")
+        lasting = None if out is None else checks.number("out of exclude_lemons()", out, above=0.0, unit="s")
+        self._refuse_days("exclude_lemons", checks.flag("any_rate", any_rate))
+        downtime = self.downtime.copy()
+        kept = np.ones(len(self), dtype=bool)
+        for rows in _of_suspects(self.time, self.node, count, width):
+            times, downs = self.time[rows].tolist(), downtime[rows].tolist()
+            recent: deque[float] = deque()
+            back = 0.0
+            for row, time, own in zip(rows.tolist(), times, downs, strict=True):
+                if time < back:
+                    kept[row] = time + own > back
+                    back = max(back, time + own)
+                    continue
+                if not recent or recent[-1] != time:
+                    recent.append(time)
+                while recent[0] < time - width:
+                    recent.popleft()
+                if len(recent) >= count:
+                    until = self._span if lasting is None else time + lasting
+                    downtime[row] = max(own, until - time)
+                    back = time + downtime[row]
+                    recent.clear()
+        longer = self._made({**self._columns, "downtime": downtime})
+        if kept.all():
+            return longer
+        reason = "of a node that is out"
+        dropped = {**self._dropped, reason: self._dropped.get(reason, 0) + int((~kept).sum())}
+        return longer._rows(kept, dropped)
+
     def _refuse_days(self, what: str, any_rate: bool) -> None:
         if any_rate or len(self) < _FEW:
             return
@@ -88,3 +170,16 @@ class GroupedFailures(FailureTable):
                 f"{what}: {len(self)} failures of {failing} in {self._span:g} s, each fails every {between:.4g} s: are "
                 f"the times in days? times and down times are in seconds; any_rate=True takes them as they are"
             )
+
+
+def _of_suspects(
+    time: NDArray[np.float64], node: NDArray[np.int32], count: int, width: float
+) -> Iterator[NDArray[np.int64]]:
+    """The rows of each node with so many failures within the window, in order of time; few nodes have them."""
+    by_node = np.argsort(node, kind="stable")
+    nodes, times = node[by_node], time[by_node]
+    late = slice(count - 1, None)
+    first = slice(None, max(len(node) - count + 1, 0))
+    close = (nodes[late] == nodes[first]) & (times[first] >= times[late] - width)
+    for suspect in np.unique(nodes[late][close]):
+        yield by_node[np.searchsorted(nodes, suspect) : np.searchsorted(nodes, suspect, side="right")]
