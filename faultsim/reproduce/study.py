@@ -17,6 +17,8 @@ from faultsim.reproduce.report import Grid, Input, Report, folder, write_csv
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
 from faultsim.simulation.simulate_many import simulate_many
+from faultsim.sweep.executors import cores
+from faultsim.sweep.run_list import RunList
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 Evidence = TypeVar("Evidence")
 Task = TypeVar("Task")
 Rows = Iterable[Sequence[object]]
+#: The runs of a study, and what makes the evidence of what they gave: key -> column -> array.
+Prepared = tuple[RunList[Any], Callable[[Any], Evidence]]
 #: A name, the figure (None: numbers only), and the numbers behind it (None: the figure only).
 Drawing = tuple[str, "Figure | None", Rows | None]
 
@@ -47,18 +51,19 @@ class Study(Generic[Evidence]):
     files : sequence of str
         Names of its logs and traces; a folder that FAULTSIM_DATA names is used if it has one of them.
     options : mapping
-        Options of its own: flag -> keywords of `add_argument`; "replicates" goes to `plan`, the others to `run`.
+        Options of its own: flag -> keywords of `add_argument`; "replicates" goes to `plan`, the others to `prepare`.
     plan : callable
         From quick or not to what is run.
-    run : callable
-        From the plan, data, quick, seed, workers and progress to the evidence: loads the inputs and simulates.
+    prepare : callable
+        From the plan, data, quick and seed to the list of runs, and to what makes the evidence of what they gave: key
+        -> column -> array.  Loads the inputs.
     claims : sequence of Claim
         In the order of the table.
     judge : callable
         From claims and evidence to rows.
-    inputs, settings, remarks, count : callable
+    inputs, settings, remarks : callable
         From the evidence to logs and traces; to what the letters in the claims' settings stand for; to paragraphs for
-        the page; to the number of simulations.
+        the page.
     quick_note : callable
         From the plan to what a quick run has left out.
     grids : callable
@@ -79,13 +84,14 @@ class Study(Generic[Evidence]):
     files: Sequence[str]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     plan: Callable[..., Any]
-    run: Callable[..., Evidence]
+    prepare: Callable[..., Prepared[Evidence]] | None = None
+    run: Callable[..., Evidence] | None = None
+    count: Callable[[Evidence], int] | None = None
     claims: Sequence[Claim[Any]]
     judge: Callable[[Sequence[Claim[Any]], Evidence], list[Row]] = judge
     inputs: Callable[[Evidence], Sequence[Input]]
     settings: Callable[[Evidence], Mapping[str, str]]
     remarks: Callable[[Evidence], Sequence[str]]
-    count: Callable[[Evidence], int]
     quick_note: Callable[[Any], str]
     grids: Callable[[Evidence, Sequence[Row]], Sequence[Grid]] = _no_grids
     figures: Callable[[Evidence], Iterable[Drawing]]
@@ -98,11 +104,14 @@ class Study(Generic[Evidence]):
         data: str | Path | None = None,
         quick: bool = False,
         out: str | Path | None = None,
-        workers: int = 1,
+        store: str | Path | None = None,
+        workers: int | None = None,
+        executor: object = None,
         seed: int = 0,
         page: str | Path | None = None,
         what: Any = None,
         progress: Progress | None = None,
+        command: str = "",
         **options: Any,
     ) -> Report[Evidence]:
         """Run the experiments, judge the claims, draw the figures, and write all of it.
@@ -116,8 +125,10 @@ class Study(Generic[Evidence]):
         out : path, optional
             Folder for figures (PNG), their numbers (CSV), CLAIMS.md and claims.json; made if needed. By default
             ``NAME-out``.
-        workers : int
-            Threads.
+        store : path, optional
+            File of a sweep store that keeps the runs: what it has is not made again.
+        workers, executor
+            As for `Sweep.run`: threads, processes or a Dask cluster, and how many.
         seed : int
             Seed of all that is drawn, stand-ins included.
         page : path, optional
@@ -126,6 +137,8 @@ class Study(Generic[Evidence]):
             What to run, instead of the full or the quick plan.
         progress : callable, optional
             Called with (runs done, runs in all, seconds since the beginning).
+        command : str
+            Command to record in the store.
         **options
             Those that the study has of its own.
 
@@ -134,15 +147,34 @@ class Study(Generic[Evidence]):
         MissingExtraError
             If matplotlib is not installed.
         OptionError
-            If an option is out of range, `data` has none of the logs, or `out` cannot be a folder.
+            If an option is out of range, `data` has none of the logs, `out` cannot be a folder, or a run failed.
+        StoreError, WorkerError, KeyboardInterrupt
+            As for `Sweep.run`.
         """
         begin = time.perf_counter()
         require_matplotlib()
         place = folder(f"{self.name}-out" if out is None else out)
-        count = options.pop("replicates", None)
-        own = {} if count is None else {"replicates": checks.whole("replicates", count, low=1)}
+        wanted = options.pop("replicates", None)
+        own = {} if wanted is None else {"replicates": checks.whole("replicates", wanted, low=1)}
         chosen = self.plan(quick, **own) if what is None else what
-        evidence = self.run(chosen, data=data, quick=quick, seed=seed, workers=workers, progress=progress, **options)
+        if self.prepare is None:
+            if self.run is None or self.count is None:
+                raise TypeError(f"{self.name}: no runs")
+            evidence = self.run(
+                chosen, data=data, quick=quick, seed=seed, workers=workers or cores(), progress=progress, **options
+            )
+            count = self.count(evidence)
+        else:
+            runs, evidence_of = self.prepare(chosen, data=data, quick=quick, seed=seed, **options)
+            made = runs.run(
+                store,
+                workers=workers,
+                executor=executor,
+                progress=progress or False,
+                command=command,
+                base={"seed": seed, **options},
+            )
+            evidence, count = evidence_of(made), len(runs)
         rows = self.judge(self.claims, evidence)
         target = place / "CLAIMS.md" if page is None else Path(page)
         drawn = self._draw(evidence, place, None if quick else self.colours)
@@ -162,7 +194,7 @@ class Study(Generic[Evidence]):
             figures=[path.stem for path in drawn if path.suffix == ".png"],
             out=place,
             files=[*drawn, *(place / name for name in self.tables), target, place / "claims.json"],
-            runs=self.count(evidence),
+            runs=count,
             seconds=time.perf_counter() - begin,
         )
         done.write(target)

@@ -76,7 +76,7 @@ def estimate(
     stride = seen = 1
     waiting = iter(places(maker, shard))
     while chosen := list(itertools.islice(waiting, 32)):
-        tasks = [maker.task(maker.grid[cell], replicate) for cell, replicate in chosen]
+        tasks = [maker.at(place) for place in chosen]
         known = store.known({task.id for task in tasks}) if store is not None else {}
         for task in tasks:
             if task.id in known or task.id in missing:

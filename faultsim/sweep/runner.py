@@ -9,20 +9,23 @@ is not put into words again (`Texts`), and its metrics are made at once (`metric
 
 import contextlib
 import itertools
+import json
 import pickle
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from typing import Any
+from typing import Any, Protocol
 
 from faultsim import checks
 from faultsim.errors import OptionError, WorkerError
-from faultsim.simulation.progress import Progress
+from faultsim.results.provenance import environment
+from faultsim.simulation.progress import Progress, reporting
 from faultsim.sweep.dask_executor import Dask
 from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
 from faultsim.sweep.store import Store
-from faultsim.sweep.task_hash import canonical
-from faultsim.sweep.tasks import Maker, Task
+from faultsim.sweep.task_hash import canonical, name_of
+from faultsim.sweep.tasks import Task
+from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import Done
 
 #: Tasks created at once, between two queries of the store: of short runs more, whose inputs are small.
@@ -35,13 +38,77 @@ MOST = 1024
 TRIES = 3
 
 
-def places(maker: Maker, shard: tuple[int, int] | None) -> Iterator[tuple[int, int]]:
-    """(cell, replicate) of all tasks, or of a shard's, grouped by shared inputs."""
-    everything = ((cell, r) for r in range(maker.replicates) for cell in maker.grid.running_order())
+class Tasks(Protocol):
+    """Who creates tasks: the `Maker` of a sweep, or a `RunList`."""
+
+    @property
+    def wanted(self) -> Wanted: ...
+    def __len__(self) -> int: ...
+    def places(self) -> Iterator[Any]: ...
+    def at(self, place: Any) -> Task: ...
+    def travelling(self) -> dict[str, object]: ...
+
+
+def places(maker: Tasks, shard: tuple[int, int] | None) -> Iterator[Any]:
+    """Where all tasks are, or a shard's, grouped by shared inputs."""
+    everything = maker.places()
     if shard is None:
         return everything
     part, parts = shard
     return itertools.islice(everything, part - 1, None, parts)
+
+
+def fill(
+    maker: Tasks,
+    store: Store,
+    pool: Pool,
+    row: Mapping[str, Any],
+    *,
+    shard: tuple[int, int] | None = None,
+    retry: bool = False,
+    progress: bool | Progress = False,
+) -> "Drive":
+    """Enter a sweep in a store and run what the store does not have; the outcome.
+
+    Raises
+    ------
+    StoreError, WorkerError, KeyboardInterrupt
+        As `Drive.run`; Ctrl-C with how many runs are kept.
+    """
+    store.add_sweep(row)
+    versions = json.dumps(environment(), sort_keys=True)
+    store.add_environment(name_of(versions), versions)
+    with reporting(progress, "runs") as report:
+        drive = Drive(
+            maker,
+            store,
+            pool,
+            sweep=row["id"],
+            environment=name_of(versions),
+            shard=shard,
+            retry=retry,
+            report=report,
+        )
+        try:
+            drive.run()
+        except KeyboardInterrupt:
+            # Not `drive.done`: rows that it has not examined yet may be there.
+            there = max(drive.done, min(store.outcome(row["id"])[0], drive.total))
+            raise KeyboardInterrupt(interrupted(there, drive.total, store.path)) from None
+    return drive
+
+
+def interrupted(done: int, total: int, store: str) -> str:
+    """What Ctrl-C has left.
+
+    Examples
+    --------
+    >>> interrupted(1, 2000, "a.db")
+    '1 of 2,000 runs are kept in a.db; rerun the same to continue'
+    """
+    if store == ":memory:":
+        return f"after {done:,} of {total:,} runs; with a store they would have been kept"
+    return f"{done:,} of {total:,} runs are kept in {store}; rerun the same to continue"
 
 
 class Drive:
@@ -49,7 +116,7 @@ class Drive:
 
     Parameters
     ----------
-    maker : Maker
+    maker : Tasks
     store : Store
     pool : Pool
     sweep : str
@@ -66,7 +133,7 @@ class Drive:
 
     def __init__(
         self,
-        maker: Maker,
+        maker: Tasks,
         store: Store,
         pool: Pool,
         *,
@@ -149,7 +216,7 @@ class Drive:
         chosen = list(itertools.islice(self._places, ahead))
         if not chosen:
             return False
-        tasks = [self._maker.task(self._maker.grid[cell], replicate) for cell, replicate in chosen]
+        tasks = [self._maker.at(place) for place in chosen]
         known = self._store.known({task.id for task in tasks} - self._waiting.keys())
         linked = self._store.linked(self._sweep, [task.index for task in tasks]) if known else {}
         for task in tasks:

@@ -1,7 +1,6 @@
 """`Sweep`: a grid of many runs, with replicates, kept in a store."""
 
 import datetime
-import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +14,6 @@ from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
-from faultsim.results.provenance import environment
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
 from faultsim.sweep.axes import axes_of
@@ -278,7 +276,7 @@ class Sweep:
         command: str = "",
     ) -> Filled:
         """Run what the store does not have."""
-        from faultsim.sweep.runner import Drive, make_pool
+        from faultsim.sweep.runner import fill, interrupted, make_pool
 
         part, began = parse_shard(shard), time.perf_counter()
         row, pool = self._row(command), make_pool(executor, workers)
@@ -292,28 +290,9 @@ class Sweep:
                         if report is not None:
                             report(done, done, time.perf_counter() - began)
                     except KeyboardInterrupt:
-                        raise KeyboardInterrupt(_interrupted(done, done, kept.path)) from None
+                        raise KeyboardInterrupt(interrupted(done, done, kept.path)) from None
                 return Filled(done, done, 0, failed, time.perf_counter() - began)
-        kept.add_sweep(row)
-        versions = json.dumps(environment(), sort_keys=True)
-        kept.add_environment(name_of(versions), versions)
-        with reporting(progress, "runs") as report:
-            drive = Drive(
-                self._maker,
-                kept,
-                pool,
-                sweep=row["id"],
-                environment=name_of(versions),
-                shard=part,
-                retry=retry,
-                report=report,
-            )
-            try:
-                drive.run()
-            except KeyboardInterrupt:
-                # Not `drive.done`: rows that it has not examined yet may be there.
-                there = max(drive.done, min(kept.outcome(row["id"])[0], drive.total))
-                raise KeyboardInterrupt(_interrupted(there, drive.total, kept.path)) from None
+        drive = fill(self._maker, kept, pool, row, shard=part, retry=retry, progress=progress)
         if content is not None and part is None and drive.done == drive.total:
             kept.set_whole(row["id"], content)
         return Filled(drive.total, drive.done, drive.made, drive.failed, time.perf_counter() - began)
@@ -354,20 +333,38 @@ class Sweep:
         """The sweep as recorded in the store."""
         base = {name: _described(value) for name, value in self.base.items() if value is not None}
         document = {"base": base, "axes": self._points, "warmup": self.warmup, "drain": self.drain}
-        if self._maker.kind is not JOB_RUNS:
-            document["kind"] = self._maker.kind.name
-        if self._maker.wanted.own:
-            document["metrics"] = list(self._maker.wanted.own)
-        return {
-            "id": self.id,
-            "name": self.name,
-            "axes": canonical(list(self.axes)),
-            "replicates": self.replicates,
-            "tasks": len(self),
-            "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-            "command": command,
-            "document": canonical(document),
-        }
+        sizes = {"replicates": self.replicates, "tasks": len(self)}
+        return sweep_row(
+            self.id, self.name, self.axes, **sizes, command=command, document=document, wanted=self._maker.wanted
+        )
+
+
+def sweep_row(
+    id_: str,
+    name: str,
+    axes: Sequence[str],
+    *,
+    replicates: int,
+    tasks: int,
+    command: str,
+    document: dict[str, Any],
+    wanted: Wanted,
+) -> dict[str, Any]:
+    """A sweep as recorded in a store; `document` is what it consists of, without kind and metrics."""
+    if wanted.kind is not JOB_RUNS:
+        document["kind"] = wanted.kind.name
+    if wanted.own:
+        document["metrics"] = list(wanted.own)
+    return {
+        "id": id_,
+        "name": name,
+        "axes": canonical(list(axes)),
+        "replicates": replicates,
+        "tasks": tasks,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": command,
+        "document": canonical(document),
+    }
 
 
 def _described(value: object) -> object:
@@ -383,12 +380,6 @@ def _described(value: object) -> object:
     if callable(value) and not isinstance(value, Policy):
         return f"{str(label(value)).strip('<>')}, drawn for each replicate"
     return label(value)
-
-
-def _interrupted(done: int, total: int, store: str) -> str:
-    if store == ":memory:":
-        return f"after {done:,} of {total:,} runs; with a store they would have been kept"
-    return f"{done:,} of {total:,} runs are kept in {store}; rerun the same to continue"
 
 
 def _options(base: object, kind: Kind) -> dict[str, Any]:

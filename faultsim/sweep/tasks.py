@@ -1,7 +1,7 @@
 """The tasks of a sweep: turns cells and replicates into runs, whose inputs are drawn once and kept while needed."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,6 +131,14 @@ class Maker:
 
     def __len__(self) -> int:
         return len(self.grid) * self.replicates
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """(cell, replicate) of all tasks, grouped by shared inputs."""
+        return ((cell, r) for r in range(self.replicates) for cell in self.grid.running_order())
+
+    def at(self, place: tuple[int, int]) -> Task:
+        """The task at a place."""
+        return self.task(self.grid[place[0]], place[1])
 
     def task(self, cell: Cell, replicate: int) -> Task:
         """The task of a cell and a replicate."""

@@ -113,7 +113,7 @@ def given(name, tiny_study, monkeypatch):
         asked.update(options)
         return evidence
 
-    study = replace(STUDIES[name], run=run, figures=lambda evidence: (), tables={})
+    study = replace(STUDIES[name], prepare=None, run=run, count=lambda e: 0, figures=lambda e: (), tables={})
     monkeypatch.setitem(STUDIES, name, study)
     monkeypatch.delenv("FAULTSIM_DATA", raising=False)
     return asked

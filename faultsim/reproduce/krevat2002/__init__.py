@@ -10,10 +10,9 @@ from faultsim.reproduce.krevat2002 import claims, migration_claims
 from faultsim.reproduce.krevat2002.checks import run_checks
 from faultsim.reproduce.krevat2002.figures import FIGURES
 from faultsim.reproduce.krevat2002.inputs import FILES, load
-from faultsim.reproduce.krevat2002.runs import COLUMNS, Evidence, Plan, collect, plan
+from faultsim.reproduce.krevat2002.runs import COLUMNS, Evidence, Plan, curves, plan, run_list
 from faultsim.reproduce.report import job_logs
-from faultsim.reproduce.study import Rows, Study, drawings
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.study import Prepared, Rows, Study, drawings
 
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *migration_claims.CLAIMS]
 REMARKS = (
@@ -24,12 +23,9 @@ REMARKS = (
 )
 
 
-def _run(
-    what: Plan, *, data: str | Path | None, quick: bool, seed: int, workers: int, progress: Progress | None
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
     sources = load(data, jobs=what.jobs, seed=seed)
-    curves = collect(sources, what, workers=workers, progress=progress)
-    return Evidence(sources, curves, run_checks(quick), quick)
+    return run_list(sources, what), lambda made: Evidence(sources, curves(made, what), run_checks(quick), quick)
 
 
 def _all_runs(evidence: Evidence) -> Rows:
@@ -46,12 +42,11 @@ STUDY = Study(
     quick="half of the load coefficients: under ten seconds",
     files=tuple(FILES.values()),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     inputs=lambda evidence: job_logs(evidence.sources.values()),
     settings=lambda evidence: claims.SETTINGS,
     remarks=lambda evidence: REMARKS,
-    count=lambda evidence: sum(len(curve.c) for curve in evidence.curves.values()),
     quick_note=lambda what: "half of the load coefficients, one box order",
     figures=drawings(FIGURES),
     tables={"runs.csv": _all_runs},

@@ -1,19 +1,20 @@
 """The runs behind the figures of [krevat2002]: which schedulers, which loads, and their metrics as curves."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.krevat2002.inputs import NODES
-from faultsim.reproduce.study import by_column, counted, simulated
-from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
+from faultsim.sweep.run_list import Floats, RunList
 
 PAPER_GRID = tuple(round(0.7 + 0.05 * i, 2) for i in range(15))  # section 3.3: c = 0.7 ... 1.4
 # "The saturation region for these schedulers is shown here by plotting values of c > 1.4" (NASA, section 3.4). How far
@@ -84,19 +85,26 @@ SERIES: dict[str, Series] = {
     ]
 }
 
-#: Column of a curve -> where it comes from: a metric, a counter, or the makespan.
-COLUMNS: dict[str, Callable[[Any], float]] = {
-    "utilization": lambda r: r.metrics["capacity_utilized"],
-    "unused": lambda r: r.metrics["capacity_unused"],
-    "lost": lambda r: r.metrics["capacity_lost"],
-    "mean_wait": lambda r: r.metrics["mean_wait"],
-    "mean_bounded_slowdown": lambda r: r.metrics["mean_bounded_slowdown"],
-    "makespan": lambda r: r.metrics["makespan"],
-    "attempted": lambda r: r.counters["migrations_attempted"],
-    "successful": lambda r: r.counters["migrations_successful"],
-    "passes": lambda r: r.counters["passes"],
-    "events": lambda r: r.counters["events"],
+#: Column of a curve -> what of a run.
+COLUMNS = {
+    "utilization": "capacity_utilized",
+    "unused": "capacity_unused",
+    "lost": "capacity_lost",
+    "mean_wait": "mean_wait",
+    "mean_bounded_slowdown": "mean_bounded_slowdown",
+    "makespan": "makespan",
+    "attempted": "migrations_attempted",
+    "successful": "migrations_successful",
+    "passes": "passes",
+    "events": "events",
 }
+
+
+class Key(NamedTuple):
+    """One curve."""
+
+    log: str
+    series: str
 
 
 @dataclass(frozen=True)
@@ -134,11 +142,14 @@ class Plan:
     grid: Mapping[str, tuple[float, ...]]
     box_order_grid: tuple[float, ...]
 
-    def points(self, log: str) -> Iterator[tuple[Series, float]]:
-        """Every (series, c) of one log."""
-        for series in SERIES.values():
-            swept = series.box_order == "extents-descending"
-            yield from ((series, c) for c in (self.grid[log] if swept else self.box_order_grid))
+    def settings(self, logs: Iterable[str]) -> dict[Key, dict[str, tuple[float, ...]]]:
+        """Every curve with its load coefficients."""
+        return {
+            Key(log, series.name): {"c": self.grid[log] if swept else self.box_order_grid}
+            for log in logs
+            for series in SERIES.values()
+            if (swept := series.box_order == "extents-descending") or self.box_order_grid
+        }
 
 
 def plan(quick: bool) -> Plan:
@@ -163,32 +174,23 @@ class Evidence:
         return self.curves[log, series]
 
 
-def collect(
-    sources: Mapping[str, JobLog], what: Plan, *, workers: int, progress: Progress | None = None
-) -> dict[tuple[str, str], Curve]:
-    """Run the plan on `workers` threads and gather the curves.
+def run_list(sources: Mapping[str, JobLog], what: Plan) -> RunList[Key]:
+    """The runs of a plan, the long ones first, so that no thread idles long."""
 
-    Runs go in batches, the long ones first, so that neither all results are in memory at once nor a thread idles long.
-    """
-    scaled: dict[tuple[str, float], Any] = {}
-    for name, source in sources.items():
-        for c in {*what.grid[name], *what.box_order_grid}:
-            scaled[name, c] = source.log.with_runtime_factor(c)
-    tasks = [(name, series, c) for name in sources for series, c in what.points(name)]
-    tasks.sort(key=lambda task: -task[1].expense * task[2])
-    rows: dict[tuple[str, str], list[tuple[float, list[float]]]] = {}
-    for (name, series, c), result in simulated(
-        tasks,
-        lambda task: task[1].run(scaled[task[0], task[2]]),
-        batch=12 * workers,
-        workers=workers,
-        step=counted(progress, len(tasks)),
-    ):
-        values = [float(column(result)) for column in COLUMNS.values()]
-        rows.setdefault((name, series.name), []).append((c, values))
-    return {key: _curve(points) for key, points in rows.items()}
+    @cache
+    def log(name: str, c: float) -> Workload:
+        return sources[name].log.with_runtime_factor(c)
+
+    return RunList(
+        "krevat2002",
+        what.settings(sources),
+        lambda key, c: SERIES[key.series].run(log(key.log, c)),
+        COLUMNS,
+        order=lambda key, c: -SERIES[key.series].expense * c,
+    )
 
 
-def _curve(points: list[tuple[float, list[float]]]) -> Curve:
-    points.sort()
-    return Curve(np.array([c for c, _ in points]), by_column(COLUMNS, [values for _, values in points]))
+def curves(made: Mapping[Key, Mapping[str, Floats]], what: Plan) -> dict[tuple[str, str], Curve]:
+    """What the runs gave, as curves."""
+    settings = what.settings({key.log: None for key in made})
+    return {key: Curve(np.array(settings[key]["c"]), columns) for key, columns in made.items()}
