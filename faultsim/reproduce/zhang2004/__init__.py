@@ -14,12 +14,11 @@ import numpy as np
 from faultsim.reproduce.claims import Claim, Finding, Row, Verdict, all_of
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Input
-from faultsim.reproduce.study import Rows, Study
+from faultsim.reproduce.study import Prepared, Rows, Study
 from faultsim.reproduce.zhang2004 import claims, strategy_claims
 from faultsim.reproduce.zhang2004.figures import drawn
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAYS, FILE, SCALE, load, renewal_counts
-from faultsim.reproduce.zhang2004.runs import COLUMNS, READINGS, Evidence, Plan, View, collect, plan
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.zhang2004.runs import COLUMNS, READINGS, Evidence, Plan, View, plan, run_list
 
 CLAIMS: list[Claim[View]] = [*claims.CLAIMS, *strategy_claims.CLAIMS]
 REMARKS = (
@@ -38,12 +37,11 @@ REMARKS = (
 _WORDS = {"arrival": "by arrival", "tail": "at the tail"}
 
 
-def _run(
-    what: Plan, *, data: str | Path | None, quick: bool, seed: int, workers: int, progress: Progress | None
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
     sources = load(data, replicates=what.replicates, seed=seed, days=what.days)
-    tables = collect(sources, what, seed=seed, workers=workers, progress=progress)
-    return Evidence(sources, what, tables, {"Z1": renewal_counts(seed)}, seed, quick)
+    return run_list(sources, what, seed), lambda made: Evidence(
+        sources, what, made, {"Z1": renewal_counts(seed)}, seed, quick
+    )
 
 
 def judge(claims: Sequence[Claim[View]], evidence: Evidence) -> list[Row]:
@@ -109,13 +107,12 @@ STUDY = Study(
     quick="three run-time factors, three replicates: under twenty seconds",
     files=(FILE,),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     judge=judge,
     inputs=_inputs,
     settings=lambda evidence: claims.SETTINGS,
     remarks=lambda evidence: REMARKS,
-    count=lambda evidence: sum(table["slowdown"].size for table in evidence.tables.values()),
     quick_note=lambda what: f"{len(what.factors)} run-time factors, {what.replicates} replicates",
     figures=drawn,
     tables={"table1.csv": _table1, "points.csv": _points},

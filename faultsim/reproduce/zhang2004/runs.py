@@ -1,13 +1,14 @@
 """The runs behind the figures of [zhang2004]: which failures, which strategies, at which run-time factors."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.data.failures import FailureTrace
+from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
 from faultsim.policies import (
     AllJobs,
@@ -23,11 +24,10 @@ from faultsim.policies import (
     PredictedWindows,
     Requeue,
 )
-from faultsim.reproduce.study import counted, simulated
 from faultsim.reproduce.zhang2004.fit import NODES
 from faultsim.reproduce.zhang2004.inputs import DAYS, Kind, Source, failures
-from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import Run
+from faultsim.sweep.run_list import Floats, RunList
 
 #: Factors on the run times: the paper's x axis is the average job execution time, without values in the text.
 FACTORS = tuple(round(0.3 + 0.1 * i, 1) for i in range(9))
@@ -97,22 +97,31 @@ SERIES: tuple[tuple[str, str], ...] = (
     *(("a99", policy) for policy in ("LFF 2", "LFF 4", "LFF placement")),
 )
 
-#: Column -> where it comes from.
-COLUMNS: dict[str, Callable[[Any], float]] = {
-    "slowdown": lambda r: r.metrics["mean_slowdown"],
-    "bounded_slowdown": lambda r: r.metrics["mean_bounded_slowdown"],
-    "response": lambda r: r.metrics["mean_response"],
-    "utilization": lambda r: r.metrics["capacity_utilized"],
-    "work_loss": lambda r: r.metrics["work_loss_ratio"],
-    "checkpoint_overhead": lambda r: r.metrics["checkpoint_overhead_ratio"],
-    "lost_work": lambda r: r.metrics["service_unit_loss"],
-    "kills": lambda r: r.metrics["failures_hit"],
-    "failed_jobs": lambda r: r.metrics["failed_jobs"],
-    "moves": lambda r: r.metrics["moves"],
-    "makespan": lambda r: r.metrics["makespan"],
+#: Column -> what of a run.
+COLUMNS = {
+    "slowdown": "mean_slowdown",
+    "bounded_slowdown": "mean_bounded_slowdown",
+    "response": "mean_response",
+    "utilization": "capacity_utilized",
+    "work_loss": "work_loss_ratio",
+    "checkpoint_overhead": "checkpoint_overhead_ratio",
+    "lost_work": "service_unit_loss",
+    "kills": "failures_hit",
+    "failed_jobs": "failed_jobs",
+    "moves": "moves",
+    "makespan": "makespan",
 }
 
-Floats = NDArray[np.float64]
+
+class Key(NamedTuple):
+    """One curve: its numbers are arrays over factors and replicates."""
+
+    workload: str
+    kind: str
+    policy: str
+    reading: str
+
+
 #: Column -> values, shape (factors, replicates).
 Table = Mapping[str, Floats]
 
@@ -125,10 +134,15 @@ class Plan:
     factors: tuple[float, ...] = FACTORS
     days: float = DAYS
 
-    def keys(self) -> Iterator[tuple[str, str, str]]:
-        """(kind, policy, reading) of every run; without failures the reading does not matter."""
-        for kind, policy in SERIES:
-            yield from ((kind, policy, reading) for reading in (READINGS if kind else READINGS[:1]))
+    def settings(self, workloads: Iterable[str]) -> dict[Key, dict[str, Sequence[float]]]:
+        """Every curve with its factors and replicates; without failures the reading does not matter."""
+        within = {"factor": self.factors, "replicate": range(self.replicates)}
+        return {
+            Key(workload, kind, policy, reading): within
+            for workload in workloads
+            for kind, policy in SERIES
+            for reading in (READINGS if kind else READINGS[:1])
+        }
 
 
 def plan(quick: bool) -> Plan:
@@ -142,7 +156,7 @@ class Evidence:
 
     sources: Mapping[str, Source]
     what: Plan
-    tables: Mapping[tuple[str, str, str, str], Table]  # workload, kind, policy, reading
+    tables: Mapping[Key, Table]
     checks: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     quick: bool = False
@@ -163,7 +177,7 @@ class View:
     def __call__(self, column: str, kind: str = "", policy: str = "none") -> Floats:
         """Values of a column, shape (factors, replicates); without a kind, of the runs without failures."""
         reading = self.reading if kind else READINGS[0]
-        return self.evidence.tables[self.workload, kind, policy, reading][column]
+        return self.evidence.tables[Key(self.workload, kind, policy, reading)][column]
 
     @property
     def factors(self) -> Floats:
@@ -177,38 +191,32 @@ class View:
         return self.factors * float(np.mean([log.runtime.mean() for log in logs]))
 
 
-def _run(log: Any, traces: Mapping[str, Any], key: tuple[str, str, str]) -> Run:
-    kind, policy, reading = key
-    trace = traces.get(kind)
-    settings: dict[str, Any] = {"placement": FirstFit()} | POLICIES[policy]
-    if trace is not None:
-        settings |= {"failures": trace, "recovery": Requeue(place=reading)}
-    return Run(log, Cluster(NODES), scheduler=EasyBackfill(), estimates="actual", **settings)
-
-
-#: Results that are in memory at a time.
-_BATCH = 32
-
-
-def collect(
-    sources: Mapping[str, Source], what: Plan, *, seed: int, workers: int, progress: Progress | None = None
-) -> dict[tuple[str, str, str, str], dict[str, Floats]]:
-    """Run the plan on `workers` threads.
+def run_list(sources: Mapping[str, Source], what: Plan, seed: int) -> RunList[Key]:
+    """The runs of a plan.
 
     A replicate's failures are the same for every policy, reading, factor and workload, and its jobs for every kind of
     failures.
     """
-    keys = list(what.keys())
-    shape = len(what.factors), what.replicates
-    tables = {(name, *key): {column: np.full(shape, np.nan) for column in COLUMNS} for name in sources for key in keys}
-    step = counted(progress, len(sources) * len(keys) * shape[0] * shape[1])
-    for replicate in range(what.replicates):
-        traces = {name: failures(kind, seed=seed, replicate=replicate, days=what.days) for name, kind in KINDS.items()}
-        for name, source in sources.items():
-            for at, factor in enumerate(what.factors):
-                log = source.log(replicate).with_runtime_factor(factor)
-                made = partial(_run, log, traces)
-                for key, result in simulated(keys, made, batch=_BATCH, workers=workers, step=step):
-                    for column, value in COLUMNS.items():
-                        tables[(name, *key)][column][at, replicate] = value(result)
-    return tables
+
+    @lru_cache(4)
+    def log(workload: str, factor: float, replicate: int) -> Workload:
+        return sources[workload].log(replicate).with_runtime_factor(factor)
+
+    @lru_cache(len(KINDS))
+    def trace(kind: str, replicate: int) -> FailureTrace:
+        return failures(KINDS[kind], seed=seed, replicate=replicate, days=what.days)
+
+    def made(key: Key, factor: float, replicate: int) -> Run:
+        settings: dict[str, Any] = {"placement": FirstFit()} | POLICIES[key.policy]
+        if key.kind:
+            settings |= {"failures": trace(key.kind, replicate), "recovery": Requeue(place=key.reading)}
+        jobs = log(key.workload, factor, replicate)
+        return Run(jobs, Cluster(NODES), scheduler=EasyBackfill(), estimates="actual", **settings)
+
+    return RunList(
+        "zhang2004",
+        what.settings(sources),
+        made,
+        COLUMNS,
+        order=lambda key, factor, replicate: (replicate, key.workload, factor),
+    )
