@@ -10,27 +10,20 @@ from faultsim.reproduce.oliner2004.checks import run_checks
 from faultsim.reproduce.oliner2004.claims import CLAIMS, SETTINGS
 from faultsim.reproduce.oliner2004.figures import FIGURES, run_rows
 from faultsim.reproduce.oliner2004.inputs import FILES, load
-from faultsim.reproduce.oliner2004.runs import Evidence, Plan, collect, plan
+from faultsim.reproduce.oliner2004.runs import Evidence, Plan, over_replicates, plan, run_list
 from faultsim.reproduce.report import job_logs
-from faultsim.reproduce.study import Study, drawings, replicates
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.study import Prepared, Study, drawings, replicates
 
 __all__ = ["CLAIMS", "STUDY", "reproduce"]
 
 
-def _run(
-    what: Plan,
-    *,
-    data: str | Path | None,
-    quick: bool,
-    seed: int,
-    workers: int,
-    progress: Progress | None,
-    llnl: str | Path | None = None,
-) -> Evidence:
+def _prepare(
+    what: Plan, *, data: str | Path | None, quick: bool, seed: int, llnl: str | Path | None = None
+) -> Prepared[Evidence]:
     sources = load(data, llnl=llnl, jobs=what.jobs, seed=seed)
-    runs = collect(sources, what, seed=seed, workers=workers, progress=progress)
-    return Evidence(sources, runs, what, run_checks(quick), quick)
+    return run_list(sources, what, seed), lambda made: Evidence(
+        sources, over_replicates(made, what), what, run_checks(quick), quick
+    )
 
 
 def _remarks(evidence: Evidence) -> tuple[str, ...]:
@@ -57,12 +50,11 @@ STUDY = Study(
     options=replicates(10)
     | {"--llnl": {"metavar": "FILE", "help": "the LLNL-T3D log (SWF, 256 nodes), which is not public"}},
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     inputs=lambda evidence: job_logs(evidence.sources.values()),
     settings=lambda evidence: SETTINGS,
     remarks=_remarks,
-    count=lambda evidence: sum(evidence.what.replicates if k.failures else 1 for k in evidence.runs),
     quick_note=lambda what: (
         f"{what.replicates} replicates, so that little is significant; half of the confidences and counts"
     ),

@@ -1,11 +1,11 @@
 """The runs behind the figures of [oliner2004]: which schedulers, loads and failures, and their metrics by replicate."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
@@ -22,12 +22,10 @@ from faultsim.policies import (
 )
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.oliner2004.inputs import TRACES, failures
-from faultsim.reproduce.study import by_column, counted, simulated
 from faultsim.results.metrics import mean_bounded_slowdown
-from faultsim.simulation.progress import Progress
+from faultsim.results.result import Result
 from faultsim.simulation.run import Run
-
-Floats = NDArray[np.float64]
+from faultsim.sweep.run_list import Columns, Floats, RunList
 
 LOGS = ("sdsc", "nasa", "llnl")
 LOADS = (1.0, 1.2)  # section 6.2: "only results comparing for c = 1 and 1.2 are presented"
@@ -81,20 +79,24 @@ def run(log: Workload, scheduler: str, a: float, trace: FailureTrace | None) -> 
     return Run(log, torus, placement=TieBreaking(), predictor=Accuracy(a), **common)
 
 
-#: Column -> where it comes from: a metric or a counter.
-COLUMNS: dict[str, Callable[[Any], float]] = {
-    "slowdown": lambda r: r.metrics["mean_bounded_slowdown"],
-    # As printed, with min() below the line; a job of run time 0 would be divided by 0 and is left out.
-    "slowdown_min": lambda r: mean_bounded_slowdown(r, denominator="min", mask=r.jobs["runtime"] > 0),
-    "response": lambda r: r.metrics["mean_response"],
-    "utilized": lambda r: r.metrics["capacity_utilized"],
-    "unused": lambda r: r.metrics["capacity_unused"],
-    "lost": lambda r: r.metrics["capacity_lost"],
-    "makespan": lambda r: r.metrics["makespan"],
-    "kills": lambda r: r.metrics["failures_hit"],
-    "failed_jobs": lambda r: r.metrics["failed_jobs"],
-    "lost_work": lambda r: r.metrics["service_unit_loss"],
-    "events": lambda r: r.counters["events"],
+def slowdown_min(result: Result) -> float:
+    """As printed, with min() below the line; a job of run time 0 would be divided by 0 and is left out."""
+    return mean_bounded_slowdown(result, denominator="min", mask=result.jobs["runtime"] > 0)
+
+
+#: Column -> what of a run.
+COLUMNS: Columns = {
+    "slowdown": "mean_bounded_slowdown",
+    "slowdown_min": slowdown_min,
+    "response": "mean_response",
+    "utilized": "capacity_utilized",
+    "unused": "capacity_unused",
+    "lost": "capacity_lost",
+    "makespan": "makespan",
+    "kills": "failures_hit",
+    "failed_jobs": "failed_jobs",
+    "lost_work": "service_unit_loss",
+    "events": "events",
 }
 
 
@@ -114,24 +116,22 @@ class Plan:
         if missing or 0 not in self.counts or not set(self.tested) <= set(self.counts):
             raise ValueError("a plan needs the confidences 0, .1, .9 and 1 and the counts 0 and 1000")
 
-    def settings(self) -> list[Key]:
-        """Every setting, once."""
-        found: dict[Key, None] = {}
+    def settings(self) -> dict[Key, dict[str, range]]:
+        """Every setting with its replicates: a single one without failures."""
+        found = []
         for count in self.counts:
-            for c, a in [(1.0, a) for a in FIGURE_3] + [(c, 0.1) for c in LOADS]:
-                found[key("sdsc", c, "balancing", a, count)] = None
+            found += [key("sdsc", 1.0, "balancing", a, count) for a in FIGURE_3]
+            found += [key("sdsc", c, "balancing", 0.1, count) for c in LOADS]
         for log in LOGS:
             for scheduler in SCHEDULERS:
                 for c in LOADS:
-                    for a in self.grid:
-                        found[key(log, c, scheduler, a, TRACES[log].count)] = None
-                    found[key(log, c, scheduler, 0.0, 0)] = None
+                    found += [key(log, c, scheduler, a, TRACES[log].count) for a in self.grid]
+                    found.append(key(log, c, scheduler, 0.0, 0))
         if self.whole_log:
             count = TRACES["sdsc-all"].count
-            for a in ALL_OF_IT:
-                found[key("sdsc-all", 1.0, "balancing", a, count)] = None
-            found[key("sdsc-all", 1.0, "balancing", 0.0, 0)] = None
-        return list(found)
+            found += [key("sdsc-all", 1.0, "balancing", a, count) for a in ALL_OF_IT]
+            found.append(key("sdsc-all", 1.0, "balancing", 0.0, 0))
+        return {k: {"replicate": range(self.replicates if k.failures else 1)} for k in found}
 
 
 def plan(quick: bool, replicates: int | None = None) -> Plan:
@@ -168,45 +168,38 @@ class Evidence:
         return np.array([self.values(column, "sdsc", c, "balancing", a, count) for count in self.what.counts])
 
 
-def collect(
-    sources: Mapping[str, JobLog], what: Plan, *, seed: int, workers: int, progress: Progress | None = None
-) -> dict[Key, dict[str, Floats]]:
-    """Run the plan on `workers` threads; a setting without failures is run once and stands for all replicates."""
-    keys = what.settings()
-    logs = {(name, c): sources[name].log.with_runtime_factor(c) for name, c in {(k.log, k.c) for k in keys}}
-    tasks = [(k, r) for k in keys for r in range(what.replicates if k.failures else 1)]
-    # The long logs and the high loads first, so that no thread idles at the end; a log's replicate in one batch.
-    tasks.sort(key=lambda task: (-len(sources[task[0].log].log) * task[0].c, task[0].log, task[1]))
-    rows: dict[Key, list[list[float]]] = {k: [[] for _ in range(what.replicates)] for k in keys}
-    traces = _Traces(sources, seed)
+def run_list(sources: Mapping[str, JobLog], what: Plan, seed: int) -> RunList[Key]:
+    """The runs of a plan: long logs and high loads first, so that no worker idles at the end."""
 
-    def made(task: tuple[Key, int]) -> Run:
-        k, r = task
-        return run(logs[k.log, k.c], k.scheduler, k.a, traces.get(k, r))
+    @lru_cache(8)
+    def log(name: str, c: float) -> Workload:
+        return sources[name].log.with_runtime_factor(c)
 
-    step = counted(progress, len(tasks))
-    for (k, r), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
-        values = [float(column(result)) for column in COLUMNS.values()]
-        for replicate in [r] if k.failures else range(what.replicates):
-            rows[k][replicate] = values
-    return {k: by_column(COLUMNS, values) for k, values in rows.items()}
+    @lru_cache(40)
+    def full(name: str, replicate: int) -> FailureTrace:
+        return failures(sources[name], replicate, seed=seed)
 
-
-class _Traces:
-    """The traces of the runs, thinned; the last few full ones are kept."""
-
-    def __init__(self, sources: Mapping[str, JobLog], seed: int) -> None:
-        self._sources, self._seed = sources, seed
-        self._full: dict[tuple[str, int], FailureTrace] = {}
-
-    def get(self, k: Key, replicate: int) -> FailureTrace | None:
-        if not k.failures:
-            return None
-        at = (k.log, replicate)
-        if at not in self._full:
-            if len(self._full) > 40:
-                self._full.clear()
-            self._full[at] = failures(self._sources[k.log], replicate, seed=self._seed)
-        full = self._full[at]
+    @lru_cache(40)
+    def trace(name: str, count: int, replicate: int) -> FailureTrace:
+        whole = full(name, replicate)
         # One trace a replicate: the fewer failures are among the more (Figures 3 to 5).
-        return full if k.failures == len(full) else full.with_count(k.failures, rng=replicate)
+        return whole if count == len(whole) else whole.with_count(count, rng=replicate)
+
+    def made(k: Key, replicate: int) -> Run:
+        return run(log(k.log, k.c), k.scheduler, k.a, trace(k.log, k.failures, replicate) if k.failures else None)
+
+    return RunList(
+        "oliner2004",
+        what.settings(),
+        made,
+        COLUMNS,
+        order=lambda k, replicate: (-len(sources[k.log].log) * k.c, k.log, replicate),
+    )
+
+
+def over_replicates(made: Mapping[Key, Mapping[str, Floats]], what: Plan) -> dict[Key, dict[str, Floats]]:
+    """What the runs gave; a setting without failures, which is run once, stands for all replicates."""
+    return {
+        k: {name: np.broadcast_to(values, what.replicates) for name, values in columns.items()}
+        for k, columns in made.items()
+    }
