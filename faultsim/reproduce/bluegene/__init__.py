@@ -9,20 +9,16 @@ from pathlib import Path
 from faultsim.reproduce.bluegene.claims import CLAIMS, SETTINGS
 from faultsim.reproduce.bluegene.figures import FIGURES, grids, run_rows
 from faultsim.reproduce.bluegene.inputs import FILES, load
-from faultsim.reproduce.bluegene.runs import Evidence, Plan, collect, plan
+from faultsim.reproduce.bluegene.runs import Evidence, Plan, plan, run_list
 from faultsim.reproduce.report import Input, job_logs
-from faultsim.reproduce.study import Study, drawings, replicates
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.study import Prepared, Study, drawings, replicates
 
 __all__ = ["CLAIMS", "STUDY", "reproduce"]
 
 
-def _run(
-    what: Plan, *, data: str | Path | None, quick: bool, seed: int, workers: int, progress: Progress | None
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
     records, logs = load(data, seed=seed)
-    runs = collect(records, logs, what, seed=seed, workers=workers, progress=progress)
-    return Evidence(records, logs, runs, what, quick)
+    return run_list(records, logs, what, seed), lambda made: Evidence(records, logs, made, what, quick)
 
 
 def _inputs(evidence: Evidence) -> list[Input]:
@@ -50,12 +46,11 @@ STUDY = Study(
     files=tuple(FILES.values()),
     options=replicates(10),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     inputs=_inputs,
     settings=lambda evidence: SETTINGS,
     remarks=_remarks,
-    count=lambda evidence: len(evidence.runs) * evidence.what.replicates,
     quick_note=lambda what: f"{what.replicates} replicates, so that little is significant; two loads, fewer policies",
     grids=grids,
     figures=drawings(FIGURES),

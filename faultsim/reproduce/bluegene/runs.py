@@ -1,21 +1,17 @@
 """The runs of Oliner's schedulers against a real failure record: policies, loads, maps, and their metrics."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import cache, lru_cache
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.reproduce.bluegene.inputs import MAPS, Jobs, Record, aligned, mapped
 from faultsim.reproduce.oliner2004.runs import run
-from faultsim.reproduce.study import by_column, counted, simulated
-from faultsim.simulation.progress import Progress
+from faultsim.results.result import Result
 from faultsim.simulation.run import Run
-
-Floats = NDArray[np.float64]
+from faultsim.sweep.run_list import Columns, Floats, RunList
 
 #: Name -> (scheduler, confidence or accuracy).  Without prediction both schedulers are Krevat's.
 POLICIES: dict[str, tuple[str, float]] = {
@@ -38,17 +34,22 @@ class Key(NamedTuple):
     policy: str
 
 
-COLUMNS: dict[str, Callable[[Any], float]] = {
-    "slowdown": lambda r: r.metrics["mean_bounded_slowdown"],
-    "response": lambda r: r.metrics["mean_response"],
-    "utilized": lambda r: r.metrics["capacity_utilized"],
-    "unused": lambda r: r.metrics["capacity_unused"],
-    "lost": lambda r: r.metrics["capacity_lost"],
-    "kills": lambda r: r.metrics["failures_hit"],
-    "failed_jobs": lambda r: r.metrics["failed_jobs"],
-    # Rolled-back work as a share of what the jobs need.
-    "lost_work": lambda r: r.metrics["service_unit_loss"] / r.ledger["useful"],
-    "events": lambda r: r.counters["events"],
+def lost_work(result: Result) -> float:
+    """Rolled-back work as a share of what the jobs need."""
+    return result.metrics["service_unit_loss"] / result.ledger["useful"]
+
+
+#: Column -> what of a run.
+COLUMNS: Columns = {
+    "slowdown": "mean_bounded_slowdown",
+    "response": "mean_response",
+    "utilized": "capacity_utilized",
+    "unused": "capacity_unused",
+    "lost": "capacity_lost",
+    "kills": "failures_hit",
+    "failed_jobs": "failed_jobs",
+    "lost_work": lost_work,
+    "events": "events",
 }
 
 
@@ -99,36 +100,25 @@ class Evidence:
         return self.runs[Key(record, log, load, MAPS[0] if policy == CLEAN else on, policy)][column]
 
 
-def collect(
-    records: Mapping[str, Record],
-    logs: Mapping[str, Jobs],
-    what: Plan,
-    *,
-    seed: int,
-    workers: int,
-    progress: Progress | None = None,
-) -> dict[Key, dict[str, Floats]]:
-    """Run the plan on `workers` threads.
+def run_list(records: Mapping[str, Record], logs: Mapping[str, Jobs], what: Plan, seed: int) -> RunList[Key]:
+    """The runs of a plan.
 
     Replicate r of R runs the jobs from r/R of the log on, so that other jobs meet the same failures.
     """
     span = records["hardware"].trace.span if what.days is None else what.days * 86_400.0
-    traces = {(name, m, r): mapped(record, m, r, seed=seed) for name, record in records.items() for m in MAPS
-              for r in range(what.replicates)}  # fmt: skip
-    keys = what.settings(records, logs)
-    tasks = sorted(((k, r) for k in keys for r in range(what.replicates)), key=lambda t: (t[0].log, t[0].load, t[1]))
-    rows: dict[Key, list[list[float]]] = {k: [[] for _ in range(what.replicates)] for k in keys}
 
-    @lru_cache(maxsize=4)  # tasks with the same jobs follow one another
+    @lru_cache(maxsize=4)  # runs with the same jobs follow one another
     def jobs(log: str, load: float, r: int) -> Workload:
         return aligned(logs[log], r / what.replicates, span, load)
 
-    def made(task: tuple[Key, int]) -> Run:
-        k, r = task
-        trace = None if k.policy == CLEAN else traces[k.record, k.map, r]
-        return run(jobs(k.log, k.load, r), *POLICIES.get(k.policy, ("balancing", 0.0)), trace)
+    @cache
+    def trace(record: str, on: str, r: int) -> FailureTrace:
+        return mapped(records[record], on, r, seed=seed)
 
-    step = counted(progress, len(tasks))
-    for (k, r), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
-        rows[k][r] = [float(column(result)) for column in COLUMNS.values()]
-    return {k: by_column(COLUMNS, values) for k, values in rows.items()}
+    def made(k: Key, r: int) -> Run:
+        failures = None if k.policy == CLEAN else trace(k.record, k.map, r)
+        return run(jobs(k.log, k.load, r), *POLICIES.get(k.policy, ("balancing", 0.0)), failures)
+
+    within = {"replicate": range(what.replicates)}
+    settings = dict.fromkeys(what.settings(records, logs), within)
+    return RunList("bluegene", settings, made, COLUMNS, order=lambda k, r: (k.log, k.load, r))
