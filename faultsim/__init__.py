@@ -25,6 +25,7 @@ from faultsim.data.workload import Workload, concat
 
 # Machines and policies
 from faultsim.machines import Cluster, Torus
+from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
     POLICIES,
@@ -94,6 +95,7 @@ from faultsim.policies import (
 )
 
 # Runs and results
+from faultsim.results.expected_ettr import expected_ettr
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
@@ -199,6 +201,7 @@ __all__ = [
     "Perfect",
     "Periodic",
     "Placement",
+    "Power",
     "PredictedWindows",
     "PredictionTrace",
     "Predictor",
@@ -231,6 +234,7 @@ __all__ = [
     "Workload",
     "Young",
     "concat",
+    "expected_ettr",
     "get_include",
     "kiviat_gain",
     "knapsack",

@@ -4,6 +4,8 @@ import argparse
 from collections.abc import Sequence
 
 from faultsim.data.column_files import write_csv
+from faultsim.data.tabular import ColumnTable
+from faultsim.machines.power import Power
 from faultsim.results.provenance import plain
 from faultsim.results.result import Result
 
@@ -27,15 +29,53 @@ def write_result(result: Result, args: argparse.Namespace, *, source: Sequence[s
     if args.report:
         from faultsim.report import report_run
 
-        report_run(result, command=command, source=source).write(args.report)
+        report_run(result, command=command, source=source, power=power_of(args)).write(args.report)
 
 
-def document(result: Result) -> dict[str, object]:
+def add_tables(out: argparse._ArgumentGroup) -> None:
+    """``--goodput`` and ``--power``."""
+    out.add_argument("--goodput", action="store_true", help="print where the capacity went, and times between kills")
+    out.add_argument(
+        "--power",
+        metavar="W",
+        help="watts of a node, as in idle=100,busy=300,down=0: print what the run took in energy",
+    )
+
+
+def power_of(args: argparse.Namespace) -> Power | None:
+    """What ``--power`` says."""
+    return None if args.power is None else Power.parse(args.power)
+
+
+def tables(result: Result, args: argparse.Namespace) -> list[str]:
+    """What ``--goodput`` and ``--power`` print."""
+    printed = [f"\ngoodput\n{result.goodput}\n\ntime between kills\n{result.mttf()}"] if args.goodput else []
+    power = power_of(args)
+    return printed if power is None else [*printed, f"\nenergy\n{result.energy(power)}"]
+
+
+def document(result: Result, args: argparse.Namespace) -> dict[str, object]:
     """The result as values of a JSON document."""
+    power = power_of(args)
+    asked: dict[str, object] = {"goodput": _rows(result.goodput), "mttf": _rows(result.mttf())} if args.goodput else {}
+    if power is not None:
+        energy = result.energy(power)
+        asked["energy"] = {
+            "power": vars(power),
+            "kwh": energy.kwh,
+            "per_useful_node_hour": energy.per_useful_node_hour,
+            "of_failures": energy.of_failures,
+            "accounts": _rows(energy),
+        }
     return {
         "settings": plain(result.settings),
         "jobs": len(result),
         "metrics": dict(result.metrics),
         "ledger": dict(result.ledger),
         "warnings": list(result.warnings),
+        **asked,
     }
+
+
+def _rows(table: ColumnTable) -> list[dict[str, object]]:
+    return [table[row] for row in range(len(table))]

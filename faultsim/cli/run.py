@@ -31,7 +31,7 @@ from faultsim.cli.changes import add_change_arguments, loaded, spanned
 from faultsim.cli.inputs import DEFAULT_NODES, add_log_arguments, open_log
 from faultsim.cli.output import print_json
 from faultsim.cli.parser import Parser, duration
-from faultsim.cli.result_output import document, require_pictures, write_result
+from faultsim.cli.result_output import add_tables, document, power_of, require_pictures, tables, write_result
 from faultsim.cli.run_failures import MAPPINGS, open_failures, reach
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workload import Workload
@@ -101,6 +101,7 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when (.png, .pdf, .svg; - is SVG)")
     out.add_argument("--report", metavar="FILE", help="write metrics, figures and tables as one HTML file")
+    add_tables(out)
     add_quiet(out)
 
 
@@ -117,6 +118,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     _add_arguments(parser)
     args = parser.parse_args(argv)
     require_pictures(args)
+    power_of(args)  # complains before the work
     if args.record and not args.save:
         raise OptionError("--record is for --save FILE")
     files = {"--save": args.save, "--csv": args.csv, "--gantt": args.gantt, "--report": args.report}
@@ -162,7 +164,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
                 "faultsim": __version__,
                 "log": {"source": source.text, "built_in": source.built_in},
                 "failures": failures and {"source": failures.text, "built_in": failures.built_in},
-                **document(result),
+                **document(result, args),
                 "files": written,
             }
         )
@@ -171,6 +173,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         if failures is not None:
             print(f"failures {failures.text}")
         print(result)
+        for text in tables(result, args):
+            print(text)
         for path in written:
             print(f"written  {path}")
     return 0

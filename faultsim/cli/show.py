@@ -15,7 +15,7 @@ import faultsim as fs
 from faultsim.cli import failures, log, status, workflow
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
-from faultsim.cli.result_output import document, require_pictures, write_result
+from faultsim.cli.result_output import add_tables, document, power_of, require_pictures, tables, write_result
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
@@ -58,6 +58,7 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--csv", metavar="FILE", help="write one line per job")
     out.add_argument("--gantt", metavar="FILE", help="draw who ran where and when, if it was recorded")
     out.add_argument("--report", metavar="FILE", help="write the report, if it was recorded")
+    add_tables(out)
     add_quiet(out)
 
 
@@ -67,13 +68,15 @@ def _result(parser: Parser, argv: Sequence[str]) -> int:
     files = {f"--{name}": getattr(args, name) for name in ("csv", "gantt", "report")}
     silent = check_targets(files, json=args.json) or args.quiet
     require_pictures(args)
+    power_of(args)  # complains before the work
     result = fs.load_result(args.file)
     write_result(result, args, source=[f"saved result: {args.file}"])
     written = [path for path in files.values() if path]
     if args.json:
-        print_json({"file": args.file, **document(result), "files": written})
+        print_json({"file": args.file, **document(result, args), "files": written})
     elif not silent:
-        print(shown("\n".join([f"result   {args.file}", str(result), *(f"written  {path}" for path in written)])))
+        said = [f"result   {args.file}", str(result), *tables(result, args), *(f"written  {path}" for path in written)]
+        print(shown("\n".join(said)))
     return 0
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from faultsim.report.numbers import MINUS, Amount, Term, exact, suited, three_digits
 from faultsim.report.table import Cell, Table
-from faultsim.results.metrics import METRICS, Metric
+from faultsim.results.metric_table import Metric
+from faultsim.results.metrics import METRICS
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
 if TYPE_CHECKING:
@@ -44,13 +45,17 @@ def _name(row: Metric) -> str:
 
 
 def metric_tables(runs: Results) -> list[Table]:
-    """Two tables, of the metrics of the whole and of how jobs, users and sizes differ.
+    """Three tables, of the metrics of the whole, of how jobs, users and sizes differ, and of goodput.
 
     Several runs stand side by side, and each but the first of the others, which is the baseline, has its difference
     from that one.
     """
-    kinds = [(title, [row for row in METRICS.values() if row.spread is spread]) for title, spread in
-             (("Metrics", False), ("How jobs, users and sizes differ", True))]  # fmt: skip
+    rows = METRICS.values()
+    kinds = [
+        ("Metrics", [row for row in rows if not row.on_request]),
+        ("How jobs, users and sizes differ", [row for row in rows if row.spread]),
+        ("Goodput", [row for row in rows if row.goodput]),
+    ]
     return [Table(_head(runs), list(_rows(rows, runs)), title) for title, rows in kinds]
 
 
@@ -71,7 +76,7 @@ def _rows(rows: Sequence[Metric], runs: Results) -> Iterator[list[Cell]]:
     base = baseline_of(runs)
     for row in rows:
         values = {label: run.metrics[row.name] for label, run in runs.items()}
-        if row.quiet and not any(value and not math.isnan(value) for value in values.values()):
+        if row.quiet and not any(value and math.isfinite(value) for value in values.values()):
             continue
         unit, factor = suited(row.unit, values.values())
         words = f"{_name(row)} ({unit})" if base is not None and unit not in ("", _name(row)) else ""

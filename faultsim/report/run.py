@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from faultsim.errors import OptionError
+from faultsim.machines.power import Power
 from faultsim.plot import (
     plot_distribution,
     plot_kiviat,
@@ -17,6 +18,7 @@ from faultsim.plot import (
 )
 from faultsim.plot.occupancy import busiest
 from faultsim.report.chart import Chart
+from faultsim.report.goodput import energy_of, time_between_kills
 from faultsim.report.metric_tables import Results, baseline_of, explained, metric_tables
 from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
 from faultsim.report.page import Page, Part, Picture, Section, Stack, Text
@@ -42,6 +44,7 @@ def report_run(
     title: str = "",
     command: str = "",
     source: Sequence[str] = (),
+    power: Power | None = None,
 ) -> Page:
     """A page about a run: its metrics, figures, ledger, jobs and provenance.
 
@@ -61,6 +64,8 @@ def report_run(
         The command that made it, if any.
     source : sequence of str
         Where log and failures come from; by default as recorded in the result.
+    power : Power, optional
+        Watts of a node: the page also says what the runs took in energy.
 
     Returns
     -------
@@ -92,13 +97,13 @@ def report_run(
     runs: dict[str, Result] = {name: result, **(against or {})}
     from_where = list(source) or _sources(result)
     draw = pictures()
-    first, spread = metric_tables(runs)
+    first, spread, goodput = metric_tables(runs)
     sections = [
         Section("Metrics", [first, Stack([*_differing(runs), spread])]),
-        Section("Capacity", list(_capacity(runs, draw))),
+        Section("Capacity", [*_capacity(runs, draw), goodput, *energy_of(runs, power)]),
         Section("Over time", list(_timelines(runs, draw))),
         Section("Who ran where", list(_places(result, draw))),
-        Section("Jobs", [*_distributions(runs, draw), _by_size(result), _slowest(result)]),
+        Section("Jobs", [*_distributions(runs, draw), _by_size(result), *time_between_kills(result), _slowest(result)]),
         Section("What made it", [_settings(runs), _provenance(runs)]),
     ]
     heading = title or _heading(runs)

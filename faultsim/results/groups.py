@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
-from faultsim.results.metrics import METRICS, Measured, size_class
+from faultsim.results.metric_table import Measured
+from faultsim.results.metrics import METRICS, size_class
 from faultsim.results.part import Part
 
 #: Metrics that jobs have, whose rows are the jobs of a group.
 OF_JOBS = tuple(name for name, row in METRICS.items() if row.per_job and not row.recorded)
-_USUAL = tuple(name for name in OF_JOBS if not METRICS[name].zero_without and not name.startswith("worst"))
+_OF_FAILURES = tuple(name for name, row in METRICS.items() if row.zero_without or row.goodput)
+_USUAL = tuple(name for name in OF_JOBS if name not in _OF_FAILURES and not name.startswith("worst"))
 
 
 def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, metrics: Sequence[str] | None) -> Columns:
@@ -29,7 +31,7 @@ def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, met
     >>> table["size_class"], table["n_jobs"], table["mean_wait"]
     (array([1, 2]), array([1, 2]), array([ 0. , 11. ]))
     """
-    name, labels = _labels(result, by)
+    name, labels = labels_of(result, by)
     if metrics is None:
         # What must be 0 is left out.
         wanted = _USUAL if not result.counters["failures"] else tuple(n for n in OF_JOBS if not n.startswith("worst"))
@@ -49,7 +51,8 @@ def grouped(result: Measured, among: NDArray[np.bool_], by: str | ArrayLike, met
     return Columns(columns, f"jobs by {name}")
 
 
-def _labels(result: Measured, by: str | ArrayLike) -> tuple[str, NDArray[Any]]:
+def labels_of(result: Measured, by: str | ArrayLike) -> tuple[str, NDArray[Any]]:
+    """The name of a column and its values, one per job, or the labels that are given."""
     if isinstance(by, str):
         if by == "size_class":
             return by, size_class(result.jobs["size"])

@@ -5,66 +5,17 @@ not over (model.md#partial) T ends now, and n and what is summed over jobs count
 """
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.results.goodput_metrics import GOODPUT_METRICS
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-
-
-class Measured(Protocol):
-    """The part of a `Result` that metrics use; `Result` itself imports this module."""
-
-    @property
-    def jobs(self) -> Mapping[str, NDArray[Any]]: ...
-    @property
-    def ledger(self) -> Mapping[str, float]: ...
-    @property
-    def counters(self) -> Mapping[str, int]: ...
-    @property
-    def metrics(self) -> Mapping[str, float]: ...
-    @property
-    def machine(self) -> Cluster | Torus: ...
-    @property
-    def span(self) -> tuple[float, float]: ...
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-    @property
-    def dispersal(self) -> NDArray[np.float64]: ...
-    @property
-    def users(self) -> NDArray[np.int64]: ...
-    def __len__(self) -> int: ...
-
-
-@dataclass(frozen=True)
-class Metric:
-    """One metric: its name, formula, unit and source, and the function that computes it."""
-
-    name: str
-    formula: str
-    unit: str
-    source: str
-    function: Callable[[Measured], float]
-    #: Whether ``print(result)`` omits it when it is 0 or NaN.
-    quiet: bool = False
-    #: Whether it is a sum or a mean over jobs, of which a sweep may exclude the first and the last.
-    per_job: bool = False
-    #: What it is 0 without: "failures" or "checkpoints".
-    zero_without: str = ""
-    #: Whether only a run that is over has it.
-    whole: bool = False
-    #: Whether it reads what ``record=True`` keeps; sweeps, which record nothing, leave it out.
-    recorded: bool = False
-    #: Whether it tells how jobs, users or sizes differ: ``print(result)`` omits it, and sweeps unless asked for it.
-    spread: bool = False
-
+from faultsim.results.metric_table import Measured, Metric, adding_to
 
 _K = "[krevat2002] section 3.2"
 _Z = "[zhang2004] section 3.3"
@@ -74,20 +25,7 @@ _KZ = "[krevat2002] section 2; [zhang2004] section 5.2.3; [li2009] section 4"
 #: Every metric by name, in the order in which ``print(result)`` shows them.
 METRICS: dict[str, Metric] = {}
 
-Function = TypeVar("Function", bound=Callable[..., float])
-
-
-def _metric(formula: str, unit: str, source: str, **facts: Any) -> Callable[[Function], Function]:
-    """Adds the function below to `METRICS`, under its own name."""
-
-    def added(function: Function) -> Function:
-        name = function.__name__
-        METRICS[name] = Metric(name, formula, unit, source, function, **facts)
-        return function
-
-    return added
-
-
+_metric = partial(adding_to, METRICS)
 _quiet = partial(_metric, quiet=True)
 _of_failures = partial(_quiet, zero_without="failures")
 _spread = partial(_metric, per_job=True, spread=True)
@@ -477,3 +415,6 @@ def worst_size_wait(result: Measured) -> float:
 def worst_size_slowdown(result: Measured) -> float:
     """Mean `bounded_slowdown` of the class of sizes (1, 2, 3-4, 5-8, ... nodes) with the largest."""
     return _worst(size_class(result.jobs["size"]), result.jobs["bounded_slowdown"])
+
+
+METRICS.update(GOODPUT_METRICS)

@@ -9,7 +9,7 @@ from faultsim.errors import OptionError
 from faultsim.machines import Cluster, Torus
 
 if TYPE_CHECKING:
-    from faultsim.results.metrics import Measured
+    from faultsim.results.metric_table import Measured
 
 
 class Part:

@@ -22,10 +22,12 @@ from faultsim.machines import Cluster, Torus, machine_from_lowered
 from faultsim.results.caveats import caveats
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import write_jobs_csv, write_schedule
+from faultsim.results.goodput import GoodputOfAResult
 from faultsim.results.groups import grouped
 from faultsim.results.held import Held
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.metrics import METRICS, Metric
+from faultsim.results.metric_table import Metric
+from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
 from faultsim.results.saved_file import save_arrays
@@ -160,7 +162,7 @@ class Metrics(Mapping[str, float]):
         return "{" + ", ".join(f"{name!r}: {self[name]!r}" for name in self) + "}"
 
 
-class Result(TablesOfAResult):
+class Result(TablesOfAResult, GoodputOfAResult):
     """The outcome of a run: jobs, metrics, capacity ledger, events and allocations if recorded, provenance.
 
     `simulate` returns one; `load_result` reads a saved one. It is immutable.
@@ -463,7 +465,8 @@ class Result(TablesOfAResult):
         return [
             row
             for row in map(METRICS.__getitem__, self.metrics)
-            if not row.spread and (not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name])))
+            if not row.on_request
+            and (not row.quiet or (self.metrics[row.name] and not math.isnan(self.metrics[row.name])))
         ]
 
     def _repr_html_(self) -> str:

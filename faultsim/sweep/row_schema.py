@@ -13,7 +13,7 @@ from faultsim.results.workflow_metrics import WORKFLOW_METRICS
 
 #: Counters of a result that are not metrics.
 _COUNTERS = tuple(name for name in COUNTERS if name not in METRICS)
-_METRICS = tuple(name for name, metric in METRICS.items() if not metric.recorded and not metric.spread)
+_METRICS = tuple(name for name, metric in METRICS.items() if not metric.recorded and not metric.on_request)
 #: Columns of a row, in order: metrics, ``ledger_ACCOUNT`` in node-seconds, counters.
 COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 #: Columns of a row of a run of workflows.

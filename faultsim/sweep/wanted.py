@@ -116,6 +116,8 @@ def _content(metric: object) -> object:
         return metric
     if isinstance(metric, partial):
         return ["partial", _content(metric.func), _plain(metric.args), _plain(metric.keywords)]
+    if isinstance(metric, types.MethodType) and not isinstance(metric.__self__, type):
+        return [function_content(metric), python_content(metric.__self__)]  # what it is a method of may differ
     if isinstance(metric, types.FunctionType | types.MethodType):
         return function_content(metric)
     if isinstance(metric, types.BuiltinFunctionType | type):

@@ -163,3 +163,25 @@ def test_load_is_of_the_machine_that_runs_it(capsys, swf):
 )
 def test_run_refuses_changes(capsys, swf, options, words):
     assert words in refused(capsys, "run", swf, *options)
+
+
+def test_goodput_and_energy_are_printed_when_asked(capsys, swf, saved):
+    options = ["--goodput", "--power", "idle=100,busy=300"]
+    ran, shown = (run(capsys, *argv, *options)[1] for argv in (("run", swf), ("show", saved)))
+    result = fs.load_result(saved)
+    for text in (result.goodput, result.mttf(), result.energy(fs.Power(idle=100, busy=300))):
+        assert str(text) in ran
+        assert str(text) in shown
+    assert "kWh" not in run(capsys, "run", swf)[1]
+    document = json.loads(run(capsys, "show", saved, *options, "--json")[1])
+    assert [row["node_hours"] for row in document["goodput"]] == result.goodput["node_hours"].tolist()
+    assert document["energy"]["kwh"] == result.energy(fs.Power(idle=100, busy=300)).kwh
+    assert document["energy"]["power"] == {"idle": 100, "busy": 300, "down": 0}
+    assert document["mttf"][0]["mttf"] is None  # infinite: nothing failed
+    assert document["metrics"]["ettr"] == 1
+    assert "energy" not in json.loads(run(capsys, "show", saved, "--json")[1])
+
+
+def test_a_wrong_power_is_refused_before_the_work(capsys, swf, saved):
+    assert "power: busy missing" in refused(capsys, "run", swf, "--power", "idle=100")
+    assert "expected watts" in refused(capsys, "show", saved, "--power", "300W")

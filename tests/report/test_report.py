@@ -13,6 +13,7 @@ from faultsim.errors import MissingExtraError, OptionError
 from faultsim.plot import plot_curves
 from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run, report_sweep
 from faultsim.report.chart import Chart
+from faultsim.report.numbers import three_digits
 from faultsim.report.packed import layout
 from faultsim.report.replay import Replay
 from faultsim.report.svg import inline_svg
@@ -210,3 +211,17 @@ def test_without_matplotlib_the_extra_is_named(run, monkeypatch, capsys, tmp_pat
         report_run(result)
     assert main(["run", "--jobs", "10", "--report", str(tmp_path / "x.html")]) == 2
     assert 'pip install "faultsim[plot]"' in capsys.readouterr().err
+
+
+def test_a_report_has_goodput_times_between_kills_and_energy(run):
+    result = run.simulate()
+    power = fs.Power(idle=100, busy=300, down=20)
+    text = report_run(result, power=power).html()
+    assert result.mttf()["kills"].sum() > 0
+    for words in ("Goodput", "ettr with queue", "Time between kills by size", "Energy at 100 W idle, 300 W busy"):
+        assert words in text, words
+    assert f">{three_digits(result.energy(power).kwh)}<" in text
+    without = report_run(run.with_options(failures=None).simulate()).html()
+    assert "Time between kills" not in without
+    assert "Energy at" not in without
+    checked(report_run(result, against={"other": result}, power=power).html())

@@ -70,6 +70,18 @@ EXPECTED = {
     "worst_user_slowdown": math.nan,
     "worst_size_wait": 18.0,
     "worst_size_slowdown": 2.0,
+    "goodput": 68 / 88,
+    "share_rolled_back": 0.0,
+    "share_checkpointing": 0.0,
+    "share_restarting": 9 / 88,  # start delays
+    "share_waiting_for_repair": 0.0,
+    "share_rounded_up": 0.0,
+    "share_idle_despite_demand": 6 / 88,
+    "share_idle_without_demand": 5 / 88,
+    "ettr": 1.0,
+    "ettr_with_queue": 68 / (2 * 10 + 4 * 20 + 2 * 6 + 18),
+    "mean_ettr": 1.0,
+    "mttf": math.inf,
 }
 
 

@@ -25,7 +25,7 @@ from faultsim.sweep.task_hash import Texts, canonical, task_id
 from helpers.refusals import refused
 from helpers.runs import runs
 
-METRIC_NAMES = [name for name, metric in METRICS.items() if not (metric.recorded or metric.spread)]
+METRIC_NAMES = [name for name, metric in METRICS.items() if not (metric.recorded or metric.on_request)]
 
 
 def bits(numbers):

@@ -1,0 +1,76 @@
+"""Where the node-seconds went (model.md#goodput), plainly: from the schedule, node by node, without the ledger."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import fsum
+from typing import Any
+
+#: A job that held these nodes from one time to another.
+Stay = tuple[int, float, float, Sequence[int]]
+
+
+def goodput(
+    nodes: int,
+    begin: float,
+    end: float,
+    jobs: Sequence[Mapping[str, Any]],
+    stays: Sequence[Stay],
+    failures: Sequence[tuple[float, int, float]],
+    *,
+    holds: bool,
+) -> dict[str, float]:
+    """Node-seconds of each group of accounts from the first submit to the last finish.
+
+    Parameters
+    ----------
+    nodes : int
+        Of the machine.
+    begin, end : float
+        First submit and last finish.
+    jobs : sequence of mapping
+        Rows of the columns of the result.
+    stays : sequence of (job, begin, end, nodes)
+        Who held what.
+    failures : sequence of (time, node, down time)
+        All of the trace.
+    holds : bool
+        Whether jobs wait on their nodes for a repair.
+    """
+    times = {begin, end, *(job["submit"] for job in jobs)}
+    times |= {time for _, since, until, _ in stays for time in (since, until)}
+    times |= {time for at, _, down in failures for time in (at, at + down)}
+    sums: dict[str, list[float]] = {name: [] for name in ("down", "wanted", "free", "surplus")}
+    for left, right in pairwise(sorted(time for time in times if begin <= time <= end)):
+        gap = right - left
+        here = [(job, places) for job, since, until, places in stays if since <= left and right <= until]
+        held = {node for _, places in here for node in places}
+        # "nodes that are down and not held by a job, over time"
+        down = {node for at, node, length in failures if at <= left < at + length} - held
+        free = nodes - len(held) - len(down)
+        running = {job for job, _ in here}
+        asked = sum(
+            job["size"]
+            for row, job in enumerate(jobs)
+            if job["submit"] <= left and right <= job["finish"] and row not in running
+        )
+        wanted = min(free, asked)  # "min(free, nodes requested by the queue), over time"
+        sums["down"].append(len(down) * gap)
+        sums["wanted"].append(wanted * gap)
+        sums["free"].append((free - wanted) * gap)
+        # "(allocated - requested) times the time held"
+        sums["surplus"].append(sum(len(places) - jobs[job]["size"] for job, places in here) * gap)
+    busy = fsum(jobs[job]["size"] * (until - since) for job, since, until, _ in stays)
+    hold = fsum(job["size"] * job["failure_wait"] for job in jobs) if holds else 0.0
+    found = {
+        "productive": fsum(job["size"] * job["runtime"] for job in jobs),
+        "rolled_back": fsum(job["lost_work"] for job in jobs),
+        "checkpointing": fsum(job["size"] * job["checkpoint_time"] for job in jobs),
+    }
+    return {
+        **found,
+        "restarting": busy - fsum(found.values()) - hold,
+        "waiting_for_repair": fsum(sums["down"]) + hold,
+        "rounded_up": fsum(sums["surplus"]),
+        "idle_despite_demand": fsum(sums["wanted"]),
+        "idle_without_demand": fsum(sums["free"]),
+    }

@@ -1,0 +1,202 @@
+"""Where the capacity of a run went, what failures did to its jobs, and what it cost: the tables of `Result.goodput`,
+`Result.mttf` and `Result.energy`.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.errors import OptionError
+from faultsim.machines.power import Power
+from faultsim.results.energy import Energy
+from faultsim.results.goodput_metrics import ettr_of, exposed_time
+from faultsim.results.groups import labels_of
+from faultsim.results.ledger import GOODPUT_ACCOUNTS
+from faultsim.results.printed_table import PrintedTable
+
+if TYPE_CHECKING:
+    from faultsim.results.metric_table import Measured
+
+HOUR = 3600.0
+_PER_NODE_DAYS = 1000.0 * 86_400.0
+
+
+def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> PrintedTable:
+    """The groups of the accounts of a ledger, with their node-hours and shares.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> result = fs.simulate(fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4]), fs.Cluster(4))
+    >>> goodput_table(result.ledger, result.metrics)["node_hours"]
+    array([10.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
+    """
+    seconds = np.array([math.fsum(ledger[account] for account in group) for group in GOODPUT_ACCOUNTS.values()])
+    total = math.fsum(ledger.values())
+    names = [group.replace("_", " ") for group in GOODPUT_ACCOUNTS]
+    return PrintedTable(
+        {
+            "account": np.array(names, dtype=object),
+            "node_hours": seconds / HOUR,
+            "share": seconds / total if total else np.full(len(seconds), math.nan),
+        },
+        "goodput",
+        {"node_hours": "{:,.1f}", "share": "{:.2%}"},
+        [f"ETTR {metrics['ettr']:.2%} since first starts, {metrics['ettr_with_queue']:.2%} since submits"],
+    )
+
+
+def poisson_interval(count: ArrayLike, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Bounds of the mean of a Poisson number of which one was counted: quantiles of chi-squared, exact ([garwood1936]).
+
+    The lower one is half of the quantile of 2 k degrees of freedom at (1 - confidence) / 2, and 0 for k = 0, the upper
+    one half of that of 2 k + 2 degrees at (1 + confidence) / 2.
+
+    Examples
+    --------
+    >>> low, high = poisson_interval([0, 10], 0.95)
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.0, 4.7954], [3.6889, 18.3904])
+    """
+    from scipy.special import gammaincinv  # the quantile of chi-squared of 2 k degrees is twice that of Gamma(k)
+
+    k = np.asarray(count, dtype=np.float64)
+    tail = (1.0 - confidence) / 2.0
+    low: NDArray[np.float64] = np.where(k > 0, gammaincinv(np.maximum(k, 1.0), tail), 0.0)
+    high: NDArray[np.float64] = np.asarray(gammaincinv(k + 1.0, 1.0 - tail))
+    return low, high
+
+
+def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike, confidence: float) -> PrintedTable:
+    """A row per group of jobs: how long they were exposed to failures, how often killed, and the time between kills."""
+    level = checks.number("confidence", confidence, above=0.0)
+    if level >= 1.0:
+        raise OptionError(f"confidence must be below 1, such as 0.95, got {confidence!r}")
+    name, labels = labels_of(result, by)
+    rows = np.flatnonzero(among)
+    values, group = np.unique(labels[rows], return_inverse=True)
+
+    def summed(column: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(np.bincount(group, weights=column[rows], minlength=len(values)), np.float64)
+
+    exposed = exposed_time(result)
+    seconds, kills = summed(exposed), summed(result.jobs["restarts"])
+    node_seconds = summed(exposed * result.jobs["size"])
+    low, high = poisson_interval(kills, level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        columns: dict[str, NDArray[Any]] = {
+            name: values,
+            "jobs": np.bincount(group, minlength=len(values)),
+            "exposed": seconds,
+            "kills": kills.astype(np.int64),
+            "mttf": seconds / kills,
+            "low": seconds / high,
+            "high": seconds / low,
+            "per_1000_node_days": _PER_NODE_DAYS * kills / node_seconds,
+        }
+    times = dict.fromkeys(("exposed", "mttf", "low", "high"), "{:,.0f}")
+    note = f"in seconds; low and high: {level:.0%} interval of the mean time between kills"
+    return PrintedTable(columns, f"time between kills by {name}", {**times, "per_1000_node_days": "{:.4g}"}, [note])
+
+
+class GoodputOfAResult:
+    """`goodput`, `ettr`, `mttf` and `energy` of a result."""
+
+    @property
+    def goodput(self: Any) -> PrintedTable:
+        """Where the capacity went: columns account, node_hours and share, a row per group of accounts of the ledger.
+
+        The groups hold every node-second of the machine once (model.md#goodput); below them ``print`` says which share
+        of their time jobs worked, `METRICS` ettr and ettr_with_queue.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4])
+        >>> print(fs.simulate(log, fs.Cluster(4)).goodput)
+        account              node_hours   share
+        productive                 10.0  83.33%
+        rolled back                 0.0   0.00%
+        checkpointing               0.0   0.00%
+        restarting                  0.0   0.00%
+        waiting for repair          0.0   0.00%
+        rounded up                  0.0   0.00%
+        idle despite demand         2.0  16.67%
+        idle without demand         0.0   0.00%
+        ETTR 100.00% since first starts, 71.43% since submits
+        """
+        return goodput_table(self.ledger, self.metrics)
+
+    @property
+    def ettr(self: Any) -> NDArray[np.float64]:
+        """Effective training time ratio of each job, run time / (finish - first start); NaN for jobs without time.
+
+        Of a run that is not over it is NaN for jobs that have not ended.
+        """
+        ratios = ettr_of(self)
+        ratios.setflags(write=False)
+        return ratios
+
+    def mttf(self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95) -> PrintedTable:
+        """Mean time of a job between kills, for each class of sizes, user, or value of any column.
+
+        Parameters
+        ----------
+        by : str or array_like, shape (n_jobs,)
+            As in `by`: ``"size_class"``, that of 1, 2, 3-4, 5-8, ... nodes, named by its largest size; ``"user"``; any
+            column of `jobs`; or a label for each job.
+        confidence : float, default 0.95
+            Of the interval: the exact one of a Poisson number of kills ([garwood1936]).
+
+        Returns
+        -------
+        PrintedTable
+            The groups in ascending order; ``jobs``; ``exposed``, the seconds in which they worked, saved or restarted;
+            ``kills``; ``mttf`` = exposed / kills, in seconds, with ``low`` and ``high``; ``per_1000_node_days``, the
+            kills per 1,000 days of one node. Of a run that is not over, of jobs that have ended.
+
+        Raises
+        ------
+        OptionError
+            For an unknown column, or a confidence that is not between 0 and 1.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 0], runtime=[36_000, 3600], size=[4, 1])
+        >>> failures = fs.FailureTrace(time=[3600], node=[0], span=100_000)
+        >>> print(fs.simulate(log, fs.Cluster(5), failures=failures).mttf())
+        size_class  jobs  exposed  kills    mttf    low       high  per_1000_node_days
+                 1     1    3,600      0     inf    976        inf                   0
+                 4     1   39,600      1  39,600  7,107  1,564,116               545.5
+        in seconds; low and high: 95% interval of the mean time between kills
+        """
+        return mttf_table(self, self.ended, by, confidence)
+
+    def energy(self: Any, power: Power) -> Energy:
+        """What the run took in energy, by account of the ledger.
+
+        Parameters
+        ----------
+        power : Power
+            Watts of a node.
+
+        Returns
+        -------
+        Energy
+            Columns account, node_hours, watts, kwh and share; with the total, the energy per useful node-hour, and
+            that of failures.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4])
+        >>> energy = fs.simulate(log, fs.Cluster(4)).energy(fs.Power(idle=100, busy=300))
+        >>> energy.kwh, energy.per_useful_node_hour, energy.of_failures
+        (3.2, 0.32, 0.0)
+        """
+        return Energy(self.ledger, power)

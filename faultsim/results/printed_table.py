@@ -1,0 +1,57 @@
+"""Small tables of a result, which print as they are read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from faultsim.data.notebook import table_html
+from faultsim.data.tabular import Columns
+
+
+class PrintedTable(Columns):
+    """Columns by name, rows by number; ``print`` shows all rows and what is said below them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = PrintedTable({"size": np.array([1, 2]), "share": np.array([0.25, 0.75])}, "jobs", {"share": "{:.0%}"})
+    >>> print(table)
+    size  share
+       1    25%
+       2    75%
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        what: str,
+        formats: Mapping[str, str],
+        notes: Sequence[str] = (),
+    ) -> None:
+        super().__init__(columns, what)
+        self._formats, self._notes = dict(formats), tuple(notes)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is said below the rows."""
+        return self._notes
+
+    def _cells(self) -> dict[str, list[str]]:
+        """Every value as text."""
+        return {
+            name: [self._formats.get(name, "{}").format(value) for value in column.tolist()]
+            for name, column in self.items()
+        }
+
+    def __str__(self) -> str:
+        lined = {name: [name, *cells] for name, cells in self._cells().items()}
+        for name, cells in lined.items():
+            wide, is_number = max(map(len, cells)), self[name].dtype.kind in "iuf"
+            lined[name] = [cell.rjust(wide) if is_number else cell.ljust(wide) for cell in cells]
+        rows = ["  ".join(row).rstrip() for row in zip(*lined.values(), strict=True)]
+        return "\n".join([*rows, *self._notes])
+
+    def _repr_html_(self) -> str:
+        cells = self._cells()
+        return table_html(repr(self)[1:-1], list(cells), list(zip(*cells.values(), strict=True)), list(self._notes))
