@@ -78,8 +78,17 @@ def page(documents: Mapping[str, Mapping[str, Any]], *, links: Mapping[str, str]
         about += [f"{source['name']}: {source['source']}" for source in document["logs"]]
         lines += [f"## {document['paper']}", "", "; ".join(about) + ".", ""]
         cells = [
-            [claim["id"], claim["claim"], claim["where"], claim["paper"], claim["ours"], f"**{claim['verdict']}**"]
+            [
+                claim["id"],
+                claim["claim"],
+                claim["where"],
+                claim["paper"],
+                claim["ours"],
+                f"**{claim['verdict']}**",
+                claim.get("parts", ""),
+                claim.get("support", ""),
+            ]
             for claim in document["claims"]
         ]
-        lines += [*markdown_table(["id", "claim", "where", "paper", "ours", "verdict"], cells), ""]
+        lines += [*markdown_table(["id", "claim", "where", "paper", "ours", "verdict", "parts", "support"], cells), ""]
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def page_of_all(reports: Sequence[Report[Any]], *, command: str = "") -> Page:
     documents = {done.command: done.document() for done in reports}
     sections = [
         Section("Papers", [Table(COLUMNS, overview(documents))]),
-        Section("Claims that do not hold, or partly", [_open_claims(reports)]),
+        Section("Claims that do not hold, or partly, or are undecided", [_open_claims(reports)]),
     ]
     for done in reports:
         sections += [Section(done.title, [Text(_about(done))]), *_sections(done, level=3)]
@@ -45,6 +45,7 @@ def page_of_all(reports: Sequence[Report[Any]], *, command: str = "") -> Page:
 
 def _about(done: Report[Any]) -> list[str]:
     lines = [*done.logs(), f"{len(done.rows)} claims: {table.counts(done.rows)}. {done.runs:,} runs."]
+    lines.append(table.supports(done.rows))
     return [*lines, f"A quick run: {done.quick_note}."] if done.quick else lines
 
 
@@ -60,6 +61,9 @@ def _sections(done: Report[Any], level: int) -> list[Section]:
     if done.grids:
         grids = [Table(_heads(grid.rows[0]), [list(row) for row in grid.rows[1:]], grid.title) for grid in done.grids]
         sections.append(Section("Numbers", grids, level))
+    if done.changes():
+        heads = ["id", "before", "now", "why"]
+        sections.append(Section("Verdicts that changed", [Table(heads, [list(row) for row in done.changes()])], level))
     rules = [[row.claim.id, row.claim.kind, row.claim.rule] for row in done.rows]
     sections.append(Section("How each claim is judged", [Table(["id", "kind", "rule"], rules)], level))
     return sections
@@ -77,20 +81,28 @@ def _ours(row: Row) -> str:
 def _claims(rows: Iterable[Row]) -> Table:
     cells = [
         [row.claim.id, row.claim.text, row.claim.where, row.claim.paper, _ours(row), str(row.finding.verdict),
-         row.claim.settings]
+         str(row.finding.parts), row.support_words, row.claim.settings]
         for row in rows
     ]  # fmt: skip
-    return Table(["id", "claim", "where", "paper", "ours", "verdict", "settings"], cells, kinds=5)
+    return Table(["id", "claim", "where", "paper", "ours", "verdict", "parts", "support", "settings"], cells, kinds=5)
 
 
 def _open_claims(reports: Iterable[Report[Any]]) -> Table:
     cells = [
-        [done.command, row.claim.id, row.claim.text, row.claim.paper, _ours(row), str(row.finding.verdict)]
+        [
+            done.command,
+            row.claim.id,
+            row.claim.text,
+            row.claim.paper,
+            _ours(row),
+            str(row.finding.verdict),
+            str(row.finding.parts),
+        ]
         for done in reports
         for row in done.rows
-        if row.finding.verdict in (Verdict.PARTLY, Verdict.FAILS)
+        if row.finding.verdict in (Verdict.PARTLY, Verdict.FAILS, Verdict.UNDECIDED)
     ]
-    return Table(["paper", "id", "claim", "paper's value", "ours", "verdict"], cells, kinds=5)
+    return Table(["paper", "id", "claim", "paper's value", "ours", "verdict", "parts"], cells, kinds=5)
 
 
 def _picture(done: Report[Any], name: str) -> Picture | Text:

@@ -12,6 +12,7 @@ from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
+from faultsim.reproduce.history import changes
 
 Evidence = TypeVar("Evidence")
 
@@ -119,6 +120,10 @@ class Report(Generic[Evidence]):
         """Labels of the claims that do not hold."""
         return [row.claim.id for row in self.rows if row.finding.verdict is Verdict.FAILS]
 
+    def changes(self) -> list[tuple[str, str, str, str]]:
+        """Verdicts that changed: claim, before, now, why; of a full run only."""
+        return [] if self.quick else changes(self.command, self.rows)
+
     def logs(self) -> list[str]:
         """One line an input: which, and where it comes from."""
         return [f"{source.label}: {source.text}" for source in self.inputs]
@@ -135,7 +140,7 @@ class Report(Generic[Evidence]):
             *(line for grid in self.grids for line in (grid.text(), "")),
             table.text(self.rows),
             "",
-            f"{len(self.rows)} claims: {table.counts(self.rows)}",
+            f"{len(self.rows)} claims: {table.counts(self.rows)}. {table.supports(self.rows)}",
             f"{self.runs} runs in {self.seconds:.1f} s; figures, their data and the claims are in {self.out}",
         ]
         return "\n".join(lines)
@@ -152,6 +157,7 @@ class Report(Generic[Evidence]):
             "settings": dict(self.settings),
             **(grids if self.grids else {}),
             "claims": table.document(self.rows),
+            "changed": [dict(zip(("id", "before", "now", "why"), row, strict=True)) for row in self.changes()],
             "out": str(self.out),
             "files": [path.name for path in self.files],
         }
@@ -169,6 +175,10 @@ class Report(Generic[Evidence]):
             "",
             f"{len(self.rows)} claims: {table.counts(self.rows)}. {self.runs} runs.",
             "",
+            f"{table.supports(self.rows)} A verdict counts the parts of a claim's rule: those that are true, and those "
+            "that an interval leaves open. Calibrated is what rests on something that we chose because the paper does "
+            "not give it.",
+            "",
             *(line for remark in self.remarks for line in (remark, "")),
             "Settings:",
             "",
@@ -182,8 +192,14 @@ class Report(Generic[Evidence]):
             *(line for grid in self.grids for line in (grid.markdown(), "")),
             table.markdown(self.rows),
             "",
+            *self._changed(),
         ]
         return "\n".join(lines)
+
+    def _changed(self) -> list[str]:
+        head = ("id", "before", "now", "why")
+        found = table.markdown_table(head, self.changes())
+        return ["## Verdicts that changed", "", *found, ""] if self.changes() else []
 
     def write(self, page: Path) -> None:
         """Write the page, with links to the figures, and claims.json."""

@@ -1,16 +1,19 @@
 """Reports of a reproduction that nobody has run."""
 
 from faultsim.plot import plot_curves, save
-from faultsim.reproduce.claims import Claim, Finding, Verdict, judge
+from faultsim.reproduce.claims import Claim, Finding, Parts, Verdict, judge
 from faultsim.reproduce.report import Grid, Input, Report
 
 HOSTILE = "<script>alert(1)</script> & | co"
 
 
+PARTS = {Verdict.HOLDS: Parts(2, 0, 2), Verdict.PARTLY: Parts(1, 0, 2), Verdict.FAILS: Parts(0, 0, 2)}
+
+
 def claims(*verdicts):
     return [
         Claim(f"X{i}", f"claim {i} {HOSTILE}", "Fig. 3" if i else "section 2", "order", "80 %", f"rule {i}", "T",
-              lambda evidence, verdict=verdict: Finding("79 %", verdict, "a note"))
+              lambda evidence, verdict=verdict: Finding("79 %", PARTS[verdict], "a note"))
         for i, verdict in enumerate(verdicts)
     ]  # fmt: skip
 

@@ -33,6 +33,8 @@ def test_the_page_of_one_reproduction_has_all_of_it(tmp_path):
         "Waits",
         "A remark.",
         "3 claims: 1 holds, 1 partly, 1 does not hold. 3 runs.",
+        "1 of 2",
+        "confirmed in part",
     ):
         assert part in text
     (picture,) = (found for tag, found in page.tags if tag == "img")
@@ -48,7 +50,7 @@ def test_the_page_of_all_counts_and_lists_what_is_open(tmp_path):
     checked(text)
     assert "4 claims of 2 papers: 2 holds, 1 partly, 1 does not hold" in text
     assert "A quick run" in text
-    listed = text[text.index("Claims that do not hold, or partly</h2>") : text.index(">Claims</h3>")]
+    listed = text[text.index("Claims that do not hold, or partly, or are undecided</h2>") : text.index(">Claims</h3>")]
     assert re.findall(r"<td>(X\d)</td>", listed) == ["X1", "X2"]
     assert text.count("<img ") == 2
 
@@ -59,11 +61,11 @@ def test_the_markdown_page_is_made_from_what_was_written(tmp_path):
     documents = everything.documents_in(tmp_path)
     assert list(documents) == ["krevat2002"]
     text = everything.page(documents, links={"krevat2002": "krevat2002.md"})
-    assert "[krevat2002](krevat2002.md) | 3 | 1 | 1 | 1 | 0 | 3 |" in text
+    assert "[krevat2002](krevat2002.md) | 3 | 1 | 1 | 1 | 0 | 0 | 3 |" in text
     assert text.count("**does not hold**") == 1
     rows = [line for line in text.splitlines() if line.startswith("| X")]
     assert len(rows) == 3
-    assert all(len(re.findall(r"(?<!\\)\|", row)) == 7 for row in rows)
+    assert all(len(re.findall(r"(?<!\\)\|", row)) == 9 for row in rows)
 
 
 def test_the_documentation_has_a_page_of_all_claims(tmp_path):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from faultsim.cli import main
-from faultsim.reproduce.claims import Claim, Finding, Verdict
+from faultsim.reproduce.claims import Claim, Finding, Parts
 from faultsim.reproduce.studies import STUDIES, papers
 from helpers.tiny_studies import TINY
 
@@ -150,7 +150,9 @@ def test_environment_names_the_folder_of_data(name, given, capsys, tmp_path, mon
     capsys.readouterr()
 
 
-@pytest.mark.parametrize(("found", "status"), [(Verdict.HOLDS, 0), (Verdict.PARTLY, 0), (Verdict.FAILS, 1)])
+@pytest.mark.parametrize(
+    ("found", "status"), [(Parts(1, 0, 1), 0), (Parts(1, 0, 2), 0), (Parts(0, 1, 1), 0), (Parts(0, 0, 1), 1)]
+)
 def test_strict_fails_only_when_a_claim_does(name, given, capsys, tmp_path, monkeypatch, found, status):
     last = STUDIES[name].claims[-1].id
     claim = Claim(last, "a", "b", "order", "c", "d", "e", lambda evidence: Finding("x", found))

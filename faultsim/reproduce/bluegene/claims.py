@@ -7,8 +7,9 @@ replicates, which are other alignments of jobs and failures; as the alignments s
 
 from faultsim.reproduce.bluegene.inputs import MAPS
 from faultsim.reproduce.bluegene.runs import CLEAN, Evidence
-from faultsim.reproduce.claims import Claims, Finding, combine
-from faultsim.reproduce.replicates import Estimate, difference, reduction, significant
+from faultsim.reproduce.claims import Claims, Finding, Part, combine
+from faultsim.reproduce.parts import higher
+from faultsim.reproduce.replicates import Estimate, difference, reduction
 
 NONE = "no prediction"
 BOTH = ("balancing", "tie-breaking")
@@ -36,8 +37,8 @@ def _better(e: Evidence, column: str, log: str, load: float, policy: str, on: st
     return reduction(*(e.values(column, log, load, name, on=on) for name in (NONE, policy)))
 
 
-def _count(good: list[bool]) -> str:
-    return f"{sum(good)} of {len(good)}"
+def _count(good: list[Part]) -> str:
+    return f"{good.count(True)} of {len(good)}"
 
 
 @CLAIMS.add("R1", "as Oliner 2004, section 1", "order", "higher", settings="G, J, natural map, failures of hardware")
@@ -45,13 +46,13 @@ def _bg1(e: Evidence) -> Finding:
     """Failures of midplanes raise the average bounded slowdown.
 
     Without prediction it is higher than without failures by more than its 95 % confidence interval, in every case.
-    Partly: in some cases (log, load).
     """
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for log, load in _cases(e):
         rise = difference(*(e.values("slowdown", log, load, name) for name in (CLEAN, NONE)))
         share = float(rise.value / e.values("slowdown", log, load, CLEAN).mean())
-        good.append(significant(rise))
+        good.append(higher(rise))
         ours.append(f"{_at(e, log, load)} {100 * share:+.0f} %")
     return Finding(f"{_count(good)} significant: {', '.join(ours)}", combine(*good))
 
@@ -63,7 +64,6 @@ def _bg2(e: Evidence) -> Finding:
     """A confidence or accuracy of 10 % already improves the slowdown significantly.
 
     The improvement at a = 0.1 is above 0 by more than its 95 % confidence interval, with both schedulers in every case.
-    Partly: in some cases (log, load).
     """
     return _improves(e, "slowdown", "0.1")
 
@@ -73,16 +73,17 @@ def _bg3(e: Evidence) -> Finding:
     """Knowing all failures cuts the work lost.
 
     At a = 1 the work lost is less than without prediction by more than its 95 % confidence interval, with both
-    schedulers in every case. Partly: in some cases (log, load).
+    schedulers in every case.
     """
     return _improves(e, "lost_work", "1")
 
 
 def _improves(e: Evidence, column: str, a: str) -> Finding:
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for scheduler in BOTH:
         found = [_better(e, column, log, load, f"{scheduler} {a}") for log, load in _cases(e)]
-        good += [significant(value) for value in found]
+        good += [higher(value) for value in found]
         shown = [f"{_at(e, *case)} {value.percent()}" for case, value in zip(_cases(e), found, strict=True)]
         ours.append(f"{scheduler}: {', '.join(shown)}")
     return Finding(f"{_count(good)} significant; {'; '.join(ours)}", combine(*good))
@@ -93,12 +94,13 @@ def _bg4(e: Evidence) -> Finding:
     """Where midplanes lie on the torus matters: rows of racks fail together; rows that are boxes kill fewer jobs.
 
     Without prediction fewer jobs are killed under the natural map than under permuted ones by more than its 95 %
-    confidence interval, in every case. Partly: in some cases (log, load).
+    confidence interval, in every case.
     """
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for log, load in _cases(e):
         fewer = difference(*(e.values("kills", log, load, NONE, on=m) for m in MAPS))
-        good.append(significant(fewer))
+        good.append(higher(fewer))
         natural = float(e.values("kills", log, load, NONE).mean())
         ours.append(f"{_at(e, log, load)} {natural:.0f} against {natural + fewer.value:.0f} +- {fewer.half:.0f}")
     return Finding(f"{_count(good)} significant; kills: {', '.join(ours)}", combine(*good))
@@ -109,13 +111,14 @@ def _bg5(e: Evidence) -> Finding:
     """Balancing saves more work than tie-breaking when all failures are known.
 
     At a = 1 the work lost is less with balancing than with tie-breaking by more than its 95 % confidence interval, in
-    every case. Partly: in some cases (log, load).
+    every case.
     """
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for log, load in _cases(e):
         cut = [_better(e, "lost_work", log, load, f"{name} 1") for name in BOTH]
         more = difference(*(e.values("lost_work", log, load, f"{name} 1") for name in BOTH))
-        good.append(significant(more))
+        good.append(higher(more))
         ours.append(f"{_at(e, log, load)} {cut[0].percent()} and {cut[1].percent()}")
     return Finding(
         f"{_count(good)} significant; work lost is less by, balancing and tie-breaking: {'; '.join(ours)}",

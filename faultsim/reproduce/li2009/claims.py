@@ -7,11 +7,12 @@ run by 2 to 3.
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claims, Finding, Verdict, all_of, combine, nearness
+from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, Part, Parts, all_of, combine, nearness
 from faultsim.reproduce.li2009.inputs import HOUR, TRACE_MTBF, TRACE_MTTR
-from faultsim.reproduce.li2009.measures import composites, mean_of, orders, relative
+from faultsim.reproduce.li2009.measures import behind, composites, mean_of, orders, relative
 from faultsim.reproduce.li2009.runs import COLUMNS, DRAWN, EASY, STRATEGIES, Evidence, Place
-from faultsim.reproduce.replicates import Estimate, jackknife, significant
+from faultsim.reproduce.parts import every, higher, within
+from faultsim.reproduce.replicates import Estimate, difference, jackknife
 
 #: Source -> how the paper calls it.
 DISTRIBUTIONS = {"exp": "Exp", "weibull": "Weibull"}
@@ -30,6 +31,10 @@ FIG9 = {"FSD-D": 35.45, "SUL-D": 38.47, "JFR-D": 35.21}
 #: Strategy -> the metric that it is made for.
 TARGETS = {"FSD-D": "failure_slowdown", "SUL-D": "service_unit_loss", "JFR-D": "job_failure_rate"}
 _SHORT = {"failure_slowdown": "FSD", "service_unit_loss": "SUL", "job_failure_rate": "JFR"}
+#: What we chose, as Table 3 is not in the paper's text: for all drawn data, and for the predictor.
+MACHINE = "MTTR 1 h, run time 15,000 s, checkpoint and restart 30 s"
+RECALL = "recall .45, precision .7"
+BASELINE = f"{RECALL}, {MACHINE}"
 CLAIMS = Claims[Evidence]()
 UNIT_CLAIMS = Claims[Evidence]()
 
@@ -61,50 +66,50 @@ def _spread(e: Evidence, place: Place) -> str:
 
 
 def _gains(e: Evidence, paper: dict[str, float], places: list[Place]) -> Finding:
-    ours, notes, verdicts = [], [], []
+    ours, notes, counts = [], [], list[Parts]()
     for place in places:
         found = composites(e, place)
-        verdicts += [nearness(100 * found[name].value, value, 5.0) for name, value in paper.items()]
+        counts += [nearness(100 * found[n].value, value, 5.0, clear=higher(found[n])) for n, value in paper.items()]
         ours.append(f"{label(place)}: {_shown(found)}")
         notes.append(f"{label(place)}: {_spread(e, place)}")
     if stand_in(e) and places[0].source == "trace":
         notes.append(stand_in(e))
-    return Finding("; ".join(ours), all_of(verdicts), "; ".join(notes))
+    return Finding("; ".join(ours), all_of(counts), "; ".join(notes))
 
 
-@CLAIMS.add("F1", "Fig. 4", "number", "34.02, 36.35, 37.34 %", settings="P; F against E")
+@CLAIMS.add("F1", "Fig. 4", "number", "34.02, 36.35, 37.34 %", settings="P; F against E", chosen=BASELINE)
 def _f1(e: Evidence) -> Finding:
     """Composite gain under exponential failures: FSD-D 34.02, SUL-D 36.35, JFR-D 37.34 %.
 
-    Each within 5 points; partly: within 10, or some.
+    Each within 5 points, and within 10: six parts.
     """
     return _gains(e, FIG4, [Place("exp")])
 
 
-@CLAIMS.add("F2", "Fig. 5", "number", "33.73, 36.62, 33.84 %", settings="P; F against E")
+@CLAIMS.add("F2", "Fig. 5", "number", "33.73, 36.62, 33.84 %", settings="P; F against E", chosen=BASELINE)
 def _f2(e: Evidence) -> Finding:
     """Composite gain under bathtub failures: FSD-D 33.73, SUL-D 36.62, JFR-D 33.84 %.
 
-    Each within 5 points; partly: within 10, or some.
+    Each within 5 points, and within 10: six parts.
     """
     return _gains(e, FIG5, [Place("weibull")])
 
 
-@CLAIMS.add("F3", "Fig. 9", "number", "35.45, 38.47, 35.21 %", settings="T; F against E")
+@CLAIMS.add("F3", "Fig. 9", "number", "35.45, 38.47, 35.21 %", settings="T; F against E", chosen=RECALL)
 def _f3(e: Evidence) -> Finding:
     """Composite gain on system traces: FSD-D 35.45, SUL-D 38.47, JFR-D 35.21 %.
 
-    Each within 5 points, under both readings of the load; partly: within 10, or some.
+    Each within 5 points, and within 10, under both readings of the load: twelve parts.
     """
     return _gains(e, FIG9, [Place("trace", load) for load in e.what.trace_loads])
 
 
-@CLAIMS.add("F4", "Fig. 4, 5", "number", "> 2,000 CPU-h; 600+ -> 400", settings="P; F against E")
+@CLAIMS.add("F4", "Fig. 4, 5", "number", "> 2,000 CPU-h; 600+ -> 400", settings="P; F against E", chosen=BASELINE)
 def _f4(e: Evidence) -> Finding:
     """SUL falls by more than 2,000 CPU-hours, failed jobs from 600+ to 400, under both distributions.
 
     Under both distributions: every strategy takes off more than 2,000 CPU-h; EASY's failed jobs from 600 to below 700;
-    every strategy's within 50 of 400. Partly: some of the six.
+    every strategy's within 50 of 400: six parts.
     """
     ours, good = [], []
     for source in DRAWN:
@@ -127,12 +132,11 @@ def _f4(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good))
 
 
-@CLAIMS.add("F5", "Fig. 4", "number", "19,400+ -> 18,000 s", settings="P; F against E")
+@CLAIMS.add("F5", "Fig. 4", "number", "19,400+ -> 18,000 s", settings="P; F against E", chosen=BASELINE)
 def _f5(e: Evidence) -> Finding:
     """Average response time falls from 19,400+ to about 18,000 s (exponential failures).
 
-    EASY's within 10 % of 19,400 s, every strategy's within 10 % of 18,000 s, and below EASY's by more than the 95 %
-    confidence interval. Partly: some of the three.
+    EASY's within 10 % of 19,400 s, every strategy's within 10 % of 18,000 s, and clearly below EASY's.
     """
     base = e.at(Place("exp"), EASY)["mean_response"]
     ours = {name: e.at(Place("exp"), name)["mean_response"] for name in STRATEGIES}
@@ -142,38 +146,48 @@ def _f5(e: Evidence) -> Finding:
         combine(
             abs(base.mean() / 19_400 - 1) <= 0.1,
             all(abs(values.mean() / 18_000 - 1) <= 0.1 for values in ours.values()),
-            all(significant(fall) for fall in falls.values()),
+            every(*map(higher, falls.values())),
         ),
         "falls by " + ", ".join(f"{fall.value:.0f} +- {fall.half:.0f} s" for fall in falls.values()),
     )
 
 
-@CLAIMS.add("F6", "Fig. 4, 5, 9", "order", "SUL-D in SUL, JFR-D in JFR, FSD-D in FSD", settings="P and T; F against E")
+@CLAIMS.add(
+    "F6",
+    "Fig. 4, 5, 9",
+    "order",
+    "SUL-D in SUL, JFR-D in JFR, FSD-D in FSD",
+    settings="P and T; F against E",
+    chosen=BASELINE,
+)
 def _f6(e: Evidence) -> Finding:
     """Each strategy is the best in the metric it is made for; utilization and throughput hardly change.
 
-    In each of four experiments (both distributions, the trace at both loads): the mean of its own metric is below that
-    of both others, for each strategy; utilization and throughput change by at most 2 %. Partly: some of the 16.
+    In each of four experiments (both distributions, the trace at both loads): the mean of its own metric is clearly
+    below that of both others, for each strategy; utilization and throughput clearly change by at most 2 %: 16 parts.
+    Where all replicates are the same it is not below.
     """
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for place in experiments(e):
         words = []
         for name, metric in TARGETS.items():
-            own = mean_of(e, place, name, metric)
-            others = {other: mean_of(e, place, other, metric) for other in STRATEGIES if other != name}
-            best = min(others, key=lambda other, values=others: values[other])  # type: ignore[misc]
-            good.append(own < others[best])
-            off = 100 * (own / others[best] - 1) if others[best] else 0.0
-            words.append(f"{name} {off:+.1f} % in {_SHORT[metric]} against {best}")
-        changes = [relative(e, place, n, m).value for n in STRATEGIES for m in ("utilization", "throughput")]
-        good.append(max(map(abs, changes)) <= 0.02)
+            own = e.at(place, name)[metric]
+            others = {other: e.at(place, other)[metric] for other in STRATEGIES if other != name}
+            best = min(others, key=lambda other, values=others: float(values[other].mean()))  # type: ignore[misc]
+            good.append(every(*(higher(difference(own, other)) for other in others.values())))
+            less = jackknife(lambda a, b: float(a.mean() / b.mean()) - 1 if b.mean() else 0.0, own, others[best])
+            words.append(f"{name} {less.percent(1)} in {_SHORT[metric]} against {best}")
+        changes = [relative(e, place, n, m) for n in STRATEGIES for m in ("utilization", "throughput")]
+        good.append(every(*(within(change, -0.02, 0.02) for change in changes)))
+        most = max(changes, key=lambda change: abs(change.value))
         ours.append(
             f"{label(place)}: {', '.join(words)}; utilization and throughput change by up to "
-            f"{100 * max(map(abs, changes)):.1f} %"
+            f"{Estimate(abs(most.value), most.half).percent(1, '')}"
         )
     same = ", ".join(f"{label(place)} {_same(e, place)}" for place in experiments(e))
     notes = [f"replicates (of {e.what.replicates}) in which all three do the same: {same}", stand_in(e)]
-    return Finding(f"{sum(good)} of {len(good)}. {'; '.join(ours)}", combine(*good), "; ".join(filter(None, notes)))
+    return Finding("; ".join(ours), combine(*good), "; ".join(filter(None, notes)))
 
 
 def _same(e: Evidence, place: Place) -> int:
@@ -182,21 +196,20 @@ def _same(e: Evidence, place: Place) -> int:
     return int(np.all([first == other for other in others], axis=(0, 1)).sum())
 
 
-@CLAIMS.add("F7", "section 6.1", "order", "slightly lower", settings="P; F against E")
+@CLAIMS.add("F7", "section 6.1", "order", "slightly lower", settings="P; F against E", chosen=BASELINE)
 def _f7(e: Evidence) -> Finding:
     """FSD-D gains slightly less than the other two.
 
-    Under both distributions: its composite gain is below that of each other, by 5 points at most. Partly: some of the
-    four.
+    Under both distributions: its composite gain is clearly below that of each other, and by 5 points at most: four
+    parts.
     """
-    ours, good = [], []
+    ours: list[str] = []
+    good: list[Part] = []
     for source in DRAWN:
-        found = {name: gain.value for name, gain in composites(e, Place(source)).items()}
-        less = {name: found[name] - found["FSD-D"] for name in ("SUL-D", "JFR-D")}
-        good += [0 < value <= 0.05 for value in less.values()]
-        ours.append(
-            f"{DISTRIBUTIONS[source]}: {', '.join(f'{100 * v:+.2f} points below {name}' for name, v in less.items())}"
-        )
+        less = {name: behind(e, Place(source), "FSD-D", name) for name in ("SUL-D", "JFR-D")}
+        good += [every(higher(value), value.value <= 0.05) for value in less.values()]
+        shown = ", ".join(f"{100 * v.value:+.2f} +- {100 * v.half:.2f} points below {n}" for n, v in less.items())
+        ours.append(f"{DISTRIBUTIONS[source]}: {shown}")
     return Finding("; ".join(ours), combine(*good), "the paper's own Figure 9 has FSD-D above JFR-D")
 
 
@@ -205,11 +218,10 @@ def _f17(e: Evidence) -> Finding:
     """At least 2 % of the nodes are idle more than 70 % of the time, on each of ten production systems.
 
     Above 70 % on every log at hand that has the starts of its jobs, by time from the first start to the last arrival.
-    Partly: on some.
     """
     found = e.checks["F17"]
     if not found:
-        return Finding("no log with recorded starts was given", Verdict.NOT_JUDGED)
+        return Finding("no log with recorded starts was given", NOT_JUDGED)
     good = [idle.probability > 0.7 for idle in found.values()]
     shown = ", ".join(
         f"{name} {100 * idle.probability:.0f} % (utilization {idle.utilization:.2f})" for name, idle in found.items()

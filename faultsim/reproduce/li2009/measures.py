@@ -4,8 +4,8 @@ A metric of a method is its mean over the replicates, and a gain compares means:
 the gain of one run by two or three points, as much as the paper's strategies differ.  The interval beside it is that of
 the jackknife over the replicates, which share jobs, failures and predictions.  The composite gain is that of
 `kiviat_gain`; the rim of its axes is the largest value among the methods compared in that setting.  The relative gain
-of one metric is positive where the method is better.  "Significant" means that the whole 95 % interval lies on that
-side of 0; with one replicate nothing is.
+of one metric is positive where the method is better.  "Clearly" means that the whole 95 % interval lies on that side of
+the bound; with one replicate nothing does.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,6 +60,25 @@ def composites(e: Evidence, place: Place) -> dict[str, Estimate]:
     """Composite gains over EASY of the paper's strategies, compared with each other."""
     tables = [_table(e.at(place, name)) for name in METHODS]
     return {name: jackknife(partial(_gain, number), *tables) for number, name in enumerate(METHODS) if name != EASY}
+
+
+def behind(e: Evidence, place: Place, method: str, other: str) -> Estimate:
+    """By how much the composite gain of a strategy is below that of another."""
+    a, b = METHODS.index(method), METHODS.index(other)
+    tables = [_table(e.at(place, name)) for name in METHODS]
+    return jackknife(lambda *drawn: _gain(b, *drawn) - _gain(a, *drawn), *tables)
+
+
+def fall(e: Evidence, place: Place, low: float, high: float, recalls: Sequence[float]) -> Estimate:
+    """By how much the composite gain of SUL-D falls from precision `high` to `low`, mean over recalls."""
+    pairs = [(precision, recall) for precision in (high, low) for recall in recalls]
+    tables = [_table(e.at(place, "SUL-D", precision=a, recall=b)) for a, b in pairs]
+
+    def mean(base: Floats, *drawn: Floats) -> float:
+        gains = [_gain(1, base, table) for table in drawn]
+        return float(np.mean(gains[: len(recalls)]) - np.mean(gains[len(recalls) :]))
+
+    return jackknife(mean, _table(e.at(place, EASY)), *tables)
 
 
 def gain_of(method: Columns, baseline: Columns) -> Estimate:

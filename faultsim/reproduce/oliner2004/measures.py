@@ -2,8 +2,8 @@
 
 Replicates differ in the failure trace only, and all settings of a replicate meet the same one.  A curve is the mean
 over the replicates, as a figure shows it.  An improvement from setting A to B is 1 - mean(B)/mean(A) of the average
-bounded slowdown, with the 95 % confidence interval of the paired replicates (jackknife).  "Significant" means that the
-whole interval lies on that side of 0, which is a one-sided test at 97.5 %; with one replicate nothing is significant.
+bounded slowdown, with the 95 % confidence interval of the paired replicates (jackknife).  "Clearly" means that the
+whole interval lies on that side of the bound, which is a one-sided test at 97.5 %; with one replicate nothing is clear.
 """
 
 import math
@@ -37,16 +37,17 @@ def best(found: dict[float, Estimate]) -> tuple[float, Estimate]:
 
 
 def rises(curve: Floats, counts: tuple[int, ...]) -> tuple[Estimate, Estimate, Estimate]:
-    """Rises of a curve (counts, replicates) over its first and second half of failures, and the first less the second.
+    """Rises of a curve (counts, replicates) over its first and second half of failures, and half of the first less the
+    second.
 
     Examples
     --------
     >>> rises(np.array([[1.0, 1.0], [5.0, 5.0], [6.0, 6.0]]), (0, 2000, 4000))[2]
-    Estimate(value=3.0, half=0.0)
+    Estimate(value=1.0, half=0.0)
     """
     middle = min(range(len(counts)), key=lambda i: abs(counts[i] - counts[-1] / 2))
     start, half, end = curve[0], curve[middle], curve[-1]
-    return difference(start, half), difference(half, end), difference(end - half, half - start)
+    return difference(start, half), difference(half, end), difference(end - half, 0.5 * (half - start))
 
 
 def slope(e: Evidence, column: str, log: str, c: float, scheduler: str) -> Estimate:

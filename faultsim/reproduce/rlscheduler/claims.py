@@ -6,7 +6,7 @@ rules for all other claims were written and committed before the first textbook 
 
 import math
 
-from faultsim.reproduce.claims import Claims, Finding, Verdict, combine
+from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, Parts, combine
 from faultsim.reproduce.rlscheduler.inputs import PUBLISHED, WITH_WAIT
 from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING
 from faultsim.reproduce.rlscheduler.runs import Evidence
@@ -46,8 +46,8 @@ def _order(log: str, *backfill: bool) -> str:
     return "; ".join(" < ".join(_ranked(_heuristics(log, b))) for b in backfill)
 
 
-def _judged(e: Evidence, log: str, verdict: Verdict) -> Verdict:
-    return verdict if e.comparable(log) else Verdict.NOT_JUDGED
+def _judged(e: Evidence, log: str, parts: Parts) -> Parts:
+    return parts if e.comparable(log) else NOT_JUDGED
 
 
 def _to_the_digit(e: Evidence, log: str, backfill: bool) -> Finding:
@@ -61,8 +61,7 @@ def _to_the_digit(e: Evidence, log: str, backfill: bool) -> Finding:
 def _without(e: Evidence) -> Finding:
     """Slowdowns of five heuristics without backfilling.
 
-    Under its rules every value is the same to the printed digit. Partly: some are. Not judged on a stand-in, or with
-    fewer sequences.
+    Under its rules every value is the same to the printed digit. Not judged on a stand-in, or with fewer sequences.
     """
     return _to_the_digit(e, "lublin", False)
 
@@ -89,8 +88,8 @@ def _with(e: Evidence) -> Finding:
 def _waited(e: Evidence) -> Finding:
     """What WFP3 and UNICEF give under its rules if the waiting time is computed.
 
-    All four values are the same as those of the independent program, to the printed digit. Partly: some are. Not judged
-    on a stand-in, or with fewer sequences.
+    All four values are the same as those of the independent program, to the printed digit. Not judged on a stand-in, or
+    with fewer sequences.
     """
     ours = {key: f"{e.mean('lublin', *key, 'waiting time'):.2f}" for key in WITH_WAIT}
     same = [ours[key] == f"{value:.2f}" for key, value in WITH_WAIT.items()]
@@ -104,7 +103,7 @@ def _waited(e: Evidence) -> Finding:
 def _worse(e: Evidence) -> Finding:
     """Without backfilling WFP3 and UNICEF are worse than FCFS.
 
-    With the waiting time computed, both are still above FCFS. Partly: one of them is.
+    With the waiting time computed, both are still above FCFS.
     """
     values = _values(e, "lublin", False, "waiting time")
     text = ", ".join(f"{policy} {values[policy]:.2f}" for policy in (*WAITING, "FCFS"))
@@ -117,15 +116,16 @@ def _same_order(e: Evidence, log: str, *backfill: bool) -> Finding:
     ours = [_values(e, log, b, "textbook") for b in backfill]
     ranked = [_ranked(values) for values in ours]
     first = all(a[0] == b[0] for a, b in zip(theirs, ranked, strict=True))
-    verdict = Verdict.HOLDS if ranked == theirs else Verdict.PARTLY if first else Verdict.FAILS
-    return Finding("; ".join(" < ".join(f"{p} {v[p]:.2f}" for p in _ranked(v)) for v in ours), verdict)
+    return Finding(
+        "; ".join(" < ".join(f"{p} {v[p]:.2f}" for p in _ranked(v)) for v in ours), combine(first, ranked == theirs)
+    )
 
 
 @CLAIMS.add("H5", "README, Lublin-1", "order", _order("lublin", False), settings="S, T")
 def _order_without(e: Evidence) -> Finding:
     """The order of the heuristics without backfilling.
 
-    Under textbook rules all five are in the same order. Partly: the best one is the same.
+    Under textbook rules all five are in the same order. Another part: the best one is the same.
     """
     return _same_order(e, "lublin", False)
 
@@ -134,7 +134,7 @@ def _order_without(e: Evidence) -> Finding:
 def _order_with(e: Evidence) -> Finding:
     """The order of the heuristics with backfilling.
 
-    Under textbook rules all five are in the same order. Partly: the best one is the same.
+    Under textbook rules all five are in the same order. Another part: the best one is the same.
     """
     return _same_order(e, "lublin", True)
 
@@ -148,16 +148,15 @@ def _near(e: Evidence, log: str, rules: str) -> Finding:
         near += [abs(value) <= NEAR for value in off.values()]
         shown = ", ".join(f"{policy} {100 * value:+.1f} %" for policy, value in off.items())
         ours.append(f"{_KIND[backfill]} {shown}")
-    verdict = Verdict.HOLDS if all(near) else Verdict.PARTLY if 2 * sum(near) >= len(near) else Verdict.FAILS
-    return Finding(f"{sum(near)} of {len(near)} within 10 %: {'; '.join(ours)}", _judged(e, log, verdict))
+    return Finding(f"{sum(near)} of {len(near)} within 10 %: {'; '.join(ours)}", _judged(e, log, combine(*near)))
 
 
 @CLAIMS.add("H7", "README, Lublin-1", "number", "both rows, as in H1 and H2", settings="S, T")
 def _policies(e: Evidence) -> Finding:
     """The values are those of the heuristics, whatever the simulator.
 
-    Under textbook rules all ten are within 10 % of the published values. Partly: at least half. Not judged on a
-    stand-in, or with fewer sequences.
+    Under textbook rules all ten are within 10 % of the published values. Not judged on a stand-in, or with fewer
+    sequences.
     """
     return _near(e, "lublin", "textbook")
 
@@ -168,8 +167,8 @@ def _policies(e: Evidence) -> Finding:
 def _sdsc(e: Evidence) -> Finding:
     """The values on SDSC-SP2, of which the published runs used an altered copy.
 
-    Under its rules all ten are within 10 % of the published values on the log of the archive. Partly: at least half.
-    Not judged on a stand-in, or with fewer sequences.
+    Under its rules all ten are within 10 % of the published values on the log of the archive. Not judged on a stand-in,
+    or with fewer sequences.
     """
     return _near(e, "sdsc", "published")
 
@@ -178,7 +177,7 @@ def _sdsc(e: Evidence) -> Finding:
 def _sdsc_order(e: Evidence) -> Finding:
     """The order of the heuristics on SDSC-SP2, without backfilling and with it.
 
-    Under textbook rules all five are in the same order in both rows. Partly: the best one is the same in both.
+    Under textbook rules all five are in the same order in both rows. Another part: the best one is the same in both.
     """
     return _same_order(e, "sdsc", False, True)
 
@@ -200,8 +199,7 @@ def _margin(e: Evidence) -> Finding:
     """RL is ahead of the best heuristic by more than the rules of the simulator are worth to that heuristic.
 
     In all four rows the best published heuristic changes by a smaller factor, up or down, from its rules to textbook
-    rules than the factor by which RL is ahead. Partly: in some. RL itself is not run. Not judged on stand-ins, or with
-    fewer sequences.
+    rules than the factor by which RL is ahead. RL itself is not run. Not judged on stand-ins, or with fewer sequences.
     """
     more, ours = [], []
     for log, source in e.logs.items():
@@ -210,5 +208,5 @@ def _margin(e: Evidence) -> Finding:
             change = e.mean(log, backfill, policy, "textbook") / e.mean(log, backfill, policy, "published")
             more.append(abs(math.log(change)) < math.log(margin))
             ours.append(f"{source.label} {_KIND[backfill]} {policy} times {change:.2f}, against {margin:.2f}")
-    verdict = combine(*more) if all(map(e.comparable, e.logs)) else Verdict.NOT_JUDGED
-    return Finding(f"{sum(more)} of {len(more)}: {'; '.join(ours)}", verdict)
+    parts = combine(*more) if all(map(e.comparable, e.logs)) else NOT_JUDGED
+    return Finding(f"{sum(more)} of {len(more)}: {'; '.join(ours)}", parts)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claim, Finding, Row, Verdict, all_of
+from faultsim.reproduce.claims import Claim, Finding, Parts, Row, all_of
 from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Input
 from faultsim.reproduce.study import Prepared, Rows, Study
@@ -23,9 +23,9 @@ from faultsim.reproduce.zhang2004.runs import COLUMNS, READINGS, Evidence, Plan,
 CLAIMS: list[Claim[View]] = [*claims.CLAIMS, *strategy_claims.CLAIMS]
 REMARKS = (
     "The paper does not say where in the queue a killed job goes, so every run is made twice: by arrival (it keeps its "
-    "place by submit time, and is often the head of the queue) and at the tail. A claim holds if it does under both "
-    "readings on the Hyper-Erlang workload, does not if it fails under both, and else holds partly. The findings of "
-    "the same rules on the real log are given as notes and do not affect the verdicts.",
+    "place by submit time, and is often the head of the queue) and at the tail. The parts of a claim are counted under "
+    "both readings, on the Hyper-Erlang workload. What the same rules find on the real log is given as notes and "
+    "does not affect the verdicts.",
     "Values are means over replicates with 95 % confidence intervals; strategies compared share their jobs and "
     "failures. Over the factors is the plain mean of the relative changes at the run-time factors .3 to 1.1; low load "
     "is up to .5, medium .6 to .8, high from .9 on. Slowdown is response over run time, without a bound, as the paper "
@@ -48,27 +48,26 @@ def judge(claims: Sequence[Claim[View]], evidence: Evidence) -> list[Row]:
     """Every claim under both readings; the real log's findings, if there is one, as a note."""
     rows = []
     for claim in claims:
-        ours, verdict = _both(claim, evidence, "fit")
+        ours, parts = _both(claim, evidence, "fit")
         notes = [
             f"{evidence.sources[name].label}: {_both(claim, evidence, name)[0]}"
             for name in evidence.sources
             if name != "fit" and claim.id != "Z1"
         ]
-        rows.append(Row(claim, Finding(ours.replace("nan", "n/a"), verdict, "; ".join(notes).replace("nan", "n/a"))))
+        rows.append(Row(claim, Finding(ours.replace("nan", "n/a"), parts, "; ".join(notes).replace("nan", "n/a"))))
     return rows
 
 
-def _both(claim: Claim[View], evidence: Evidence, workload: str) -> tuple[str, Verdict]:
+def _both(claim: Claim[View], evidence: Evidence, workload: str) -> tuple[str, Parts]:
     findings = {reading: claim.judge(evidence.view(workload, reading)) for reading in READINGS}
-    verdict = all_of(finding.verdict for finding in findings.values())
     first, *rest = findings.values()
     if all(finding == first for finding in rest):  # nothing that a requeue could change
-        return first.ours + (f" ({first.note})" if first.note else ""), verdict
+        return first.ours + (f" ({first.note})" if first.note else ""), first.parts
     words = [
         f"{_WORDS[reading]} ({finding.verdict}): {finding.ours}" + (f" ({finding.note})" if finding.note else "")
         for reading, finding in findings.items()
     ]
-    return ". ".join(word[0].upper() + word[1:] for word in words), verdict
+    return ". ".join(word[0].upper() + word[1:] for word in words), all_of(f.parts for f in findings.values())
 
 
 def _inputs(evidence: Evidence) -> list[Input]:

@@ -13,8 +13,9 @@ Gap closed
 Work loss, checkpoint overhead
     Means over the replicates and the factors.
 
-Intervals are at 95 %, by leaving out one replicate at a time, and all arms of a comparison share their replicates.  A
-claim is judged by the values; where a rule says "clearly", the interval has to be on the same side.
+Intervals are at 95 %, by leaving out one replicate at a time, and all arms of a comparison share their replicates.
+"Clearly" is by the whole interval (see `parts`), "at least" and "at most" are by the value of a difference that is
+clearly not 0.
 """
 
 import numpy as np
@@ -61,6 +62,18 @@ def change(view: View, column: str, ours: Arm, base: Arm, where: str = "all") ->
     """Change of a column over the factors of a load."""
     keep = band(view, where)
     return jackknife(lambda a, b: over_band(changes(a, b), keep), view(column, *ours), view(column, *base))
+
+
+def larger(
+    view: View, column: str, ours: tuple[Arm, Arm], rival: tuple[Arm, Arm], wheres: tuple[str, str] = ("all", "all")
+) -> Estimate:
+    """How much larger a change is, up or down, than another one; each is of an arm against its base, at a load."""
+    keeps = [band(view, name) for name in wheres]
+
+    def more(a: Floats, b: Floats, c: Floats, d: Floats) -> float:
+        return abs(over_band(changes(a, b), keeps[0])) - abs(over_band(changes(c, d), keeps[1]))
+
+    return jackknife(more, *(view(column, *arm) for arm in (*ours, *rival)))
 
 
 def largest_change(view: View, column: str, ours: Arm, base: Arm, sign: int = 1) -> tuple[Estimate, float]:

@@ -1,0 +1,85 @@
+"""Verdicts that changed when the rules were written again, with the reason for each.
+
+On 22 November 2026 all rules were given one count of parts, and intervals a say in every difference (see `claims` and
+`parts`); some were mended besides.  The verdicts before that stand here; the pages list what changed.
+"""
+
+from collections.abc import Sequence
+
+from faultsim.reproduce.claims import Row, Verdict
+
+#: Study -> verdict -> claims that had it.
+BEFORE: dict[str, dict[str, str]] = {
+    "krevat2002": {
+        "holds": "K1 K2 K3 K4 K5 K6 K9 K10 K11 K13 K15 K16 K17 K18 K19 K22 K24 K25",
+        "partly": "K7 K8 K12 K14 K20 K21 K26",
+        "does not hold": "K23",
+    },
+    "oliner2004": {
+        "holds": "O1 O2 O4 O5 O6 O15",
+        "partly": "O3 O8 O9 O10 O11 O12 O14",
+        "does not hold": "O7 O13",
+    },
+    "zhang2004": {
+        "holds": "Z3 Z7 Z11 Z13 Z14 Z15 Z17 Z19",
+        "partly": "Z1 Z2 Z4 Z5 Z6 Z8 Z9 Z10 Z16 Z18",
+        "does not hold": "Z12",
+    },
+    "li2009": {
+        "holds": "F1 F2 F11 F13 F15 F18 F19",
+        "partly": "F3 F4 F5 F6 F7 F8 F9 F10 F12 F14 F16 F17",
+    },
+    "yu2010": {"holds": "L1 L2 L3 L4 L5 L7 L9 L11", "partly": "L6 L8 L10"},
+    "rlscheduler": {"holds": "H1 H2 H3", "does not hold": "H4 H5 H6 H7 H8 H9 H10"},
+    "bluegene": {"holds": "R3", "partly": "R1 R2 R5", "does not hold": "R4"},
+}
+#: Claim -> what was changed in its rule besides the count and the intervals.
+MENDED = {
+    "K23": 'the figures have utilization as their axis, so it is judged at equal utilization; "most of the benefit" is '
+    "a part of it now",
+    "K26": "the passage speaks of SDSC only; NASA is a remark",
+    "O3": "the second rise has to be clearly at most half of the first",
+    "O4": "that little is left to gain from .1 to .9 has to be clear",
+    "O8": "a step upward counts where it is clear, not where it may be noise",
+    "O12": '"on average only" is no part any more',
+    "O13": "SDSC is judged, too: the passage names no log",
+    "Z2": "a rise that may be none is not counted",
+    "Z4": "a rise of another size is no part any more",
+    "Z5": "a larger work loss counts where it is clear",
+    "Z6": "differences between loads count where they are clear",
+    "Z7": "a stronger effect counts where it is clear",
+    "Z8": "a difference is negligible only where its whole interval is within 10 %",
+    "Z9": "marginal, and more with more failures, count where they are clear",
+    "Z10": "no noticeable difference only where the whole interval is within 5 %",
+    "Z11": "each number within a factor of two of the paper's, not only on its side",
+    "Z16": "what falls more, but not clearly, is no part any more",
+    "F5": "a fall alone, however small, was enough for partly; now it is one part of three",
+    "F6": "the best on average counts where it is clear over the replicates",
+    "F7": "less gain counts where it is clear over the replicates",
+    "F10": "correlations and differences have intervals now",
+    "F16": "at both loads of the trace, mean over all recalls, with intervals; larger on average is no part any more",
+    "L11": 'the order descending is no rival of the paper\'s, so "one of the two is near" is gone',
+}
+_COUNT = "by the common count of parts; what an interval leaves open is neither true nor false"
+
+
+def before(study: str, claim: str) -> str:
+    """The verdict that a claim had; empty if it is new.
+
+    Examples
+    --------
+    >>> before("krevat2002", "K23"), before("krevat2002", "K99")
+    ('does not hold', '')
+    """
+    return next((verdict for verdict, ids in BEFORE.get(study, {}).items() if claim in ids.split()), "")
+
+
+def changes(study: str, rows: Sequence[Row]) -> list[tuple[str, str, str, str]]:
+    """Of every claim whose verdict changed: its label, the verdict before, the one now with its count, and why."""
+    found = []
+    for row in rows:
+        label, now = row.claim.id, row.finding.verdict
+        old = before(study, label)
+        if old and old != now and now is not Verdict.NOT_JUDGED:
+            found.append((label, old, row.verdict_words, MENDED.get(label, _COUNT)))
+    return found
