@@ -1,5 +1,6 @@
 """What all figures share: colors, axes without pyplot, words and numbers that fit, time axes, saving."""
 
+import io
 import math
 import os
 import textwrap
@@ -352,8 +353,11 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     whole: Any = figure if hasattr(figure, "savefig") else root_figure(figure)
     # No date and no version inside: the same figure is the same bytes.
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)
+    # Pillow writes some formats to the descriptor itself, and does not look at how much was written.
+    memory = io.BytesIO()
+    whole.savefig(memory, format=end[1:], metadata=metadata)
     with whole_file(name) as file:
-        whole.savefig(file, format=end[1:], metadata=metadata)
+        file.write(memory.getbuffer())
 
 
 def check_picture(name: str) -> None:

@@ -1,5 +1,6 @@
 """Who holds which nodes of a torus at an instant, layer by layer or in space, and as a small animation."""
 
+import io
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
@@ -8,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
 from faultsim.plot.failure_marks import swatch
@@ -312,7 +314,8 @@ def animate_occupancy(
     >>> animate_occupancy(fs.simulate(log, fs.Torus(1, 1, 4), record=True), path, frames=3)
     """
     name = os.fspath(path)
-    if os.path.splitext(name)[1].lower() not in ENDS:
+    kind = os.path.splitext(name)[1].lower()
+    if kind not in ENDS:
         raise OptionError(f"{name}: an animation is written as {', '.join(ENDS)}")
     if frames < 1:
         raise OptionError(f"frames: got {frames}, at least 1 is needed")
@@ -320,7 +323,10 @@ def animate_occupancy(
     checks.choice("view", view, ("slices", "space"))
     with use_theme(theme or current().name):
         pictures = _frames(result, frames, begin, end, view)
-    pictures[0].save(name, save_all=True, append_images=pictures[1:], duration=round(1000 * pause), loop=0)
+    memory = io.BytesIO()
+    pictures[0].save(memory, kind[1:], save_all=True, append_images=pictures[1:], duration=round(1000 * pause), loop=0)
+    with whole_file(name) as file:
+        file.write(memory.getbuffer())
 
 
 def _frames(result: "Result", frames: int, begin: float | None, end: float | None, view: View) -> list[Any]:

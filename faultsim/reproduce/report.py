@@ -1,6 +1,7 @@
 """What a reproduction gives back and writes: its judged claims for a terminal, as a page, and as JSON."""
 
 import csv
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
@@ -206,8 +208,8 @@ class Report(Generic[Evidence]):
         relative = os.path.relpath(self.out, page.parent).replace(os.sep, "/")
         # A file name may have bytes that are no text.
         text = self.page("" if relative == "." else f"{relative}/")
-        page.write_bytes(text.encode("utf-8", "backslashreplace"))
-        (self.out / "claims.json").write_text(json.dumps(self.document(), indent=1) + "\n", encoding="utf-8")
+        write_text(page, text.encode("utf-8", "backslashreplace").decode("utf-8"))
+        write_text(self.out / "claims.json", json.dumps(self.document(), indent=1) + "\n")
 
 
 def folder(out: str | Path) -> Path:
@@ -228,5 +230,6 @@ def folder(out: str | Path) -> Path:
 
 def write_csv(rows: Iterable[Sequence[object]], path: Path) -> None:
     """Write rows (the first is the header) as CSV."""
-    with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as file:
-        csv.writer(file).writerows(rows)
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    write_text(path, text.getvalue().encode("utf-8", "backslashreplace").decode("utf-8"))

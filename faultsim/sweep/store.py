@@ -223,7 +223,7 @@ class Store:
         """
         (found,) = next(iter(self.read("PRAGMA integrity_check(1)")), ("nothing",))
         if found != "ok":
-            raise StoreError(f"{self.path}: damaged: {found!s:.120}")
+            raise StoreError(f"{self.path}: damaged: {' '.join(str(found).split()):.120}")
         for table in TABLES:
             for _ in self.parts(table):
                 pass

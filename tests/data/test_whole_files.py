@@ -1,10 +1,13 @@
 """Files are written whole or not at all."""
 
+import contextlib
 import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -97,3 +100,33 @@ def test_all_that_results_write_is_whole(kept, monkeypatch):
             write(kept)
     assert kept.read_text() == "before"
     assert os.listdir(kept.parent) == ["kept"]
+
+
+@contextlib.contextmanager
+def room_for(size):
+    """Files may be so long; the write that would pass it is short, and the next one fails, as on a full disk."""
+    resource = pytest.importorskip("resource")
+    before, heard = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, heard)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.tif", "a.png", "a.gif", "a.webp"])
+def test_a_picture_that_the_disk_has_no_room_for_is_told(tmp_path, name):
+    """Pillow writes some formats by itself, and does not see that a write was short."""
+    pytest.importorskip("matplotlib")
+    from faultsim import plot
+
+    log = fs.Workload(submit=[0, 1], runtime=[5, 5], size=[1, 1])
+    result, path = fs.simulate(log, fs.Torus(1, 1, 4), record=True), tmp_path / name
+    axes = plot.plot_queue(result)
+    path.write_bytes(b"before")
+    write = partial(plot.animate_occupancy, result, frames=2) if name == "a.gif" else partial(plot.save, axes)
+    with pytest.raises(OSError, match=name), room_for(2000):
+        write(path)
+    assert path.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == [name]

@@ -1,0 +1,28 @@
+"""How long the soak tests are: ``FAULTSIM_SOAK=0.01 pytest -m soak`` makes them a hundredth of what they should be."""
+
+import os
+import shlex
+import subprocess
+import sysconfig
+
+import pytest
+
+#: What a module of soak tests is marked with: a test has no end but its own.
+MARKS = [pytest.mark.soak, pytest.mark.timeout(0)]
+SIZE = float(os.environ.get("FAULTSIM_SOAK", "1"))
+
+
+def scaled(count, least=1):
+    """A number of runs, kills or files, as long as the soak tests are."""
+    return max(least, round(count * SIZE))
+
+
+def compiled(source, library, *options):
+    """Compile a file of C to a library that is preloaded; skips where there is no compiler."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    command = [*compiler, "-O1", "-Wall", "-Werror", "-shared", "-fPIC", *options, "-o", library, source]
+    try:
+        subprocess.run(command, check=True)
+    except FileNotFoundError:
+        pytest.skip(f"no C compiler {compiler[0]}")
+    return library
