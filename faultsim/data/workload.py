@@ -7,7 +7,7 @@ import logging
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -342,7 +342,7 @@ def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], na
     return object.__new__(Workload)._fill(**parts)
 
 
-@cache
+@lru_cache(1024)
 def _doubt(load: float) -> None:
     """Warn once for each."""
     logging.getLogger("faultsim").warning(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar, Self
 
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ Share = Annotated[float, "1"]
 NodeCount = Annotated[int, "nodes"]
 JobCount = Annotated[int, "jobs"]
 FailureCount = Annotated[float, "failures"]
+
+#: Sets of classes of policies of which something is remembered: users may make classes without end.
+REMEMBERED = 256
 
 
 class Check(partial[Any]):
@@ -77,7 +80,7 @@ class Policy:
         return cls(**options)
 
 
-@cache
+@lru_cache(REMEMBERED)
 def _checks(cls: type) -> tuple[tuple[str, Check], ...]:
     if not issubclass(cls, OwnPolicy) and not cls.__module__.startswith("faultsim."):
         own = cls.__mro__[1].__name__
@@ -106,6 +109,6 @@ def _own_kinds() -> list[type]:
     return sorted((cls for cls in OwnPolicy.__subclasses__() if cls.__module__.startswith("faultsim.")), key=str)
 
 
-@cache
+@lru_cache(REMEMBERED)
 def _parameters(cls: type) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()

@@ -6,7 +6,7 @@ run.  The tables here say when a need is met, and which parameters only a torus 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -22,6 +22,7 @@ from faultsim.policies import (
     Policy,
     Static,
 )
+from faultsim.policies.base import REMEMBERED
 from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
@@ -150,7 +151,7 @@ def refusable(run: RunOptions) -> list[tuple[Policy, PolicyRow]]:
     return found
 
 
-@cache
+@lru_cache(REMEMBERED)
 def _doubtful(machine: str, *classes: Any) -> list[tuple[int, PolicyRow, list[str]]]:
     """Which of these may be rejected, as (place, row, parameters that may); cached, as most runs are short."""
 

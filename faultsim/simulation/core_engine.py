@@ -1,7 +1,7 @@
 """The compiled engine, built from plain settings: which compiled parts a run needs, and the columns that they read."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from faultsim._core.engine import Engine
 from faultsim._core.workflow.engine import WorkflowEngine
 from faultsim.errors import BusyError, DecisionError, EngineError
+from faultsim.policies.base import REMEMBERED
 from faultsim.policies.curves import nodes_along
 from faultsim.policies.orders import QueueOrder
 from faultsim.policies.recovery import Recovery
@@ -40,7 +41,7 @@ def _part(kind: str, name: str, machine: str) -> tuple[Any, str]:
     return _factory(path), row.follows
 
 
-@cache
+@lru_cache(REMEMBERED)
 def _parts(machine: str, order: str, recovery: str, *names: str) -> tuple[dict[str, Any], Any, frozenset[str]]:
     """The compiled factories by kind, of policies by `_KINDS` ("": none), with the allocator that counts; the one that
     names nodes; and what the engine must follow for them.

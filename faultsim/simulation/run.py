@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from faultsim.policies import (
     parse_policy,
 )
 from faultsim.policies.adapters import checkpoint_intervals
+from faultsim.policies.base import REMEMBERED
 from faultsim.policies.interval_reports import MOST
 from faultsim.policies.registry import KINDS, MACHINES, row_of
 from faultsim.policies.words import (
@@ -320,7 +321,7 @@ class Run:
         )
 
 
-@cache
+@lru_cache(REMEMBERED)
 def _are_written(*classes: Any) -> bool:
     """Whether one of these classes of policies was written in Python; asked once per set, as most runs are short."""
     return any(issubclass(cls, Policy) and cls.is_written() for cls in classes)

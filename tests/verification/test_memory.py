@@ -2,6 +2,7 @@
 
 import gc
 import os
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -159,3 +160,19 @@ def test_a_look_at_the_queue_while_a_decision_asks_where_lets_nobody_act():
     d.start(0)
     d.start(1)
     assert (rule.seen[0], rule.sim.now, rule.sim.free) == ([0, 1, 2], 0, 0)
+
+
+def test_classes_of_policies_that_nobody_needs_are_forgotten():
+    log = fs.Workload(submit=[0, 1], runtime=[5, 5], size=[2, 2])
+    made = []
+    for _ in range(600):
+
+        class Own(fs.QueueOrder):
+            def keys(self, queue, now):
+                return queue.size
+
+        fs.simulate(log, fs.Cluster(4), scheduler=fs.Fcfs(order=Own()))
+        made.append(weakref.ref(Own))
+    del Own
+    gc.collect()
+    assert sum(cls() is not None for cls in made) <= 300
