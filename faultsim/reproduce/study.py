@@ -6,25 +6,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from faultsim import checks
 from faultsim.plot import require_matplotlib, save
 from faultsim.reproduce.claims import Claim, Row, judge
 from faultsim.reproduce.pictures import fewer_colours
 from faultsim.reproduce.report import Grid, Input, Report, folder, write_csv
 from faultsim.simulation.progress import Progress
-from faultsim.simulation.run import Run
-from faultsim.simulation.simulate_many import simulate_many
-from faultsim.sweep.executors import cores
 from faultsim.sweep.run_list import RunList
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Evidence = TypeVar("Evidence")
-Task = TypeVar("Task")
 Rows = Iterable[Sequence[object]]
 #: The runs of a study, and what makes the evidence of what they gave: key -> column -> array.
 Prepared = tuple[RunList[Any], Callable[[Any], Evidence]]
@@ -84,9 +77,7 @@ class Study(Generic[Evidence]):
     files: Sequence[str]
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     plan: Callable[..., Any]
-    prepare: Callable[..., Prepared[Evidence]] | None = None
-    run: Callable[..., Evidence] | None = None
-    count: Callable[[Evidence], int] | None = None
+    prepare: Callable[..., Prepared[Evidence]]
     claims: Sequence[Claim[Any]]
     judge: Callable[[Sequence[Claim[Any]], Evidence], list[Row]] = judge
     inputs: Callable[[Evidence], Sequence[Input]]
@@ -154,27 +145,19 @@ class Study(Generic[Evidence]):
         begin = time.perf_counter()
         require_matplotlib()
         place = folder(f"{self.name}-out" if out is None else out)
-        wanted = options.pop("replicates", None)
-        own = {} if wanted is None else {"replicates": checks.whole("replicates", wanted, low=1)}
+        count = options.pop("replicates", None)
+        own = {} if count is None else {"replicates": checks.whole("replicates", count, low=1)}
         chosen = self.plan(quick, **own) if what is None else what
-        if self.prepare is None:
-            if self.run is None or self.count is None:
-                raise TypeError(f"{self.name}: no runs")
-            evidence = self.run(
-                chosen, data=data, quick=quick, seed=seed, workers=workers or cores(), progress=progress, **options
-            )
-            count = self.count(evidence)
-        else:
-            runs, evidence_of = self.prepare(chosen, data=data, quick=quick, seed=seed, **options)
-            made = runs.run(
-                store,
-                workers=workers,
-                executor=executor,
-                progress=progress or False,
-                command=command,
-                base={"seed": seed, **options},
-            )
-            evidence, count = evidence_of(made), len(runs)
+        runs, evidence_of = self.prepare(chosen, data=data, quick=quick, seed=seed, **options)
+        made = runs.run(
+            store,
+            workers=workers,
+            executor=executor,
+            progress=progress or False,
+            command=command,
+            base={"seed": seed} | {name: str(value) for name, value in options.items()},
+        )
+        evidence = evidence_of(made)
         rows = self.judge(self.claims, evidence)
         target = place / "CLAIMS.md" if page is None else Path(page)
         drawn = self._draw(evidence, place, None if quick else self.colours)
@@ -194,7 +177,7 @@ class Study(Generic[Evidence]):
             figures=[path.stem for path in drawn if path.suffix == ".png"],
             out=place,
             files=[*drawn, *(place / name for name in self.tables), target, place / "claims.json"],
-            runs=count,
+            runs=len(runs),
             seconds=time.perf_counter() - begin,
         )
         done.write(target)
@@ -221,17 +204,6 @@ def replicates(default: int) -> dict[str, Mapping[str, Any]]:
     return {"--replicates": {"type": int, "metavar": "N", "help": f"replicates of a setting (default {default})"}}
 
 
-def by_column(names: Iterable[str], rows: Iterable[Sequence[float]]) -> dict[str, NDArray[np.float64]]:
-    """Rows of numbers as columns.
-
-    Examples
-    --------
-    >>> by_column(["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
-    {'a': array([1., 3.]), 'b': array([2., 4.])}
-    """
-    return dict(zip(names, np.array(list(rows)).T, strict=True))
-
-
 def drawings(
     table: Mapping[str, tuple[Callable[[Evidence], "Figure"], Callable[[Evidence], Rows] | None]],
 ) -> Callable[[Evidence], Iterator[Drawing]]:
@@ -239,31 +211,3 @@ def drawings(
     return lambda evidence: (
         (name, figure(evidence), rows and rows(evidence)) for name, (figure, rows) in table.items()
     )
-
-
-def counted(progress: Progress | None, total: int) -> Callable[[int], None]:
-    """Reports runs done of all, from how many have been made each time."""
-    began, done = time.perf_counter(), 0
-
-    def step(runs: int) -> None:
-        nonlocal done
-        done += runs
-        if progress is not None:
-            progress(done, total, time.perf_counter() - began)
-
-    return step
-
-
-def simulated(
-    tasks: Sequence[Task],
-    run: Callable[[Task], Run],
-    *,
-    batch: int,
-    workers: int,
-    step: Callable[[int], None] = lambda runs: None,
-) -> Iterator[tuple[Task, Any]]:
-    """Every task with its result, in batches, so that not all results are in memory at once."""
-    for begin in range(0, len(tasks), batch):
-        part = tasks[begin : begin + batch]
-        yield from zip(part, simulate_many([run(task) for task in part], threads=workers), strict=True)
-        step(len(part))

@@ -186,8 +186,9 @@ class _Jobs(Kind):
     ) -> str:
         return task_id(run, work, failures, cut, texts, own)
 
-    def begin(self, run: Run) -> Execution:
-        return Execution(run)
+    def begin(self, run: Any) -> Any:
+        begin = getattr(run, "begin", None)  # a run whose decisions are made in Python has its own way
+        return Execution(run) if begin is None else begin()
 
     def row(self, execution: Execution, cut: tuple[float, float]) -> list[float]:
         return row_of(*execution.output(), cut)

@@ -32,7 +32,6 @@ from faultsim.reproduce.li2009.runs import (
     plan,
     run,
 )
-from faultsim.reproduce.li2009.variants import VARIANTS
 from faultsim.reproduce.studies import STUDIES
 from faultsim.results.kiviat import kiviat_gain
 from faultsim.simulation.simulate import simulate
@@ -61,6 +60,8 @@ def made(better=lambda k: 0.0, what=None, checks=None, **columns):
     falls = ("service_unit_loss", "job_failure_rate", "failure_slowdown", "failed_jobs")
     runs = {}
     for k in what.settings(P):
+        if k.variant:
+            continue
         share = 0.0 if k.method == EASY else better(k)
         found = {name: base.get(name, 1.0) * (1 - share if name in falls else 1.0) for name in COLUMNS}
         found |= {name: function(k) for name, function in columns.items()}
@@ -328,9 +329,9 @@ def tiny(tiny_study):
 
 def test_runs_are_those_of_the_plan(tiny):
     settings = TINY.what.settings(Parameters(**TINY.options))
-    assert tiny.done.runs == 2 * (len(settings) + 2 * len(VARIANTS))
+    assert tiny.done.runs == 2 * len(settings)
     with (tiny.out / "points.csv").open(newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(settings)
+        assert len(list(csv.DictReader(file))) == len([key for key in settings if not key.variant])
 
 
 def test_runs_are_those_of_simulate(tiny):
@@ -343,7 +344,7 @@ def test_runs_are_those_of_simulate(tiny):
         predictor=IntervalPredictor(0.7, 0.45, 300), rescheduling=Fars(300, ServiceUnitLoss()),
     )  # fmt: skip
     found = e.at(Place("weibull"), "SUL-D")
-    as_it_is = e.checks["variants"]["as it is"]["SUL-D"]
+    as_it_is = e.variant("as it is")["SUL-D"]
     for name in COLUMNS:
         assert found[name][1] == result.metrics[name], name
         assert (as_it_is[name] == e.at(Place("exp"), "SUL-D")[name]).all(), name
@@ -360,11 +361,15 @@ def test_tables_have_a_row_for_each_load_and_mtbf(tiny):
 def test_the_baseline_can_be_set_on_the_command_line(tiny, capsys, tmp_path, monkeypatch):
     asked = {}
 
-    def run(what, *, data, quick, seed, workers, progress, **parameters):
-        asked.update(parameters)
-        return tiny.done.evidence
+    class Runs(list):
+        def run(self, store, **options):
+            pass
 
-    study = replace(STUDIES["li2009"], run=run, figures=lambda evidence: (), tables={})
+    def prepare(what, *, data, quick, seed, **parameters):
+        asked.update(parameters)
+        return Runs(), lambda made: tiny.done.evidence
+
+    study = replace(STUDIES["li2009"], prepare=prepare, figures=lambda evidence: (), tables={})
     monkeypatch.setitem(STUDIES, "li2009", study)
     given = ["--suspicious", "ignore", "--recall", ".6", "--live", "--mttr", "2.5", "--checkpoint-cost", "45"]
     assert main(["reproduce", "li2009", "--quick", "--out", str(tmp_path), *given]) == 0

@@ -2,7 +2,6 @@
 
 import csv
 import re
-import time
 
 import numpy as np
 import pytest
@@ -12,11 +11,11 @@ from faultsim.cli import main
 from faultsim.errors import OptionError
 from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.replicates import Estimate, above, below
-from faultsim.reproduce.yu2010 import CLAIMS, inputs, runs
+from faultsim.reproduce.yu2010 import CLAIMS, inputs
 from faultsim.reproduce.yu2010.checks import DECISIONS, conventional, run_checks, steps
 from faultsim.reproduce.yu2010.inputs import DAY, NODES, SPAN, load, predicted, record, shares
 from faultsim.reproduce.yu2010.measures import correlation, growth, saving, trend
-from faultsim.reproduce.yu2010.runs import COLUMNS, READINGS, Evidence, collect, plan
+from faultsim.reproduce.yu2010.runs import COLUMNS, READINGS, Evidence, plan
 from helpers import tiny_studies
 
 TINY = tiny_studies.TINY["yu2010"].what
@@ -257,23 +256,6 @@ def test_runs_are_those_of_simulate_workflows(tiny):
     seen = fs.simulate_workflows(flows, nodes, scheduler=fs.Flaw(), failures=trace, predictor=fs.Perfect())
     assert view("reschedulings", 3, 1.0)[1] == seen.reschedulings
     assert view("aaa", 3, 1.0)[1] == 1.0
-
-
-def test_an_interrupted_collection_begins_nothing_more(monkeypatch):
-    keys, begun = list(TINY.sets("bench")), []
-
-    def values(key, *_):
-        begun.append(key)
-        time.sleep(0.01)
-        return np.zeros((len(COLUMNS), TINY.runs(key)))
-
-    def interrupted(runs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runs, "_values", values)
-    with pytest.raises(KeyboardInterrupt):
-        collect(None, {"bench": None}, TINY, keys, seed=0, workers=1, progress=interrupted)
-    assert len(begun) < len(keys) / 2
 
 
 def test_plans_hold_what_the_paper_has():

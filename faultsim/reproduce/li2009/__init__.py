@@ -14,12 +14,11 @@ from faultsim.reproduce.li2009 import claims, sensitivity_claims
 from faultsim.reproduce.li2009.checks import run_checks
 from faultsim.reproduce.li2009.figures import FIGURES
 from faultsim.reproduce.li2009.inputs import CHOICES, FILES, Parameters, load
-from faultsim.reproduce.li2009.runs import Evidence, Plan, collect, plan
+from faultsim.reproduce.li2009.runs import Evidence, Key, Plan, plan, run_list
 from faultsim.reproduce.li2009.tables import point_rows, tables
-from faultsim.reproduce.li2009.variants import VARIANTS, variants
 from faultsim.reproduce.report import Input
-from faultsim.reproduce.study import Study, drawings, replicates
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.study import Prepared, Study, drawings, replicates
+from faultsim.sweep.run_list import Floats
 
 CLAIMS: list[Claim[Evidence]] = [*claims.CLAIMS, *sensitivity_claims.CLAIMS, *claims.UNIT_CLAIMS]
 #: Parameter of the baseline -> what it is, and the unit of a number.
@@ -52,23 +51,17 @@ def _options() -> dict[str, Mapping[str, Any]]:
     return found | {"--live": {"action": "store_true", "help": "live migration instead of stop and restart"}}
 
 
-def _run(
-    what: Plan,
-    *,
-    data: str | Path | None,
-    quick: bool,
-    seed: int,
-    workers: int,
-    progress: Progress | None,
-    **parameters: Any,
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int, **parameters: Any) -> Prepared[Evidence]:
     """The parameters are those of the baseline, by the names of `Parameters`."""
     baseline = Parameters(**parameters)
     sources = load(data, baseline, seed=seed, days=what.days)
-    found = run_checks(data, sources, baseline, seed=seed, quick=quick)
-    runs = collect(sources, what, baseline, seed=seed, workers=workers, progress=progress)
-    found["variants"] = variants(baseline, replicates=what.replicates, seed=seed, workers=workers)
-    return Evidence(sources, runs, what, baseline, found, quick)
+
+    def evidence(made: Mapping[Key, Mapping[str, Floats]]) -> Evidence:
+        return Evidence(
+            sources, made, what, baseline, run_checks(data, sources, baseline, seed=seed, quick=quick), quick
+        )
+
+    return run_list(sources, what, baseline, seed), evidence
 
 
 def _remarks(evidence: Evidence) -> tuple[str, ...]:
@@ -114,12 +107,11 @@ STUDY = Study(
     files=tuple(FILES.values()),
     options=replicates(20) | _options(),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     inputs=lambda evidence: [Input(name, s.label, s.text, s.real, s.count) for name, s in evidence.sources.items()],
     settings=_settings,
     remarks=_remarks,
-    count=lambda evidence: (len(evidence.runs) + 2 * len(VARIANTS)) * evidence.what.replicates,
     quick_note=lambda what: (
         f"{what.replicates} replicates, so that little is significant; fewer loads, MTBFs and grid points"
     ),

@@ -1,12 +1,9 @@
 """The runs behind the figures of [li2009]: which methods, at which loads, MTBFs, precisions and recalls."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
@@ -24,12 +21,9 @@ from faultsim.policies import (
     Strategy,
     Young,
 )
-from faultsim.reproduce.li2009.inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Parameters, Source
-from faultsim.reproduce.study import by_column, counted, simulated
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.li2009.inputs import DAY, NODES, TRACE_LOADS, TRACE_MTBF, Drawn, Parameters, Source
 from faultsim.simulation.run import Run
-
-Floats = NDArray[np.float64]
+from faultsim.sweep.run_list import Floats, RunList
 
 EASY = "FCFS/EASY"  # the paper calls it FCFS
 #: The paper's three, in the order of its figures.
@@ -44,6 +38,20 @@ LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: "with the ratio linearly changed from 1/32 to 8": 1.75 to 448 days at the baseline's 56.
 RATIOS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0, 2.0, 4.0, 8.0)
 GRID = tuple(round(0.1 * i, 1) for i in range(1, 11))
+
+#: The baseline under other readings and parameters, which are our choices: name -> what differs.
+VARIANTS: dict[str, Mapping[str, Any]] = {
+    "as it is": {},
+    "suspicious nodes used as any other": {"suspicious": "ignore"},
+    "the same, recall .6": {"suspicious": "ignore", "recall": 0.6},
+    "live migration": {"live": True},
+    "a tick every 30 min": {"interval": 1800.0},
+    "residual: difference": {"residual": "difference"},
+    "MTTR 12 h": {"mttr": 12.0},
+    "MTTR 9 h, run time 16,000 s, gap 446.4 s": {"mttr": 9.0, "runtime": 16_000.0, "gap": 446.4},
+    "checkpoint and restart of 5 min": {"checkpoint_cost": 300.0, "restart_cost": 300.0},
+    "printed run time of 1,500 s": {"runtime": 1_500.0},
+}
 
 #: Metrics that are kept of every run.
 COLUMNS = (
@@ -71,7 +79,10 @@ class Place(NamedTuple):
 
 
 class Key(NamedTuple):
-    """One setting: its replicates are one entry of the evidence.  An MTBF of 0 is a run without failures."""
+    """One setting: its replicates are one entry of the evidence.
+
+    An MTBF of 0 is a run without failures; without a variant the parameters are those of the baseline.
+    """
 
     source: str
     load: float
@@ -79,6 +90,7 @@ class Key(NamedTuple):
     method: str
     precision: float
     recall: float
+    variant: str = ""
 
 
 def run(log: Workload, trace: FailureTrace | None, k: Key, parameters: Parameters, *, estimates: str, seed: int) -> Run:
@@ -173,6 +185,10 @@ class Plan:
             for precision, recall in _pairs(self.grid):
                 add("trace", load, TRACE_MTBF, "SUL-D", precision, recall)
         add("exp", p.load, 0.0, EASY, 0.0, 0.0)
+        for variant, words in VARIANTS.items():
+            q = replace(p, **words)
+            for method in (EASY, "SUL-D"):
+                found[key("exp", q.load, q.mtbf, method, q.precision, q.recall)._replace(variant=variant)] = None
         return list(found)
 
 
@@ -233,47 +249,37 @@ class Evidence:
             )
         ]
 
+    def variant(self, name: str) -> dict[str, Mapping[str, Floats]]:
+        """Method -> columns of the baseline under exponential failures, with what differs in a variant."""
+        return {k.method: columns for k, columns in self.runs.items() if k.variant == name}
 
-#: Results that are in memory at a time, for each thread.
-_BATCH = 12
 
+def run_list(sources: Mapping[str, Source], what: Plan, baseline: Parameters, seed: int) -> RunList[Key]:
+    """The runs of a plan: one replicate after the other, in it one log and trace."""
+    parameters = {"": baseline} | {name: replace(baseline, **words) for name, words in VARIANTS.items()}
 
-def collect(
-    sources: Mapping[str, Source],
-    what: Plan,
-    parameters: Parameters,
-    *,
-    seed: int,
-    workers: int,
-    progress: Progress | None = None,
-) -> dict[Key, dict[str, Floats]]:
-    """Run the plan on `workers` threads."""
-    keys = sorted(what.settings(parameters), key=lambda k: (k.source, k.mtbf, k.load))  # one log and trace at a time
-    rows: dict[Key, list[list[float]]] = {k: [] for k in keys}
-    step = counted(progress, len(keys) * what.replicates)
-    for replicate in range(what.replicates):
+    places: dict[tuple[str, str], Source] = {("", name): source for name, source in sources.items()}
+    places |= {(name, "exp"): Drawn("", "exponential", parameters[name], seed) for name in VARIANTS}
+
+    @lru_cache(4)
+    def log(variant: str, source: str, load: float, replicate: int) -> Workload:
+        return places[variant, source].log(replicate, load)
+
+    @lru_cache(4)
+    def trace(variant: str, source: str, mtbf: float, replicate: int) -> FailureTrace | None:
+        return places[variant, source].failures(replicate, mtbf) if mtbf else None
+
+    def made(k: Key, replicate: int) -> Run:
+        place = k.variant, k.source
+        inputs = log(*place, k.load, replicate), trace(*place, k.mtbf, replicate)
         # The predictions of a replicate are the same for all methods, and others in each replicate.
-        made = _of_replicate(sources, parameters, replicate, 1000 * seed + replicate)
-        for k, result in simulated(keys, made, batch=_BATCH * workers, workers=workers, step=step):
-            rows[k].append([float(result.metrics[name]) for name in COLUMNS])
-    return {k: by_column(COLUMNS, values) for k, values in rows.items()}
+        seeded = 1000 * seed + replicate
+        return run(*inputs, k, parameters[k.variant], estimates=places[place].estimates, seed=seeded)
 
-
-def _of_replicate(
-    sources: Mapping[str, Source], parameters: Parameters, replicate: int, seed: int
-) -> Callable[[Key], Run]:
-    """Makes the runs of one replicate, whose logs and traces are kept."""
-
-    @cache
-    def log(source: str, load: float) -> Workload:
-        return sources[source].log(replicate, load)
-
-    @cache
-    def trace(source: str, mtbf: float) -> FailureTrace | None:
-        return sources[source].failures(replicate, mtbf) if mtbf else None
-
-    def made(k: Key) -> Run:
-        inputs = log(k.source, k.load), trace(k.source, k.mtbf)
-        return run(*inputs, k, parameters, estimates=sources[k.source].estimates, seed=seed)
-
-    return made
+    return RunList(
+        "li2009",
+        {k: {"replicate": range(what.replicates)} for k in what.settings(baseline)},
+        made,
+        {name: name for name in COLUMNS},
+        order=lambda k, replicate: (replicate, k.variant, k.source, k.mtbf, k.load),
+    )

@@ -13,6 +13,7 @@ from faultsim.reproduce.li2009.runs import (
     EASY,
     METHODS,
     STRATEGIES,
+    VARIANTS,
     Evidence,
     Place,
 )
@@ -74,7 +75,8 @@ def _combined(e: Evidence) -> Grid:
 def _variants(e: Evidence) -> Grid:
     """What other readings and parameters do to the baseline."""
     rows = [["baseline, but", "Resp (s)", "", "failed jobs", "", "SUL (CPU-h)", "", "gain (%)"]]
-    for name, found in e.checks["variants"].items():
+    for name in VARIANTS:
+        found = e.variant(name)
         cells = [
             _SHOWN[metric][1].format(_SHOWN[metric][2] * found[method][metric].mean())
             for metric in ("mean_response", "failed_jobs", "service_unit_loss")
@@ -171,5 +173,6 @@ def point_rows(e: Evidence) -> Rows:
     names = [f"{name}{end}" for name in COLUMNS for end in ("", "_half")]
     yield ["source", "load", "mtbf_days", "method", "precision", "recall", *names]
     for setting, columns in e.runs.items():
-        values = [float(v) for name in COLUMNS for v in (columns[name].mean(), half_width(columns[name]))]
-        yield [setting.source, f"{setting.load:.6g}", *setting[2:], *(f"{value:.6g}" for value in values)]
+        if not setting.variant:
+            values = [float(v) for name in COLUMNS for v in (columns[name].mean(), half_width(columns[name]))]
+            yield [setting.source, f"{setting.load:.6g}", *setting[2:-1], *(f"{value:.6g}" for value in values)]

@@ -10,18 +10,15 @@ from faultsim.reproduce.rlscheduler.claims import CLAIMS, SETTINGS
 from faultsim.reproduce.rlscheduler.figures import FIGURES, grids, run_rows
 from faultsim.reproduce.rlscheduler.inputs import FILES, load
 from faultsim.reproduce.rlscheduler.remarks import remarks
-from faultsim.reproduce.rlscheduler.runs import Evidence, Plan, collect, plan
-from faultsim.reproduce.study import Study, drawings
-from faultsim.simulation.progress import Progress
+from faultsim.reproduce.rlscheduler.runs import Evidence, Plan, plan, run_list
+from faultsim.reproduce.study import Prepared, Study, drawings
 
 __all__ = ["CLAIMS", "STUDY", "reproduce"]
 
 
-def _run(
-    what: Plan, *, data: str | Path | None, quick: bool, seed: int, workers: int, progress: Progress | None
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
     logs = load(data, seed=seed)
-    return Evidence(logs, collect(logs, what, workers=workers, progress=progress), what, quick)
+    return run_list(logs, what), lambda made: Evidence(logs, made, what, quick)
 
 
 STUDY = Study(
@@ -32,12 +29,11 @@ STUDY = Study(
     quick="three of the ten sequences: under half a minute",
     files=tuple(FILES.values()),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     inputs=lambda evidence: job_logs(evidence.logs.values()),
     settings=lambda evidence: SETTINGS,
     remarks=remarks,
-    count=lambda evidence: len(evidence.runs) * evidence.what.sequences,
     quick_note=lambda what: f"{what.sequences} of ten sequences, so that no number can be held against a published one",
     grids=grids,
     figures=drawings(FIGURES),

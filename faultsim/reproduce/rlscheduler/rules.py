@@ -23,6 +23,8 @@ from faultsim.data.workload import Workload
 from faultsim.machines import Cluster
 from faultsim.policies import External, QueueOrder
 from faultsim.results.result import Result
+from faultsim.simulation.execution import Execution, Stopped
+from faultsim.simulation.run import Run
 from faultsim.simulation.stepping import Simulation
 
 Floats = NDArray[np.float64]
@@ -82,11 +84,11 @@ class Scored(QueueOrder):
     """A heuristic as a queue order, with the time that jobs have waited."""
 
     def __init__(self, policy: str) -> None:
-        self.score = SCORES[policy]
+        self.policy = policy
 
     def keys(self, queue: Any, now: float) -> ArrayLike:
         """The score."""
-        return self.score(queue, now - queue.submit)
+        return SCORES[self.policy](queue, now - queue.submit)
 
 
 class Caller:
@@ -162,6 +164,51 @@ class Caller:
         self.free += self.jobs.size[job]
 
 
+@dataclass(frozen=True)
+class Rules:
+    """Its rules, with the published waiting time or the real one."""
+
+    policy: str
+    backfill: bool
+    real_wait: bool = False
+
+
+@dataclass(frozen=True)
+class RuledRun(Run):
+    """A run that may be under its rules, as a task of a sweep: ``scheduler=External()`` and `rules`, or neither."""
+
+    rules: Rules | None = None
+
+    def lower(self) -> dict[str, Any]:
+        """With the rules."""
+        return super().lower() | {"rules": self.rules and vars(self.rules)}
+
+    def begin(self, engine: str = "core") -> "Execution | RuledExecution":
+        """What makes it, in place of the usual `Execution`."""
+        return Execution(self, engine) if self.rules is None else RuledExecution(self, self.rules, engine)
+
+
+class RuledExecution:
+    """One run under its rules: goes on like an `Execution`."""
+
+    def __init__(self, run: Run, rules: Rules, engine: str) -> None:
+        self._simulation = Simulation(run.log, run.machine, scheduler=run.scheduler, engine=engine)
+        self._caller = Caller(
+            run.log, run.machine.nodes, rules.policy, backfill=rules.backfill, real_wait=rules.real_wait
+        )
+
+    def go_on(self, *, stop: Callable[[], bool] | None = None) -> None:
+        """To the end, unless `stop` says otherwise."""
+        while (decision := self._simulation.advance()) is not None:
+            self._caller.decide(decision)
+            if stop is not None and stop():
+                raise Stopped
+
+    def result(self) -> Result:
+        """Once it is over."""
+        return self._simulation.result()
+
+
 def under_its_rules(
     log: Workload, nodes: int, policy: str, *, backfill: bool, real_wait: bool = False, engine: str = "core"
 ) -> Result:
@@ -174,8 +221,7 @@ def under_its_rules(
     >>> under_its_rules(log, 4, "SJF", backfill=True).jobs["start"]  # the fourth; the third would end at 11
     array([ 1., 11., 21.,  4.])
     """
-    caller = Caller(log, nodes, policy, backfill=backfill, real_wait=real_wait)
-    sim = Simulation(log, Cluster(nodes), scheduler=External(), engine=engine)
-    while (decision := sim.advance()) is not None:
-        caller.decide(decision)
-    return sim.result()
+    run = RuledRun(log, Cluster(nodes), scheduler=External(), rules=Rules(policy, backfill, real_wait))
+    execution = run.begin(engine)
+    execution.go_on()
+    return execution.result()

@@ -1,29 +1,29 @@
 """The runs of the table: two logs, five heuristics, with and without backfilling, under three sets of rules."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from faultsim.machines import Cluster
-from faultsim.policies import EasyBackfill, Fcfs
+from faultsim.policies import EasyBackfill, External, Fcfs
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.rlscheduler.inputs import NODES, sequences
-from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, Floats, Scored, under_its_rules
-from faultsim.reproduce.study import by_column, counted, simulated
-from faultsim.results.metrics import mean_bounded_slowdown
+from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING, RuledRun, Rules, Scored
 from faultsim.results.result import Result
-from faultsim.simulation.progress import Progress
-from faultsim.simulation.run import Run
+from faultsim.sweep.run_list import Columns, Floats, RunList
 
 #: Its rules; its rules with the time that jobs have waited; FCFS and EASY of model.md#queue, the queue sorted again in
 #: every pass.
 RULES = ("published", "waiting time", "textbook")
 
 
-COLUMNS: dict[str, Callable[[Result], float]] = {
-    "slowdown": mean_bounded_slowdown,
-    "longest_wait": lambda result: float(result.jobs["wait"].max()),
-}
+def longest_wait(result: Result) -> float:
+    """Of a job, in seconds."""
+    return float(result.jobs["wait"].max())
+
+
+#: Column -> what of a run.
+COLUMNS: Columns = {"slowdown": "mean_bounded_slowdown", "longest_wait": longest_wait}
 
 
 class Key(NamedTuple):
@@ -84,32 +84,16 @@ class Evidence:
         return self.logs[log].real and self.what.whole
 
 
-def collect(
-    logs: Mapping[str, JobLog], what: Plan, *, workers: int, progress: Progress | None = None
-) -> dict[Key, dict[str, Floats]]:
-    """Run the plan: textbook rules on `workers` threads, the others, which Python decides, one after the other."""
+def run_list(logs: Mapping[str, JobLog], what: Plan) -> RunList[Key]:
+    """The runs of a plan."""
     parts = {name: sequences(source.log, what.sequences, what.length) for name, source in logs.items()}
-    keys = what.settings()
-    step = counted(progress, len(keys) * what.sequences)
-    rows: dict[Key, list[list[float]]] = {key: [] for key in keys}
 
-    def keep(key: Key, result: Result) -> None:
-        rows[key].append([column(result) for column in COLUMNS.values()])
+    def made(key: Key, sequence: int) -> RuledRun:
+        log, machine = parts[key.log][sequence], Cluster(NODES[key.log])
+        if key.rules == "textbook":
+            return RuledRun(log, machine, scheduler=(EasyBackfill if key.backfill else Fcfs)(order=Scored(key.policy)))
+        rules = Rules(key.policy, key.backfill, real_wait=key.rules == "waiting time")
+        return RuledRun(log, machine, scheduler=External(), rules=rules)
 
-    for key in keys:
-        if key.rules != "textbook":
-            real_wait = key.rules == "waiting time"
-            for part in parts[key.log]:
-                nodes = NODES[key.log]
-                keep(key, under_its_rules(part, nodes, key.policy, backfill=key.backfill, real_wait=real_wait))
-            step(what.sequences)
-    tasks = [(key, part) for key in keys if key.rules == "textbook" for part in range(what.sequences)]
-
-    def made(task: tuple[Key, int]) -> Run:
-        key, part = task
-        scheduler = (EasyBackfill if key.backfill else Fcfs)(order=Scored(key.policy))
-        return Run(parts[key.log][part], Cluster(NODES[key.log]), scheduler=scheduler)
-
-    for (key, _), result in simulated(tasks, made, batch=24 * workers, workers=workers, step=step):
-        keep(key, result)
-    return {key: by_column(COLUMNS, values) for key, values in rows.items()}
+    within = {"replicate": range(what.sequences)}
+    return RunList("rlscheduler", dict.fromkeys(what.settings(), within), made, COLUMNS)

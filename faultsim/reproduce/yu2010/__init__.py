@@ -4,7 +4,7 @@ Runs Figures 6-15 again and judges the claims L1-L11, on random workflows with t
 which is not public, and beside it on recorded workflows of WfCommons and Pegasus.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,14 +13,14 @@ import numpy as np
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Claim, Row
 from faultsim.reproduce.report import Input
-from faultsim.reproduce.study import Study, counted
+from faultsim.reproduce.study import Prepared, Study
 from faultsim.reproduce.yu2010.checks import run_checks
 from faultsim.reproduce.yu2010.claims import CLAIMS, SETTINGS
 from faultsim.reproduce.yu2010.figures import drawn
 from faultsim.reproduce.yu2010.inputs import DAY, FILE, NODES, load, record
-from faultsim.reproduce.yu2010.runs import Evidence, Plan, View, collect, plan
+from faultsim.reproduce.yu2010.runs import Evidence, Key, Plan, View, plan, run_list
 from faultsim.reproduce.yu2010.tables import detail_rows, grids, point_rows
-from faultsim.simulation.progress import Progress
+from faultsim.sweep.run_list import Floats
 
 __all__ = ["CLAIMS", "STUDY", "judge", "reproduce"]
 
@@ -42,23 +42,26 @@ def judge(claims: Sequence[Claim[View]], evidence: Evidence) -> list[Row]:
     return table.judge(claims, evidence.view("bench"))
 
 
-def _run(
-    what: Plan, *, data: str | Path | None, quick: bool, seed: int, workers: int, progress: Progress | None
-) -> Evidence:
+def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
     most = max(*what.flows, what.many)
-    found = record(data, windows=what.windows, seed=seed)
-    sources = load(data, windows=what.windows, most=most, seed=seed)
-    keys, again = [key for workload in sources for key in what.sets(workload)], what.judged()
-    step = counted(progress, what.size(keys) + what.redraws * what.size(again))
-    tables = collect(found, sources, what, keys, seed=seed, workers=workers, progress=step)
-    evidence = Evidence(found, sources, what, tables, run_checks(), quick, seed)
-    redraws = []
-    for other in range(seed + 1, seed + 1 + what.redraws):
-        new = record(data, windows=what.windows, seed=other)
-        bench = load(None, windows=what.windows, most=most, seed=other)
-        made = collect(new, bench, what, again, seed=other, workers=workers, progress=step)
-        redraws.append(Evidence(new, bench, what, made, evidence.checks, quick, other))
-    return replace(evidence, redraws=redraws)
+    draws = [
+        (
+            record(data, windows=what.windows, seed=seed + redraw),
+            load(None if redraw else data, windows=what.windows, most=most, seed=seed + redraw),
+        )
+        for redraw in range(1 + what.redraws)
+    ]
+    keys = [key for workload in draws[0][1] for key in what.sets(workload)]
+    keys += [key._replace(redraw=redraw) for redraw in range(1, len(draws)) for key in what.judged()]
+
+    def evidence(made: Mapping[Key, Mapping[str, Floats]]) -> Evidence:
+        checks, found = run_checks(), []
+        for redraw, inputs in enumerate(draws):
+            tables = {key._replace(redraw=0): columns for key, columns in made.items() if key.redraw == redraw}
+            found.append(Evidence(*inputs, what, tables, checks, quick, seed + redraw))
+        return replace(found[0], redraws=found[1:])
+
+    return run_list(draws, what, keys, seed), evidence
 
 
 def _inputs(evidence: Evidence) -> list[Input]:
@@ -107,15 +110,12 @@ STUDY = Study(
     quick="three windows, two prediction traces, two numbers of workflows: under twenty seconds",
     files=(FILE,),
     plan=plan,
-    run=_run,
+    prepare=_prepare,
     claims=CLAIMS,
     judge=judge,
     inputs=_inputs,
     settings=lambda evidence: SETTINGS,
     remarks=lambda evidence: (*REMARKS, _scale(evidence), _overruns(evidence)),
-    count=lambda evidence: (
-        evidence.what.size(evidence.tables) + evidence.what.redraws * evidence.what.size(evidence.what.judged())
-    ),
     quick_note=lambda what: f"{what.windows} windows, {what.traces} prediction traces, so that little is significant",
     grids=grids,
     figures=drawn,

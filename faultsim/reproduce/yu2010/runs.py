@@ -1,18 +1,19 @@
 """The runs behind the figures of [yu2010]: how many workflows at a time, which scheduler, how accurate predictions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from faultsim.data.workflow import Workflow
 from faultsim.machines.resources import Resources
 from faultsim.policies import Blind, Fifo, Flaw, Perfect, Predictor, RankHybd, SharedOutputs
 from faultsim.reproduce.yu2010.inputs import NODES, Record, Source, predicted, shares
-from faultsim.results.workflow_result import WorkflowResult
-from faultsim.simulation.workflows import simulate_workflows
+from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.sweep.kinds import WORKFLOW_RUNS
+from faultsim.sweep.run_list import Floats, RunList
 
 #: Order of ready jobs while several workflows have some; the first is Yu and Shi's as others tell it, the second is the
 #: only one that Figure 3 of [yu2010] shows.
@@ -35,17 +36,15 @@ VARIANTS: dict[str, tuple[tuple[float, float], str, float]] = {
 }
 
 #: Column -> what of a run.
-COLUMNS: dict[str, Callable[[WorkflowResult], float]] = {
-    "makespan": lambda r: float(r.makespans.mean()),
-    "end": lambda r: r.makespan,
-    "loss": lambda r: r.loss_time,
-    "reschedulings": lambda r: float(r.reschedulings),
-    "aaa": lambda r: r.aaa["per_pass"],
-    "aaa_asked": lambda r: r.aaa["per_node"],
-    "aoa": lambda r: r.aoa,
+COLUMNS = {
+    "makespan": "mean_makespan",
+    "end": "makespan",
+    "loss": "loss_time",
+    "reschedulings": "reschedulings",
+    "aaa": "aaa_per_pass",
+    "aaa_asked": "aaa_per_node",
+    "aoa": "aoa",
 }
-
-Floats = NDArray[np.float64]
 
 
 class Key(NamedTuple):
@@ -59,6 +58,7 @@ class Key(NamedTuple):
     mix: bool = False  # whether the share of false positives takes given values instead of random ones
     nodes: int = NODES
     variant: str = ""
+    redraw: int = 0  # with so much more than the study's seed
 
 
 @dataclass(frozen=True)
@@ -108,10 +108,6 @@ class Plan:
             and key.scheduler != "flaw, shared"
             and (key.reading == READINGS[0] or key.aoa != key.aoa)
         ]
-
-    def size(self, keys: Iterable[Key]) -> int:
-        """Runs of some sets in all windows."""
-        return self.windows * sum(map(self.runs, keys))
 
     def runs(self, key: Key) -> int:
         """Runs of a set in one window: one a prediction trace, one where there is nothing to draw."""
@@ -189,68 +185,49 @@ def _over_traces(values: Floats) -> Floats:
     return means
 
 
-def _predictor(key: Key, evidence: Record, window: int, number: int, share: float, seed: int) -> Predictor:
-    if key.aoa == 0:
-        return Blind()
-    if key.aoa == 1:
-        return Perfect()
-    number += 1000 * key.mix  # other draws than those of the random mixtures
-    return predicted(evidence.windows[window], key.aoa, share, seed=seed, window=window, number=number)
-
-
-def _values(key: Key, found: Record, source: Source, what: Plan, window: int, seed: int) -> Floats:
-    """The columns of a set in one window, shape (columns, runs)."""
-    speeds, transfers, factor = VARIANTS.get(key.variant, ((1.0, 1.0), "parallel", 1.0))
-    flows = list(source.groups[window][: key.flows])
-    if factor != 1.0:
-        flows = [flow.with_cost_factor(factor).with_transfer_factor(factor) for flow in flows]
-    nodes = Resources(speed=np.linspace(*speeds, key.nodes))
-    scheduler = SCHEDULERS[key.scheduler](key.reading)
-    if np.isnan(key.aoa):
-        results = [simulate_workflows(flows, nodes, scheduler=scheduler)]
-    else:
-        mixture = what.shares.tolist() if key.mix else shares(seed, window, what.traces)
-        results = [
-            simulate_workflows(
-                flows,
-                nodes,
-                scheduler=scheduler,
-                failures=found.windows[window],
-                predictor=_predictor(key, found, window, number, share, seed),
-                transfers=transfers,
-                outputs=SharedOutputs(COPY) if "shared" in key.scheduler else "node",
-            )
-            for number, share in zip(range(what.runs(key)), mixture, strict=False)
-        ]
-    return np.array([[column(result) for result in results] for column in COLUMNS.values()])
-
-
-def collect(
-    found: Record,
-    sources: Mapping[str, Source],
-    what: Plan,
-    keys: Sequence[Key],
-    *,
-    seed: int,
-    workers: int,
-    progress: Callable[[int], None] = lambda runs: None,
-) -> dict[Key, dict[str, Floats]]:
-    """Make sets of runs on `workers` threads; `progress` gets how many runs have been made since it was called last.
+def run_list(
+    draws: Sequence[tuple[Record, Mapping[str, Source]]], what: Plan, keys: Iterable[Key], seed: int
+) -> RunList[Key]:
+    """The runs of a plan on what was drawn with the study's seed, and with the next ones.
 
     A window's failures, predictions and workflows are the same for every scheduler, reading and number of workflows at
     a time, the first of which are also the first of a larger number.
     """
-    tables = {key: np.full((len(COLUMNS), what.runs(key), what.windows), np.nan) for key in keys}
-    parts = [(key, window) for window in range(what.windows) for key in keys]
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            jobs = [
-                pool.submit(_values, key, found, sources[key.workload], what, window, seed) for key, window in parts
-            ]
-            for (key, window), job in zip(parts, jobs, strict=True):
-                tables[key][:, :, window] = job.result()
-                progress(what.runs(key))
-        except BaseException:  # Ctrl-C too: what has not begun is not made any more
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    return {key: dict(zip(COLUMNS, values, strict=True)) for key, values in tables.items()}
+
+    @lru_cache(64)
+    def flows(redraw: int, workload: str, window: int, count: int, factor: float) -> tuple[Workflow, ...]:
+        chosen = draws[redraw][1][workload].groups[window][:count]
+        if factor == 1.0:
+            return tuple(chosen)
+        return tuple(flow.with_cost_factor(factor).with_transfer_factor(factor) for flow in chosen)
+
+    @lru_cache(64)
+    def prediction(redraw: int, window: int, aoa: float, mix: bool, number: int) -> Predictor:
+        if aoa in (0, 1):
+            return Perfect() if aoa else Blind()
+        share = (what.shares.tolist() if mix else shares(seed + redraw, window, what.traces))[number]
+        number += 1000 * mix  # other draws than those of the random mixtures
+        trace = draws[redraw][0].windows[window]
+        return predicted(trace, aoa, share, seed=seed + redraw, window=window, number=number)
+
+    def made(key: Key, number: int, window: int) -> WorkflowRun:
+        speeds, transfers, factor = VARIANTS.get(key.variant, ((1.0, 1.0), "parallel", 1.0))
+        options: dict[str, Any] = {"scheduler": SCHEDULERS[key.scheduler](key.reading)}
+        if not np.isnan(key.aoa):
+            options |= {
+                "failures": draws[key.redraw][0].windows[window],
+                "predictor": prediction(key.redraw, window, key.aoa, key.mix, number),
+                "transfers": transfers,
+                "outputs": SharedOutputs(COPY) if "shared" in key.scheduler else "node",
+            }
+        jobs = flows(key.redraw, key.workload, window, key.flows, factor)
+        return WorkflowRun(jobs, Resources(speed=np.linspace(*speeds, key.nodes)), **options)
+
+    return RunList(
+        "yu2010",
+        {key: {"draw": range(what.runs(key)), "replicate": range(what.windows)} for key in keys},
+        made,
+        COLUMNS,
+        order=lambda key, number, window: (key.redraw, window),
+        kind=WORKFLOW_RUNS,
+    )
