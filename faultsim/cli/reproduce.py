@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from faultsim.cli.executors import add_executor_arguments, check_executor_arguments, executor_of, term_as_interrupt
 from faultsim.cli.output import print_json, table
 from faultsim.cli.parser import Parser, choose
 from faultsim.cli.targets import add_quiet
@@ -42,7 +43,8 @@ def _arguments(parser: Parser, out: str, *, quick: str, data: str, report: str, 
     add("--data", metavar="DIR", help=f"folder with the real logs (default: FAULTSIM_DATA, else none){data}")
     add("--quick", action="store_true", help=quick)
     add("--out", default=out, metavar="DIR", help=f"folder for figures, data and claims (default {out})")
-    add("--workers", type=int, metavar="N", help="threads (default: one per processor)")
+    add("--store", metavar="FILE", help="keep the runs there, and make only what it does not have")
+    add_executor_arguments(parser)
     add(
         "--seed",
         type=int,
@@ -55,13 +57,6 @@ def _arguments(parser: Parser, out: str, *, quick: str, data: str, report: str, 
     add("--strict", action="store_true", help="exit with 1 if a claim does not hold")
     add("--json", action="store_true", help="print only one JSON document")
     add_quiet(parser)
-
-
-def _workers(given: int | None) -> int:
-    workers = given if given is not None else os.cpu_count() or 1
-    if workers < 1:
-        raise OptionError(f"--workers: got {workers}, at least 1 is needed")
-    return workers
 
 
 def _must_have_folder(path: str | Path, flag: str = "") -> None:
@@ -82,20 +77,22 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
     )
     for flag, keywords in study.options.items():
         parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
-    given = vars(parser.parse_args(argv))
+    args = parser.parse_args(argv)
+    check_executor_arguments(args)
+    given = {name: value for name, value in vars(args).items() if name not in ("processes", "dask")}
     strict, as_json, report, quiet = (given.pop(name) for name in ("strict", "json", "report", "quiet"))
     if report:
         _must_have_folder(report, "--report ")
-    given["workers"] = _workers(given["workers"])
+    command = shlex.join(["faultsim", "reproduce", study.name, *argv])
     if not given["data"]:  # unlike --data, FAULTSIM_DATA may be meant for other studies
         ambient = os.environ.get("FAULTSIM_DATA")
         given["data"] = ambient if ambient and find_file(ambient, study.files) else None
-    with reporting(not quiet, "runs") as progress:
-        done = study.reproduce(**given, progress=progress)
+    with executor_of(args) as executor, term_as_interrupt(), reporting(not quiet, "runs") as progress:
+        done = study.reproduce(**given, executor=executor, progress=progress, command=command)
     if report:
         from faultsim.reproduce.html import page_of
 
-        page_of(done, command=shlex.join(["faultsim", "reproduce", study.name, *argv])).write(report)
+        page_of(done, command=command).write(report)
     if as_json:
         print_json({"faultsim": __version__, **done.document()})
     elif not quiet:
@@ -128,7 +125,7 @@ def _all(parser: Parser, argv: Sequence[str]) -> int:
         page="where the claims go as Markdown (default DIR/CLAIMS.md)",
     )
     args = parser.parse_args(argv)
-    workers = _workers(args.workers)
+    check_executor_arguments(args)
     require_matplotlib()
     from faultsim.reproduce import everything
     from faultsim.reproduce.html import page_of_all
@@ -139,19 +136,24 @@ def _all(parser: Parser, argv: Sequence[str]) -> int:
     for path in (report, page):
         _must_have_folder(path)
     done: list[Report[Any]] = []
-    for name, study in papers().items():
-        with reporting(not args.quiet, f"{name} runs") as progress:
-            done.append(
-                study.reproduce(
-                    data=data[name],
-                    quick=args.quick,
-                    out=out / name,
-                    workers=workers,
-                    seed=args.seed,
-                    progress=progress,
+    command = shlex.join(["faultsim", "reproduce", "all", *argv])
+    with executor_of(args) as executor, term_as_interrupt():
+        for name, study in papers().items():
+            with reporting(not args.quiet, f"{name} runs") as progress:
+                done.append(
+                    study.reproduce(
+                        data=data[name],
+                        quick=args.quick,
+                        out=out / name,
+                        store=args.store,
+                        workers=args.workers,
+                        executor=executor,
+                        seed=args.seed,
+                        progress=progress,
+                        command=command,
+                    )
                 )
-            )
-    page_of_all(done, command=shlex.join(["faultsim", "reproduce", "all", *argv])).write(report)
+    page_of_all(done, command=command).write(report)
     documents = {one.command: one.document() for one in done}
     relative = Path(os.path.relpath(out, page.absolute().parent))
     links = {name: (relative / name / "CLAIMS.md").as_posix() for name in documents}

@@ -27,12 +27,12 @@ import argparse
 import contextlib
 import os
 import shlex
-import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from faultsim.cli.executors import add_executor_arguments, check_executor_arguments, executor_of, term_as_interrupt
 from faultsim.cli.output import print_json, shown
 from faultsim.cli.parser import Parser
 from faultsim.cli.slurm import check_slurm_arguments, joined, shard_store, submit
@@ -47,10 +47,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
     """``faultsim sweep``."""
     parser.add_argument("spec", metavar="SPEC", help="TOML file, see above")
     parser.add_argument("--store", metavar="FILE", help="where rows are kept (default: SPEC with .db)")
-    parser.add_argument("--workers", type=int, metavar="N", help="threads or processes (default: one per core)")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--processes", action="store_true", help="processes instead of threads")
-    where.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler such as tcp://HOST:8786, or local")
+    add_executor_arguments(parser)
     parser.add_argument("--shard", metavar="I/N", help="only part I of N (default store: SPEC.IofN.db)")
     parser.add_argument("--slurm", metavar="OPTIONS", help="submit a job array with these options of sbatch (or '')")
     parser.add_argument("--shards", type=int, metavar="N", help="tasks of the job array of --slurm")
@@ -68,11 +65,8 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
 
     check_slurm_arguments(args)
     check_table_arguments(args)
-    if args.store == ":memory:":
-        raise OptionError("--store: a store in memory is lost afterwards; name a file")
+    check_executor_arguments(args)
     shard = parse_shard(args.shard)
-    if args.workers is not None and args.workers < 1:
-        raise OptionError(f"--workers: got {args.workers}, at least 1 is needed")
     try:
         sweep = read_sweep(args.spec)
     except InputError as error:
@@ -89,7 +83,7 @@ def main(parser: Parser, argv: Sequence[str]) -> int:
         return 0
     if args.dry_run:
         return _dry_run(sweep, store, shard, args)
-    with _executor(args) as executor, _term_as_interrupt():
+    with executor_of(args) as executor, term_as_interrupt():
         filled = sweep.fill(
             store,
             workers=args.workers,
@@ -145,33 +139,3 @@ def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.3g} s"
     return f"{seconds / 60:.3g} min" if seconds < 7200 else f"{seconds / 3600:.3g} h"
-
-
-@contextlib.contextmanager
-def _executor(args: argparse.Namespace) -> Iterator[Any]:
-    if args.dask is None:
-        yield "processes" if args.processes else None
-        return
-    from faultsim.sweep.dask_executor import open_client
-    from faultsim.sweep.executors import cores
-
-    with open_client(args.dask, args.workers or cores()) as client:
-        yield client
-
-
-@contextlib.contextmanager
-def _term_as_interrupt() -> Iterator[None]:
-    """The signal that batch systems send before killing a job ends a sweep as Ctrl-C does."""
-
-    def stop(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, stop)
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

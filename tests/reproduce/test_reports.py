@@ -117,7 +117,8 @@ def test_all_papers_with_one_report(studies, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert list(studies) == ["krevat2002", "zhang2004"]  # by their years
     assert studies["krevat2002"] | {"progress": None} == {
-        "quick": True, "seed": 4, "workers": studies["krevat2002"]["workers"], "data": None, "progress": None,
+        "quick": True, "seed": 4, "workers": None, "data": None, "progress": None, "store": None, "executor": None,
+        "command": f"faultsim reproduce all --quick --out {out} --seed 4",
     }  # fmt: skip
     assert "4 claims of 2 papers" in printed
     assert "zhang2004: does not hold: X1" in printed
@@ -151,6 +152,8 @@ def test_data_goes_to_the_papers_whose_logs_are_there(studies, capsys, tmp_path,
     ("argv", "says"),
     [
         (["--workers", "0"], "--workers"),
+        (["--store", ":memory:"], "--store"),
+        (["--processes", "--dask", "local"], "not allowed with"),
         (["--report", "no/folder/x.html"], "its folder does not exist"),
         (["--papers", "x"], "unknown argument"),
     ],
@@ -191,6 +194,10 @@ def test_help_lists_every_study_with_its_logs(capsys):
 def test_the_least_study_there_can_be(tmp_path):
     from PIL import Image
 
+    class Runs(list):
+        def run(self, store, **options):
+            return {"store": store, "executor": options["executor"]}
+
     study = Study(
         name="least",
         title="The least study",
@@ -198,12 +205,11 @@ def test_the_least_study_there_can_be(tmp_path):
         quick="",
         files=(),
         plan=lambda quick, replicates=1: replicates,
-        run=lambda what, **given: given | {"what": what},
+        prepare=lambda what, **given: (Runs(range(what)), lambda made: given | made),
         claims=[],
         inputs=lambda evidence: (),
         settings=lambda evidence: {},
         remarks=lambda evidence: (),
-        count=lambda evidence: evidence["what"],
         quick_note=lambda what: "less",
         figures=lambda evidence: [("fig1", plot_curves({"a": ([1, 2], [3, 4])}), [("x", "y"), (1, 3)])],
         tables={"runs.csv": lambda evidence: [("seed",), (evidence["seed"],)]},
@@ -211,7 +217,8 @@ def test_the_least_study_there_can_be(tmp_path):
     )
     for quick in (True, False):
         out = tmp_path / str(quick)
-        done = study.reproduce(quick=quick, out=out, seed=5, replicates=2)
+        done = study.reproduce(quick=quick, out=out, seed=5, replicates=2, store="a.db", executor="processes")
+        assert (done.evidence["store"], done.evidence["executor"]) == ("a.db", "processes")
         assert done.runs == 2
         assert (out / "runs.csv").read_text().split() == ["seed", "5"]
         assert [path.name for path in done.files] == ["fig1.png", "fig1.csv", "runs.csv", "CLAIMS.md", "claims.json"]

@@ -109,11 +109,15 @@ def given(name, tiny_study, monkeypatch):
     """The study gives the evidence of the tiny run whatever it is asked, and this is what it was asked."""
     asked, evidence = {}, tiny_study(name).done.evidence
 
-    def run(what, **options):
-        asked.update(options)
-        return evidence
+    class Runs(list):
+        def run(self, store, **options):
+            asked.update(options, store=store)
 
-    study = replace(STUDIES[name], prepare=None, run=run, count=lambda e: 0, figures=lambda e: (), tables={})
+    def prepare(what, **options):
+        asked.update(options)
+        return Runs(), lambda made: evidence
+
+    study = replace(STUDIES[name], prepare=prepare, figures=lambda evidence: (), tables={})
     monkeypatch.setitem(STUDIES, name, study)
     monkeypatch.delenv("FAULTSIM_DATA", raising=False)
     return asked
@@ -126,8 +130,8 @@ def test_command_prints_the_table_or_json(name, given, tiny_study, capsys, tmp_p
     assert err == ""
     assert all(re.search(rf"^{label} ", out, flags=re.M) for label in ids(name))
     assert all(line in out for line in tiny_study(name).done.logs())
-    assert {key: given[key] for key in ("data", "quick", "seed", "workers")} == {
-        "data": None, "quick": True, "seed": 3, "workers": 1,
+    assert {key: given[key] for key in ("data", "quick", "seed", "workers", "store", "executor")} == {
+        "data": None, "quick": True, "seed": 3, "workers": 1, "store": None, "executor": None,
     }  # fmt: skip
     assert main([*argv, "--json"]) == 0
     out, err = capsys.readouterr()

@@ -1,0 +1,56 @@
+"""Where the runs of a command are made: threads, processes or a Dask cluster; and how it ends early."""
+
+import argparse
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+from faultsim.errors import OptionError
+
+
+def add_executor_arguments(parser: argparse.ArgumentParser) -> None:
+    """--workers, --processes and --dask."""
+    parser.add_argument("--workers", type=int, metavar="N", help="threads or processes (default: one per core)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--processes", action="store_true", help="processes instead of threads")
+    where.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler such as tcp://HOST:8786, or local")
+
+
+def check_executor_arguments(args: argparse.Namespace) -> None:
+    """Reject what no executor can be, and a store that nobody could open afterwards."""
+    if args.store == ":memory:":
+        raise OptionError("--store: a store in memory is lost afterwards; name a file")
+    if args.workers is not None and args.workers < 1:
+        raise OptionError(f"--workers: got {args.workers}, at least 1 is needed")
+
+
+@contextlib.contextmanager
+def executor_of(args: argparse.Namespace) -> Iterator[Any]:
+    """What `Sweep.run` takes as ``executor``, closed afterwards."""
+    if args.dask is None:
+        yield "processes" if args.processes else None
+        return
+    from faultsim.sweep.dask_executor import open_client
+    from faultsim.sweep.executors import cores
+
+    with open_client(args.dask, args.workers or cores()) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def term_as_interrupt() -> Iterator[None]:
+    """The signal that batch systems send before killing a job ends a sweep as Ctrl-C does."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, stop)
+    except ValueError:  # not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
