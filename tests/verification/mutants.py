@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
+#: The soonest to notice what a run gives.
+DIGESTS = "tests/verification/test_digests.py"
 ENGINES = ["tests/core/test_engine.py", "tests/verification/test_third_program.py"]
 MOVING = ["tests/core/test_rescheduling.py", "tests/core/test_rescheduling_spares.py"]
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
@@ -113,8 +115,10 @@ def mutants_of(file: Path) -> list[Mutant]:
 def concerning(file: Path) -> list[str]:
     path = file.relative_to(ROOT / "faultsim").as_posix()
     tests = TESTS[max((begin for begin in TESTS if path.startswith(begin)), key=len)]
+    if not path.startswith(("_core", "simulation", "policies")):
+        return tests
     more = [] if path.startswith("_core/workflow") or not path.startswith("_core") else ENGINES
-    return [*tests, *(test for test in more if test not in tests)]
+    return [DIGESTS, *tests, *(test for test in more if test not in tests)]
 
 
 def run(command: list[str], seconds: float) -> int | None:
