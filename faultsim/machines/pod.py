@@ -1,0 +1,187 @@
+"""`Pod`: cubes of chips, joined by optical switches or wired as a torus.
+
+Not among the public machines: the engine does not take it yet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, Literal
+
+from faultsim import checks
+from faultsim.data.columns import MAX_NODES
+from faultsim.errors import OptionError
+from faultsim.machines.slices import Shape, Slice, allowed_slices, as_text, default_slice, slice_of_shape
+
+Wiring = Literal["ocs", "static"]
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod of cubes: a job needs a slice, which is made of whole cubes or lies inside one.
+
+    A node is a host, which has some of the chips of a cube.  Host h of cube (x, y, z) is the node
+    ((x Y + y) Z + z) `hosts` + h.
+
+    Parameters
+    ----------
+    cubes : (int, int, int)
+        Extents (X, Y, Z) of the pod in cubes.  With optical switches only their product matters.
+    cube : (int, int, int)
+        Extents of a cube in chips, all the same.
+    hosts : int
+        Hosts of a cube; each has the same number of its chips.
+    wiring : {"ocs", "static"}
+        ``"ocs"``: optical switches join any free cubes to a slice.  ``"static"``: a slice of cubes is a box of
+        neighbours.
+    aligned : bool, default True
+        Static wiring: whether the base of a slice is a multiple of its extents, so that slices of one shape are fixed
+        blocks.  ``False``: any box of the torus of cubes.
+    largest : int, optional
+        Cubes of the largest slice; by default all.
+
+    Raises
+    ------
+    OptionError
+        Extents that are no three whole numbers of at least 1; a cube with different extents; hosts that do not share
+        its chips evenly; an unknown wiring; `aligned` with optical switches; a largest slice beyond the pod.
+
+    Examples
+    --------
+    >>> from faultsim.machines.pod import Pod
+    >>> pod = Pod.tpu_v4()
+    >>> pod.chips, pod.nodes
+    (4096, 1024)
+    >>> pod.slice_of(chips=1024)
+    Slice(shape=(8, 8, 16), cubes=16, hosts=256, chips=1024)
+    >>> pod.slice_of(shape="4x4x6")
+    Traceback (most recent call last):
+    ...
+    faultsim.errors.OptionError: the shape 4x4x6 of a slice is not allowed; the nearest that are: 4x4x4 (64 chips) \
+and 4x4x8 (128 chips)
+    """
+
+    cubes: Shape = (4, 4, 4)
+    cube: Shape = (4, 4, 4)
+    hosts: int = 16
+    wiring: Wiring = "ocs"
+    _: KW_ONLY
+    aligned: bool = True
+    largest: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cubes", _extents("cubes", "a pod", self.cubes))
+        object.__setattr__(self, "cube", _extents("cube", "a cube", self.cube))
+        object.__setattr__(self, "hosts", checks.whole("hosts of a cube", self.hosts, low=1))
+        object.__setattr__(self, "wiring", checks.choice("wiring", self.wiring, ("ocs", "static")))
+        object.__setattr__(self, "aligned", checks.flag("aligned", self.aligned))
+        if len(set(self.cube)) > 1:
+            raise OptionError(f"cube: a cube has the same extent along all axes, got {as_text(self.cube)}")
+        edge = self.cube[0]
+        if edge**3 % self.hosts:
+            raise OptionError(f"hosts: the {edge**3} chips of a cube cannot be shared evenly by {self.hosts} hosts")
+        if self.wiring == "ocs" and not self.aligned:
+            raise OptionError("aligned=False is for static wiring: optical switches join any cubes")
+        if self.nodes > MAX_NODES:
+            raise OptionError(f"a pod may have at most {MAX_NODES} hosts, got {self.nodes}")
+        if self.largest is not None:
+            most = checks.whole("cubes of the largest slice", self.largest, low=1, high=self.n_cubes)
+            object.__setattr__(self, "largest", most)
+
+    @property
+    def n_cubes(self) -> int:
+        """Number of cubes."""
+        return self.cubes[0] * self.cubes[1] * self.cubes[2]
+
+    @property
+    def nodes(self) -> int:
+        """Number of hosts."""
+        return self.n_cubes * self.hosts
+
+    @property
+    def chips(self) -> int:
+        """Number of chips."""
+        return self.n_cubes * self.cube[0] ** 3
+
+    @property
+    def chips_per_host(self) -> int:
+        """Chips of a host."""
+        return self.cube[0] ** 3 // self.hosts
+
+    @property
+    def name(self) -> str:
+        """The kind of machine, ``"pod"``."""
+        return "pod"
+
+    @property
+    def slices(self) -> tuple[Slice, ...]:
+        """All slices that are allowed, by chips and, of as many chips, the most cubic first."""
+        most = self.n_cubes if self.largest is None else self.largest
+        return allowed_slices(self.cubes, self.cube[0], self.hosts, self.wiring == "static", most)
+
+    def slice_of(self, *, chips: int | None = None, shape: str | Sequence[int] | None = None) -> Slice:
+        """The slice with a number of chips, of the most cubic shape, or with a shape, in chips.
+
+        Raises
+        ------
+        OptionError
+            If there is none; says which are nearest.
+        """
+        if (chips is None) == (shape is None):
+            raise OptionError("a slice is given by chips= or by shape=, one of the two")
+        if shape is not None:
+            return slice_of_shape(self.slices, shape)
+        return default_slice(self.slices, checks.whole("chips of a slice", chips, low=1))
+
+    def lower(self) -> dict[str, Any]:
+        """The plain form that provenance keeps."""
+        plain = {"name": "pod", "cubes": list(self.cubes), "cube": list(self.cube), "hosts": self.hosts}
+        return {**plain, "wiring": self.wiring, "aligned": self.aligned, "largest": self.largest}
+
+    @classmethod
+    def tpu_v4(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+        """TPU v4: 4,096 chips, 64 cubes of 4x4x4 chips and 16 hosts ([jouppi2023]).
+
+        Examples
+        --------
+        >>> from faultsim.machines.pod import Pod
+        >>> Pod.tpu_v4().n_cubes
+        64
+        """
+        return cls((4, 4, 4), wiring=wiring, aligned=aligned)
+
+    @classmethod
+    def tpu_v5p(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+        """TPU v5p: 8,960 chips, 140 cubes, of which a slice has at most 96 (Cloud TPU, page 'TPU v5p').
+
+        Where its cubes stand is not said there; that it is 4x5x7, the most cubic box of 140, is an assumption, which
+        matters with static wiring only.
+
+        Examples
+        --------
+        >>> from faultsim.machines.pod import Pod
+        >>> Pod.tpu_v5p().chips, str(Pod.tpu_v5p().slice_of(chips=96 * 64))
+        (8960, '16x16x24')
+        """
+        return cls((4, 5, 7), wiring=wiring, aligned=aligned, largest=96)
+
+    @classmethod
+    def tpu7x(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+        """TPU7x: 9,216 chips, 144 cubes of 16 hosts (Cloud TPU, page 'TPU7x').
+
+        Where its cubes stand is not said there; that it is 4x6x6, the most cubic box of 144, is an assumption, which
+        matters with static wiring only.
+
+        Examples
+        --------
+        >>> from faultsim.machines.pod import Pod
+        >>> Pod.tpu7x().chips
+        9216
+        """
+        return cls((4, 6, 6), wiring=wiring, aligned=aligned)
+
+
+def _extents(what: str, of: str, value: object) -> Shape:
+    if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 3:
+        raise OptionError(f"{what}: {of} has three extents, such as (4, 4, 4), got {value!r:.60}")
+    x, y, z = (checks.whole(f"an extent of {of}", extent, low=1) for extent in value)
+    return x, y, z
