@@ -1,0 +1,171 @@
+"""The pod as a machine of the engine; the contract is in tables/machine.pxd."""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
+
+from faultsim._core.containers.bits cimport mask_has
+from faultsim._core.containers.memory cimport open_state
+from faultsim._core.containers.releases cimport release_t
+from faultsim._core.pod.slices cimport (
+    cubes_of, cubes_t, is_inside, pod_has, pod_has_free, pod_is_place, pod_largest, pod_lift, pod_list, pod_meets,
+    pod_open, pod_put, pod_size, pod_t,
+)
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+
+
+cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    return m.next[size] if 0 <= size <= m.nodes else 0
+
+
+cdef void mark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    mask[node >> 6] |= (<uint64_t>1) << (node & 63)
+
+
+cdef void unmark(const void *state, uint64_t *mask, int32_t node) noexcept nogil:
+    mask[node >> 6] &= ~((<uint64_t>1) << (node & 63))
+
+
+cdef bint marked(const void *state, const uint64_t *mask, int32_t node) noexcept nogil:
+    return mask_has(mask, node)
+
+
+cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    cdef const place_t *place = &m.place[job]
+    cdef int32_t cube = node // m.hosts
+    cdef cubes_t set_
+    if is_inside(place):
+        return cube == place.part[0] and 0 <= node - cube * m.hosts - place.part[1] < place.part[2]
+    set_ = cubes_of(place)
+    return mask_has(set_.word, cube)
+
+
+cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
+                     int64_t n) noexcept nogil:
+    cdef int32_t node, k = 0
+    cdef int64_t at
+    if list_ != NULL:
+        for at in range(n):
+            k += holds(state, job, list_[at])
+        return k
+    for node in range((<const pod_t *>state).nodes):
+        k += mask_has(mask, node) and holds(state, job, node)
+    return k
+
+
+cdef void block(void *state, int32_t node) noexcept nogil:
+    mark(state, (<pod_t *>state).occ, node)
+
+
+cdef void unblock(void *state, int32_t node) noexcept nogil:
+    unmark(state, (<pod_t *>state).occ, node)
+
+
+cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
+    cdef pod_t *m = <pod_t *>state
+    m.place[job] = place[0]
+    pod_put(m, m.occ, place)
+
+
+cdef void give(void *state, int32_t job) noexcept nogil:
+    cdef pod_t *m = <pod_t *>state
+    pod_lift(m, m.occ, &m.place[job])
+
+
+cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
+    return (<const pod_t *>state).place[job]
+
+
+cdef void set_place(void *state, int32_t job, const place_t *place) noexcept nogil:
+    (<pod_t *>state).place[job] = place[0]
+
+
+cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept nogil:
+    cdef pod_t *m = <pod_t *>state
+    memcpy(m.occ, occ, <size_t>m.words * sizeof(uint64_t))
+
+
+cdef void put(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    pod_put(<const pod_t *>state, mask, place)
+
+
+cdef void lift(const void *state, uint64_t *mask, const place_t *place) noexcept nogil:
+    pod_lift(<const pod_t *>state, mask, place)
+
+
+cdef bint meets(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil:
+    return pod_meets(<const pod_t *>state, mask, place)
+
+
+cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    if pod_meets(m, mask, &m.place[job]):
+        return False
+    pod_put(m, mask, &m.place[job])
+    return True
+
+
+cdef void release(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    cdef int32_t i
+    for i in range(n):
+        if items[i].job >= 0:
+            pod_lift(m, mask, &m.place[items[i].job])
+        else:
+            unmark(state, mask, -1 - items[i].job)
+
+
+cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
+    return pod_is_place(<pod_t *>state, place)
+
+
+cdef bint has_place(void *state, const uint64_t *mask, int32_t size) noexcept nogil:
+    return pod_has(<pod_t *>state, mask, size)
+
+
+cdef bint has_free(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
+    return pod_has_free(<pod_t *>state, mask, need)
+
+
+cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
+    return pod_largest(<pod_t *>state, mask)
+
+
+cdef int32_t largest_now(void *state) noexcept nogil:
+    return pod_largest(<pod_t *>state, (<pod_t *>state).occ)
+
+
+cdef long free_places(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
+                      long *capacity) noexcept nogil:
+    return pod_list(<pod_t *>state, mask, size, permit, found, capacity)
+
+
+cdef bint lacks(void *state, int32_t size) noexcept nogil:
+    return False
+
+
+cdef int64_t searched(const void *state) noexcept nogil:
+    return (<const pod_t *>state).looked
+
+
+cdef int open_pod(void *target, dict options, dict columns) except -1:
+    cdef machine_t *machine = <machine_t *>target
+    cdef pod_t *m = <pod_t *>open_state(machine, sizeof(pod_t))
+    pod_open(m, options, columns["n_jobs"])
+    machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
+    machine.named = machine.placed = True
+    machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
+    machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
+    machine.give, machine.add_job, machine.take = give, add_job, take
+    machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
+    machine.is_place, machine.free_places = is_place, free_places
+    machine.size_of, machine.put, machine.lift, machine.meets = pod_size, put, lift, meets
+    machine.release, machine.has_place, machine.has_free = release, has_place, has_free
+    machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks
+    machine.searched = searched
+    return 0
+
+
+POD = factory(open_pod)

@@ -1,0 +1,126 @@
+"""Python's border to the pod as a machine: for tests."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free
+from libc.string cimport memcpy, memset
+
+from faultsim._core.pod.slices cimport cubes_of, cubes_t, is_inside, pod_choose, pod_t
+from faultsim._core.tables.factory cimport call_factory
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+
+from faultsim._core.pod.machine import POD
+
+
+cdef class PodMachine:
+    """A pod that is asked again and again, as the engine does; masks are whole numbers, a bit a host."""
+    cdef machine_t m
+    cdef list kept                  # what masks point to during a call
+
+    def __cinit__(self, dict options, int32_t jobs):
+        call_factory(POD, &self.m, options, {"n_jobs": jobs})
+
+    def __dealloc__(self):
+        if self.m.close != NULL:
+            self.m.close(self.m.state)
+
+    cdef const uint64_t *_mask(self, object mask) except NULL:
+        cdef bytes words = int(mask).to_bytes(8 * self.m.words, "little")
+        self.kept.append(words)
+        return <const uint64_t *><const char *>words
+
+    cdef tuple _row(self, const place_t *place):
+        cdef cubes_t cubes
+        mask = bytearray(8 * self.m.words)
+        cdef unsigned char[::1] view = mask
+        self.m.put(self.m.state, <uint64_t *>&view[0], place)
+        size = self.m.size_of(place)
+        if is_inside(place):
+            found, first = (place.part[0],), place.part[1]
+        else:
+            cubes, first = cubes_of(place), 0
+            found = tuple([i for i in range(192) if cubes.word[i >> 6] >> (i & 63) & 1])
+        return found, first, size, int.from_bytes(mask, "little")
+
+    def ask(self, busy, int32_t size, forbidden=None, later=None, int32_t need=0):
+        """The place that is chosen, and all: cubes, first host, hosts and mask."""
+        cdef permit_t permit
+        cdef place_t place
+        cdef place_t *found = NULL
+        cdef long capacity = 0, n
+        self.kept = []
+        memset(&permit, 0, sizeof(permit))
+        if forbidden is not None:
+            permit.forbidden = self._mask(forbidden)
+        if later is not None:
+            permit.later, permit.need = self._mask(later), need
+        occ = self._mask(busy)
+        chosen = None
+        if pod_choose(<pod_t *>self.m.state, occ, size, &permit, &place):
+            assert self.m.is_place(self.m.state, &place)
+            chosen = self._row(&place)
+        n = self.m.free_places(self.m.state, occ, size, &permit, &found, &capacity)
+        if n < 0:
+            free(found)
+            raise MemoryError
+        try:
+            return chosen, [self._row(&found[i]) for i in range(n)]
+        finally:
+            free(found)
+
+    def free_for(self, busy, int32_t size):
+        """Whether a slice of exactly, and of at least this size is free, and the size of the largest."""
+        self.kept = []
+        occ = self._mask(busy)
+        return (bool(self.m.has_place(self.m.state, occ, size)), bool(self.m.has_free(self.m.state, occ, size)),
+                self.m.largest(self.m.state, occ))
+
+    def next_size(self, int32_t size):
+        return self.m.next_size(self.m.state, size)
+
+    # -- what jobs hold
+
+    @property
+    def busy(self):
+        return int.from_bytes(<bytes>(<char *>self.m.occ)[:8 * self.m.words], "little")
+
+    def take(self, int32_t job, int32_t size):
+        """The place that a job takes of the free ones; None: there is none."""
+        cdef place_t place
+        if not pod_choose(<pod_t *>self.m.state, self.m.occ, size, NULL, &place):
+            return None
+        self.m.take(self.m.state, job, &place)
+        return self._row(&place)
+
+    def give(self, int32_t job):
+        self.m.give(self.m.state, job)
+
+    def block(self, int32_t node):
+        self.m.block(self.m.state, node)
+
+    def unblock(self, int32_t node):
+        self.m.unblock(self.m.state, node)
+
+    def of_job(self, int32_t job, mask):
+        """The nodes of a job, one by one; how many are in a mask; whether it can join the mask."""
+        self.kept = []
+        occ = self._mask(mask)
+        joined = bytearray(<bytes>self.kept[0])
+        cdef unsigned char[::1] view = joined
+        joins = bool(self.m.add_job(self.m.state, <uint64_t *>&view[0], job))
+        return ([node for node in range(self.m.nodes) if self.m.holds(self.m.state, job, node)],
+                self.m.overlap(self.m.state, job, occ, NULL, 0), joins, int.from_bytes(joined, "little"))
+
+    def twin(self):
+        """A copy, as a simulation makes one."""
+        cdef PodMachine other = PodMachine.__new__(PodMachine, {**_EMPTY}, 0)
+        other.m.close(other.m.state)
+        memcpy(&other.m, &self.m, sizeof(machine_t))
+        other.m.state = self.m.copy(self.m.state, NULL)
+        if other.m.state == NULL:
+            memset(&other.m, 0, sizeof(machine_t))
+            raise MemoryError
+        other.m.occ = (<pod_t *>other.m.state).occ
+        return other
+
+
+_EMPTY = {"cubes": (1, 1, 1), "cube": (1, 1, 1), "hosts": 1, "wiring": "ocs", "aligned": True, "largest": None}

@@ -1,0 +1,97 @@
+# The slices of a pod: which of its cubes and hosts are free, and where a slice can be.  The contract.
+#
+# A node is a host; host h of a cube is bit cube * hosts + h of a mask.  Sizes are numbers of hosts.  A slice has whole
+# cubes, or hosts of one cube from a multiple of their number on.  Whole cubes are any (optical switches), or one of
+# the blocks that are listed for their number (static wiring).
+#
+# A place (machine.pxd) is a set of cubes, a bit a cube in its first five parts, and the hosts of a cube; or, if its
+# last part is -1, a cube, its first host, and how many.
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
+
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount, ones
+from faultsim._core.tables.machine cimport permit_t, place_t
+
+cdef enum:
+    MOST_CUBES = 160         # bits of five parts of a place
+    MOST_HOSTS = 64          # of a cube
+    MOST_INSIDE = 6          # halves of 64
+
+cdef struct cubes_t:
+    uint64_t word[3]         # bits of no cube 0
+
+cdef struct pod_t:
+    uint64_t *occ
+    int32_t cubes, hosts, nodes, words
+    bint switched
+    int32_t largest          # cubes of the largest slice
+    int32_t n_inside
+    int32_t inside[6]        # hosts of the slices inside a cube, ascending; each is half of the next, or of `hosts`
+    int32_t *next            # [nodes + 1] the smallest size of a slice that is at least this; 0: none
+    int32_t *first_block     # [cubes + 2] static: where the blocks of a number of cubes begin
+    cubes_t *block           # ... in order; first_block[cubes + 1] of them
+    uint64_t *scratch        # a mask
+    place_t *place           # per job
+    int64_t looked           # at cubes and blocks
+
+# Options: extents `cubes` and `cube`, `hosts`, `wiring`, `aligned`, `largest` (None: all), as a lowered pod has them.
+cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1
+
+cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
+# Is there a free slice of exactly `size`, of at least `need` >= 1; the size of the largest, 0: none.
+cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil
+cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept nogil
+cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil
+# The first permitted place; False: none.  Sets of switched cubes are ordered by their numbers.
+cdef bint pod_choose(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t *out) noexcept nogil
+# All permitted places in order (of switched cubes: the first alone), into a buffer that grows, which the caller frees;
+# how many, or -1: no memory.
+cdef long pod_list(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
+                   long *capacity) noexcept nogil
+cdef bint pod_is_place(pod_t *m, const place_t *place) noexcept nogil
+
+cdef int32_t pod_size(const place_t *place) noexcept nogil
+cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
+cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
+cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil
+
+
+cdef inline bint is_inside(const place_t *place) noexcept nogil:
+    return place.part[5] == -1
+
+
+cdef inline cubes_t cubes_of(const place_t *place) noexcept nogil:
+    cdef cubes_t set_
+    set_.word[2] = 0
+    memcpy(&set_, place, 5 * sizeof(int32_t))
+    if not FS_LITTLE_ENDIAN:
+        set_.word[2] >>= 32
+    return set_
+
+
+cdef inline place_t place_of_cubes(const pod_t *m, const cubes_t *set_) noexcept nogil:
+    cdef place_t place
+    cdef cubes_t bits = set_[0]
+    if not FS_LITTLE_ENDIAN:
+        bits.word[2] <<= 32
+    memcpy(&place, &bits, 5 * sizeof(int32_t))
+    place.part[5] = m.hosts
+    return place
+
+
+cdef inline int32_t count_cubes(const cubes_t *set_) noexcept nogil:
+    return fs_popcount(set_.word[0]) + fs_popcount(set_.word[1]) + fs_popcount(set_.word[2])
+
+
+cdef inline uint64_t hosts_at(const uint64_t *mask, int32_t first, int32_t n) noexcept nogil:
+    """Bits first to first + n - 1, n <= 64."""
+    cdef int32_t word = first >> 6, shift = first & 63
+    cdef uint64_t bits = mask[word] >> shift
+    if shift + n > 64:
+        bits |= mask[word + 1] << (64 - shift)
+    return bits & ones(n)
+
+
+cdef inline uint64_t hosts_of(const pod_t *m, const uint64_t *mask, int32_t cube) noexcept nogil:
+    return hosts_at(mask, cube * m.hosts, m.hosts)

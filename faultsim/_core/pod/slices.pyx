@@ -1,0 +1,456 @@
+"""The slices of a pod; the contract is in slices.pxd."""
+
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport realloc
+from libc.string cimport memcpy, memset
+
+from faultsim._core.containers.bits cimport fs_lowest, ones
+from faultsim._core.containers.memory cimport own_block
+from faultsim._core.tables.machine cimport permit_t, place_t
+
+
+# -- what a pod has ----------------------------------------------------------------------------------------------------
+
+def _shapes(int n):
+    """All (a, b, c) of n cubes, a <= b <= c, the most cubic first."""
+    cdef int a, b
+    found = []
+    for a in range(1, n + 1):
+        if n % a == 0:
+            for b in range(a, n // a + 1):
+                if n // a % b == 0 and n // (a * b) >= b:
+                    found.append((a, b, n // (a * b)))
+    return sorted(found, key=lambda s: (s[0] * s[1] + s[1] * s[2] + s[2] * s[0], s))
+
+
+def _numbers(tuple base, tuple extents, tuple cubes):
+    """The cubes of a box, which may wrap around."""
+    return [
+        ((base[0] + i) % cubes[0] * cubes[1] + (base[1] + j) % cubes[1]) * cubes[2] + (base[2] + k) % cubes[2]
+        for i in range(extents[0]) for j in range(extents[1]) for k in range(extents[2])
+    ]
+
+
+def _blocks(int n, tuple cubes):
+    """The aligned blocks of n cubes of the most cubic shape that fits, by base."""
+    axes = sorted(range(3), key=cubes.__getitem__)
+    for shape in _shapes(n):
+        extents = [0, 0, 0]
+        for axis, extent in zip(axes, shape):
+            extents[axis] = extent
+        a, b, c = extents
+        if a <= cubes[0] and b <= cubes[1] and c <= cubes[2]:
+            return [
+                _numbers((x, y, z), (a, b, c), cubes)
+                for x in range(0, cubes[0] - a + 1, a)
+                for y in range(0, cubes[1] - b + 1, b)
+                for z in range(0, cubes[2] - c + 1, c)
+            ]
+    return []
+
+
+def _boxes(int n, tuple cubes):
+    """The boxes of n cubes of a torus of cubes (model.md#box-order)."""
+    found = []
+    for a in range(cubes[0], 0, -1):
+        for b in range(cubes[1], 0, -1):
+            c = n // (a * b)
+            if a * b * c == n and c <= cubes[2]:
+                bases = [range(1 if extent == axis else axis) for extent, axis in zip((a, b, c), cubes)]
+                found += [_numbers((x, y, z), (a, b, c), cubes) for x in bases[0] for y in bases[1] for z in bases[2]]
+    return found
+
+
+def _inside(int edge, int hosts):
+    """The sizes of slices inside a cube, ascending."""
+    extents, found = [edge, edge, edge], []
+    while hosts % 2 == 0 and extents[2] % 2 == 0:
+        extents[2] //= 2
+        extents.sort()
+        hosts //= 2
+        found.insert(0, hosts)
+    return found
+
+
+cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1:
+    cdef int32_t n, size, cube, at = 0
+    cubes = tuple(options["cubes"])
+    m.hosts, m.cubes = options["hosts"], cubes[0] * cubes[1] * cubes[2]
+    if m.cubes > <int32_t>MOST_CUBES or m.hosts > <int32_t>MOST_HOSTS:
+        raise ValueError(f"a pod may have {<int>MOST_CUBES} cubes of {<int>MOST_HOSTS} hosts")
+    m.nodes = m.cubes * m.hosts
+    m.words = (m.nodes + 63) // 64
+    m.switched = options["wiring"] == "ocs"
+    m.largest = options["largest"] or m.cubes
+    inside = _inside(options["cube"][0], m.hosts)
+    m.n_inside = len(inside)
+    for n in range(m.n_inside):
+        m.inside[n] = inside[n]
+    own_block(m, &m.occ, m.words, sizeof(uint64_t))
+    own_block(m, &m.scratch, m.words, sizeof(uint64_t))
+    own_block(m, &m.next, m.nodes + 1, sizeof(int32_t))
+    own_block(m, &m.first_block, m.cubes + 2, sizeof(int32_t))
+    own_block(m, &m.place, jobs, sizeof(place_t))
+    listed = [[]]
+    if not m.switched:
+        find = _blocks if options["aligned"] else _boxes
+        listed += [find(n, cubes) if n <= m.largest else [] for n in range(1, m.cubes + 1)]
+        own_block(m, &m.block, sum(map(len, listed)), sizeof(cubes_t))
+        for n in range(1, m.cubes + 1):
+            m.first_block[n] = at
+            for block in listed[n]:
+                for cube in block:
+                    m.block[at].word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
+                at += 1
+        m.first_block[m.cubes + 1] = at
+    size = 0
+    for n in range(m.nodes, 0, -1):
+        if n % m.hosts == 0 and (m.switched and n // m.hosts <= m.largest or not m.switched and listed[n // m.hosts]):
+            size = n
+        elif n < m.hosts and n in inside:
+            size = n
+        m.next[n] = size
+    m.next[0] = size
+    return 0
+
+
+# -- what is free ------------------------------------------------------------------------------------------------------
+
+cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil:
+    cdef cubes_t free
+    cdef int32_t cube
+    cdef uint64_t bits
+    memset(&free, 0, sizeof(free))
+    m.looked += m.cubes
+    for cube in range(m.cubes):
+        bits = hosts_of(m, mask, cube)
+        if bits == 0 and forbidden != NULL:
+            bits = hosts_of(m, forbidden, cube)
+        if bits == 0:
+            free.word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
+    return free
+
+
+cdef inline bint is_within(const cubes_t *block, const cubes_t *free) noexcept nogil:
+    return not (block.word[0] & ~free.word[0] or block.word[1] & ~free.word[1] or block.word[2] & ~free.word[2])
+
+
+cdef inline bint has_run(uint64_t busy, int32_t hosts, int32_t size) noexcept nogil:
+    """Do the hosts of a cube have a slice of this size that is free?"""
+    cdef int32_t i
+    for i in range(hosts // size):
+        if (busy >> (i * size)) & ones(size) == 0:
+            return True
+    return False
+
+
+cdef bint has_inside(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
+    cdef int32_t cube
+    for cube in range(m.cubes):
+        m.looked += 1
+        if has_run(hosts_of(m, mask, cube), m.hosts, size):
+            return True
+    return False
+
+
+cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil:
+    """Do these cubes have a slice of n?"""
+    cdef int32_t i
+    if m.switched:
+        return n <= m.largest and n <= count_cubes(free)
+    for i in range(m.first_block[n], m.first_block[n + 1]):
+        m.looked += 1
+        if is_within(&m.block[i], free):
+            return True
+    return False
+
+
+cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
+    cdef cubes_t free
+    if size < 1 or size > m.nodes or m.next[size] != size:
+        return False
+    if size < m.hosts:
+        return has_inside(m, mask, size)
+    free = pod_free_cubes(m, mask, NULL)
+    return has_cubes(m, &free, size // m.hosts)
+
+
+cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept nogil:
+    cdef cubes_t free
+    cdef int32_t n, count, size = m.next[need] if need <= m.nodes else 0
+    if size == 0:
+        return False
+    if size < m.hosts:
+        return has_inside(m, mask, size)
+    free = pod_free_cubes(m, mask, NULL)
+    if m.switched:
+        return has_cubes(m, &free, size // m.hosts)
+    count = count_cubes(&free)
+    for n in range(size // m.hosts, count + 1):      # a larger block may have no smaller one in it
+        if has_cubes(m, &free, n):
+            return True
+    return False
+
+
+cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil:
+    cdef cubes_t free = pod_free_cubes(m, mask, NULL)
+    cdef int32_t i, n = min(count_cubes(&free), m.largest)
+    while n > 0:
+        if has_cubes(m, &free, n):
+            return n * m.hosts
+        n -= 1
+    for i in range(m.n_inside - 1, -1, -1):
+        if has_inside(m, mask, m.inside[i]):
+            return m.inside[i]
+    return 0
+
+
+# -- places in masks ---------------------------------------------------------------------------------------------------
+
+cdef inline void change(uint64_t *mask, int32_t first, int32_t n, bint put) noexcept nogil:
+    """Bits first to first + n - 1, n <= 64."""
+    cdef int32_t word = first >> 6, shift = first & 63
+    cdef uint64_t bits = ones(n)
+    if put:
+        mask[word] |= bits << shift
+        if shift + n > 64:
+            mask[word + 1] |= bits >> (64 - shift)
+    else:
+        mask[word] &= ~(bits << shift)
+        if shift + n > 64:
+            mask[word + 1] &= ~(bits >> (64 - shift))
+
+
+cdef void change_place(const pod_t *m, uint64_t *mask, const place_t *place, bint put) noexcept nogil:
+    cdef cubes_t set_
+    cdef int32_t i
+    if is_inside(place):
+        change(mask, place.part[0] * m.hosts + place.part[1], place.part[2], put)
+        return
+    set_ = cubes_of(place)
+    for i in range(3):
+        while set_.word[i]:
+            change(mask, ((i << 6) + fs_lowest(set_.word[i])) * m.hosts, m.hosts, put)
+            set_.word[i] &= set_.word[i] - 1
+
+
+cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil:
+    change_place(m, mask, place, True)
+
+
+cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil:
+    change_place(m, mask, place, False)
+
+
+cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil:
+    cdef cubes_t set_
+    cdef int32_t i
+    if is_inside(place):
+        return hosts_at(mask, place.part[0] * m.hosts + place.part[1], place.part[2]) != 0
+    set_ = cubes_of(place)
+    for i in range(3):
+        while set_.word[i]:
+            if hosts_of(m, mask, (i << 6) + fs_lowest(set_.word[i])):
+                return True
+            set_.word[i] &= set_.word[i] - 1
+    return False
+
+
+cdef int32_t pod_size(const place_t *place) noexcept nogil:
+    cdef cubes_t set_
+    if is_inside(place):
+        return place.part[2]
+    set_ = cubes_of(place)
+    return count_cubes(&set_) * place.part[5]
+
+
+cdef bint pod_is_place(pod_t *m, const place_t *place) noexcept nogil:
+    cdef cubes_t set_, all_
+    cdef int32_t i, n
+    if is_inside(place):
+        n = place.part[2]
+        return (0 <= place.part[0] < m.cubes and 0 < n < m.hosts and m.next[n] == n
+                and 0 <= place.part[1] < m.hosts and place.part[1] % n == 0
+                and place.part[3] == 0 and place.part[4] == 0)
+    set_ = cubes_of(place)
+    for i in range(3):
+        all_.word[i] = ones(max(0, min(64, m.cubes - 64 * i)))
+    n = count_cubes(&set_)
+    if place.part[5] != m.hosts or n == 0 or n > m.largest or not is_within(&set_, &all_):
+        return False
+    if m.switched:
+        return True
+    for i in range(m.first_block[n], m.first_block[n + 1]):
+        if is_within(&m.block[i], &set_):
+            return True
+    return False
+
+
+# -- choosing ----------------------------------------------------------------------------------------------------------
+
+cdef bint leaves(pod_t *m, const permit_t *permit, const place_t *place) noexcept nogil:
+    """Does a slice of permit.need remain at the later time?"""
+    if permit == NULL or permit.later == NULL or permit.need < 1:
+        return True
+    memcpy(m.scratch, permit.later, <size_t>m.words * sizeof(uint64_t))
+    pod_put(m, m.scratch, place)
+    return pod_has_free(m, m.scratch, permit.need)
+
+
+cdef cubes_t useful(pod_t *m, const uint64_t *later, int32_t need) noexcept nogil:
+    """The cubes that a slice of this need, or of the next size, could use, whole or a part of one."""
+    cdef int32_t cube, size = m.next[need] if need <= m.nodes else 0
+    cdef cubes_t set_
+    if size >= m.hosts:
+        return pod_free_cubes(m, later, NULL)
+    memset(&set_, 0, sizeof(set_))
+    if size > 0:
+        for cube in range(m.cubes):
+            if has_run(hosts_of(m, later, cube), m.hosts, size):
+                set_.word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
+    return set_
+
+
+cdef bint choose_switched(pod_t *m, const cubes_t *free, int32_t n, const permit_t *permit,
+                          place_t *out) noexcept nogil:
+    """The first of all sets of n free cubes that is permitted: of those that are of use at the later time it has no
+    more than can be spared.
+    """
+    cdef cubes_t chosen, use
+    cdef int32_t i, need, spare = n
+    cdef uint64_t bits, low
+    memset(&chosen, 0, sizeof(chosen))
+    memset(&use, 0, sizeof(use))
+    if not has_cubes(m, free, n):
+        return False
+    if permit != NULL and permit.later != NULL and permit.need > 0:
+        need = m.next[permit.need] if permit.need <= m.nodes else 0
+        use = useful(m, permit.later, permit.need)
+        spare = count_cubes(&use) - max(1, need // m.hosts)
+        if spare < 0:
+            return False
+    for i in range(3):
+        bits = free.word[i]
+        while bits and n > 0:
+            low = bits & (~bits + 1)
+            bits ^= low
+            if use.word[i] & low:
+                if spare == 0:
+                    continue
+                spare -= 1
+            chosen.word[i] |= low
+            n -= 1
+    out[0] = place_of_cubes(m, &chosen)
+    return n == 0
+
+
+cdef int32_t around(const pod_t *m, uint64_t busy, int32_t first, int32_t size) noexcept nogil:
+    """The hosts of the largest free slice around one of this size; 0: it is not free itself."""
+    cdef int32_t i, begin, most = 0
+    if (busy >> first) & ones(size):
+        return 0
+    if busy == 0:
+        return m.hosts
+    for i in range(m.n_inside):
+        if m.inside[i] >= size:
+            begin = first - first % m.inside[i]
+            if (busy >> begin) & ones(m.inside[i]) == 0:
+                most = m.inside[i]
+    return most
+
+
+cdef int keep(place_t **found, long *capacity, long n, const place_t *place) noexcept nogil:
+    """One more in the buffer; -1: no memory."""
+    cdef long more
+    cdef place_t *grown
+    if n == capacity[0]:
+        more = 2 * n if n else 64
+        grown = <place_t *>realloc(found[0], <size_t>more * sizeof(place_t))
+        if grown == NULL:
+            return -1
+        found[0], capacity[0] = grown, more
+    found[0][n] = place[0]
+    return 0
+
+
+cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
+                      long *capacity, place_t *first_one) noexcept nogil:
+    """Into the buffer, or only the first (`found` is NULL)."""
+    cdef const uint64_t *forbidden = NULL if permit == NULL else permit.forbidden
+    cdef int32_t level, cube, i, first, most
+    cdef uint64_t busy
+    cdef place_t place
+    cdef long n = 0
+    memset(&place, 0, sizeof(place))
+    place.part[2], place.part[5] = size, -1
+    for level in range(m.n_inside + 1):           # what is broken up: the smallest first, whole cubes at last
+        most = m.inside[level] if level < m.n_inside else m.hosts
+        if most < size:
+            continue
+        for cube in range(m.cubes):
+            m.looked += 1
+            busy = hosts_of(m, occ, cube)
+            if (busy == 0) != (level == m.n_inside):
+                continue
+            for i in range(m.hosts // size):
+                first = i * size
+                if around(m, busy, first, size) != most:
+                    continue
+                if forbidden != NULL and hosts_at(forbidden, cube * m.hosts + first, size):
+                    continue
+                place.part[0], place.part[1] = cube, first
+                if not leaves(m, permit, &place):
+                    continue
+                if found == NULL:
+                    first_one[0] = place
+                    return 1
+                if keep(found, capacity, n, &place) < 0:
+                    return -1
+                n += 1
+    return n
+
+
+cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t cubes, const permit_t *permit, place_t **found,
+                      long *capacity, place_t *first_one) noexcept nogil:
+    cdef int32_t i
+    cdef place_t place
+    cdef long n = 0
+    for i in range(m.first_block[cubes], m.first_block[cubes + 1]):
+        m.looked += 1
+        if not is_within(&m.block[i], free):
+            continue
+        place = place_of_cubes(m, &m.block[i])
+        if not leaves(m, permit, &place):
+            continue
+        if found == NULL:
+            first_one[0] = place
+            return 1
+        if keep(found, capacity, n, &place) < 0:
+            return -1
+        n += 1
+    return n
+
+
+cdef long find(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found, long *capacity,
+               place_t *out) noexcept nogil:
+    cdef cubes_t free
+    if size < 1 or size > m.nodes or m.next[size] != size:
+        return 0
+    if size < m.hosts:
+        return find_inside(m, occ, size, permit, found, capacity, out)
+    free = pod_free_cubes(m, occ, NULL if permit == NULL else permit.forbidden)
+    if not m.switched:
+        return find_blocks(m, &free, size // m.hosts, permit, found, capacity, out)
+    if not choose_switched(m, &free, size // m.hosts, permit, out):
+        return 0
+    return 1 if found == NULL or keep(found, capacity, 0, out) == 0 else -1
+
+
+cdef bint pod_choose(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t *out) noexcept nogil:
+    return find(m, occ, size, permit, NULL, NULL, out) > 0
+
+
+cdef long pod_list(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
+                   long *capacity) noexcept nogil:
+    cdef place_t first
+    return find(m, occ, size, permit, found, capacity, &first)
