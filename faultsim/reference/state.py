@@ -13,6 +13,7 @@ from typing import Any
 from faultsim.policies.registry import find
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
+from faultsim.reference.pod.table import PodTable
 from faultsim.reference.torus.boxes import Box, BoxTable
 
 # Event kinds of the record; model.md#events fixes the order of those that are events.
@@ -342,6 +343,9 @@ def table_of(settings: dict[str, Any]) -> tuple[BoxTable | None, int]:
     machine = settings["machine"]
     if machine["name"] == "cluster":
         return None, int(machine["nodes"])
+    if machine["name"] == "pod":
+        pod = PodTable(machine)
+        return pod, pod.nodes
     shape = (int(machine["x"]), int(machine["y"]), int(machine["z"]))
     box_order = settings["placement"].get("box_order", "extents-descending")
     table = BoxTable(shape, bool(machine.get("wrap", True)), box_order)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from faultsim.reference.cluster.curve_best_fit import curve_best_fit, nodes_along
 from faultsim.reference.job import Job
+from faultsim.reference.pod.table import PodTable
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
 from faultsim.reference.torus.most_cubic import most_cubic
@@ -83,6 +84,12 @@ def place(state: State, job: Job, candidates: list[Box], occupied: int, window: 
 def first_box(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
     """ "the first free box of the size"."""
     return candidates[0]
+
+
+def first_slice(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:
+    """On a pod, where the order of the slices inside a cube depends on what is occupied."""
+    assert isinstance(state.table, PodTable)
+    return state.table.first(candidates, occupied)
 
 
 def max_free_partition(state: State, job: Job, candidates: list[Box], occupied: int, window: Window) -> Box:

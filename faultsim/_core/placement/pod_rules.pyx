@@ -1,0 +1,21 @@
+"""FirstFit on a pod (pod/slices.pxd) as the engine calls it (placement.pxd)."""
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.pod.slices cimport pod_choose, pod_t
+from faultsim._core.state cimport sim_t
+from faultsim._core.tables.factory cimport factory
+from faultsim._core.tables.machine cimport permit_t, place_t
+
+
+cdef int choose_first(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
+                      place_t *out) noexcept nogil:
+    return pod_choose(<pod_t *>(<sim_t *>sim).machine.state, occ, size, permit, out)
+
+
+cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
+    (<sim_t *>sim).placement.choose, (<sim_t *>sim).placement.stable = choose_first, True
+    return 0
+
+
+FIRST_FIT = factory(open_first_fit)

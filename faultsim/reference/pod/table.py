@@ -1,0 +1,50 @@
+"""The slices of a small pod as the places of the reference engine: the six numbers of each are those of the core."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from faultsim.reference.pod.slices import Place, Slices
+from faultsim.reference.torus.boxes import Box, BoxTable
+
+
+class PodTable(BoxTable):
+    """A `BoxTable` whose boxes are slices; with optical switches every set of cubes is one, so cubes must be few."""
+
+    def __init__(self, machine: dict[str, Any]) -> None:
+        x, y, z = machine["cubes"]
+        inside = halves(machine["cube"][0], machine["hosts"])
+        self.slices = Slices(
+            (x, y, z), machine["hosts"], inside, machine["wiring"], machine["aligned"], machine["largest"] or 0
+        )
+        self.nodes = prod(machine["cubes"]) * machine["hosts"]
+        self.shape = (self.nodes, 1, 1)
+        self.sizes = self.slices.sizes
+        self.of_size = {size: self.free_of_size(0, size) for size in self.sizes}
+
+    def free_of_size(self, busy: int, size: int) -> list[Box]:
+        """Every free slice of exactly that many hosts, in order."""
+        return [self.box(place) for place in self.slices.free_of_size(busy, size)] if size in self.sizes else []
+
+    def first(self, candidates: Sequence[Box], occupied: int) -> Box:
+        """The first of these, in the order of what is free of this occupancy."""
+        return min(candidates, key=self.free_of_size(occupied, candidates[0].size).index)
+
+    def box(self, place: Place) -> Box:
+        """A set of cubes, 32 in a number, and the hosts of a cube; or a cube, its first host, how many, and -1."""
+        if place.size < self.slices.hosts:
+            return Box(place.cubes[0], place.first, place.size, 0, 0, -1, place.size, place.mask)
+        bits = sum(1 << cube for cube in place.cubes)
+        words = [(bits >> 32 * i & 0xFFFFFFFF ^ 0x80000000) - 0x80000000 for i in range(5)]  # signed
+        return Box(words[0], words[1], words[2], words[3], words[4], self.slices.hosts, place.size, place.mask)
+
+
+def halves(edge: int, hosts: int) -> list[int]:
+    """The sizes of the slices inside a cube of edge**3 chips, which is halved along its longest extent."""
+    found, extents = [], [edge, edge, edge]
+    while hosts % 2 == 0 and max(extents) % 2 == 0:
+        longest = extents.index(max(extents))
+        extents[longest] //= 2
+        hosts //= 2
+        found.append(hosts)
+    return found
