@@ -24,7 +24,7 @@ from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload, concat
 
 # Machines and policies
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Cluster, Pod, Torus
 from faultsim.machines.power import Power
 from faultsim.machines.resources import Resources
 from faultsim.policies import (
@@ -201,6 +201,7 @@ __all__ = [
     "Perfect",
     "Periodic",
     "Placement",
+    "Pod",
     "Power",
     "PredictedWindows",
     "PredictionTrace",

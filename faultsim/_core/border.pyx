@@ -173,7 +173,7 @@ cdef class Border:
         """Where a job is: its box, or its nodes, ascending."""
         cdef place_t place
         cdef int32_t[::1] nodes
-        if self.s.machine.placed:
+        if self.s.machine.boxes:
             place = self.s.machine.place_of(self.s.machine.state, job)
             return tuple([place.part[i] for i in range(6)])
         found = np.empty(self.s.allocated[job], np.int32)

@@ -16,7 +16,7 @@ cdef list where_of(const sim_t *s, int64_t stay):
     cdef const record_stay_t *at = &s.record.stay[stay]
     cdef const range_t *part
     cdef int64_t i, end
-    if s.machine.placed:
+    if s.machine.boxes:
         return [at.place.part[i] for i in range(6)]
     end = s.record.stay[stay + 1].first if stay + 1 < s.record.n_stays else s.record.n_ranges
     found = []

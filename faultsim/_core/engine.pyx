@@ -454,7 +454,7 @@ cdef class Engine(Live):
             out["events_table"] = recorded_events(s)
             if s.live:
                 self.ranges = recorded_ranges(s)
-            elif self.ranges is None and not s.machine.placed:
+            elif self.ranges is None and not s.machine.boxes:
                 self.lent = s.record.n_ranges > 0
                 self.ranges = lend_ranges(s) if self.lent else recorded_ranges(s)
             out["allocations"] = recorded_stays(s, self.ranges)

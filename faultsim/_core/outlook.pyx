@@ -153,7 +153,7 @@ cdef class Outlook(Moment):
         self.refuse_unless_named()
         busy = np.array([m.marked(m.state, m.occ, i) for i in range(self.s.nodes)], np.bool_)
         shape = self.engine.settings["machine"]
-        return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.placed else busy
+        return busy.reshape(shape["x"], shape["y"], shape["z"]) if m.boxes else busy
 
     @property
     def changes(self):
@@ -203,7 +203,7 @@ cdef class Outlook(Moment):
         cdef machine_t *m = &self.s.machine
         cdef place_t *found = NULL
         cdef long count, cap = 0
-        if not m.placed:
+        if not m.boxes:
             self.refuse("a cluster has no boxes: choose nodes by d.occupancy")
         count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else clipped(size), NULL, &found, &cap)
         try:

@@ -49,7 +49,7 @@ cdef int open_stay(sim_t *s, int32_t job) noexcept nogil:
     r.stay[r.n_stays].begin = s.now
     r.stay[r.n_stays].end = INFINITY
     r.stay[r.n_stays].job = job
-    if s.machine.placed:
+    if s.machine.boxes:
         r.stay[r.n_stays].place = s.machine.place_of(s.machine.state, job)
     else:
         # Between two ranges there is a node of others.
@@ -94,12 +94,12 @@ cdef object recorded_ranges(const sim_t *s):
 
 
 cdef object recorded_stays(const sim_t *s, object ranges):
-    """Boxes on a torus, ranges of nodes on a cluster."""
+    """Boxes on a torus, ranges of nodes elsewhere."""
     cdef record_stay_t none
     cdef int64_t n = s.record.n_stays
     rows = np.asarray(<record_stay_t[:n + (n == 0)]>(s.record.stay if n else &none))[:n]
     out = {name: rows[name].copy() for name in ("job", "begin", "end")}
-    if s.machine.placed:
+    if s.machine.boxes:
         out.update(zip("xyzabc", rows["place"]["part"].T.copy(), strict=True))
     else:
         out["node_offsets"] = np.append(rows["nodes"], s.record.n_nodes)

@@ -93,8 +93,8 @@ cdef struct record_event_t:
 cdef struct record_stay_t:
     double begin, end
     int32_t job
-    place_t place            # on placed machines
-    int64_t first            # on others: number of its first range; those of the next stay follow
+    place_t place            # where places are boxes
+    int64_t first            # elsewhere: number of its first range; those of the next stay follow
     int64_t nodes            # of all stays before it
 
 cdef struct record_t:

@@ -8,7 +8,11 @@ import re
 from faultsim.policies.registry import KINDS, POLICIES
 
 #: Class -> word.
-_WORDS = {row.cls.__name__: row.name.replace("_", "-") for row in POLICIES} | {"Torus": "torus", "Cluster": "cluster"}
+_WORDS = {row.cls.__name__: row.name.replace("_", "-") for row in POLICIES} | {
+    "Torus": "torus",
+    "Cluster": "cluster",
+    "Pod": "pod",
+}
 #: Keywords of `simulate` and `simulate_workflows` that are options of ``faultsim run`` and ``faultsim workflow run``.
 _OPTIONS = [
     *(kind for kind, row in KINDS.items() if row.option), "failures", "oversized", "order", "reservation", "max_growth",

@@ -1,7 +1,7 @@
 """Simulate a job log on a machine and print its metrics.
 
 policies are names, with parameters after a colon:
-  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l
+  --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l  pod:4x4x4  pod:tpu-v5p,wiring=static
   --scheduler  fcfs  easy  backfill:depth=10  conservative      (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
   --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)
@@ -78,7 +78,7 @@ def _add_arguments(parser: Parser) -> None:
     )
     machine.add_argument("--reservation", metavar="R", help="easy on a torus: any (default) or fixed")
     machine.add_argument("--max-growth", type=int, metavar="I", help="nodes a backfilled job may grow by (default 1)")
-    machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, first-fit on a cluster)")
+    machine.add_argument("--placement", metavar="P", help="see above (default mfp on a torus, else first-fit)")
     machine.add_argument("--box-order", metavar="O", help="extents-descending (default), extents-ascending, bases")
     machine.add_argument("--migration", metavar="P", help="see above (default none)")
     failing = parser.add_argument_group("failures")

@@ -6,7 +6,7 @@ from typing import Any
 from faultsim.checks import parsed
 from faultsim.cli.parser import hint
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.policies import parse_policy
 from faultsim.policies.registry import MACHINES
 
@@ -38,7 +38,7 @@ def scheduler(
     return _with(parse_policy("scheduler", text), order=chosen, reservation=reservation, max_growth=max_growth)
 
 
-def placement(text: str | None, *, box_order: str | None = None, on: Cluster | Torus | None = None) -> Any:
+def placement(text: str | None, *, box_order: str | None = None, on: Machine | None = None) -> Any:
     """The placement that `text` names; without it the default of the machine `on` (with `box_order`).
 
     Examples

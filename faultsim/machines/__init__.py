@@ -1,10 +1,12 @@
-"""The machines: `Cluster` (any free nodes will do) and `Torus` (a job needs a contiguous box).
+"""The machines: `Cluster` (any free nodes will do), `Torus` (a job needs a contiguous box) and `Pod` (a slice).
 
 See model.md#machines.  Node numbers are 0..N-1; on a torus node = (x*Y + y)*Z + z.
 """
 
 from faultsim.machines.cluster import Cluster
+from faultsim.machines.kinds import Machine
+from faultsim.machines.pod import Pod
 from faultsim.machines.text import machine_from_lowered, parse_machine
 from faultsim.machines.torus import Torus
 
-__all__ = ["Cluster", "Torus", "machine_from_lowered", "parse_machine"]
+__all__ = ["Cluster", "Machine", "Pod", "Torus", "machine_from_lowered", "parse_machine"]

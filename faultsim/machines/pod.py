@@ -1,18 +1,20 @@
-"""`Pod`: cubes of chips, joined by optical switches or wired as a torus.
-
-Not among the public machines: the engine does not take it yet.
-"""
+"""`Pod`: cubes of chips, joined by optical switches or wired as a torus."""
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
+from numpy.typing import ArrayLike
+
 from faultsim import checks
-from faultsim.data.columns import MAX_NODES
+from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
+from faultsim.machines.pod_jobs import jobs_of
 from faultsim.machines.slices import Shape, Slice, allowed_slices, as_text, default_slice, slice_of_shape
 
 Wiring = Literal["ocs", "static"]
+#: Cubes of a pod, and hosts of a cube, that the engine takes.
+MOST_CUBES, MOST_HOSTS = 160, 64
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,16 @@ class Pod:
     """A pod of cubes: a job needs a slice, which is made of whole cubes or lies inside one.
 
     A node is a host, which has some of the chips of a cube.  Host h of cube (x, y, z) is the node
-    ((x Y + y) Z + z) `hosts` + h.
+    ((x Y + y) Z + z) `hosts` + h.  Sizes of jobs are in hosts; `jobs` takes chips or shapes.
 
     Parameters
     ----------
     cubes : (int, int, int)
-        Extents (X, Y, Z) of the pod in cubes.  With optical switches only their product matters.
+        Extents (X, Y, Z) of the pod in cubes, at most 160 of them.  With optical switches only their product matters.
     cube : (int, int, int)
         Extents of a cube in chips, all the same.
     hosts : int
-        Hosts of a cube; each has the same number of its chips.
+        Hosts of a cube, at most 64; each has the same number of its chips.
     wiring : {"ocs", "static"}
         ``"ocs"``: optical switches join any free cubes to a slice.  ``"static"``: a slice of cubes is a box of
         neighbours.
@@ -43,12 +45,13 @@ class Pod:
     ------
     OptionError
         Extents that are no three whole numbers of at least 1; a cube with different extents; hosts that do not share
-        its chips evenly; an unknown wiring; `aligned` with optical switches; a largest slice beyond the pod.
+        its chips evenly; an unknown wiring; `aligned` with optical switches; a largest slice beyond the pod; more than
+        160 cubes, or 64 hosts of a cube.
 
     Examples
     --------
-    >>> from faultsim.machines.pod import Pod
-    >>> pod = Pod.tpu_v4()
+    >>> import faultsim as fs
+    >>> pod = fs.Pod.tpu_v4()
     >>> pod.chips, pod.nodes
     (4096, 1024)
     >>> pod.slice_of(chips=1024)
@@ -81,8 +84,11 @@ and 4x4x8 (128 chips)
             raise OptionError(f"hosts: the {edge**3} chips of a cube cannot be shared evenly by {self.hosts} hosts")
         if self.wiring == "ocs" and not self.aligned:
             raise OptionError("aligned=False is for static wiring: optical switches join any cubes")
-        if self.nodes > MAX_NODES:
-            raise OptionError(f"a pod may have at most {MAX_NODES} hosts, got {self.nodes}")
+        if self.n_cubes > MOST_CUBES or self.hosts > MOST_HOSTS:
+            raise OptionError(
+                f"a pod may have at most {MOST_CUBES} cubes of {MOST_HOSTS} hosts, got {as_text(self.cubes)} = "
+                f"{self.n_cubes} cubes of {self.hosts}"
+            )
         if self.largest is not None:
             most = checks.whole("cubes of the largest slice", self.largest, low=1, high=self.n_cubes)
             object.__setattr__(self, "largest", most)
@@ -108,9 +114,19 @@ and 4x4x8 (128 chips)
         return self.cube[0] ** 3 // self.hosts
 
     @property
+    def most_hosts(self) -> int:
+        """Hosts of the largest slice, and so of the largest job."""
+        return max(each.hosts for each in self.slices)
+
+    @property
     def name(self) -> str:
         """The kind of machine, ``"pod"``."""
         return "pod"
+
+    @property
+    def shape(self) -> None:
+        """None: hosts have no coordinates, which metrics and policies could use."""
+        return None
 
     @property
     def slices(self) -> tuple[Slice, ...]:
@@ -132,10 +148,57 @@ and 4x4x8 (128 chips)
             return slice_of_shape(self.slices, shape)
         return default_slice(self.slices, checks.whole("chips of a slice", chips, low=1))
 
+    def jobs(
+        self,
+        log: Workload,
+        *,
+        chips: str | ArrayLike | None = None,
+        shape: str | ArrayLike | None = None,
+        round_up: bool = False,
+    ) -> Workload:
+        """A log whose jobs ask for chips or for shapes, as jobs of this pod: sizes in hosts.
+
+        Parameters
+        ----------
+        log : Workload
+            The jobs; their sizes are replaced.
+        chips : str or array_like of int, shape (n,), optional
+            Chips of each job, or the name of the column that has them, such as ``"size"``.  A job gets any slice with
+            so many; a column `shape` is left out.
+        shape : str or array_like of str, shape (n,), optional
+            Shape of each job in chips, such as ``"4x4x8"``, or the name of the column that has them; it stays with the
+            jobs as the further column `shape`.
+        round_up : bool, default False
+            Whether a number of chips that no slice has is rounded up to the next; otherwise it is an error.
+
+        Raises
+        ------
+        InputError
+            Chips or a shape that no slice has, naming the job and the nearest that are allowed; both of them, or none.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> log = fs.Workload(submit=[0, 5], runtime=[60, 60], size=[1024, 4])
+        >>> pod = fs.Pod.tpu_v4()
+        >>> pod.jobs(log, chips="size").size
+        array([256,   1], dtype=int32)
+        >>> pod.jobs(log, shape=["4x4x16", "2x2x1"]).columns["shape"].tolist()
+        ['4x4x16', '2x2x1']
+        """
+        return jobs_of(self, log, chips, shape, round_up)
+
     def lower(self) -> dict[str, Any]:
-        """The plain form that provenance keeps."""
+        """The plain form that the engine takes and that provenance keeps."""
         plain = {"name": "pod", "cubes": list(self.cubes), "cube": list(self.cube), "hosts": self.hosts}
         return {**plain, "wiring": self.wiring, "aligned": self.aligned, "largest": self.largest}
+
+    def __str__(self) -> str:
+        more = {"cube": as_text(self.cube), "hosts": self.hosts, "wiring": self.wiring}
+        more |= {"aligned": str(self.aligned).lower(), "largest": self.largest}
+        usual = {"cube": "4x4x4", "hosts": 16, "wiring": "ocs", "aligned": "true", "largest": None}
+        said = [f"{key}={value}" for key, value in more.items() if value != usual[key]]
+        return ",".join([f"pod:{as_text(self.cubes)}", *said])
 
     @classmethod
     def tpu_v4(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
@@ -143,8 +206,8 @@ and 4x4x8 (128 chips)
 
         Examples
         --------
-        >>> from faultsim.machines.pod import Pod
-        >>> Pod.tpu_v4().n_cubes
+        >>> import faultsim as fs
+        >>> fs.Pod.tpu_v4().n_cubes
         64
         """
         return cls((4, 4, 4), wiring=wiring, aligned=aligned)
@@ -158,8 +221,8 @@ and 4x4x8 (128 chips)
 
         Examples
         --------
-        >>> from faultsim.machines.pod import Pod
-        >>> Pod.tpu_v5p().chips, str(Pod.tpu_v5p().slice_of(chips=96 * 64))
+        >>> import faultsim as fs
+        >>> fs.Pod.tpu_v5p().chips, str(fs.Pod.tpu_v5p().slice_of(chips=96 * 64))
         (8960, '16x16x24')
         """
         return cls((4, 5, 7), wiring=wiring, aligned=aligned, largest=96)
@@ -173,8 +236,8 @@ and 4x4x8 (128 chips)
 
         Examples
         --------
-        >>> from faultsim.machines.pod import Pod
-        >>> Pod.tpu7x().chips
+        >>> import faultsim as fs
+        >>> fs.Pod.tpu7x().chips
         9216
         """
         return cls((4, 6, 6), wiring=wiring, aligned=aligned)

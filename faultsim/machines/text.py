@@ -5,20 +5,26 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.cluster import Cluster
+from faultsim.machines.kinds import KINDS, Machine
+from faultsim.machines.pod import Pod
 from faultsim.machines.torus import Torus
 
-_FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8' or 'mesh:4x4x8'"
+_FORMS = "'cluster:128', 'cluster:4x4x8', 'torus:4x4x8', 'mesh:4x4x8' or 'pod:4x4x4'"
+_POD = "'pod:4x4x4', 'pod:tpu-v5p' or, with options, 'pod:4x4x4,wiring=static,aligned=false'"
+_PODS = {"tpu-v4": Pod.tpu_v4, "tpu-v5p": Pod.tpu_v5p, "tpu7x": Pod.tpu7x}
 _PRESETS = {"bluegene-l": Torus.bluegene_l, "bluegene-l-nodes": Torus.bluegene_l_nodes, "tpu-v4": Torus.tpu_v4}
 
 
-def parse_machine(text: str) -> "Cluster | Torus":
+def parse_machine(text: str) -> Machine:
     """A machine from text, as written on the command line.
 
     Parameters
     ----------
     text : str
         ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
-        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"``.  ``str(machine)`` returns the first four.
+        ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"`` (a torus of chips).  A pod is ``"pod:XxYxZ"``, in cubes,
+        or ``"pod:tpu-v4"``, ``"pod:tpu-v5p"``, ``"pod:tpu7x"``, and may have the options of `Pod`:
+        ``"pod:4x4x4,wiring=static,aligned=false"``.  ``str(machine)`` returns such a text, but no preset.
 
     Raises
     ------
@@ -33,13 +39,17 @@ def parse_machine(text: str) -> "Cluster | Torus":
     Cluster(nodes=128)
     >>> parse_machine("cluster:4x4x8")
     Cluster(128, shape=(4, 4, 8))
+    >>> parse_machine("pod:tpu-v4,wiring=static").chips
+    4096
     """
     kind, colon, rest = str(text).strip().partition(":")
     kind = kind.lower()
     if not colon and kind.replace("_", "-") in _PRESETS:
         return _PRESETS[kind.replace("_", "-")]()
+    if kind == "pod":
+        return _pod(str(text), rest.lower())
     if kind not in ("cluster", "torus", "mesh"):
-        hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", *_PRESETS])
+        hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", "pod", *_PRESETS])
         raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, or one of {', '.join(_PRESETS)}")
     parts = rest.lower().split("x")
     try:
@@ -55,7 +65,51 @@ def parse_machine(text: str) -> "Cluster | Torus":
     return Cluster(x * y * z, shape=(x, y, z)) if kind == "cluster" else Torus(x, y, z, wrap=kind == "torus")
 
 
-def machine_from_lowered(lowered: dict[str, Any]) -> "Cluster | Torus":
+def _pod(text: str, rest: str) -> Pod:
+    """A pod from what follows the colon."""
+    first, *options = [part.strip() for part in rest.split(",")]
+    given: dict[str, Any] = {}
+    for option in options:
+        key, equals, value = (part.strip() for part in option.partition("="))
+        known = ("cube", "hosts", "wiring", "aligned", "largest")
+        if not equals or key not in known:
+            hint = checks.did_you_mean(key, known)
+            raise OptionError(f"machine {text!r}: {option!r} is no option of a pod{hint}; it has {', '.join(known)}")
+        given[key] = _value(text, key, value)
+    if (preset := first.replace("_", "-")) in _PODS:
+        if beyond := given.keys() - {"wiring", "aligned"}:
+            raise OptionError(f"machine {text!r}: {preset} has its own {', '.join(sorted(beyond))}; write {_POD}")
+        return _PODS[preset](**given)
+    if "x" not in first or first[:1].isalpha():
+        hint = checks.did_you_mean(first, _PODS)
+        raise OptionError(f"unknown pod {text!r}{hint}; write {_POD}; presets: {', '.join(_PODS)}")
+    return Pod(_extents(text, first), **given)
+
+
+def _value(text: str, key: str, value: str) -> Any:
+    """The value of an option of a pod."""
+    if key == "cube":
+        return _extents(text, value)
+    if key == "aligned" and value in ("true", "false"):
+        return value == "true"
+    if key in ("hosts", "largest"):
+        try:
+            return checks.parsed(value, int)
+        except ValueError:
+            raise OptionError(f"machine {text!r}: {key} must be a whole number, got {value!r}") from None
+    return value
+
+
+def _extents(text: str, given: str) -> tuple[int, int, int]:
+    """Three extents of a pod or of a cube."""
+    try:
+        x, y, z = (checks.parsed(part, int) for part in given.split("x"))
+    except ValueError:
+        raise OptionError(f"machine {text!r}: {given!r} must be three whole numbers: write {_POD}") from None
+    return x, y, z
+
+
+def machine_from_lowered(lowered: dict[str, Any]) -> Machine:
     """The machine whose ``lower()`` gave this dict.
 
     Examples
@@ -63,6 +117,5 @@ def machine_from_lowered(lowered: dict[str, Any]) -> "Cluster | Torus":
     >>> machine_from_lowered({"name": "cluster", "nodes": 4})
     Cluster(nodes=4)
     """
-    kinds: dict[str, type[Cluster] | type[Torus]] = {"cluster": Cluster, "torus": Torus}
     rest = dict(lowered)
-    return kinds[checks.choice("machine", rest.pop("name", None), kinds)](**rest)
+    return KINDS[checks.choice("machine", rest.pop("name", None), KINDS)](**rest)

@@ -141,7 +141,7 @@ class Placement(OwnPolicy):
 
 @dataclass(frozen=True)
 class FirstFit(Placement):
-    """The first free box in contract order; on a cluster, the free nodes with the lowest numbers.
+    """The first free box in contract order; on a pod, the first slice; on a cluster, the lowest free nodes.
 
     Parameters
     ----------

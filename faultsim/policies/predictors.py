@@ -79,7 +79,7 @@ class Predictor(OwnPolicy):
         ----------
         trace : FailureTrace or None
             The failures of the run.
-        machine : Cluster or Torus
+        machine : Cluster, Torus or Pod
             Where it is.
         rng : numpy.random.Generator
             A stream of the run's seed; draw from nothing else.

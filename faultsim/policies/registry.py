@@ -112,12 +112,33 @@ class MachineRow:
     placement: type[Placement]
     counted: str
     named: str
+    #: What a job takes there, and what else moves or places jobs, in the words of refusals.
+    takes: str = "nodes"
+    placements: str = ""
+    migrations: str = ""
+    free: str = "free nodes need not be contiguous"
 
 
 #: Name -> row.
 MACHINES: dict[str, MachineRow] = {
     "cluster": MachineRow(FirstFit, "cluster.counted:COUNTED", "cluster.named:NAMED"),
-    "torus": MachineRow(MaxFreePartition, "torus.machine:TORUS", "torus.machine:TORUS"),
+    "torus": MachineRow(
+        MaxFreePartition,
+        "torus.machine:TORUS",
+        "torus.machine:TORUS",
+        "boxes",
+        "placement=Balancing(), TieBreaking() or another for boxes",
+        "migration=Defragment() or None",
+    ),
+    "pod": MachineRow(
+        FirstFit,
+        "pod.machine:POD",
+        "pod.machine:POD",
+        "slices",
+        "placement=FirstFit()",
+        "migration=None",
+        free="slices do not move",
+    ),
 }
 
 
@@ -161,6 +182,7 @@ class PolicyRow:
         return self.compiled if isinstance(self.compiled, str) else self.compiled[machine]
 
 
+_ANY = ("cluster", "torus", "pod")
 _BOTH = ("cluster", "torus")
 _CLUSTER = ("cluster",)
 _TORUS = ("torus",)
@@ -173,43 +195,53 @@ _PREDICTOR = {"predictor": "Confidence(0.1)", **_WHERE}
 _FOR_TICKS = {"predictor": "IntervalPredictor(precision=0.7, recall=0.7, interval={policy.interval:g})", **_WHERE}
 _BOXES = "{name} places boxes, and {run.machine} has none: use placement=FirstFit(), or use a Torus"
 _NODES = (
-    "{name} chooses single nodes, and on {run.machine} jobs take boxes: use placement=Balancing(), TieBreaking() or "
-    "another for boxes, or use a Cluster"
+    "{name} chooses single nodes, and on {run.machine} jobs take {there.takes}: use {there.placements}, or use a "
+    "Cluster"
+)
+_DECIDES = (
+    "{{name}} decides about nodes or boxes, and on {{run.machine}} jobs take {{there.takes}}: use {other}, or use a "
+    "Cluster or a Torus"
 )
 
 #: Every policy of this version.
 POLICIES: tuple[PolicyRow, ...] = (
-    PolicyRow("scheduler", "fcfs", Fcfs, _BOTH, "[krevat2002] section 2",
-              compiled={"cluster": "scheduling.easy_counted:FCFS", "torus": "scheduling.easy_placed:FCFS"},
+    PolicyRow("scheduler", "fcfs", Fcfs, _ANY, "[krevat2002] section 2",
+              compiled={"cluster": "scheduling.easy_counted:FCFS", "torus": "scheduling.easy_placed:FCFS",
+                        "pod": "scheduling.easy_placed:FCFS"},
               reference="scheduling.schedulers:Fcfs"),
-    PolicyRow("scheduler", "easy", EasyBackfill, _BOTH, "[mualem2001]; [krevat2002] section 2",
+    PolicyRow("scheduler", "easy", EasyBackfill, _ANY, "[mualem2001]; [krevat2002] section 2",
               aliases=("easy_backfill",),
-              compiled={"cluster": "scheduling.easy_counted:EASY", "torus": "scheduling.easy_placed:EASY"},
+              compiled={"cluster": "scheduling.easy_counted:EASY", "torus": "scheduling.easy_placed:EASY",
+                        "pod": "scheduling.easy_placed:EASY"},
               reference="scheduling.schedulers:Easy"),
-    PolicyRow("scheduler", "backfill", Backfill, _BOTH, "model.md#backfill", example="backfill:depth=10",
+    PolicyRow("scheduler", "backfill", Backfill, _ANY, "model.md#backfill", example="backfill:depth=10",
               compiled={"cluster": "scheduling.backfill_counted:BACKFILL",
-                        "torus": "scheduling.backfill_placed:BACKFILL"},
+                        "torus": "scheduling.backfill_placed:BACKFILL",
+                        "pod": "scheduling.backfill_placed:BACKFILL"},
               reference="scheduling.schedulers:Backfill"),
-    PolicyRow("scheduler", "conservative", ConservativeBackfill, _BOTH, "[mualem2001]",
+    PolicyRow("scheduler", "conservative", ConservativeBackfill, _ANY, "[mualem2001]",
               aliases=("conservative_backfill",),
               compiled={"cluster": "scheduling.conservative_counted:CONSERVATIVE",
-                        "torus": "scheduling.conservative_placed:CONSERVATIVE"},
+                        "torus": "scheduling.conservative_placed:CONSERVATIVE",
+                        "pod": "scheduling.conservative_placed:CONSERVATIVE"},
               reference="scheduling.schedulers:Conservative"),
-    PolicyRow("order", "arrival", ArrivalOrder, _BOTH, "first come, first served", compiled=_STATIC,
+    PolicyRow("order", "arrival", ArrivalOrder, _ANY, "first come, first served", compiled=_STATIC,
               reference="scheduling.orders:arrival"),
-    PolicyRow("order", "shortest", ShortestFirst, _BOTH, "shortest job first", aliases=("sjf",), compiled=_STATIC,
+    PolicyRow("order", "shortest", ShortestFirst, _ANY, "shortest job first", aliases=("sjf",), compiled=_STATIC,
               reference="scheduling.orders:shortest"),
-    PolicyRow("order", "largest", LargestFirst, _BOTH, "largest job first", aliases=("ljf",), compiled=_STATIC,
+    PolicyRow("order", "largest", LargestFirst, _ANY, "largest job first", aliases=("ljf",), compiled=_STATIC,
               reference="scheduling.orders:largest"),
-    PolicyRow("order", "wfp3", Wfp3, _BOTH, "[tang2009]", compiled="scheduling.orders:WFP3",
+    PolicyRow("order", "wfp3", Wfp3, _ANY, "[tang2009]", compiled="scheduling.orders:WFP3",
               reference="scheduling.orders:wfp3"),
-    PolicyRow("order", "unicef", Unicef, _BOTH, "[tang2009]", compiled="scheduling.orders:UNICEF",
+    PolicyRow("order", "unicef", Unicef, _ANY, "[tang2009]", compiled="scheduling.orders:UNICEF",
               reference="scheduling.orders:unicef"),
-    PolicyRow("order", "key", Key, _BOTH, "model.md#key", example="key:'estimate * size'",
+    PolicyRow("order", "key", Key, _ANY, "model.md#key", example="key:'estimate * size'",
               compiled="scheduling.expressions:KEY", reference="scheduling.expressions:key"),
-    PolicyRow("placement", "first_fit", FirstFit, _BOTH, "model.md#first-fit", aliases=("ff",),
-              compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT"},
-              reference={"cluster": "scheduling.placement:lowest_nodes", "torus": "scheduling.placement:first_box"}),
+    PolicyRow("placement", "first_fit", FirstFit, _ANY, "model.md#first-fit", aliases=("ff",),
+              compiled={"cluster": "placement.cluster_rules:FIRST_FIT", "torus": "placement.torus_rules:FIRST_FIT",
+                        "pod": "placement.pod_rules:FIRST_FIT"},
+              reference={"cluster": "scheduling.placement:lowest_nodes", "torus": "scheduling.placement:first_box",
+                         "pod": "scheduling.placement:first_slice"}),
     PolicyRow("placement", "max_free_partition", MaxFreePartition, _TORUS, "[krevat2002] section 2", aliases=("mfp",),
               compiled="placement.torus_rules:MAX_FREE_PARTITION", elsewhere=_BOXES,
               reference="scheduling.placement:max_free_partition"),
@@ -234,68 +266,68 @@ POLICIES: tuple[PolicyRow, ...] = (
               reference="scheduling.placement:nodes_on_curve"),
     PolicyRow("migration", "defragment", Defragment, _TORUS, "[krevat2002] section 2",
               compiled="migration.defragment:DEFRAGMENT",
-              elsewhere="{name} is not supported on {run.machine}, where free nodes need not be contiguous: use "
-                        "migration=None, or use a Torus", reference="scheduling.defragment:Defragment"),
+              elsewhere="{name} is not supported on {run.machine}, where {there.free}: use migration=None, or use a "
+                        "Torus", reference="scheduling.defragment:Defragment"),
     PolicyRow("migration", "least_failures", LeastFailuresMigration, _CLUSTER, "[zhang2004] section 5.2.3",
               aliases=("lfm",), compiled="migration.least_failures:LEAST_FAILURES", follows="nodes",
-              elsewhere="{name} moves single nodes, and on {run.machine} jobs keep boxes: use migration=Defragment() "
-                        "or None, or use a Cluster", reference="faults.least_failures:LeastFailures"),
-    PolicyRow("recovery", "requeue", Requeue, _BOTH, "[oliner2004] section 6; [zhang2004] section 3",
+              elsewhere="{name} moves single nodes, and on {run.machine} jobs keep {there.takes}: use "
+                        "{there.migrations}, or use a Cluster", reference="faults.least_failures:LeastFailures"),
+    PolicyRow("recovery", "requeue", Requeue, _ANY, "[oliner2004] section 6; [zhang2004] section 3",
               compiled="recovery.requeue:REQUEUE", reference="faults.failures:go_back"),
-    PolicyRow("recovery", "hold", Hold, _BOTH, "[li2009] section 5.1", compiled="recovery.hold:HOLD",
+    PolicyRow("recovery", "hold", Hold, _ANY, "[li2009] section 5.1", compiled="recovery.hold:HOLD",
               reference="faults.failures:hold"),
-    PolicyRow("predictor", "blind", Blind, _BOTH, "model.md#predictors", aliases=("none",)),
-    PolicyRow("predictor", "perfect", Perfect, _BOTH, "[zhang2004] section 5.2.1", needs=_FAILURES),
-    PolicyRow("predictor", "confidence", Confidence, _BOTH, "[oliner2004] section 4.1", example="confidence:0.1",
+    PolicyRow("predictor", "blind", Blind, _ANY, "model.md#predictors", aliases=("none",)),
+    PolicyRow("predictor", "perfect", Perfect, _ANY, "[zhang2004] section 5.2.1", needs=_FAILURES),
+    PolicyRow("predictor", "confidence", Confidence, _ANY, "[oliner2004] section 4.1", example="confidence:0.1",
               needs=_FAILURES),
-    PolicyRow("predictor", "accuracy", Accuracy, _BOTH, "[oliner2004] section 4.2", example="accuracy:0.1",
+    PolicyRow("predictor", "accuracy", Accuracy, _ANY, "[oliner2004] section 4.2", example="accuracy:0.1",
               needs=_FAILURES),
-    PolicyRow("predictor", "interval", IntervalPredictor, _BOTH, "[li2009] section 5.1",
+    PolicyRow("predictor", "interval", IntervalPredictor, _ANY, "[li2009] section 5.1",
               example="interval:precision=0.7,recall=0.7,interval=300", needs=_FAILURES),
-    PolicyRow("predictor", "trace", PredictionTrace, _BOTH, "[yu2010]"),
-    PolicyRow("predictor", "buckets", Buckets, _BOTH, "[zhang2004] section 5.2.2", example="buckets:4h",
+    PolicyRow("predictor", "trace", PredictionTrace, _ANY, "[yu2010]"),
+    PolicyRow("predictor", "buckets", Buckets, _ANY, "[zhang2004] section 5.2.2", example="buckets:4h",
               needs=_FAILURES),
-    PolicyRow("checkpointing", "none", NoCheckpoint, _BOTH, "model.md#checkpoints",
+    PolicyRow("checkpointing", "none", NoCheckpoint, _ANY, "model.md#checkpoints",
               reference="faults.checkpointing:NoCheckpoint"),
-    PolicyRow("checkpointing", "periodic", Periodic, _BOTH, "[zhang2004] section 5.1", example="periodic:2h,5m",
+    PolicyRow("checkpointing", "periodic", Periodic, _ANY, "[zhang2004] section 5.1", example="periodic:2h,5m",
               compiled=_PLANNED, follows="progress", reference="faults.checkpointing:Periodic"),
-    PolicyRow("checkpointing", "young", Young, _BOTH, "[young1974]; [li2009]", example="young:cost=30,mtbf=56d",
+    PolicyRow("checkpointing", "young", Young, _ANY, "[young1974]; [li2009]", example="young:cost=30,mtbf=56d",
               compiled=_PLANNED, follows="progress", reference="faults.checkpointing:Young"),
-    PolicyRow("checkpointing", "daly", Daly, _BOTH, "[daly2006]", example="daly:cost=30,mtbf=56d",
+    PolicyRow("checkpointing", "daly", Daly, _ANY, "[daly2006]", example="daly:cost=30,mtbf=56d",
               compiled=_PLANNED, follows="progress", reference="faults.checkpointing:Daly"),
-    PolicyRow("checkpointing", "max_availability", MaxAvailability, _BOTH, "[saxena2024]",
+    PolicyRow("checkpointing", "max_availability", MaxAvailability, _ANY, "[saxena2024]",
               example="max_availability:cost=30,mtbf=56d,repair=10m", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:MaxAvailability"),
-    PolicyRow("checkpointing", "before_failure", BeforeFailure, _BOTH, "[zhang2004] section 5.2.1",
+    PolicyRow("checkpointing", "before_failure", BeforeFailure, _ANY, "[zhang2004] section 5.2.1",
               example="before_failure:300", compiled="checkpointing.requests:BEFORE_FAILURE", needs=_WHERE,
               reference="faults.checkpointing:BeforeFailure"),
-    PolicyRow("checkpointing", "predicted_windows", PredictedWindows, _BOTH, "[zhang2004] section 5.2.2",
+    PolicyRow("checkpointing", "predicted_windows", PredictedWindows, _ANY, "[zhang2004] section 5.2.2",
               aliases=("windows",), example="predicted_windows:bucket=4h,victims=long",
               compiled="checkpointing.requests:PREDICTED_WINDOWS", needs={"buckets": ""},
               reference="faults.checkpointing:PredictedWindows"),
-    PolicyRow("checkpointing", "risk_based", RiskBased, _BOTH, "[oliner2006]", example="risk_based:3600,300",
+    PolicyRow("checkpointing", "risk_based", RiskBased, _ANY, "[oliner2006]", example="risk_based:3600,300",
               compiled="checkpointing.risk:RISK_BASED", follows="nodes", needs=_PREDICTOR,
               reference="faults.checkpointing:RiskBased"),
-    PolicyRow("victims", "all", AllJobs, _BOTH, "[zhang2004] section 5.2.2", reference="faults.checkpointing:all_jobs"),
-    PolicyRow("victims", "long", LongJobs, _BOTH, "[zhang2004] section 5.2.2",
+    PolicyRow("victims", "all", AllJobs, _ANY, "[zhang2004] section 5.2.2", reference="faults.checkpointing:all_jobs"),
+    PolicyRow("victims", "long", LongJobs, _ANY, "[zhang2004] section 5.2.2",
               reference="faults.checkpointing:long_jobs"),
-    PolicyRow("victims", "big", BigJobs, _BOTH, "[zhang2004] section 5.2.2", reference="faults.checkpointing:big_jobs"),
-    PolicyRow("rescheduling", "fars", Fars, _BOTH, "[li2009]", example="fars:interval=300,strategy=service_unit_loss",
+    PolicyRow("victims", "big", BigJobs, _ANY, "[zhang2004] section 5.2.2", reference="faults.checkpointing:big_jobs"),
+    PolicyRow("rescheduling", "fars", Fars, _ANY, "[li2009]", example="fars:interval=300,strategy=service_unit_loss",
               compiled="fars.fars:FARS", needs=_FOR_TICKS, reference="fars.rescheduling:act"),
-    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _BOTH, "[li2009] equation 2",
+    PolicyRow("strategy", "service_unit_loss", ServiceUnitLoss, _ANY, "[li2009] equation 2",
               aliases=("sul", "sul_d"), compiled="fars.fars:SERVICE_UNIT_LOSS",
               reference="fars.rescheduling:ServiceUnitLoss"),
-    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _BOTH, "[li2009] equation 3", aliases=("jfr", "jfr_d"),
+    PolicyRow("strategy", "job_failure_rate", JobFailureRate, _ANY, "[li2009] equation 3", aliases=("jfr", "jfr_d"),
               compiled="fars.fars:JOB_FAILURE_RATE", reference="fars.rescheduling:JobFailureRate"),
-    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _BOTH, "[li2009] equation 4", aliases=("fsd", "fsd_d"),
+    PolicyRow("strategy", "failure_slowdown", FailureSlowdown, _ANY, "[li2009] equation 4", aliases=("fsd", "fsd_d"),
               compiled="fars.fars:FAILURE_SLOWDOWN", reference="fars.rescheduling:FailureSlowdown"),
     PolicyRow("strategy", "node_stealing", NodeStealing, _CLUSTER, "[du2024]", compiled="fars.fars:NODE_STEALING",
               needs={"checkpoints": "Young(cost, mtbf)", "recovery": "Requeue()"},
-              elsewhere="{name} takes single nodes of a job, and on {run.machine} jobs keep boxes: use "
+              elsewhere="{name} takes single nodes of a job, and on {run.machine} jobs keep {there.takes}: use "
                         "strategy=ServiceUnitLoss(), or use a Cluster", reference="fars.rescheduling:NodeStealing"),
     PolicyRow("spares", "static", Static, _CLUSTER, "[li2009] section 3", example="static:16", needs={"room": ""},
-              elsewhere="{policy!r} keeps single nodes, and on {run.machine} jobs take boxes: use spares='dynamic', or "
-                        "use a Cluster"),
+              elsewhere="{policy!r} keeps single nodes, and on {run.machine} jobs take {there.takes}: use "
+                        "spares='dynamic', or use a Cluster"),
     PolicyRow("workflow_scheduler", "rank_hybd", RankHybd, _WORKFLOWS, "[yu2008]; [yu2010]",
               compiled="workflow.schedule:RANK_HYBD", reference="workflow.schedulers:RankHybd"),
     PolicyRow("workflow_scheduler", "flaw", Flaw, _WORKFLOWS, "[yu2010] section 4",
@@ -311,28 +343,30 @@ POLICIES: tuple[PolicyRow, ...] = (
 #: it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
     PolicyRow("scheduler", "python", Scheduler, _BOTH, "", compiled="scheduling.external:WRITTEN", follows="nodes",
-              reference="external:Written"),
+              elsewhere=_DECIDES.format(other="an order in Python"), reference="external:Written"),
     PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
-              reference="external:External"),
+              elsewhere=_DECIDES.format(other="an order in Python"), reference="external:External"),
     PolicyRow("scheduler", "compiled", CompiledScheduler, _BOTH, "", compiled="scheduling.compiled_scheduler:COMPILED",
-              reference="compiled:Compiled"),
-    PolicyRow("predictor", "python", Predictor, _BOTH, "", needs=_FAILURES),
-    PolicyRow("checkpointing", "python", Checkpointing, _BOTH, "", compiled=_PLANNED, follows="progress",
+              elsewhere=_DECIDES.format(other="an order compiled elsewhere"), reference="compiled:Compiled"),
+    PolicyRow("predictor", "python", Predictor, _ANY, "", needs=_FAILURES),
+    PolicyRow("checkpointing", "python", Checkpointing, _ANY, "", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:Written"),
-    PolicyRow("checkpointing", "asked", Checkpointing, _BOTH, "", compiled="checkpointing.risk:ASKED", follows="nodes",
+    PolicyRow("checkpointing", "asked", Checkpointing, _ANY, "", compiled="checkpointing.risk:ASKED", follows="nodes",
               reference="faults.checkpointing:Asked"),
-    PolicyRow("recovery", "python", Recovery, _BOTH, "", compiled="recovery.either:EITHER", follows="nodes",
+    PolicyRow("recovery", "python", Recovery, _ANY, "", compiled="recovery.either:EITHER", follows="nodes",
               reference="faults.failures:go_back"),
     PolicyRow("rescheduling", "python", Rescheduling, _BOTH, "", compiled="fars.ticks:TICKS", follows="nodes",
-              reference="state:nobody"),
-    PolicyRow("order", "python", QueueOrder, _BOTH, "", compiled="scheduling.python_orders:PYTHON",
+              elsewhere=_DECIDES.format(other="Fars"), reference="state:nobody"),
+    PolicyRow("order", "python", QueueOrder, _ANY, "", compiled="scheduling.python_orders:PYTHON",
               reference="scheduling.orders:python"),
-    PolicyRow("order", "compiled", CompiledOrder, _BOTH, "", compiled="scheduling.compiled_orders:COMPILED",
+    PolicyRow("order", "compiled", CompiledOrder, _ANY, "", compiled="scheduling.compiled_orders:COMPILED",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _BOTH, "", follows="places",
+              elsewhere=_DECIDES.format(other="placement=FirstFit()"),
               compiled={"cluster": "placement.cluster_rules:PYTHON", "torus": "placement.torus_rules:PYTHON"},
               reference={"cluster": "scheduling.placement:own_nodes", "torus": "scheduling.placement:python"}),
     PolicyRow("placement", "compiled", CompiledPlacement, _BOTH, "", follows="places",
+              elsewhere=_DECIDES.format(other="placement=FirstFit()"),
               compiled={"cluster": "placement.compiled_rules:ON_CLUSTER", "torus": "placement.compiled_rules:ON_TORUS"},
               reference={"cluster": "compiled:nodes", "torus": "compiled:box"}),
 )  # fmt: skip

@@ -102,7 +102,8 @@ class Decision:
             busy[state.free_nodes] = False
             return busy
         bits = state.blocked
-        return np.array([bool(bits >> node & 1) for node in range(state.nodes)]).reshape(state.table.shape)
+        busy = np.array([bool(bits >> node & 1) for node in range(state.nodes)])
+        return busy.reshape(state.table.shape) if state.table.are_boxes else busy
 
     @property
     def changes(self) -> Changes:
@@ -466,7 +467,8 @@ class Table:
     @property
     def where(self) -> list[Any]:
         """Where each is."""
-        return [np.array(job.nodes, np.int32) if job.box is None else tuple(job.box[:6]) for job in self._jobs]
+        places = [self._decision._state.place_of(job) for job in self._jobs]
+        return [np.array(place, np.int32) if isinstance(place, list) else tuple(place[:6]) for place in places]
 
 
 def _progress(decision: Decision, job: Job) -> float:

@@ -502,7 +502,7 @@ def allocations(state: State) -> dict[str, np.ndarray[Any, Any]]:
         "end": np.array([row[2] for row in state.places], dtype=np.float64),
     }
     where = [row[3] for row in state.places]
-    if state.table is not None:
+    if state.table is not None and state.table.are_boxes:
         for i, axis in enumerate(Box._fields[:6]):
             rows[axis] = np.array([place[i] for place in where], dtype=np.int32)
     else:

@@ -321,10 +321,18 @@ class State:
         if self.recording:
             self.diary.append((self.now, kind, -1 if job is None else job.index, node))
 
+    def place_of(self, job: Job) -> Box | list[int]:
+        """What is seen of a job's place: on a torus the box, elsewhere the nodes, ascending."""
+        if job.box is None:
+            return job.nodes
+        if self.table is not None and self.table.are_boxes:
+            return job.box
+        return [node for node in range(self.nodes) if job.mask >> node & 1]
+
     def _take_place(self, job: Job) -> None:
         if self.recording:
             self.open_place[job.index] = len(self.places)
-            self.places.append((job.index, self.now, -1.0, job.nodes if job.box is None else job.box))
+            self.places.append((job.index, self.now, -1.0, self.place_of(job)))
 
     def _leave_place(self, job: Job) -> None:
         if self.recording:

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine, Pod, Torus
 from faultsim.results.held import nodes_of
 
 #: Cells of a table of coordinates that are counted at a time.
 _CELLS = 2**22
 
 
-def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_jobs: int) -> NDArray[np.float64]:
+def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Machine, n_jobs: int) -> NDArray[np.float64]:
     """Mean number of hops between two nodes of each job, of those it held last; NaN for jobs of one node.
 
     Examples
@@ -27,9 +27,8 @@ def dispersal_of(held: Mapping[str, NDArray[Any]], machine: Cluster | Torus, n_j
     array([ 1., nan])
     """
     if machine.shape is None:
-        raise OptionError(
-            f"dispersal: the nodes of {machine} have no coordinates; take Cluster({machine.nodes}, shape=(x, y, z))"
-        )
+        more = "" if isinstance(machine, Pod) else f"; take Cluster({machine.nodes}, shape=(x, y, z))"
+        raise OptionError(f"dispersal: the nodes of {machine} have no coordinates{more}")
     last = np.full(n_jobs, -1, dtype=np.int64)  # of a run that is not over, some have held none
     last[held["job"]] = np.arange(len(held["job"]))  # rows are in order of time, and the last one stays
     some = last >= 0

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from faultsim.data.columns import WORKLOAD
-from faultsim.machines import Cluster
+from faultsim.machines import Torus
 from faultsim.results.provenance import Record
 from faultsim.results.result import FROM_ENGINE, Result
 from faultsim.results.saved import Saved
@@ -65,6 +65,6 @@ def load_result(path: str | os.PathLike[str]) -> Result:
         repr(result), bool(result.settings["record"]), str(result.settings["estimates"])
     except MALFORMED as error:
         raise file.bad(f"its settings are none of a run: {error!s:.80}") from None
-    file.check_machine(machine.nodes, None if isinstance(machine, Cluster) else (machine.x, machine.y, machine.z))
+    file.check_machine(machine.nodes, machine.shape if isinstance(machine, Torus) else None)
     file.check_digests()
     return result

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 
 
 class Measured(Protocol):
@@ -22,7 +22,7 @@ class Measured(Protocol):
     @property
     def metrics(self) -> Mapping[str, float]: ...
     @property
-    def machine(self) -> Cluster | Torus: ...
+    def machine(self) -> Machine: ...
     @property
     def span(self) -> tuple[float, float]: ...
     @property

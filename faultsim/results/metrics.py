@@ -274,8 +274,7 @@ def mean_dispersal(result: Measured) -> float:
 
     NaN if the run was not made with ``record=True``, if its nodes have no coordinates, or if no job has two nodes.
     """
-    settings = result.settings
-    if not settings["record"] or (settings["machine"]["name"] == "cluster" and "shape" not in settings["machine"]):
+    if not result.settings["record"] or result.machine.shape is None:
         return math.nan
     return _mean(result.dispersal[~np.isnan(result.dispersal)])
 

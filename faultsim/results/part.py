@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 
 if TYPE_CHECKING:
     from faultsim.results.metric_table import Measured
@@ -43,7 +43,7 @@ class Part:
         return self._result.metrics
 
     @property
-    def machine(self) -> Cluster | Torus:
+    def machine(self) -> Machine:
         """That of the result."""
         return self._result.machine
 

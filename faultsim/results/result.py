@@ -18,7 +18,7 @@ from faultsim.data.notebook import table_html
 from faultsim.data.tabular import Columns, ColumnTable, TablesOfAResult
 from faultsim.data.workload import Workload, as_it_is
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus, machine_from_lowered
+from faultsim.machines import Machine, machine_from_lowered
 from faultsim.results.caveats import caveats
 from faultsim.results.dispersal import dispersal_of
 from faultsim.results.files import write_jobs_csv, write_schedule
@@ -196,7 +196,7 @@ class Result(TablesOfAResult, GoodputOfAResult):
             self.is_over = bool((made["state"] >= JobState.ENDED).all())
         self._jobs = JobColumns(made, record.columns)
         self._metrics = Metrics(self)
-        self._machine: Cluster | Torus | None = None
+        self._machine: Machine | None = None
         self._counters: dict[str, int] | None = None
         self._dispersal: NDArray[np.float64] | None = None
         self._warnings: tuple[str, ...] | None = None
@@ -333,7 +333,7 @@ class Result(TablesOfAResult, GoodputOfAResult):
     # -- what made it
 
     @property
-    def machine(self) -> Cluster | Torus:
+    def machine(self) -> Machine:
         """The machine of the run."""
         if self._machine is None:
             self._machine = machine_from_lowered(self._record.settings["machine"])

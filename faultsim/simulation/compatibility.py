@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from faultsim.errors import InputError, OptionError
+from faultsim.machines import Pod
 from faultsim.policies import (
     BOX_ORDERS,
     Buckets,
@@ -23,7 +24,7 @@ from faultsim.policies import (
     Static,
 )
 from faultsim.policies.base import REMEMBERED
-from faultsim.policies.registry import KINDS, PolicyRow, known_policies, parts_of, row_of
+from faultsim.policies.registry import KINDS, MACHINES, PolicyRow, known_policies, parts_of, row_of
 from faultsim.simulation.options import RunOptions
 
 
@@ -75,11 +76,12 @@ NEEDS: dict[str, Need] = {
     ),
 }
 
-#: Parameters of policies that only a torus has: the values that other machines support, and the end of the message.
-ON_TORUS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
-    ("placement", "box_order", BOX_ORDERS[0].__eq__, "which has no boxes: leave it out"),
-    ("scheduler", "reservation", "any".__eq__, "which has no boxes: use reservation='any'"),
-    ("scheduler", "max_growth", (1).__ge__, "where every size fits exactly: leave it out"),
+#: Parameters of policies that only some machines have, besides a torus: these, the values that others support, and the
+#: end of the message.
+ON_TORUS: tuple[tuple[str, str, tuple[str, ...], Callable[[Any], bool], str], ...] = (
+    ("placement", "box_order", (), BOX_ORDERS[0].__eq__, "which has no boxes: leave it out"),
+    ("scheduler", "reservation", ("pod",), "any".__eq__, "which has no boxes: use reservation='any'"),
+    ("scheduler", "max_growth", ("pod",), (1).__ge__, "where every size fits exactly: leave it out"),
 )
 
 #: The policies among the options of a run.
@@ -93,8 +95,11 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
     placement.check_machine(run.machine)
     for policy, row in policies:
         if machine not in row.machines:
-            raise OptionError(row.elsewhere.format(policy=policy, name=type(policy).__name__, run=run))
-    for kind, name, is_supported, hint in () if machine == "torus" else ON_TORUS:
+            words = {"policy": policy, "name": type(policy).__name__, "run": run, "there": MACHINES[machine]}
+            raise OptionError(row.elsewhere.format(**words))
+    for kind, name, others, is_supported, hint in () if machine == "torus" else ON_TORUS:
+        if machine in others:
+            continue
         value = getattr(getattr(run, kind), name, None)
         if value is not None and not is_supported(value):
             raise OptionError(f"{name}={value!r} is not supported on {run.machine}, {hint}, or use a Torus")
@@ -171,6 +176,11 @@ def spare_nodes(run: RunOptions) -> int:
     """Nodes that `Static` keeps from the jobs."""
     spares = getattr(run.rescheduling, "spares", None)
     return spares.nodes if isinstance(spares, Static) else 0
+
+
+def most_nodes(run: RunOptions) -> int:
+    """Nodes of the largest job that the machine takes: its nodes but spare ones; of a pod, its largest slice."""
+    return run.machine.most_hosts if isinstance(run.machine, Pod) else run.machine.nodes - spare_nodes(run)
 
 
 def _check_nodes(run: RunOptions) -> None:

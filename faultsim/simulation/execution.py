@@ -18,12 +18,12 @@ from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.machines import Torus
+from faultsim.machines import Pod, Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import spare_nodes
+from faultsim.simulation.compatibility import most_nodes
 from faultsim.simulation.core_engine import core_engine, has_inputs, order_inputs, scheduler_parts
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
@@ -168,7 +168,7 @@ class Execution:
         """Jobs that the caller has got now; their rows are behind all that there are."""
         if self._told is None:
             raise DecisionError("only a simulation that was made with live= takes this")
-        nodes = self._run.machine.nodes - spare_nodes(self._run)
+        nodes = most_nodes(self._run)
         if int(log.size.max()) > nodes:
             row = int(np.argmax(log.size))
             raise InputError(f"job {log.id[row]} asks for {log.size[row]} nodes, and there are {nodes}")
@@ -300,4 +300,6 @@ def _first_budget(run: RunOptions) -> int:
     """Events of the first slice: few if one event can be expensive, so that the first slice is short too."""
     if isinstance(run.machine, Torus):
         return 64 if run.machine.nodes <= 4096 else 1
+    if isinstance(run.machine, Pod):
+        return 64
     return 64 if run.scheduler.is_slow else 4096

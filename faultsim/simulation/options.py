@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Recovery, Rescheduling, Scheduler
 
 
@@ -17,7 +17,7 @@ class RunOptions(Protocol):
     @property
     def log(self) -> Workload: ...
     @property
-    def machine(self) -> Cluster | Torus: ...
+    def machine(self) -> Machine: ...
     @property
     def scheduler(self) -> Scheduler: ...
     @property

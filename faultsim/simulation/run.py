@@ -12,7 +12,9 @@ from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.machines import Machine, Pod, parse_machine
+from faultsim.machines.kinds import ANY
+from faultsim.machines.pod_jobs import check_shapes
 from faultsim.policies import (
     Checkpointing,
     EasyBackfill,
@@ -47,7 +49,7 @@ from faultsim.policies.words import (
 )
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import check_combination, refusable, spare_nodes
+from faultsim.simulation.compatibility import check_combination, most_nodes, refusable, spare_nodes
 from faultsim.simulation.engine_inputs import EXACT
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.progress import Progress, reporting
@@ -57,6 +59,7 @@ DEFAULT_SCHEDULER = EasyBackfill()
 #: Reason under which ``oversized="drop"`` counts.
 LARGER = "larger than the machine"
 LARGER_WITHOUT_SPARES = f"{LARGER} without its spare nodes"
+LARGER_THAN_SLICES = "larger than the largest slice"
 
 _ESTIMATES = ("requested", "actual")
 #: Most checkpoints that a job may plan: more suggest a mistake in units, and would not be counted exactly.
@@ -82,7 +85,7 @@ class Run:
     """
 
     log: Workload
-    machine: Cluster | Torus
+    machine: Machine
     _: KW_ONLY
     scheduler: Scheduler = DEFAULT_SCHEDULER
     placement: Placement | None = None
@@ -104,7 +107,7 @@ class Run:
         def __init__(
             self,
             log: Workload,
-            machine: Cluster | Torus,
+            machine: Machine,
             *,
             scheduler: Scheduler | SchedulerWord = ...,
             placement: Placement | PlacementWord | None = None,
@@ -159,6 +162,8 @@ class Run:
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
         self.scheduler.check_columns(self.log.columns)
+        if isinstance(self.machine, Pod):
+            check_shapes(self.machine, self.log)
 
     def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
         """Run it to the end.
@@ -225,14 +230,16 @@ class Run:
 
         Nodes reserved by `Static` are not available to jobs.
         """
-        log, spare = self.log, spare_nodes(self)
-        nodes = self.machine.nodes - spare
+        log, spare, nodes = self.log, spare_nodes(self), most_nodes(self)
         if int(log.size.max()) <= nodes:
             return log
         larger = log.size > nodes
         reason = LARGER_WITHOUT_SPARES if spare else LARGER
         less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
         what = f"{reason} ({less}{nodes:,} nodes)"
+        if isinstance(self.machine, Pod):
+            reason = LARGER_THAN_SLICES
+            what = f"larger than the largest slice of {self.machine} ({nodes:,} hosts)"
         remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
         if self.oversized == "drop":
             if larger.all():
@@ -350,12 +357,12 @@ def _placement(run: Run) -> Placement:
     return run.placement
 
 
-def _machine(value: object) -> Cluster | Torus:
-    if isinstance(value, Cluster | Torus):
+def _machine(value: object) -> Machine:
+    if isinstance(value, Machine):
         return value
     if isinstance(value, str):
-        raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r}; write {parse_machine(value)!r}")
-    raise OptionError(f"the machine must be a Cluster or a Torus, got {value!r:.60}")
+        raise OptionError(f"the machine must be {ANY}, got {value!r}; write {parse_machine(value)!r}")
+    raise OptionError(f"the machine must be {ANY}, got {value!r:.60}")
 
 
 def _checked_policy(kind: str, value: Any) -> Any:

@@ -7,7 +7,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.further import further_names
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.policies import (
     Checkpointing,
     Migration,
@@ -34,7 +34,7 @@ from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
 def simulate(
     log: Workload,
-    machine: Cluster | Torus,
+    machine: Machine,
     *,
     scheduler: Scheduler | SchedulerWord = DEFAULT_SCHEDULER,
     placement: Placement | PlacementWord | None = None,
@@ -62,12 +62,12 @@ def simulate(
     ----------
     log : Workload
         The jobs; times in seconds, sizes in nodes.
-    machine : Cluster or Torus
+    machine : Cluster, Torus or Pod
         Where they run.
     scheduler : Scheduler, default EasyBackfill()
         `Fcfs`, `EasyBackfill`, `Backfill` or `ConservativeBackfill`, each with ``order=``.
     placement : Placement, optional
-        Which free nodes a job gets.  By default `MaxFreePartition` on a torus and `FirstFit` on a cluster.
+        Which free nodes a job gets.  By default `MaxFreePartition` on a torus, elsewhere `FirstFit`.
     migration : Migration, optional
         `Defragment` on a torus, `LeastFailuresMigration` on a cluster; None: running jobs stay where they are.
     failures : FailureTrace, optional

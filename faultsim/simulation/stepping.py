@@ -12,7 +12,7 @@ from faultsim._core.door import Door
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.policies import External, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
@@ -58,7 +58,7 @@ class Simulation:
     def __init__(
         self,
         log: Workload,
-        machine: Cluster | Torus,
+        machine: Machine,
         *,
         live: int = 0,
         unknown: bool | ArrayLike = False,

@@ -12,7 +12,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.machines.resources import Resources, longest_run
 from faultsim.readers.krevat import krevat_span
 from faultsim.readers.table import detect, readers_of, what_is
@@ -62,7 +62,7 @@ class _DrawnFailures(_Drawn):
     def __call__(
         self,
         rng: np.random.Generator,
-        machine: Cluster | Torus | None = None,
+        machine: Machine | None = None,
         log: Workload | None = None,
         resources: Resources | None = None,
         workflows: Sequence[Workflow] = (),

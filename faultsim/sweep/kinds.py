@@ -14,7 +14,8 @@ from faultsim.data.further import TAKEN
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import InputError, OptionError
-from faultsim.machines import Cluster, Torus, parse_machine
+from faultsim.machines import Machine, parse_machine
+from faultsim.machines.kinds import ANY
 from faultsim.policies import Key
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
@@ -159,9 +160,9 @@ class _Jobs(Kind):
             machine = given["machine"]
             if isinstance(machine, str):
                 meant = parse_machine(machine)
-                raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r}; write {meant!r}")
-            if not isinstance(machine, Cluster | Torus):
-                raise OptionError(f"the machine must be a Cluster or a Torus, got {machine!r:.60}")
+                raise OptionError(f"the machine must be {ANY}, got {machine!r}; write {meant!r}")
+            if not isinstance(machine, Machine):
+                raise OptionError(f"the machine must be {ANY}, got {machine!r:.60}")
         super().check_given(given)
 
     def _fill_in(self, options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.machines.resources import Resources
 from faultsim.policies import known_policies
 from faultsim.policies.base import Policy
@@ -36,7 +36,7 @@ def label(value: object) -> Label:
         value = value.item()
     if value is None or isinstance(value, str | int | float):
         return value
-    if isinstance(value, Cluster | Torus):
+    if isinstance(value, Machine):
         return str(value)
     if isinstance(value, Policy):
         return word(value)

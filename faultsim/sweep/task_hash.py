@@ -19,7 +19,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workflow import Workflow
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.machines.resources import Resources
 from faultsim.policies.base import Policy
 from faultsim.policies.contract import Compiled
@@ -81,7 +81,7 @@ def by_content(value: object) -> object:
         return [by_content(each) for each in value]
     if isinstance(value, Policy):
         return [value.lower(), content_hash(value.arrays())]
-    if isinstance(value, Cluster | Torus):
+    if isinstance(value, Machine):
         return value.lower()
     return label(value) if callable(value) else value
 
@@ -95,7 +95,7 @@ def is_told_by_content(value: object) -> bool:
     >>> is_told_by_content(fs.Fcfs()), is_told_by_content(lambda rng: fs.synthetic.nasa_like(50, rng=rng))
     (True, False)
     """
-    return isinstance(value, Workload | FailureTrace | Policy | Cluster | Torus) or not callable(value)
+    return isinstance(value, Workload | FailureTrace | Policy | Machine) or not callable(value)
 
 
 class Texts:

@@ -1,16 +1,15 @@
-"""Both engines on small pods, job by job, by way of rows that only these tests have."""
+"""Both engines on small pods, job by job."""
 
-import dataclasses
 import random
 
 import pytest
+from hypothesis import given
 
-from faultsim.machines.pod import Pod
-from faultsim.policies import FirstFit, registry
+from faultsim import Pod
 from faultsim.reference.engine import simulate
-from faultsim.simulation import core_engine
 from helpers.by_hand import CONSERVATIVE, EASY, FCFS, HOLD, REQUEUE, TAIL, config, table
-from helpers.engines import assert_same, compiled
+from helpers.engines import assert_same, compiled, runs_agree
+from helpers.runs import pods, runs
 
 PODS = [
     Pod((1, 2, 2), (2, 2, 2), 4),
@@ -29,35 +28,6 @@ BACKFILL = {
     "max_growth": 1,
     "repairs": "known",
 }
-POLICIES = [
-    ("scheduler", "fcfs"), ("scheduler", "easy"), ("scheduler", "conservative"), ("scheduler", "backfill"),
-    ("order", "arrival"), ("placement", "first_fit"), ("recovery", "requeue"), ("recovery", "hold"),
-    ("checkpointing", "none"), ("checkpointing", "periodic"),
-]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def pods_have_rows(monkeypatch):
-    """A row of the machine, and "pod" in the rows of what needs no box: as on a torus, but for the first fit."""
-    monkeypatch.setitem(registry.MACHINES, "pod", registry.MachineRow(FirstFit, "pod.machine:POD", "pod.machine:POD"))
-    for key in POLICIES:
-        row = registry.find(*key)
-        if row is None:
-            continue
-        compiled_part, reference = row.compiled, row.reference
-        if not isinstance(compiled_part, str):
-            own = "placement.pod_rules:FIRST_FIT" if row.kind == "placement" else compiled_part["torus"]
-            compiled_part = {**compiled_part, "pod": own}
-        if not isinstance(reference, str):
-            plain = "scheduling.placement:first_slice" if row.kind == "placement" else reference["torus"]
-            reference = {**reference, "pod": plain}
-        new = dataclasses.replace(row, machines=(*row.machines, "pod"), compiled=compiled_part, reference=reference)
-        monkeypatch.setitem(registry._BY_NAME, key, new)
-    for cached in (core_engine._part, core_engine._parts):
-        cached.cache_clear()
-    yield
-    for cached in (core_engine._part, core_engine._parts):
-        cached.cache_clear()
 
 
 def drawn(rng, pod, n):
@@ -111,6 +81,12 @@ def test_both_engines_do_the_same(pod, scheduler):
         else:
             recovery = rng.choice([REQUEUE, TAIL, HOLD])
             compare(pod, scheduler, columns, failures(rng, pod, rng.randrange(1, 12)), recovery=recovery)
+
+
+@given(runs(on=pods()))
+def test_runs_agree(run):
+    """Every policy that a pod has, with failures, predictors, checkpoints and moves from predicted failures."""
+    runs_agree(run)
 
 
 def test_backfilling_spares_the_cubes_of_the_head():

@@ -96,7 +96,8 @@ def policy_of(row, context, given):
     drawn = {}
     for parameter in row.parameters if row.name != "python" else ():
         name = parameter.name
-        if context["machine"] != "torus" and (row.kind, name) in {(kind, name) for kind, name, *_ in ON_TORUS}:
+        only = [others for kind, key, others, *_ in ON_TORUS if (kind, key) == (row.kind, name)]
+        if only and context["machine"] not in ("torus", *only[0]):
             continue
         if name in given or (name in KINDS and name not in VALUES):
             drawn[name] = given[name] if name in given else policies(name, **context)

@@ -40,6 +40,17 @@ def machines(draw: st.DrawFn, torus: bool | None = None) -> fs.Cluster | fs.Toru
 
 
 @st.composite
+def pods(draw: st.DrawFn) -> fs.Pod:
+    """Few cubes: the plain engine lists every set of them."""
+    cubes = draw(st.sampled_from([(1, 1, 1), (1, 1, 3), (1, 2, 2), (1, 1, 5), (2, 1, 3), (2, 2, 2)]))
+    wiring = draw(st.sampled_from(["ocs", "static"]))
+    largest = draw(st.none() | st.integers(1, math.prod(cubes)))
+    aligned = wiring == "ocs" or draw(st.booleans())
+    hosts = draw(st.sampled_from([1, 2, 4, 8]))
+    return fs.Pod(cubes, (2, 2, 2), hosts, wiring, aligned=aligned, largest=largest)
+
+
+@st.composite
 def failure_traces(draw: st.DrawFn, nodes: int, max_failures: int = 10) -> fs.FailureTrace:
     """Failures at whole seconds, some at one instant, some before the first submit, transient and lasting."""
     n = draw(st.integers(0, max_failures))
@@ -84,7 +95,7 @@ def leaves_time(checkpointing: Any) -> bool:
 
 
 @st.composite
-def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus, asks: bool) -> dict[str, Any]:
+def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus | fs.Pod, asks: bool) -> dict[str, Any]:
     """Failures, and the policies that are about them, in combinations with a meaning.
 
     `asks` says whether the placement needs a predictor.
@@ -118,12 +129,13 @@ def runs(
     failing: bool | None = None,
     torus: bool | None = None,
     moving: bool = True,
+    on: st.SearchStrategy | None = None,
 ) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open.
 
-    `moving` says whether jobs may move from predicted failures.
+    `moving` says whether jobs may move from predicted failures; `on` draws other machines.
     """
-    machine = draw(machines(torus))
+    machine = draw(machines(torus) if on is None else on)
     failing = draw(st.booleans()) if failing is None else failing
     lacking = [*(["predictor"] if not failing else []), *(["coordinates"] if machine.shape is None else [])]
     placement = draw(policies("placement", machine.name, lacking=lacking))
@@ -133,6 +145,8 @@ def runs(
         more.pop("rescheduling", None)
     spares = more["rescheduling"].spares if "rescheduling" in more else None
     nodes = machine.nodes - (spares.nodes if isinstance(spares, fs.Static) else 0)
+    if isinstance(machine, fs.Pod):
+        nodes = machine.most_hosts
     return fs.Run(
         draw(logs(nodes, max_jobs)),
         machine,

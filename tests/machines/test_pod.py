@@ -7,7 +7,8 @@ import math
 import pytest
 
 import faultsim as fs
-from faultsim.machines.pod import Pod
+from faultsim import Pod
+from faultsim.machines import machine_from_lowered, parse_machine
 from faultsim.machines.slices import SLICE_RULES, inside, surface
 
 # The table of the page 'TPU v5p': shape, chips, hosts, cubes.
@@ -144,15 +145,111 @@ def test_a_pod_is_a_value():
     assert hash(pod) == hash(dataclasses.replace(pod))
     lowered = pod.lower()
     assert lowered.pop("name") == pod.name == "pod"
-    assert Pod(**lowered) == pod
+    assert Pod(**lowered) == machine_from_lowered(pod.lower()) == pod
 
 
 def test_every_rule_has_a_source():
     assert all(rule.rule and rule.source for rule in SLICE_RULES)
 
 
-def test_no_pod_is_public_while_the_engine_takes_none():
-    assert not hasattr(fs, "Pod")
-    log = fs.Workload([0], [1], [1])
-    with pytest.raises(fs.OptionError, match="machine"):
-        fs.simulate(log, Pod())
+# -- as text
+
+
+@pytest.mark.parametrize(
+    ("text", "pod"),
+    [
+        ("pod:4x4x4", Pod()),
+        ("POD:2x2x4,wiring=static", Pod((2, 2, 4), wiring="static")),
+        ("pod:2x2x2,cube=2x2x2,hosts=4,wiring=static,aligned=false,largest=4",
+         Pod((2, 2, 2), (2, 2, 2), 4, "static", aligned=False, largest=4)),
+    ],
+)  # fmt: skip
+def test_a_pod_as_text_and_back(text, pod):
+    assert parse_machine(text) == pod
+    assert str(pod) == text.lower()
+
+
+@pytest.mark.parametrize(("name", "preset"), [("tpu-v4", Pod.tpu_v4), ("tpu_v5p", Pod.tpu_v5p), ("tpu7x", Pod.tpu7x)])
+def test_presets_as_text(name, preset):
+    assert parse_machine(f"pod:{name}") == preset() == parse_machine(str(preset()))
+    assert parse_machine(f"pod:{name},wiring=static,aligned=false") == preset("static", aligned=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pod:tpu-v5", r"unknown pod .* \(did you mean 'tpu-v5p'\?\); write .*; presets: tpu-v4, tpu-v5p, tpu7x"),
+        ("pod:", "unknown pod 'pod:'"),
+        ("pod:4x4", "machine 'pod:4x4': '4x4' must be three whole numbers: write 'pod:4x4x4'"),
+        ("pod:4x4xa", "'4x4xa' must be three whole numbers"),
+        ("pod:4x4x4,static", r"'static' is no option of a pod.*; it has cube, hosts, wiring, aligned, largest"),
+        ("pod:4x4x4,wirings=static", r"'wirings=static' is no option of a pod \(did you mean 'wiring'\?\)"),
+        ("pod:4x4x4,hosts=many", "hosts must be a whole number, got 'many'"),
+        ("pod:4x4x4,wiring=copper", "wiring must be 'ocs' or 'static'|unknown wiring"),
+        ("pod:4x4x4,aligned=maybe", "aligned"),
+        ("pod:tpu-v4,hosts=8", "tpu-v4 has its own hosts"),
+        ("pods:4x4x4", r"unknown machine 'pods:4x4x4' \(did you mean 'pod'\?\)"),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_of_a_pod(text, message):
+    with pytest.raises(fs.OptionError, match=message) as caught:
+        parse_machine(text)
+    assert "\n" not in str(caught.value)
+
+
+# -- jobs
+
+
+def log_of(*sizes, **columns):
+    return fs.Workload([0] * len(sizes), [9] * len(sizes), sizes, columns=columns)
+
+
+def test_jobs_by_chips():
+    log = log_of(4, 1024, 64, 6144)
+    jobs = Pod.tpu_v5p().jobs(log, chips="size")
+    assert jobs.size.tolist() == [1, 256, 16, 1536]
+    assert jobs.further == ()
+    assert Pod.tpu_v5p().jobs(log_of(4, shape=["4x4x4"]), chips="size").further == ()
+    assert Pod.tpu_v5p().jobs(log_of(1, 1, 1, 1), chips=[4, 1024, 64, 6144]).size.tolist() == jobs.size.tolist()
+    assert Pod.tpu_v5p().jobs(log_of(1, 1, tpus=[4, 64]), chips="tpus").size.tolist() == [1, 16]
+
+
+def test_jobs_by_shape():
+    pod = Pod.tpu_v4()
+    jobs = pod.jobs(log_of(1, 1, shape=["4x4x16", "2x4x4"]), shape="shape")
+    assert (jobs.size.tolist(), jobs.columns["shape"].tolist()) == ([64, 8], ["4x4x16", "2x4x4"])
+    assert pod.jobs(log_of(1, 1), shape=[(4, 4, 16), (2, 4, 4)]) == jobs
+    assert fs.simulate(jobs, pod).jobs["shape"].tolist() == ["4x4x16", "2x4x4"]
+
+
+def test_chips_are_rounded_up_if_asked():
+    jobs = Pod.tpu_v4().jobs(log_of(1, 3, 5, 65, 4096), chips="size", round_up=True)
+    assert jobs.size.tolist() == [1, 1, 2, 32, 1024]
+    with pytest.raises(fs.InputError, match=r"job 1 \(row 0\): no slice has 4097 chips"):
+        Pod.tpu_v4().jobs(log_of(4097), chips="size", round_up=True)
+
+
+@pytest.mark.parametrize(
+    ("take", "message"),
+    [
+        (lambda pod: pod.jobs(log_of(4, 100), chips="size"),
+         r"job 2 \(row 1\): no slice has 100 chips; the nearest that are allowed have 64 \(4x4x4\) and 128 \(4x4x8\)"),
+        (lambda pod: pod.jobs(log_of(4, 6), chips="size"),
+         r"job 2 \(row 1\): no slice has 6 chips, which is no multiple of 4, the chips of the smallest slice; the "
+         r"nearest that are allowed have 4 \(2x2x1\) and 8 \(2x2x2\)"),
+        (lambda pod: pod.jobs(log_of(1), shape=["4x4x6"]),
+         r"job 1 \(row 0\): the shape 4x4x6 of a slice is not allowed; the nearest that are: 4x4x4 \(64 chips\) and "
+         r"4x4x8 \(128 chips\)"),
+        (lambda pod: pod.jobs(log_of(1), shape=["large"]), r"job 1 \(row 0\): the shape of a slice must be three"),
+        (lambda pod: pod.jobs(log_of(1), chips=[4, 4]), "chips= needs a value per job, 1 of them, got shape \\(2,\\)"),
+        (lambda pod: pod.jobs(log_of(1), chips="cores"), "chips='cores' is no column of the log; it has: size"),
+        (lambda pod: pod.jobs(log_of(1)), "give chips= or shape=, one of the two"),
+        (lambda pod: pod.jobs(log_of(4), chips="size", shape=["2x2x1"]), "give chips= or shape=, one of the two"),
+        (lambda pod: pod.jobs(log_of(4), shape=["2x2x1"], round_up=True), "round_up=True is for chips="),
+        (lambda pod: pod.jobs([4], chips="size"), "the log must be a Workload"),
+    ],
+)  # fmt: skip
+def test_what_no_job_of_a_pod_asks_for(take, message):
+    with pytest.raises(fs.InputError, match=message) as caught:
+        take(Pod.tpu_v4())
+    assert "\n" not in str(caught.value)

@@ -36,7 +36,7 @@ def test_compiled_parts_are_there(row):
         if path:
             module, _, capsule = path.partition(":")
             assert hasattr(importlib.import_module(f"faultsim._core.{module}"), capsule)
-    assert row.compiled_on("pod") is None
+    assert row.compiled_on("hypercube") is None
     assert row.follows in ("", "progress", "places", "nodes")
 
 

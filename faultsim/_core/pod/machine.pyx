@@ -3,15 +3,15 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.bits cimport mask_has
+from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.slices cimport (
-    cubes_of, cubes_t, is_inside, pod_has, pod_has_free, pod_is_place, pod_largest, pod_lift, pod_list, pod_meets,
-    pod_open, pod_put, pod_size, pod_t,
+    MOST_CUBES, cubes_of, cubes_t, is_inside, pod_has, pod_has_free, pod_is_place, pod_largest, pod_lift, pod_list,
+    pod_meets, pod_open, pod_put, pod_size, pod_t,
 )
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, range_t
 
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
@@ -72,6 +72,37 @@ cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     pod_lift(m, m.occ, &m.place[job])
+
+
+cdef int32_t list_ranges(const void *state, int32_t job, range_t *out) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    cdef const place_t *place = &m.place[job]
+    cdef cubes_t set_
+    cdef int32_t i, first, n = 0
+    if is_inside(place):
+        out[0].first, out[0].count = place.part[0] * m.hosts + place.part[1], place.part[2]
+        return 1
+    set_ = cubes_of(place)
+    for i in range(3):
+        while set_.word[i]:
+            first = ((i << 6) + fs_lowest(set_.word[i])) * m.hosts
+            set_.word[i] &= set_.word[i] - 1
+            if n > 0 and out[n - 1].first + out[n - 1].count == first:
+                out[n - 1].count += m.hosts
+            else:
+                out[n].first, out[n].count = first, m.hosts
+                n += 1
+    return n
+
+
+cdef int32_t list_nodes(const void *state, int32_t job, int32_t *out) noexcept nogil:
+    cdef range_t part[MOST_CUBES]
+    cdef int32_t i, node, k = 0, n = list_ranges(state, job, part)
+    for i in range(n):
+        for node in range(part[i].first, part[i].first + part[i].count):
+            out[k] = node
+            k += 1
+    return k
 
 
 cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
@@ -161,6 +192,7 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.give, machine.add_job, machine.take = give, add_job, take
     machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
     machine.is_place, machine.free_places = is_place, free_places
+    machine.list_nodes, machine.list_ranges = list_nodes, list_ranges
     machine.size_of, machine.put, machine.lift, machine.meets = pod_size, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free
     machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks

@@ -1,9 +1,10 @@
 # What a machine is to the engine: an allocator, which knows what is free and which nodes a job has.
 #
 # Contract.  One table of functions serves a cluster whose nodes are only counted, a cluster whose nodes are known by
-# number, and a torus.  `named` machines know which nodes a job has; on `placed` ones, a kind of named ones, a job needs
-# a place (a box), so that free nodes alone do not tell whether it can start.  What a function is there for is said in
-# brackets; it is NULL elsewhere.
+# number, a torus, and a pod.  `named` machines know which nodes a job has; on `placed` ones, a kind of named ones, a
+# job needs a place, so that free nodes alone do not tell whether it can start.  Where `boxes` is set, a place is a box,
+# and this is what Python sees of it; elsewhere Python sees nodes, or ranges of them.  What a function is there for is
+# said in brackets; it is NULL elsewhere.
 #
 # A mask of nodes has `words` words in the machine's own layout, bits of no node always 0.  `occ` is the mask of the
 # nodes that are busy or down: read by all, changed by these functions only.  `sim_t.free` counts free nodes; whoever
@@ -13,11 +14,11 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.containers.releases cimport release_t, releases_t
 
-# Where a job is, in the words of its machine: base and extents of a box on a torus.
+# Where a job is, in the words of its machine: base and extents of a box on a torus, a set of cubes on a pod.
 cdef struct place_t:
     int32_t part[6]
 
-# Consecutive nodes of a cluster.
+# Consecutive nodes.
 cdef struct range_t:
     int32_t first, count
 
@@ -37,6 +38,7 @@ cdef struct machine_t:
     int32_t words                   # of a mask; 0 unless named
     bint named
     bint placed
+    bint boxes
     uint64_t *occ                   # [named] the first field of the state, too
     # The smallest size >= `size` that a job can hold; 0: none.
     int32_t (*next_size)(const void *state, int32_t size) noexcept nogil
@@ -57,7 +59,7 @@ cdef struct machine_t:
     # [named] a job gives its nodes back; its nodes into a mask that has none of them: False if it had
     void (*give)(void *state, int32_t job) noexcept nogil
     bint (*add_job)(const void *state, uint64_t *mask, int32_t job) noexcept nogil
-    # [named, not placed] the nodes of a job, ascending; as ranges that do not touch; how many
+    # [named, no boxes] the nodes of a job, ascending; as ranges that do not touch; how many
     int32_t (*list_nodes)(const void *state, int32_t job, int32_t *out) noexcept nogil
     int32_t (*list_ranges)(const void *state, int32_t job, range_t *out) noexcept nogil
 

@@ -281,7 +281,7 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
     own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
-    machine.named = machine.placed = True
+    machine.named = machine.placed = machine.boxes = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
     machine.give, machine.add_job, machine.take = give, add_job, take

@@ -4,15 +4,26 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from faultsim.errors import NotAvailableError
 from faultsim.reference.pod.slices import Place, Slices
 from faultsim.reference.torus.boxes import Box, BoxTable
+
+#: Cubes that optical switches may join here.
+MOST_SWITCHED = 12
 
 
 class PodTable(BoxTable):
     """A `BoxTable` whose boxes are slices; with optical switches every set of cubes is one, so cubes must be few."""
 
+    are_boxes = False
+
     def __init__(self, machine: dict[str, Any]) -> None:
         x, y, z = machine["cubes"]
+        if machine["wiring"] == "ocs" and x * y * z > MOST_SWITCHED:
+            raise NotAvailableError(
+                f"engine='reference' lists every set of switched cubes, and takes at most {MOST_SWITCHED} cubes, not "
+                f"{x * y * z}: use engine='core'"
+            )
         inside = halves(machine["cube"][0], machine["hosts"])
         self.slices = Slices(
             (x, y, z), machine["hosts"], inside, machine["wiring"], machine["aligned"], machine["largest"] or 0

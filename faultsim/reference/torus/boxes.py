@@ -46,6 +46,8 @@ class BoxTable:
 
     Attributes
     ----------
+    are_boxes : bool
+        Whether they are boxes of nodes with coordinates, which a torus has.
     shape : (X, Y, Z)
     nodes : int
     of_size : dict
@@ -53,6 +55,8 @@ class BoxTable:
     sizes : list of int
         The feasible sizes, ascending.
     """
+
+    are_boxes = True
 
     def __init__(self, shape: tuple[int, int, int], wrap: bool, box_order: str) -> None:
         self.shape = shape

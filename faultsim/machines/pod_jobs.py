@@ -1,0 +1,121 @@
+"""Jobs of a pod: chips and shapes as hosts, and the checks of a column of shapes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from faultsim import checks
+from faultsim.data.workload import Workload
+from faultsim.errors import FaultsimError, InputError
+from faultsim.machines.slices import Slice
+
+#: Name of the further column of a log that says which shape a job asks for; "": the default one.
+SHAPE = "shape"
+
+
+class HasSlices(Protocol):
+    """What is needed of a `faultsim.Pod`."""
+
+    @property
+    def slices(self) -> tuple[Slice, ...]: ...
+    @property
+    def wiring(self) -> str: ...
+    @property
+    def aligned(self) -> bool: ...
+
+    def slice_of(self, *, chips: int | None = None, shape: str | Sequence[int] | None = None) -> Slice: ...
+
+
+def jobs_of(
+    pod: HasSlices, log: Workload, chips: str | ArrayLike | None, shape: str | ArrayLike | None, round_up: bool
+) -> Workload:
+    """The log with sizes in hosts, and with the shapes that were asked for as a further column; see `Pod.jobs`."""
+    if not isinstance(log, Workload):
+        raise InputError(f"Pod.jobs: the log must be a Workload, got {checks.shown(log, 'Workload')}")
+    if (chips is None) == (shape is None):
+        raise InputError("Pod.jobs: give chips= or shape=, one of the two: a column's name, or a value per job")
+    up = checks.flag("round_up", round_up)
+    if shape is not None:
+        if up:
+            raise InputError("Pod.jobs: round_up=True is for chips=: a shape is what it is")
+        jobs, shapes = _asked(log, _values(log, "shape", shape), lambda value: pod.slice_of(shape=value))
+        return jobs.with_columns(**{SHAPE: shapes})
+    slices = sorted({each.chips for each in pod.slices})
+
+    def by_chips(number: Any) -> Slice:
+        """The most cubic slice, of the next number of chips that one has."""
+        wanted = checks.whole("chips of a slice", number, low=1)
+        above = [count for count in slices if count >= wanted][:1] if up else []
+        return pod.slice_of(chips=above[0] if above else wanted)
+
+    assert chips is not None
+    jobs, _ = _asked(log, _values(log, "chips", chips), by_chips)
+    without: dict[str, Any] = {SHAPE: None}
+    return jobs.with_columns(**without) if SHAPE in log.further else jobs
+
+
+def check_shapes(pod: HasSlices, log: Workload) -> None:
+    """Refuse a log whose shapes are none of this pod's, or do not have the hosts that its sizes say.
+
+    Raises
+    ------
+    InputError
+        Naming the first such job.
+    """
+    if SHAPE not in log.further:
+        return
+    given = log.columns[SHAPE]
+    if given.dtype.kind not in "US":
+        raise InputError(f"the column {SHAPE!r} of jobs on a pod is text, such as '4x4x8', got {given.dtype} numbers")
+    defaults = {each.hosts: each for each in reversed(pod.slices)}  # the most cubic comes first, and so stays
+    shapes, first, which = np.unique(given.astype(str), return_index=True, return_inverse=True)
+    for text, row in zip(shapes.tolist(), first.tolist(), strict=True):
+        if text == "":
+            continue
+        asked = _slice(log, row, text, lambda value: pod.slice_of(shape=value))
+        here = np.flatnonzero((which == np.flatnonzero(shapes == text)[0]) & (log.size != asked.hosts))
+        if len(here):
+            job, size = log.id[here[0]], log.size[here[0]]
+            raise InputError(
+                f"job {job} (row {here[0]}) asks for {size} hosts, and its shape {asked} has {asked.hosts}: "
+                f"pod.jobs(log, shape='{SHAPE}') sets the sizes"
+            )
+        default = defaults[asked.hosts]
+        if pod.wiring == "static" and asked != default:
+            gets = f"the most cubic slice of {asked.chips} chips, {default}" if pod.aligned else "any box of its cubes"
+            raise InputError(
+                f"job {log.id[row]} (row {row}) asks for the shape {asked}, and with wiring='static' a job gets "
+                f"{gets}: ask for {default}, or use wiring='ocs'"
+            )
+
+
+def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:
+    """A value per job: of a column of the log, of `size`, or as given."""
+    if isinstance(given, str):
+        if given not in log.columns:
+            known = ", ".join(("size", *log.further))
+            raise InputError(f"Pod.jobs: {what}={given!r} is no column of the log; it has: {known}")
+        return log.columns[given]
+    if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
+        given = ["x".join(map(str, each)) for each in given]
+    values = np.asarray(given)
+    if values.shape != (len(log),):
+        raise InputError(f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got shape {values.shape}")
+    return values
+
+
+def _asked(log: Workload, values: NDArray[Any], find: Callable[[Any], Slice]) -> tuple[Workload, NDArray[np.str_]]:
+    """The log in hosts, and the shape of each job's slice."""
+    different, first, which = np.unique(values, return_index=True, return_inverse=True)
+    found = [_slice(log, row, value, find) for value, row in zip(different.tolist(), first.tolist(), strict=True)]
+    hosts, shapes = np.array([each.hosts for each in found]), np.array([str(each) for each in found])
+    return log._derived(size=hosts[which]), shapes[which]
+
+
+def _slice(log: Workload, row: int, value: Any, find: Callable[[Any], Slice]) -> Slice:
+    try:
+        return find(value)
+    except FaultsimError as error:
+        raise InputError(f"job {log.id[row]} (row {row}): {error}") from None
