@@ -4,8 +4,9 @@ Switches, environment variables set to 1 (but for FAULTSIM_SANITIZE):
 
 FAULTSIM_DEBUG     bounds checks, C assertions and ``verify()`` after every chunk of events
 FAULTSIM_NATIVE    ``-march=native`` for this machine only
-FAULTSIM_SANITIZE  sanitizers of the compiler, as ``address,undefined`` or ``thread``; run with their library preloaded,
-                   ``LD_PRELOAD=$(cc -print-file-name=libasan.so)`` or ``libtsan.so``
+FAULTSIM_SANITIZE  sanitizers of the compiler, as ``address,undefined`` or ``thread``, and all of FAULTSIM_DEBUG but
+                   bounds checks; run with their library preloaded, ``LD_PRELOAD=$(cc -print-file-name=libasan.so)``
+                   or ``libtsan.so``
 FAULTSIM_GCOV      counts how often each line runs, for gcov
 """
 
@@ -74,17 +75,19 @@ else:
     # -ffp-contract=off: the same doubles on every machine; never -ffast-math, never -march by default.
     # -fno-strict-aliasing: containers/memory.pyx reaches pointers of any type, and tables of policies, by one type.
     compile_args, link_args = ["-ffp-contract=off", "-fno-strict-aliasing"], []
-    compile_args += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
+    if SANITIZE:  # -fno-wrapv: Python's own flags may have said that overflows wrap around, and then none is found
+        compile_args += [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-fno-wrapv"]
+        compile_args += ["-O1", "-g1", "-UNDEBUG"]
+        link_args += [f"-fsanitize={SANITIZE}"]
+    else:
+        compile_args += ["-O1", "-g", "-UNDEBUG"] if DEBUG else ["-O3", "-g0", "-DNDEBUG"]
     if NATIVE:
         compile_args.append("-march=native")
-    if SANITIZE:
-        compile_args += [f"-fsanitize={SANITIZE}", "-fno-omit-frame-pointer", "-g"]
-        link_args += [f"-fsanitize={SANITIZE}"]
     if GCOV:  # -O1 keeps the lines apart; asserts and error paths of Python are not what is counted
         compile_args += ["--coverage", "-O1", "-fprofile-update=atomic"]
         link_args += ["--coverage"]
 
-macros = [("FAULTSIM_DEBUG", "1" if DEBUG else "0")]
+macros = [("FAULTSIM_DEBUG", "1" if DEBUG or SANITIZE else "0")]
 
 # What Cython needs for memoryviews, once and not in each module that has one: half of the time of a build.  Cython
 # enters the module without its package in sys.modules, too, so the name is one that nobody else has.

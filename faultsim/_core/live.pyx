@@ -17,9 +17,12 @@ from faultsim._core.state cimport (
 
 cdef int settle_hold(sim_t *s) noexcept nogil:
     """What a job is held for has changed."""
-    cdef source_t *source = &s.source[s.source_at[<int>FROM_HOLDS]]
+    cdef source_t *source
     cdef bint wanted = False
-    return source.fire(s, &wanted) if s.recovery.keeps_nodes and source.time == s.now else 0
+    if not s.recovery.keeps_nodes:  # then there is no such source
+        return 0
+    source = &s.source[s.source_at[<int>FROM_HOLDS]]
+    return source.fire(s, &wanted) if source.time == s.now else 0
 
 
 cdef class Live(Border):

@@ -216,6 +216,8 @@ cdef int _bases(const void *p, const void *q) noexcept nogil:
 
 
 cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:
+    if list.n < 2:  # of a list that never had one there is no block, which qsort wants
+        return
     if order == EXTENTS_DESCENDING:
         qsort(list.at, list.n, sizeof(box_t), _descending)
     elif order == EXTENTS_ASCENDING:

@@ -1,0 +1,155 @@
+"""The core under the compiler's sanitizers: memory and undefined behaviour, with all assertions.
+
+    python tests/sanitized/run.py [FOLDER] [-n 2000]
+
+It is built in FOLDER (a temporary one if none is named), where signed overflows do not wrap around.  Then all that
+compiled modules do (tests/starving/cases.py), the tests of kernels and engine, and N random runs that are verified
+after every event, copied on the way, and give the digests that are kept.  The first finding ends it.
+Where the compiler has no sanitizers, it says so and ends well.
+"""
+
+import argparse
+import os
+import re
+import resource
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from helpers.counts import record  # noqa: E402
+
+SANITIZE = "address,undefined"
+#: What is translated anew in the folder; `.c` files that are newer than their sources are taken as they are.
+NEEDED = ("faultsim", "tests", "benchmarks", "setup.py", "pyproject.toml", "README.md", "LICENSE")
+TESTS = (
+    "tests/kernels", "tests/core/test_lines.py", "tests/core/test_number_lines.py", "tests/core/test_profile.py",
+    "tests/core/test_refused_sizes.py", "tests/core/test_releases.py", "tests/core/test_selection.py",
+    "tests/core/test_set_up.py", "tests/core/test_steps.py", "tests/core/test_workflow_engines.py",
+    "tests/simulation/test_decision_fuzz.py", "tests/simulation/test_live_fuzz.py",
+)  # fmt: skip
+#: What found.c does wrong, and the word for it.
+MISTAKES = {"past_the_end(8)": "heap-buffer-overflow", "beyond_the_largest(2)": "signed integer overflow"}
+CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+FLAGS = [f"-fsanitize={SANITIZE}", "-fno-sanitize-recover=all", "-fno-wrapv", "-O1", "-g1"]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Of a Python process that imports what is built there; its own memory is not looked at when it ends."""
+    said = subprocess.run([*CC, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout
+    return os.environ | {
+        "PYTHONPATH": f"{folder}{os.pathsep}{folder / 'tests'}",
+        "LD_PRELOAD": said.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONMALLOC": "malloc",
+    }
+
+
+def why_not(folder: Path) -> str:
+    """Why there are no sanitizers; "" if each finds the mistake that is made for it."""
+    library = folder / "found.so"
+    command = [*CC, *FLAGS, "-shared", "-fPIC", "-o", library, ROOT / "tests" / "sanitized" / "found.c"]
+    try:
+        built = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"no compiler: {error}"
+    if built.returncode:
+        return next(iter(built.stderr.splitlines()), f"{CC[0]} ends with {built.returncode}")
+    for call, word in MISTAKES.items():
+        code = f"import ctypes; ctypes.CDLL({str(library)!r}).{call}"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment(folder), capture_output=True, text=True, check=False
+        )
+        if not done.returncode or word not in done.stderr:
+            return f"{word} is not found: {done.stderr[-300:].strip() or 'nothing is said'}"
+    return ""
+
+
+def build(folder: Path) -> None:
+    for name in NEEDED:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("*.so", "__pycache__")
+            shutil.copytree(ROOT / name, folder / name, ignore=ignored, dirs_exist_ok=True)
+        else:
+            shutil.copy2(ROOT / name, folder)
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=folder,
+        env=os.environ | {"FAULTSIM_SANITIZE": SANITIZE},
+        stdout=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"it cannot be built with {SANITIZE}")
+
+
+def done(folder: Path, *arguments: object) -> str:
+    """What a process prints whose core is the one built there; the end, with what it said, where it ends badly."""
+    command = [sys.executable, *map(str, arguments)]
+    given = {"cwd": folder, "env": environment(folder), "capture_output": True, "text": True}
+    made = subprocess.run(command, check=False, **given)
+    if made.returncode:
+        raise RuntimeError(f"{shlex.join(command[1:])}\n{made.stdout[-2000:]}\n{made.stderr[-6000:]}")
+    return made.stdout
+
+
+def used() -> float:
+    """Seconds of processors that children have used."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return children.ru_utime + children.ru_stime
+
+
+def main() -> int:
+    """Say what was done, or what was found."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("-n", type=int, default=2000, help="how many random runs")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        return checked(Path(given.folder or scratch).resolve(), given.n)
+
+
+def checked(folder: Path, n: int) -> int:
+    """Build and run all of it there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if reason := why_not(folder):
+        print(f"sanitizers: skipped: {reason}")
+        return 0
+    build(folder)
+    built = used()
+    work = [("tests/sanitized/stepped.py", first, min(first + 250, n)) for first in range(0, n, 250)]
+    work += [("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "0", "--capture=sys", test) for test in TESTS]
+    work += [("tests/sanitized/everything.py",)]
+    try:
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            said = list(pool.map(lambda arguments: done(folder, *arguments), work))
+    except RuntimeError as error:
+        print(error)
+        return 1
+    stepped = [map(int, text.split()) for arguments, text in zip(work, said, strict=True) if "stepped" in arguments[0]]
+    runs, steps, copies, refused = map(sum, zip(*stepped, strict=True))
+    tests = sum(int(found[1]) for text in said if (found := re.search(r"^(\d+) passed", text, re.MULTILINE)))
+    cases = int(said[-1])
+    print(f"no finding in {runs:,} runs ({refused} refused), {steps:,} steps verified, {copies:,} copies,")
+    print(f"{tests:,} tests and {cases} fixed cases; {built:.0f} s to build and {used() - built:.0f} s to run")
+    record(
+        "sanitizers", "trouble",
+        "Address and undefined-behaviour sanitizers, assertions on, overflows not wrapping: kernels, engine, and "
+        "random runs verified after each event and copied on the way.",
+        {"random runs": runs, "steps verified": steps, "copies": copies, "tests": tests, "fixed cases": cases,
+         "findings": 0},
+        "python tests/sanitized/run.py",
+    )  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
