@@ -208,6 +208,15 @@ def claims_page(folder: Path) -> list[str]:
     return everything.page(documents, links={name: f"{name}.md" for name in documents}).split("\n")
 
 
+def readings_page(folder: Path) -> list[str]:
+    """Every reading of every claim, from the ``readings.json`` that each study wrote below `folder`."""
+    from faultsim.reproduce import readings
+    from faultsim.reproduce.studies import papers
+
+    documents = readings.documents_in(folder, list(papers()))
+    return readings.page(documents, [name for name in papers() if name not in documents]).split("\n")
+
+
 def notebooks(pages: Iterable[Path]) -> list[Path]:
     """Write an .ipynb file beside each page that is a notebook, and return these pages."""
     import jupytext
@@ -224,6 +233,7 @@ def write(folder: Path, reproductions: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = {folder / f"{name}.md": list(map(linked, page())) for name, page in PAGES.items()}
     pages[reproductions / "all.md"] = claims_page(reproductions)
+    pages[reproductions / "readings.md"] = readings_page(reproductions)
     for path, lines in pages.items():
         text = "\n".join(lines)
         if not path.exists() or path.read_text(encoding="utf-8") != text:

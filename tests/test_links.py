@@ -10,10 +10,10 @@ PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "benchmarks/*.md", "paper/*.md", "faultsim/**/*.md")
     for path in CHECKOUT.glob(pattern)
-    if not {"_build", "generated", "auto_gallery"} & set(path.parts) and path.name != "all.md"
+    if not {"_build", "generated", "auto_gallery"} & set(path.parts) and path.name not in ("all.md", "readings.md")
 )
 #: Written when the documentation is built.
-MADE = ("generated/", "auto_gallery/", "reproductions/all.md")
+MADE = ("generated/", "auto_gallery/", "reproductions/all.md", "reproductions/readings.md")
 LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[\w-]+\]: (\S+)|(?:src|srcset)=\"([^\"]+)\"|^```\{image\} (\S+)", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 

@@ -25,7 +25,7 @@ from faultsim.data.text_files import write_text
 from faultsim.errors import OptionError
 from faultsim.reproduce.data_files import find_file
 from faultsim.reproduce.report import Report, folder
-from faultsim.reproduce.studies import STUDIES, papers
+from faultsim.reproduce.studies import READINGS, STUDIES, papers
 from faultsim.reproduce.study import Study
 from faultsim.simulation.progress import reporting
 from faultsim.version import __version__
@@ -77,16 +77,19 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
     )
     for flag, keywords in study.options.items():
         parser.add_argument(flag, default=argparse.SUPPRESS, **keywords)
+    if study.name in READINGS:
+        words = "judge the claims under every reading of what the paper leaves open, with fewer runs for each"
+        parser.add_argument("--readings", action="store_true", help=words)
     args = parser.parse_args(argv)
     check_executor_arguments(args)
     given = {name: value for name, value in vars(args).items() if name not in ("processes", "dask")}
+    given["data"] = _ambient(given["data"], study)
+    if given.pop("readings", False):
+        return _readings(study, given)
     strict, as_json, report, quiet = (given.pop(name) for name in ("strict", "json", "report", "quiet"))
     if report:
         _must_have_folder(report, "--report ")
     command = shlex.join(["faultsim", "reproduce", study.name, *argv])
-    if not given["data"]:  # unlike --data, FAULTSIM_DATA may be meant for other studies
-        ambient = os.environ.get("FAULTSIM_DATA")
-        given["data"] = ambient if ambient and find_file(ambient, study.files) else None
     with executor_of(args) as executor, term_as_interrupt(), reporting(not quiet, "runs") as progress:
         done = study.reproduce(**given, executor=executor, progress=progress, command=command)
     if report:
@@ -100,6 +103,32 @@ def _one(study: Study[Any], parser: Parser, argv: Sequence[str]) -> int:
         if report:
             print(f"written  {report}")
     return 1 if strict and done.failed else 0
+
+
+def _readings(study: Study[Any], given: dict[str, Any]) -> int:
+    """``faultsim reproduce NAME --readings``."""
+    from faultsim.plot import require_matplotlib
+    from faultsim.reproduce import readings
+
+    require_matplotlib()
+    wanted = {name: given.pop(name) for name in ("data", "seed", "out", "workers")}
+    as_json, quiet = given.pop("json"), given.pop("quiet")
+    for name, value in given.items():
+        if value not in (None, False):
+            raise OptionError(f"--readings has plans of its own, and takes no --{name.replace('_', '-')}")
+    done = READINGS[study.name].judge(study.name, study.title, **wanted)
+    if as_json:
+        print_json({"faultsim": __version__, **done})
+    elif not quiet:
+        print(readings.text(done))
+        print(f"readings.png, .csv and .json are in {wanted['out']}")
+    return 0
+
+
+def _ambient(given: str | None, study: Study[Any]) -> str | None:
+    """--data, else FAULTSIM_DATA if it has one of the study's logs: unlike --data, it may be meant for others."""
+    ambient = os.environ.get("FAULTSIM_DATA")
+    return given or (ambient if ambient and find_file(ambient, study.files) else None)
 
 
 def _data(given: str | None) -> dict[str, str | None]:

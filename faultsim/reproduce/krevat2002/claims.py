@@ -235,7 +235,7 @@ def _orders(e: Evidence, log: str, names: tuple[str, ...]) -> str:
     "number",
     "77 %, 80 %, > 80 % and near 90 %",
     settings=NASA_TORUS,
-    chosen="c up to 1.75 with backfilling",
+    chosen="c up to 1.75 with backfilling; box order",
 )
 def _k9(e: Evidence) -> Finding:
     """NASA saturation: FCFS about 77 %, Migration about 80 %, with backfilling closer to 90 %.
@@ -330,7 +330,7 @@ def _k12(e: Evidence) -> Finding:
     )
 
 
-@CLAIMS.add("K13", "Fig. 3b", "order", "> 85 %, exponential", settings=TORUS)
+@CLAIMS.add("K13", "Fig. 3b", "order", "> 85 %, exponential", settings=TORUS, chosen="box order")
 def _k13(e: Evidence) -> Finding:
     """SDSC: more than 85 % only with exponentially growing wait, with or without migration.
 
@@ -378,7 +378,7 @@ def _k15(e: Evidence) -> Finding:
     return Finding("; ".join(ours), combine(*good))
 
 
-@CLAIMS.add("K16", "Fig. 5a", "order", "as good", settings=FLAT)
+@CLAIMS.add("K16", "Fig. 5a", "order", "as good", settings=FLAT, chosen="box order")
 def _k16(e: Evidence) -> Finding:
     """NASA: backfilling on the torus, with or without migration, is as good as on a flat machine.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,12 +33,15 @@ class Series:
     backfill: bool = False
     migration: Defragment | None = None
     box_order: str = "extents-descending"
+    reservation: Literal["any", "fixed"] = "any"
+    estimates: Literal["actual", "requested"] = "actual"
 
     def run(self, log: Any) -> Run:
         """The run of this series on `log` (run times scaled already)."""
-        scheduler = EasyBackfill() if self.backfill else Fcfs()
+        boxes = "any" if self.flat else self.reservation
+        scheduler = EasyBackfill(reservation=boxes) if self.backfill else Fcfs()
         if self.flat:
-            return Run(log, Cluster(NODES), scheduler=scheduler, start_delay=1.0, estimates="actual")
+            return Run(log, Cluster(NODES), scheduler=scheduler, start_delay=1.0, estimates=self.estimates)
         return Run(
             log,
             Torus.bluegene_l(),
@@ -46,7 +49,7 @@ class Series:
             placement=MaxFreePartition(box_order=self.box_order),
             migration=self.migration,
             start_delay=1.0,
-            estimates="actual",
+            estimates=self.estimates,
         )
 
     @property

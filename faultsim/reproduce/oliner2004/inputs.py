@@ -144,8 +144,10 @@ def _real(name: str, log: Workload, file: str) -> tuple[Workload, str]:
     return log, f"{file}, all of it"
 
 
-def failures(source: JobLog, replicate: int, *, seed: int) -> FailureTrace:
+def failures(source: JobLog, replicate: int, *, seed: int, bursts: float | None = None) -> FailureTrace:
     """The failures of one replicate: all of them, from the log's first arrival to its last.
+
+    `bursts` are of so many nodes on average, by default those of `TRACES`.
 
     What is drawn depends only on log, replicate and seed, so every policy meets the same failures.
     """
@@ -161,7 +163,7 @@ def failures(source: JobLog, replicate: int, *, seed: int) -> FailureTrace:
         window=32,
         zipf=0.5,
         permute=True,
-        burst=kind.nodes,
+        burst=kind.nodes if bursts is None else bursts,
         downtime=0.0,
         rng=rng,
     )

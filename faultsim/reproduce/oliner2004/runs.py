@@ -38,6 +38,9 @@ FIGURE_3 = (0.0, 0.1, 0.9)
 ALL_OF_IT = (0.0, 0.1, 0.9)
 
 
+_MIGRATION, _REQUEUE = Defragment(), Requeue()
+
+
 class Key(NamedTuple):
     """One setting: its replicates are one entry of the evidence.
 
@@ -64,16 +67,24 @@ def key(log: str, c: float, scheduler: str, a: float, count: int) -> Key:
     return Key(log, c, scheduler if a else SCHEDULERS[0], a, count)
 
 
-def run(log: Workload, scheduler: str, a: float, trace: FailureTrace | None) -> Run:
+def run(
+    log: Workload,
+    scheduler: str,
+    a: float,
+    trace: FailureTrace | None,
+    *,
+    migration: Defragment | None = _MIGRATION,
+    recovery: Requeue = _REQUEUE,
+) -> Run:
     """Backfilling and migration on 4x4x8 supernodes, placing by `scheduler` with confidence or accuracy `a`.
 
     ``trace=None`` is Krevat's scheduler without failures.
     """
-    common: dict[str, Any] = {"scheduler": EasyBackfill(), "migration": Defragment(), "estimates": "actual"}
+    common: dict[str, Any] = {"scheduler": EasyBackfill(), "migration": migration, "estimates": "actual"}
     torus = Torus.bluegene_l()
     if trace is None or not len(trace):
         return Run(log, torus, placement=MaxFreePartition(), **common)
-    common |= {"failures": trace, "recovery": Requeue()}
+    common |= {"failures": trace, "recovery": recovery}
     if scheduler == "balancing":
         return Run(log, torus, placement=Balancing(), predictor=Confidence(a), **common)
     return Run(log, torus, placement=TieBreaking(), predictor=Accuracy(a), **common)
@@ -168,8 +179,13 @@ class Evidence:
         return np.array([self.values(column, "sdsc", c, "balancing", a, count) for count in self.what.counts])
 
 
-def run_list(sources: Mapping[str, JobLog], what: Plan, seed: int) -> RunList[Key]:
-    """The runs of a plan: long logs and high loads first, so that no worker idles at the end."""
+def run_list(
+    sources: Mapping[str, JobLog], what: Plan, seed: int, *, bursts: float | None = None, **policies: Any
+) -> RunList[Key]:
+    """The runs of a plan: long logs and high loads first, so that no worker idles at the end.
+
+    `bursts` are other ones than `TRACES` has, in nodes; `policies` are those of `run`.
+    """
 
     @lru_cache(8)
     def log(name: str, c: float) -> Workload:
@@ -177,7 +193,7 @@ def run_list(sources: Mapping[str, JobLog], what: Plan, seed: int) -> RunList[Ke
 
     @lru_cache(40)
     def full(name: str, replicate: int) -> FailureTrace:
-        return failures(sources[name], replicate, seed=seed)
+        return failures(sources[name], replicate, seed=seed, bursts=bursts)
 
     @lru_cache(40)
     def trace(name: str, count: int, replicate: int) -> FailureTrace:
@@ -186,7 +202,8 @@ def run_list(sources: Mapping[str, JobLog], what: Plan, seed: int) -> RunList[Ke
         return whole if count == len(whole) else whole.with_count(count, rng=replicate)
 
     def made(k: Key, replicate: int) -> Run:
-        return run(log(k.log, k.c), k.scheduler, k.a, trace(k.log, k.failures, replicate) if k.failures else None)
+        failing = trace(k.log, k.failures, replicate) if k.failures else None
+        return run(log(k.log, k.c), k.scheduler, k.a, failing, **policies)
 
     return RunList(
         "oliner2004",

@@ -22,7 +22,7 @@ from faultsim.reproduce.yu2010.runs import Evidence, Key, Plan, View, plan, run_
 from faultsim.reproduce.yu2010.tables import detail_rows, grids, point_rows
 from faultsim.sweep.run_list import Floats
 
-__all__ = ["CLAIMS", "STUDY", "judge", "reproduce"]
+__all__ = ["CLAIMS", "STUDY", "judge", "prepared", "reproduce"]
 
 REMARKS = (
     "All numbers are means over the windows of the failure record with 95 % confidence intervals of the paired runs; a "
@@ -42,7 +42,8 @@ def judge(claims: Sequence[Claim[View]], evidence: Evidence) -> list[Row]:
     return table.judge(claims, evidence.view("bench"))
 
 
-def _prepare(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
+def prepared(what: Plan, *, data: str | Path | None, quick: bool, seed: int) -> Prepared[Evidence]:
+    """The runs of a plan, and what makes them the evidence."""
     most = max(*what.flows, what.many)
     draws = [
         (
@@ -110,7 +111,7 @@ STUDY = Study(
     quick="three windows, two prediction traces, two numbers of workflows: under twenty seconds",
     files=(FILE,),
     plan=plan,
-    prepare=_prepare,
+    prepare=prepared,
     claims=CLAIMS,
     judge=judge,
     inputs=_inputs,

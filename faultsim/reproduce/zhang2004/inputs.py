@@ -1,7 +1,7 @@
 """What the experiments of [zhang2004] run on: the Hyper-Erlang workload, a real log beside it, and failures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,20 @@ def _drawn(rng: np.random.Generator, days: float) -> Workload:
     if log.submit[-1] < days * DAY:  # gaps vary, but not by a half over weeks
         raise InputError(f"the Hyper-Erlang workload ends after {log.submit[-1] / DAY:.1f} of {days:g} days")
     return log[log.submit < days * DAY]
+
+
+def shortened(
+    data: str | Path | None, by: float, *, replicates: int, seed: int, days: float = DAYS
+) -> dict[str, Source]:
+    """The workloads of `load` with jobs that are `by` times as long and come so much faster: at the same load."""
+    sources = load(data, replicates=replicates, seed=seed, days=days / by)
+    return {
+        name: replace(
+            source,
+            logs=[_replaced(log, submit=by * log.submit, runtime=by * log.runtime) for log in source.logs],
+        )
+        for name, source in sources.items()
+    }
 
 
 def _span(log: Workload, days: float) -> Workload:
