@@ -204,7 +204,7 @@ def page(documents: Mapping[str, Mapping[str, Any]], missing: Sequence[str]) -> 
         lines += [
             f"## {document['paper']}",
             "",
-            f"{count} readings; {document['about']} {document['cpu_seconds']:.0f} s of one processor.",
+            f"{count} readings. {document['about']} {document['cpu_seconds']:.0f} s of one processor.",
             "",
             *markdown_table(["axis", "readings, the default first", "why it is the default"], axes),
             "",
