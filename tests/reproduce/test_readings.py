@@ -73,6 +73,9 @@ def test_the_axis_that_decides_is_named(document):
     mixed = ["holds", "does not hold", "does not hold", "holds"]
     two = {"axes": [{"name": name, "values": ["1", "2"]} for name in "ab"]}
     assert decides(two, mixed) == "no axis by itself"
+    partly = ["holds", "does not hold", "holds", "partly"]
+    assert decides(two, partly) == "b: 1 holds in 2 of 2, 2 in 0 of 2"
+    assert decides(two, ["holds", "does not hold", "partly", "holds"]) == "a: 1 partly in 0 of 2, 2 in 1 of 2"
 
 
 def test_the_page_says_what_is_not_done(document, tmp_path):
