@@ -2,7 +2,7 @@
 
 policies are names, with parameters after a colon:
   --machine    torus:4x4x8  mesh:4x4x8  cluster:128  cluster:4x4x8  bluegene-l  pod:4x4x4  pod:tpu-v5p,wiring=static
-  --scheduler  fcfs  easy  backfill:depth=10  conservative      (easy:reservation=fixed,max_growth=2)
+  --scheduler  fcfs  easy  backfill:depth=10  conservative  preemptive      (easy:reservation=fixed,max_growth=2)
   --placement  first-fit  mfp  balancing  tie-breaking  least-failures-first  safest-first
   --migration  defragment  least-failures        (defragment:when=always,min_free=0,max_concentration=1)
 and, if nodes fail:

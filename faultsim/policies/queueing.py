@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
+from faultsim.policies.expressions import program
 from faultsim.policies.key import Key
 from faultsim.policies.orders import ArrivalOrder, LargestFirst, QueueOrder, ShortestFirst, Unicef, Wfp3
 from faultsim.policies.words import OrderWord
@@ -21,11 +22,13 @@ __all__ = [
     "EasyBackfill",
     "External",
     "Fcfs",
+    "Preemptive",
     "Scheduler",
 ]
 
 
 _ARRIVAL = ArrivalOrder()
+_PRIORITY = Key("-priority")
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
 #: Kinds of decisions that `External` leaves to the caller.
@@ -306,6 +309,68 @@ class ConservativeBackfill(Scheduler):
 
         def __init__(
             self, order: QueueOrder | OrderWord | None = None, max_growth: int = 1, repairs: str = "known"
+        ) -> None: ...
+
+
+def _ranking(value: object) -> QueueOrder:
+    """``order=`` of `Preemptive`: one whose keys rank the jobs before the run."""
+    order = checked_order(value)
+    if isinstance(order, ShortestFirst | LargestFirst) or (isinstance(order, Key) and program(order.text).static):
+        return order
+    raise OptionError(
+        f"order of Preemptive must rank jobs once and for all, which {order!r} does not: give an expression without "
+        f"now, wait and restarts, such as '-priority', 'shortest' or 'largest'"
+    )
+
+
+@dataclass(frozen=True)
+class Preemptive(Scheduler):
+    """The head of the queue stops running jobs of a lower rank if it needs their nodes; on a cluster.
+
+    A job that is stopped loses what its checkpoints have not saved, and is requeued as by a failure that kills it; see
+    model.md#preemptive for who is stopped.
+
+    Parameters
+    ----------
+    order : QueueOrder or str, default "-priority"
+        What ranks the jobs, the smallest first, waiting and running ones alike: an expression of columns of the log
+        without ``now``, ``wait`` and ``restarts``, ``"shortest"`` or ``"largest"``.  By default those with a larger
+        number in the column ``priority`` of the log come first.
+    backfill : bool, default True
+        Whether later jobs are backfilled as by `EasyBackfill`; else as `Fcfs`.
+    repairs : {"known", "unknown"}, default "known"
+        As for `EasyBackfill`.
+
+    Raises
+    ------
+    OptionError
+        An order that changes with time, or of arrival, by which nobody would ever be stopped; when a run is made, a
+        log without the column.
+
+    References
+    ----------
+    model.md#preemptive.
+
+    Examples
+    --------
+    The second job stops the first, which starts again from its beginning:
+
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 60], runtime=[100, 50], size=[3, 2]).with_columns(priority=[0, 5])
+    >>> result = fs.simulate(log, fs.Cluster(4), scheduler=fs.Preemptive())
+    >>> result.jobs["start"], result.jobs["restarts"], result.jobs["lost_work"]
+    (array([110.,  60.]), array([1, 0], dtype=int32), array([180.,   0.]))
+    """
+
+    name: ClassVar[str] = "preemptive"
+    order: Annotated[QueueOrder, Check(_ranking)] = _PRIORITY
+    backfill: Annotated[bool, Check(checks.flag, "backfill")] = True
+    repairs: Repairs = "known"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, order: QueueOrder | OrderWord | None = ..., backfill: bool = True, repairs: str = "known"
         ) -> None: ...
 
 

@@ -49,7 +49,15 @@ from faultsim.policies.placement import (
 )
 from faultsim.policies.predictions import IntervalPredictor, PredictionTrace
 from faultsim.policies.predictors import Accuracy, Blind, Buckets, Confidence, Perfect, Predictor
-from faultsim.policies.queueing import Backfill, ConservativeBackfill, EasyBackfill, External, Fcfs, Scheduler
+from faultsim.policies.queueing import (
+    Backfill,
+    ConservativeBackfill,
+    EasyBackfill,
+    External,
+    Fcfs,
+    Preemptive,
+    Scheduler,
+)
 from faultsim.policies.recovery import Hold, Recovery, Requeue
 from faultsim.policies.rescheduling import (
     FailureSlowdown,
@@ -225,6 +233,11 @@ POLICIES: tuple[PolicyRow, ...] = (
                         "torus": "scheduling.conservative_placed:CONSERVATIVE",
                         "pod": "scheduling.conservative_placed:CONSERVATIVE"},
               reference="scheduling.schedulers:Conservative"),
+    PolicyRow("scheduler", "preemptive", Preemptive, _CLUSTER, "model.md#preemptive",
+              example="preemptive:order=shortest", compiled="scheduling.easy_counted:PREEMPTIVE", follows="progress",
+              needs={"recovery": "Requeue()"},
+              elsewhere="{name} stops jobs for their nodes, and on {run.machine} jobs have places: use EasyBackfill(), "
+                        "or use a Cluster", reference="faults.preemption:Preemptive"),
     PolicyRow("order", "arrival", ArrivalOrder, _ANY, "first come, first served", compiled=_STATIC,
               reference="scheduling.orders:arrival"),
     PolicyRow("order", "shortest", ShortestFirst, _ANY, "shortest job first", aliases=("sjf",), compiled=_STATIC,

@@ -21,7 +21,9 @@ __all__ = [
     "WorkflowSchedulerWord",
 ]
 
-SchedulerWord: TypeAlias = Literal["fcfs", "easy", "easy_backfill", "conservative", "conservative_backfill"]
+SchedulerWord: TypeAlias = Literal[
+    "fcfs", "easy", "easy_backfill", "conservative", "conservative_backfill", "preemptive",
+]  # fmt: skip
 OrderWord: TypeAlias = Literal[
     "arrival", "shortest", "sjf", "largest", "ljf", "wfp3", "unicef", "saf", "f1", "f2", "f3", "f4",
 ]  # fmt: skip

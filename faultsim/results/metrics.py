@@ -191,7 +191,7 @@ def failures(result: Measured) -> int:
 
 @_of_failures("failures that killed a job", "", _Z)
 def failures_hit(result: Measured) -> int:
-    """Number of times that a failure killed a job; jobs stopped by `NodeStealing` are not counted."""
+    """Number of times that a failure killed a job; those stopped by `NodeStealing` or `Preemptive` are not counted."""
     return result.counters["failures_hit"]
 
 
@@ -203,7 +203,7 @@ def service_unit_loss(result: Measured) -> float:
 
 @_of_failures("number of jobs with restarts > 0", "jobs", _F, per_job=True)
 def failed_jobs(result: Measured) -> int:
-    """Number of jobs that a failure killed, or `NodeStealing` stopped, at least once."""
+    """Number of jobs that a failure killed, or `NodeStealing` or `Preemptive` stopped, at least once."""
     return int(np.count_nonzero(result.jobs["restarts"]))
 
 

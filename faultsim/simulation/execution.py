@@ -21,6 +21,7 @@ from faultsim.errors import DecisionError, InputError, NotAvailableError, Option
 from faultsim.machines import Pod, Torus
 from faultsim.policies import BOX_ORDERS
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
+from faultsim.policies.registry import find
 from faultsim.results.provenance import Record
 from faultsim.results.result import Result
 from faultsim.simulation.compatibility import most_nodes
@@ -282,7 +283,9 @@ def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
     """The part of a lowered run that an engine takes."""
     settings = {key: lowered[key] for key in _ENGINE_SETTINGS}
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
-    settings["recovery"] = lowered["recovery"] if lowered["failures"] else None
+    scheduler = None if lowered["failures"] else find("scheduler", lowered["scheduler"]["name"])
+    stops = scheduler is not None and "recovery" in scheduler.needs
+    settings["recovery"] = lowered["recovery"] if lowered["failures"] or stops else None
     return settings
 
 

@@ -65,7 +65,7 @@ def simulate(
     machine : Cluster, Torus or Pod
         Where they run.
     scheduler : Scheduler, default EasyBackfill()
-        `Fcfs`, `EasyBackfill`, `Backfill` or `ConservativeBackfill`, each with ``order=``.
+        `Fcfs`, `EasyBackfill`, `Backfill`, `ConservativeBackfill` or, on a cluster, `Preemptive`, each with ``order=``.
     placement : Placement, optional
         Which free nodes a job gets.  By default `MaxFreePartition` on a torus, elsewhere `FirstFit`.
     migration : Migration, optional

@@ -14,8 +14,11 @@ KEYS = [
     "log10(max(estimate, 0.1)) * size + 870 * log10(max(submit, 0.1))", "index < 5", "restarts * 10 - wait",
     "-(wait / max(estimate, 1)) ** 3 * size", "min(wait, 3) * size - abs(now - 7)", "where(wait > 2, -1, exp(-size))",
 ]  # fmt: skip
+#: Orders by which a scheduler may stop jobs, with many ties.
+RANKINGS = ["-size", "where(size > 2, submit, -estimate)", "index < 5", "-index", "shortest"]
 #: Parameter, or policy and parameter -> values; seconds are those of a log that lasts a minute.
 VALUES = {
+    "backfill": BOOLEANS,
     "box_order": ["extents-descending", "extents-ascending", "bases"],
     "checkpoint_cost": COSTS,
     "cost": COSTS,
@@ -105,6 +108,8 @@ def policy_of(row, context, given):
             values = VALUES.get(f"{row.name}.{name}") or VALUES[name]
             scale = context["unit"] if parameter.unit == "s" else None
             drawn[name] = st.sampled_from([value * scale for value in values] if scale else values)
-    if row.kind == "scheduler":  # first come, first served more often than the others
+    if row.name == "preemptive":
+        drawn["order"] = st.sampled_from(RANKINGS)
+    elif row.kind == "scheduler":  # first come, first served more often than the others
         drawn["order"] = st.just(fs.ArrivalOrder()) | drawn["order"]
     return st.builds(OURS.get(row.cls, row.cls), **drawn)

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t
 
-from faultsim._core.containers.memory cimport open_state
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport releases_shadow
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.jobs cimport start_heads, start_job
@@ -14,6 +14,7 @@ from faultsim._core.queue cimport (
 from faultsim._core.scheduling.by_slope cimport (
     add_place, choice_t, choose_from, fill_place, first_candidate, first_place, next_place, open_choice,
 )
+from faultsim._core.scheduling.preemption cimport preempt, victim_t
 from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport OK
@@ -23,6 +24,7 @@ cdef enum:
 
 cdef struct easy_t:
     bint backfills
+    victim_t *victim         # scratch of who preempts
     int32_t examined         # so many jobs from the head on were refused under the present shadow
     # The shadow: what was promised to the head, kept between passes while it stays true.
     bint valid
@@ -223,6 +225,23 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     return backfill(p, s)
 
 
+cdef int schedule_preempting(void *state, void *sim) noexcept nogil:
+    """A pass in which heads may stop running jobs, before anybody is backfilled (model.md#preemptive)."""
+    cdef easy_t *p = <easy_t *>state
+    cdef sim_t *s = <sim_t *>sim
+    cdef int code = 1
+    while code > 0:
+        code = start_heads(s)
+        if code < 0:
+            return code
+        if nobody_waits(&s.queue):
+            break
+        code = preempt(s, p.victim)
+        if code < 0:
+            return code
+    return pass_from_head(p, s)
+
+
 cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) noexcept nogil:
     """The nodes that the head leaves over when its turn comes."""
     cdef sim_t *s = <sim_t *>sim
@@ -260,5 +279,17 @@ cdef int open_easy(void *sim, dict options, dict columns) except -1:
     return open_counted(<sim_t *>sim, True)
 
 
+cdef int open_preemptive(void *sim, dict options, dict columns) except -1:
+    cdef sim_t *s = <sim_t *>sim
+    if not s.track.on:
+        raise ValueError("who stops jobs must know their progress")
+    if options["backfill"]:
+        s.scheduler.spare = spare
+    open_counted(s, options["backfill"])
+    s.scheduler.schedule = schedule_preempting
+    return own_block(s.scheduler.state, &(<easy_t *>s.scheduler.state).victim, s.n, sizeof(victim_t))
+
+
 FCFS = factory(open_fcfs)
 EASY = factory(open_easy)
+PREEMPTIVE = factory(open_preemptive)

@@ -23,8 +23,8 @@ class Fcfs:
     def goes_by_order(self, state: State) -> bool:
         """Whether the order of the queue matters to the next pass: whether any job could start.
 
-        "But with `Defragment`, with `ConservativeBackfill` and where decisions come from outside every pass goes by the
-        order" (model.md#orders).
+        "But with `Defragment`, with `ConservativeBackfill`, with `Preemptive` and where decisions come from outside
+        every pass goes by the order" (model.md#orders).
         """
         defragments = state.table is not None and state.settings["migration"]
         return bool(defragments) or not self.decides or any(job.needs <= state.open_to_start for job in state.queue)

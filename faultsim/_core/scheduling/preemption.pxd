@@ -1,0 +1,14 @@
+# Who is stopped for the head of the queue (model.md#preemptive).
+
+from libc.stdint cimport int32_t
+
+from faultsim._core.state cimport sim_t
+
+cdef struct victim_t:
+    double key               # of the queue's order
+    double decision
+    int32_t job
+
+# Stops the running jobs whose nodes the head needs, if they suffice: 1, or 0 where nobody is stopped, or a status < 0.
+# The queue is not empty; `victim` has room for all jobs.
+cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil

@@ -1,0 +1,63 @@
+"""Who is stopped for the head of the queue; the contract is in preemption.pxd."""
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport qsort
+
+from faultsim._core.containers.releases cimport release_t, releases_all
+from faultsim._core.jobs cimport stop_job
+from faultsim._core.record cimport record_event
+from faultsim._core.state cimport EV_RESCHEDULE, JOB_RUNNING, disturb, usable
+from faultsim._core.status cimport NO_MEMORY
+
+
+cdef int lowest_first(const void *one, const void *other) noexcept nogil:
+    """The lowest rank first, then the latest decision, then the last job."""
+    cdef const victim_t *a = <const victim_t *>one
+    cdef const victim_t *b = <const victim_t *>other
+    if a.key != b.key:
+        return -1 if a.key > b.key else 1
+    if a.decision != b.decision:
+        return -1 if a.decision > b.decision else 1
+    return -1 if a.job > b.job else 1
+
+
+cdef int preempt(sim_t *s, victim_t *victim) noexcept nogil:
+    cdef const double *key = s.queue.key
+    cdef const release_t *items
+    cdef int32_t head = s.queue.job[s.queue.head], i, job, n = 0, n_chosen = 0
+    cdef int64_t missing = <int64_t>s.need[head] - usable(s), there = 0
+    cdef int code
+    if key == NULL:
+        return 0
+    items = releases_all(&s.releases)
+    for i in range(s.releases.n):
+        job = items[i].job
+        if job < 0 or not key[job] > key[head]:
+            continue
+        if s.state[job] != JOB_RUNNING or s.start[job] > s.now or not s.finish[job] > s.now:
+            continue
+        victim[n].key, victim[n].decision, victim[n].job = key[job], s.decision[job], job
+        n += 1
+        there += s.allocated[job]
+    if n == 0 or there < missing:
+        return 0
+    qsort(victim, <size_t>n, sizeof(victim_t), lowest_first)
+    while missing > 0:
+        missing -= s.allocated[victim[n_chosen].job]
+        n_chosen += 1
+    # Who turns out not to be needed goes on: the highest rank first.
+    for i in range(n_chosen - 1, -1, -1):
+        if missing + s.allocated[victim[i].job] <= 0:
+            missing += s.allocated[victim[i].job]
+            victim[i].job = -1
+    for i in range(n_chosen):
+        job = victim[i].job
+        if job < 0:
+            continue
+        if s.record.on and record_event(s, EV_RESCHEDULE, job, -1) < 0:
+            return NO_MEMORY
+        code = stop_job(s, job)
+        if code < 0:
+            return code
+    disturb(s)
+    return 1
