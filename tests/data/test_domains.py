@@ -8,7 +8,6 @@ import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -169,7 +168,8 @@ def test_lines_and_planes_by_their_coordinates(axis: str) -> None:
 
 
 def test_a_pod_says_its_cubes_and_hosts() -> None:
-    pod = SimpleNamespace(cubes=(2, 2, 2), hosts=4, nodes=32)
+    pod = fs.Pod((2, 2, 2), hosts=4)
+    assert repr(Domains.planes(pod, "z")) == repr(Domains.planes((2, 2, 2), "z", hosts=4))
     assert Domains.planes(pod, "z").nodes == 32
     assert Domains.planes(pod, "z")[1].members.tolist() == [
         *range(4, 8),
