@@ -13,9 +13,20 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 SECONDS, MEMORY = 5, 1 << 30
+#: Entry point, other than those of formats -> the public functions and methods that it stands for.
+STANDS_FOR = {
+    "result": {"load_result"},
+    "workflow result": {"load_workflow_result"},
+    "sweep file": {"read_sweep"},
+    "table": {"load_sweep"},
+    "resume": {"Sweep.run", "Sweep.fill"},
+    "policy": {"parse_policy"},
+    "key": {"Key"},
+}
 
 
 def outcomes(work: Iterable[tuple[str, str]]) -> list[tuple[str, float, str]]:
@@ -38,6 +49,7 @@ def outcomes(work: Iterable[tuple[str, str]]) -> list[tuple[str, float, str]]:
 def entry_points() -> dict[str, Any]:
     """Everything that reads a file, by name."""
     import faultsim as fs
+    from faultsim.cli.serve import Server
     from faultsim.readers.table import READERS, detect, what_is
     from faultsim.sweep.merge import merge
     from faultsim.sweep.store import Store
@@ -54,8 +66,24 @@ def entry_points() -> dict[str, Any]:
         result = fs.load_result(path)
         return str(result), result.metrics, result.machine, dict(result.counters), list(result.warnings)
 
+    def served(message: str) -> None:
+        log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 2], id=[7, 8])
+        server = Server(fs.Simulation(log, fs.Cluster(2), scheduler=fs.External()), decides=True)
+        server.answer(b'{"request": "ADVANCE"}')
+        reply = server.answer(Path(message).read_bytes())
+        if "error" in reply:
+            raise fs.OptionError(reply["error"])
+
+    def policy(path: str) -> object:
+        kind, _, words = text(path).partition(" ")
+        return fs.parse_policy(kind, words)
+
+    def text(path: str) -> str:
+        return Path(path).read_bytes().decode(errors="surrogateescape")
+
     found = {f"{row.gives.__name__} {row.name}": row.read for row in READERS}
     return found | {
+        "Workload parquet": fs.read_jobs,
         "what is": what_is,
         "detect log": lambda path: detect(path, fs.Workload),
         "detect failures": lambda path: detect(path, fs.FailureTrace),
@@ -66,6 +94,9 @@ def entry_points() -> dict[str, Any]:
         "status": status,
         "resume": resumed,
         "merge": lambda path: merge(path + ".merged", [path]),
+        "served": served,
+        "policy": policy,
+        "key": lambda path: fs.Key(text(path)),
     }
 
 
