@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.tally import Tally
+
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures without a screen
 
 # The same examples on every run; `--hypothesis-profile=slow` looks further, `explore` at random.
@@ -18,6 +20,10 @@ settings.register_profile("explore", max_examples=1000, **_common)
 settings.load_profile("default")
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Tally(), "tally")
 
 
 @pytest.fixture(scope="session")
