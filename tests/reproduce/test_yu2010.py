@@ -84,7 +84,8 @@ def calm(base, step):
     [
         *((label, {}, HOLDS) for label in ("L1", "L2", "L3", "L4")),  # what needs no runs
         ("L5", {"makespan": fifo(1.2)}, HOLDS),
-        ("L5", {"makespan": fifo({0.0: 1.2, 1.0: 0.9})}, PARTLY),
+        ("L5", {"makespan": fifo(dict.fromkeys((0.0, 0.5, 0.6, 0.7, 0.8), 1.2) | {1.0: 0.9})}, PARTLY),
+        ("L5", {"makespan": fifo({0.0: 1.2, 1.0: 0.9})}, FAILS),
         ("L5", {"makespan": fifo(0.9)}, FAILS),
         ("L6", {"makespan": falling(lambda flows: 0.01 * flows)}, HOLDS),
         ("L6", {"makespan": falling(lambda flows: 0.2 / flows)}, PARTLY),
@@ -95,7 +96,7 @@ def calm(base, step):
         ("L7", {"loss": falling(lambda flows: -0.2)}, FAILS),
         ("L8", {"reschedulings": falling(lambda flows: 0.5)}, HOLDS),
         ("L8", {"reschedulings": falling(lambda flows: 0.3 if flows >= 10 else 0.5)}, PARTLY),
-        ("L8", {}, FAILS),
+        ("L8", {"reschedulings": falling(lambda flows: -0.2)}, FAILS),
         ("L9", {}, HOLDS),
         ("L9", {"makespan": lambda k, s: 1 + 0.1 * s if k.mix and k.aoa == 0.5 else 1.0}, PARTLY),
         ("L9", {"makespan": lambda k, s: 1 + 0.1 * s if k.mix else 1.0}, FAILS),
