@@ -131,6 +131,10 @@ class Kind:
         """The same of its result."""
         raise NotImplementedError
 
+    def row_beside(self, execution: Any, result: Any, cut: tuple[float, float]) -> list[float]:
+        """The same of a run whose result is needed as well."""
+        return self.numbers(result, cut)
+
     def check_metric(self, metric: str) -> None:
         """Reject a metric of one's own that is given by name, if there is none."""
         raise NotImplementedError
@@ -196,6 +200,10 @@ class _Jobs(Kind):
 
     def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
         return numbers(result, cut)
+
+    def row_beside(self, execution: Any, result: Result, cut: tuple[float, float]) -> list[float]:
+        # Of the result it would take all columns that a table of jobs has.
+        return self.row(execution, cut) if isinstance(execution, Execution) else self.numbers(result, cut)
 
     def check_metric(self, metric: str) -> None:
         checks.choice("metric", metric, METRICS)

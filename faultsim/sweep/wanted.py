@@ -52,7 +52,7 @@ class Wanted:
         if not self.own:
             return self.kind.row(run, self.cut)
         result = run.result()
-        return [*self.kind.numbers(result, self.cut), *self.own_row(result)]
+        return [*self.kind.row_beside(run, result, self.cut), *self.own_row(result)]
 
     def own_row(self, result: Any) -> list[float]:
         """Its own numbers."""
