@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.sweep.hypothesis_tests import student
+from faultsim.sweep.jackknife import half_width
 
 Floats = NDArray[np.float64]
 Interval = Literal["t", "log", "bca", "bootstrap-t"]
@@ -71,7 +72,7 @@ def interval_of_mean(sample: Floats, level: float, kind: str = "t") -> tuple[flo
         return _bca(sample, level)
     if kind == "bootstrap-t":
         return _studentized(sample, level)
-    half = student(n - 1, level) * error
+    half = float(half_width(sample, level))
     return mean - half, mean + half
 
 
