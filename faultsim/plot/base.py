@@ -347,6 +347,9 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     >>> ax = plot_queue(fs.simulate(log, fs.Cluster(2)))
     >>> save(ax, os.path.join(tempfile.mkdtemp(), "queue.png"))
     """
+    require_matplotlib()
+    import matplotlib
+
     name = os.fspath(path)
     check_picture(name)
     end = ".svg" if name == "-" else os.path.splitext(name)[1].lower()
@@ -355,7 +358,8 @@ def save(figure: "Axes | Figure", path: str | os.PathLike[str]) -> None:
     metadata = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(end)
     # Pillow writes some formats to the descriptor itself, and does not look at how much was written.
     memory = io.BytesIO()
-    whole.savefig(memory, format=end[1:], metadata=metadata)
+    with matplotlib.rc_context({"svg.hashsalt": "faultsim"}):  # else the parts of an SVG have names by chance
+        whole.savefig(memory, format=end[1:], metadata=metadata)
     with whole_file(name) as file:
         file.write(memory.getbuffer())
 

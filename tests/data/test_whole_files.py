@@ -130,3 +130,16 @@ def test_a_picture_that_the_disk_has_no_room_for_is_told(tmp_path, name):
         write(path)
     assert path.read_bytes() == b"before"
     assert os.listdir(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("end", ["png", "pdf", "svg", "jpg"])
+def test_the_same_figure_is_the_same_bytes(tmp_path, end):
+    pytest.importorskip("matplotlib")
+    from faultsim import plot
+
+    log = fs.Workload(submit=[0, 1], runtime=[5, 5], size=[1, 1])
+    result = fs.simulate(log, fs.Cluster(1))
+    one, other = tmp_path / f"one.{end}", tmp_path / f"other.{end}"
+    for path in (one, other):
+        plot.save(plot.plot_queue(result), path)
+    assert one.read_bytes() == other.read_bytes()
