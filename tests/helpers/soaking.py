@@ -7,6 +7,8 @@ import sysconfig
 
 import pytest
 
+from helpers.counts import record
+
 #: What a module of soak tests is marked with: a test has no end but its own.
 MARKS = [pytest.mark.soak, pytest.mark.timeout(0)]
 SIZE = float(os.environ.get("FAULTSIM_SOAK", "1"))
@@ -15,6 +17,12 @@ SIZE = float(os.environ.get("FAULTSIM_SOAK", "1"))
 def scaled(count, least=1):
     """A number of runs, kills or files, as long as the soak tests are."""
     return max(least, round(count * SIZE))
+
+
+def keep(kind, what, numbers, test):
+    """Keep the numbers of a soak test, with the command that repeats it."""
+    command = f"pytest -m soak tests/soak/{test}"
+    record(kind, "trouble", what, numbers, command if SIZE == 1 else f"FAULTSIM_SOAK={SIZE:g} {command}")
 
 
 def compiled(source, library, *options):

@@ -79,7 +79,8 @@ def writers():
         "run.html": report_run(RESULT).write,
         "sweep.html": report_sweep(table).write,
     }
-    figure = plot.plot_queue(RESULT)
+    figure = plot.new_figure(1.0, 1.0, constrained=False)
+    figure.add_subplot().plot(RESULT.jobs["wait"])
     found |= {f"queue.{kind}": lambda path: plot.save(figure, path) for kind in ("png", "jpg", "tif", "pdf", "svg")}
     on_torus = fs.simulate(LOG[:9], fs.Torus(4, 4, 8), record=True)
     return found | {"torus.gif": lambda path: plot.animate_occupancy(on_torus, path, frames=2)}

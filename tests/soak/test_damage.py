@@ -12,8 +12,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.sweep.store import Store
-from helpers.counts import record
-from helpers.soaking import MARKS, scaled
+from helpers.soaking import MARKS, keep, scaled
 
 pytestmark = MARKS
 FILES, SECTOR = 10_000, 512
@@ -146,4 +145,4 @@ def test_every_value_that_changes_is_told(kind, tmp_path):
         "read as they were": came["read as it was"],
         "changed in silence": 0,
     }
-    record(f"damage-{kind}", "trouble", what, numbers, f"pytest -m soak tests/soak/test_damage.py -k {kind}")
+    keep(f"damage-{kind}", what, numbers, f"test_damage.py -k {kind}")

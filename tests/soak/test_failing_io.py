@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.counts import record
 from helpers.scripts import environment, python
-from helpers.soaking import MARKS, SIZE, compiled, scaled
+from helpers.soaking import MARKS, SIZE, compiled, keep, scaled
 
 pytestmark = [*MARKS, pytest.mark.skipif(sys.platform != "linux", reason="failing_io.c is for Linux")]
 FOLDER = Path(__file__).parent
@@ -27,4 +26,4 @@ def test_every_call_that_fails_leaves_files_whole_or_untouched(tmp_path):
     assert wrong == 0
     what = "Files, reports and stores are written and read while one call of the system after the other fails."
     numbers = {"cases": cases, "failing calls": calls, "broken files": wrong}
-    record("failing-io", "trouble", what, numbers, "pytest -m soak tests/soak/test_failing_io.py")
+    keep("failing-io", what, numbers, "test_failing_io.py")

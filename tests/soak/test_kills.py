@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.counts import record
 from helpers.scripts import python
-from helpers.soaking import MARKS, scaled
+from helpers.soaking import MARKS, keep, scaled
 
 pytestmark = [*MARKS, pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="processes are read from /proc")]
 KILLS = 200
@@ -25,4 +24,4 @@ def test_kills_leave_no_process_and_lose_no_row(executor, tmp_path):
     what = f"A sweep is killed at random moments and resumed ({executor}): its rows are those of one never killed."
     numbers = {"kills": kills, "stores": int(stores), "processes left": 0, "rows lost": 0}
     numbers["s until the last process ended"] = seconds
-    record(f"kills-{executor}", "trouble", what, numbers, f"pytest -m soak tests/soak/test_kills.py -k {executor}")
+    keep(f"kills-{executor}", what, numbers, f"test_kills.py -k {executor}")

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.counts import record
 from helpers.scripts import python
-from helpers.soaking import MARKS, scaled
+from helpers.soaking import MARKS, keep, scaled
 
 pytestmark = [*MARKS, pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")]
 RUNS = 100_000
@@ -34,4 +33,4 @@ def test_a_hundred_thousand_runs_leave_nothing_behind():
         "descriptors more": 0,
         "threads more": 0,
     }
-    record("lasting", "trouble", what, numbers, "pytest -m soak tests/soak/test_lasting.py")
+    keep("lasting", what, numbers, "test_lasting.py")

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.counts import record
 from helpers.scripts import CHECKOUT, environment
-from helpers.soaking import MARKS, SIZE, compiled
+from helpers.soaking import MARKS, SIZE, compiled, keep
 
 pytestmark = [*MARKS, pytest.mark.skipif(sys.platform != "linux", reason="the sanitizer is preloaded, as on Linux")]
 FOLDER = Path(__file__).parent
@@ -78,4 +77,4 @@ def test_threads_race_nowhere_in_the_core(sanitizer, tmp_path):
     assert [race for race in found if "/faultsim/_core/" in race] == []
     what = "Sweeps on threads, and threads that misuse each public object, under the thread sanitizer."
     numbers = {"objects": int(objects), "seconds for each": seconds, "races": 0}
-    record("thread-sanitizer", "trouble", what, numbers, "pytest -m soak tests/soak/test_thread_sanitizer.py")
+    keep("thread-sanitizer", what, numbers, "test_thread_sanitizer.py")
