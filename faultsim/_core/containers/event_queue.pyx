@@ -137,7 +137,8 @@ cdef bint heap_is_ordered(const heap_t *heap) noexcept nogil:
 cdef class EventHeap:
     """Owns one heap; `faultsim.EventQueue` checks what goes in and is what people use.
 
-    A method is one step for other threads, also without a global interpreter lock.
+    A method is one step for other threads.  `critical_section` is there for builds of Python without a global
+    interpreter lock, on which nothing was tested.
     """
 
     def __cinit__(self, Py_ssize_t capacity=0):
