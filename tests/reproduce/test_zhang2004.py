@@ -307,5 +307,5 @@ def test_a_quick_run_is_quick_and_holds_what_needs_few_replicates(capsys, tmp_pa
     assert time.process_time() - began < 30  # of one core, on a machine with others on it
     out, _ = capsys.readouterr()
     # What does not hang on few replicates.
-    for label in ("Z3", "Z11", "Z13", "Z17", "Z19"):
-        assert re.search(rf"^{label} +HOLDS", out, flags=re.M), label
+    for label, verdict in (("Z11", "PARTLY"), ("Z13", "HOLDS"), ("Z17", "HOLDS")):
+        assert re.search(rf"^{label} +{verdict}", out, flags=re.M), label
