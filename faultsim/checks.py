@@ -10,7 +10,7 @@ import importlib
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
@@ -18,9 +18,12 @@ from faultsim.errors import MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import ArrayLike
 
 #: What a duration may be given as: seconds, text such as "2h", `datetime.timedelta` or `numpy.timedelta64`.
 Duration: TypeAlias = Union[float, str, timedelta, "np.timedelta64"]
+#: A column of durations, or one for all of its rows.
+Durations: TypeAlias = Union["ArrayLike", Sequence[Duration], timedelta]
 #: What `rng=` may be: a generator, a seed sequence, or a seed.
 Random: TypeAlias = Union["np.random.Generator", "np.random.SeedSequence", int]
 #: Suffix of a duration as text -> seconds.
@@ -112,6 +115,7 @@ def _converted(what: str, value: Any, unit: str) -> float:
 
 
 Number = TypeVar("Number", int, float)
+Word = TypeVar("Word", bound=str)
 
 
 def parsed(text: str | bytes, kind: Callable[[str | bytes], Number]) -> Number:
@@ -217,11 +221,11 @@ def shown(value: object, maker: str = "") -> str:
     return " ".join(f"{value!r:.60}".split())
 
 
-def choice(what: str, value: object, known: Iterable[str]) -> str:
+def choice(what: str, value: object, known: Iterable[Word]) -> Word:
     """One of the known names, exactly; for an unknown one the error suggests the nearest and lists them all."""
     names = tuple(known)
     if isinstance(value, str) and value in names:
-        return value
+        return names[names.index(value)]
     listed = ", ".join(repr(k) for k in names)
     if isinstance(value, str):
         raise OptionError(f"unknown {what} {value!r}{did_you_mean(value, names)}; known: {listed}")

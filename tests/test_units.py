@@ -81,6 +81,15 @@ def test_in_python():
     sim = fs.Simulation(LOG, fs.Cluster(4))
     sim.run(until=timedelta(minutes=5))
     assert sim.now == 2.0
+    assert sim.advance("20m").now == 1200
+    drawn = synthetic.exponential(9, rng=1, mean_gap="1m", mean_runtime=np.timedelta64(1, "h"))
+    assert drawn == synthetic.exponential(9, rng=1, mean_gap=60, mean_runtime=3600)
+    live = fs.Simulation(LOG, fs.Cluster(4), live=5)
+    live.advance("500s")
+    live.extend(0, "1h")
+    live.fail(3, timedelta(minutes=1))
+    live.run()
+    assert live.result().jobs["finish"][0] == 4600
     assert fs.FailureTrace([5], [0], "2h").downtime.tolist() == [7200]
 
 
@@ -92,7 +101,63 @@ def test_columns():
         assert fs.Workload(submit=given, runtime=given, size=[1, 1]).runtime.tolist() == [3600, 7200]
     for bad in (without_unit([1, 2]), np.array([1, 2], "m8[M]")):
         refused(InputError, "time, row 0: .* is not a number", fs.FailureTrace, bad, [0, 1])
+    mixed = ["1h", timedelta(minutes=2), np.timedelta64(3, "m"), 4]
+    assert fs.Workload([0] * 4, mixed, [1] * 4).runtime.tolist() == [3600, 120, 180, 4]
+    assert fs.Workflow([mixed, mixed]).cost.tolist() == [[3600, 120, 180, 4]] * 2
+    assert fs.PredictionTrace(np.array(["1h", "2m"]), [0, 1]).time.tolist() == [120, 3600]
+    refused(InputError, "cost, job 1, node 0: '2 moons' is not a number", fs.Workflow, [["1h"], ["2 moons"]])
     refused(InputError, "node, row 0: .* is not a number", fs.FailureTrace, [0, 1], time)
+
+
+@pytest.mark.parametrize("hour", [np.timedelta64(1, "h"), "1h", timedelta(hours=1)])
+def test_transfers(hour):
+    """NumPy takes `timedelta64(1, "h")` for 1."""
+    edges = [(0, 1, hour), (0, 2, 5)]
+    assert fs.Workflow([1, 2, 3], edges).transfer.tolist() == [3600, 5]
+    assert fs.Workflow([1, 2], [(0, 1)]).with_transfer([hour]).transfer.tolist() == [3600]
+    refused(InputError, "edges: expected numbers", fs.Workflow, [1, 2, 3], edges, transfer_unit="bytes")
+    refused(InputError, "transfer: expected numbers", fs.Workflow([1, 2], [(0, 1)]).with_transfer, [hour], "bytes")
+    refused(InputError, "edges: expected numbers", fs.Workflow, [1, 2], [(0, hour)])
+
+
+@pytest.mark.parametrize("half", [30, "30s", timedelta(seconds=30), np.timedelta64(30, "s")])
+def test_policies_in_python(half):
+    class Planned(fs.Checkpointing):
+        cost = half
+
+        def intervals(self, jobs):
+            return [half] * len(jobs)
+
+    class Asked(fs.Checkpointing):
+        cost = interval = half
+
+        def wants(self, decision):
+            return True
+
+    class Again(fs.Recovery):
+        restart_cost = half
+
+        def react(self, decision):
+            decision.requeue(decision.job)
+
+    class Seer(fs.Predictor):
+        def predict(self, trace, machine, rng):
+            return {"begin": [0], "end": [half], "node": [0]}
+
+    log = fs.Workload([0], [100], [2])
+    paused = [fs.simulate(log, fs.Cluster(2), checkpointing=own()) for own in (Planned, Asked)]
+    assert [float(each.jobs["checkpoint_time"][0]) for each in paused] == [60, 60]
+    failures = fs.FailureTrace([50], [0], [5], span=200)
+    assert fs.simulate(log, fs.Cluster(2), failures=failures, recovery=Again()).jobs["finish"][0] == 185
+    seen = fs.simulate(log, fs.Cluster(4), failures=failures, predictor=Seer(), placement="safest")
+    assert seen.jobs["restarts"][0] == 0
+
+
+def test_drawn_durations():
+    def draw(n, rng):
+        return np.full(n, np.timedelta64(1, "h"))
+
+    assert set(fs.synthetic.exponential_failures(8, "10d", "1d", downtime=draw, rng=1).downtime.tolist()) == {3600.0}
 
 
 def test_in_text():

@@ -1,7 +1,7 @@
 """Policies and options as text on the command line: ``easy``, ``defragment:when=always,cost=10``."""
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Literal
 
 from faultsim.checks import parsed
 from faultsim.cli.parser import hint
@@ -68,7 +68,7 @@ def policy(kind: str, text: str | None) -> Any:
     return parse_policy(kind, text)
 
 
-def estimates(text: str) -> str | float:
+def estimates(text: str) -> Literal["requested", "actual"] | float:
     """``requested``, ``actual`` or a factor of the run time.
 
     Examples
@@ -77,7 +77,7 @@ def estimates(text: str) -> str | float:
     ('actual', 2.0)
     """
     if text in ("requested", "actual"):
-        return text
+        return "actual" if text == "actual" else "requested"
     try:
         return parsed(text, float)
     except ValueError:

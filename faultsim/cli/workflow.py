@@ -24,7 +24,7 @@ from faultsim.checks import parsed
 from faultsim.cli import specs
 from faultsim.cli.file_words import parted
 from faultsim.cli.output import print_json, shown, table
-from faultsim.cli.parser import Action, Parser, choose, seed
+from faultsim.cli.parser import Action, Parser, choose, duration, seed
 from faultsim.cli.run_failures import MAPPINGS, open_failures
 from faultsim.cli.targets import add_quiet, check_targets
 from faultsim.data.workflow import Workflow
@@ -48,7 +48,7 @@ def _add_workflows(parser: Parser) -> None:
     change = parser.add_argument_group("changes of the workflows, in this order")
     change.add_argument("--cost-factor", type=float, metavar="C", help="costs times C")
     change.add_argument("--ccr", type=float, metavar="R", help="transfers such that they cost R times the jobs")
-    change.add_argument("--every", type=float, metavar="S", help="they arrive S seconds apart (default: as they say)")
+    change.add_argument("--every", type=duration, metavar="S", help="they arrive S seconds apart (default: as told)")
 
 
 def _read(word: str) -> Workflow:
@@ -151,16 +151,16 @@ def _resources(args: argparse.Namespace) -> fs.Resources:
     return fs.Resources(speed=speed, bandwidth=args.bandwidth)
 
 
-def _outputs(text: str) -> str | fs.SharedOutputs:
+def _outputs(text: str) -> Literal["node"] | fs.SharedOutputs:
     word, colon, cost = text.partition(":")
     if word == "shared" and colon:
         try:
-            return fs.SharedOutputs(parsed(cost, float))
-        except ValueError:
-            raise OptionError(f"--outputs shared:{cost}: the cost is a number of seconds") from None
+            return fs.SharedOutputs(duration(cost))
+        except argparse.ArgumentTypeError as error:
+            raise OptionError(f"--outputs shared:{cost}: {error}") from None
     if text != "node":
         raise OptionError(f"--outputs: got {text!r}; known: node, shared:COST")
-    return text
+    return "node"
 
 
 def _simulated(args: argparse.Namespace, *, record: bool) -> tuple[WorkflowResult, list[str]]:

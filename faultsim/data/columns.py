@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim import checks
 from faultsim.errors import InputError
 
 MAX_NODES = 2**31 - 1  # node numbers and sizes are int32
@@ -259,11 +259,13 @@ def _plain(values: object, column: Column) -> NDArray[Any]:
         raise InputError(f"{column.name}: expected a one-dimensional array of numbers, got a ragged list") from error
     if array.ndim != 1:
         raise InputError(f"{column.name}: expected one dimension, got {array.ndim} (shape {array.shape})")
-    if array.dtype.kind == "m" or (array.dtype.kind == "O" and array.size and isinstance(array[0], timedelta)):
-        array = _seconds(array, column)
+    if column.unit == "s":
+        array = in_seconds(values, array)
+    if array.dtype.kind == "m" and array.size:  # of months, of no unit, or of no time
+        raise InputError(f"{column.name}, row 0: {array[0]!r} is not a number")
     if array.dtype.kind not in "iufb" and array.size:
         for row, value in enumerate(values if isinstance(values, list | tuple) else array.tolist()):
-            if not isinstance(value, int | float):
+            if not isinstance(value, int | float) and (column.unit != "s" or checks.seconds(value) is None):
                 raise InputError(f"{column.name}, row {row}: {value!r} is not a number")
         try:
             array = array.astype("f8")  # Python integers that fit no NumPy integer, or an object array of plain numbers
@@ -272,14 +274,36 @@ def _plain(values: object, column: Column) -> NDArray[Any]:
     return array
 
 
-def _seconds(array: NDArray[Any], column: Column) -> NDArray[np.float64]:
-    """Durations as seconds."""
-    try:
-        if column.unit == "s" and (array.dtype.kind == "O" or np.datetime_data(array.dtype)[0] != "generic"):
-            return array.astype("m8[us]" if array.dtype.kind == "O" else array.dtype) / np.timedelta64(1, "s")
-    except (TypeError, ValueError):  # months or years, or something else among them
-        pass
-    raise InputError(f"{column.name}, row 0: {array[0]!r} is not a number")
+def in_seconds(values: object, array: NDArray[Any]) -> NDArray[Any]:
+    """An array with its durations, text such as "2h" too, as seconds; unchanged where something in it is none.
+
+    Parameters
+    ----------
+    values : array_like
+        What it was made of: NumPy makes text of a number that stands beside text.
+    array : numpy.ndarray
+        What NumPy made of it.
+
+    Examples
+    --------
+    >>> in_seconds(["2h", 60], np.array(["2h", 60]))
+    array([7200.,   60.])
+    """
+    if array.dtype.kind == "m":
+        try:
+            has_unit = np.datetime_data(array.dtype)[0] != "generic"
+            return array / np.timedelta64(1, "s") if has_unit else array
+        except TypeError:  # months or years
+            return array
+    if array.dtype.kind not in "OUT":
+        return array
+    rows: Any = values if isinstance(values, list | tuple) and array.ndim == 1 else array.ravel().tolist()
+    found = [checks.seconds(each) for each in rows]
+    if all(each is None for each in found):
+        return array
+    mixed = [each if length is None else length for each, length in zip(rows, found, strict=True)]
+    plain = all(isinstance(each, int | float) for each in mixed)
+    return np.array(mixed, dtype="f8").reshape(array.shape) if plain else array
 
 
 def as_column(values: object, column: Column, *, length: int | None = None) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,16 +76,19 @@ class FailureTable(Table):
     """
 
     __slots__ = ("_span",)
-    CALLED, NOUN, SORTED_BY, OWN = "FailureTrace", "failure trace", "time", "span"
+    CALLED: ClassVar[str] = "FailureTrace"
+    NOUN: ClassVar[str] = "failure trace"
+    SORTED_BY: ClassVar[str] = "time"
+    OWN: ClassVar[str] = "span"
 
     _span: float
 
     @renames.arguments("FailureTrace")
     def __init__(
         self,
-        time: ArrayLike,
+        time: checks.Durations,
         node: ArrayLike,
-        downtime: ArrayLike = 0.0,
+        downtime: checks.Durations = 0.0,
         *,
         coin: ArrayLike | None = None,
         span: checks.Duration | None = None,
@@ -94,7 +97,7 @@ class FailureTable(Table):
     ) -> None:
         times = as_column(time, _COLUMNS["time"])
         n = len(times)
-        if np.ndim(downtime) == 0:  # one for all, checked even without failures
+        if np.asarray(downtime).ndim == 0:  # one for all, checked even without failures
             lasts = checks.seconds(downtime)
             downtime = downtime if lasts is None else lasts
             downtime = as_column(np.full(max(n, 1), downtime), _COLUMNS["downtime"])[:n]

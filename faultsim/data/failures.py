@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -256,7 +256,9 @@ class FailureTrace(GroupedFailures):
 
     # -- nodes -------------------------------------------------------------------------------------------------------
 
-    def map_nodes(self, n: int, how: str | ArrayLike = "modulo", *, rng: checks.Random | None = None) -> FailureTrace:
+    def map_nodes(
+        self, n: int, how: Literal["modulo", "permute"] | ArrayLike = "modulo", *, rng: checks.Random | None = None
+    ) -> FailureTrace:
         """The failures on a machine of `n` nodes.
 
         Parameters

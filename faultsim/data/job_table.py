@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,10 @@ class JobTable(Table):
     """
 
     __slots__ = ("_comments", "_once")
-    CALLED, NOUN, SORTED_BY, OWN = "Workload", "workload", "submit", "comments"
+    CALLED: ClassVar[str] = "Workload"
+    NOUN: ClassVar[str] = "workload"
+    SORTED_BY: ClassVar[str] = "submit"
+    OWN: ClassVar[str] = "comments"
 
     _comments: tuple[str, ...]
     _once: dict[str, Any]
@@ -34,11 +37,11 @@ class JobTable(Table):
     @renames.arguments("Workload")
     def __init__(
         self,
-        submit: ArrayLike,
-        runtime: ArrayLike,
+        submit: checks.Durations,
+        runtime: checks.Durations,
         size: ArrayLike,
         *,
-        estimate: ArrayLike | None = None,
+        estimate: checks.Durations | None = None,
         id: ArrayLike | None = None,
         user: ArrayLike | None = None,
         columns: Mapping[str, ArrayLike] | None = None,

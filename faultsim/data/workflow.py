@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.columns import WORKFLOW_JOBS, as_column, content_hash, read_only
+from faultsim.data.columns import WORKFLOW_JOBS, as_column, content_hash, in_seconds, read_only
 from faultsim.data.table import ReadOnly
-from faultsim.data.workflow_graph import edge_columns, row_starts, topological
+from faultsim.data.workflow_graph import Edges, edge_columns, row_starts, topological
 from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     import networkx as nx
 
 (_COST,) = WORKFLOW_JOBS
-_UNITS = ("s", "bytes")
+Unit: TypeAlias = Literal["s", "bytes"]
+#: One number per job, or one for each of its nodes.
+Costs: TypeAlias = checks.Durations | Sequence[Sequence[checks.Duration]]
+_UNITS: tuple[Unit, ...] = get_args(Unit)
 _MAX_JOBS = 2**31 - 1  # job numbers are int32
 
 
@@ -80,7 +83,7 @@ class Workflow(ReadOnly):
     faultsim.errors.InputError: cycle: 1 -> 2 -> 1
     """
 
-    CALLED = "Workflow"
+    CALLED: ClassVar[str] = "Workflow"
     __slots__ = ("_columns", "_dropped", "_labels", "_name", "_order", "_submit", "_transfer_unit")
 
     _columns: dict[str, NDArray[Any]]
@@ -89,17 +92,17 @@ class Workflow(ReadOnly):
     _name: str
     _order: NDArray[np.int32]
     _submit: float
-    _transfer_unit: str
+    _transfer_unit: Unit
 
     def __init__(
         self,
-        cost: ArrayLike,
-        edges: ArrayLike = (),
+        cost: Costs,
+        edges: Edges = (),
         name: str = "",
-        submit: float = 0.0,
+        submit: checks.Duration = 0.0,
         *,
         labels: Sequence[str] | None = None,
-        transfer_unit: str = "s",
+        transfer_unit: Unit = "s",
         dropped: Mapping[str, int] | None = None,
     ) -> None:
         costs = _checked_cost(cost)
@@ -110,7 +113,7 @@ class Workflow(ReadOnly):
         put(self, "_dropped", {str(what): int(count) for what, count in (dropped or {}).items()})
         put(self, "_transfer_unit", checks.choice("transfer_unit", transfer_unit, _UNITS))
         put(self, "_submit", _checked_submit(submit))
-        columns = {"cost": costs, **edge_columns(edges, jobs, self._labels)}
+        columns = {"cost": costs, **edge_columns(edges, jobs, self._labels, self._transfer_unit)}
         columns.update(_rows(columns, jobs))
         put(self, "_columns", columns)
         indegree = np.diff(columns["predecessor_start"])
@@ -223,7 +226,7 @@ class Workflow(ReadOnly):
         return self._submit
 
     @property
-    def transfer_unit(self) -> str:
+    def transfer_unit(self) -> Unit:
         """``"s"``: transfers are seconds; ``"bytes"``: they need a bandwidth."""
         return self._transfer_unit
 
@@ -324,7 +327,7 @@ class Workflow(ReadOnly):
         """
         return self._with(_submit=_checked_submit(at))
 
-    def with_cost(self, cost: ArrayLike) -> Workflow:
+    def with_cost(self, cost: Costs) -> Workflow:
         """The same graph with other costs, of shape (jobs,) or (jobs, nodes).
 
         Examples
@@ -338,7 +341,7 @@ class Workflow(ReadOnly):
             raise InputError(f"cost: {len(costs)} rows for {self.n_jobs} jobs")
         return self._with(_columns={**self._columns, "cost": costs})
 
-    def with_transfer(self, transfer: ArrayLike, unit: str = "s") -> Workflow:
+    def with_transfer(self, transfer: checks.Durations, unit: Unit = "s") -> Workflow:
         """The same graph with other transfers, one per edge in the order of `edge_from` and `edge_to`.
 
         Examples
@@ -349,7 +352,12 @@ class Workflow(ReadOnly):
         """
         table = np.column_stack([self.edge_from, self.edge_to, np.zeros(self.n_edges)])
         try:
-            values = np.asarray(transfer, dtype=float)
+            given = np.asarray(transfer)
+            if checks.choice("unit", unit, _UNITS) == "s":
+                given = in_seconds(transfer, given)
+            if given.dtype.kind == "m":
+                raise TypeError("NumPy would take 1 h for 1")
+            values = np.asarray(given, dtype=float)
         except (TypeError, ValueError):
             raise InputError(f"transfer: expected numbers, one for each of {self.n_edges} edges") from None
         if values.shape != (self.n_edges,):
@@ -357,7 +365,7 @@ class Workflow(ReadOnly):
         table[:, 2] = values
         columns = {"cost": self.cost, **edge_columns(table, self.n_jobs, self._labels)}
         columns.update(_rows(columns, self.n_jobs))
-        return self._with(_columns=columns, _transfer_unit=checks.choice("unit", unit, _UNITS))
+        return self._with(_columns=columns, _transfer_unit=unit)
 
     def with_cost_factor(self, factor: float) -> Workflow:
         """All costs times a number above 0, such as the seconds in a unit of time.
@@ -403,7 +411,13 @@ class Workflow(ReadOnly):
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, cost: str = "cost", transfer: str = "transfer", name: str = "", transfer_unit: str = "s"
+        cls,
+        graph: Any,
+        *,
+        cost: str = "cost",
+        transfer: str = "transfer",
+        name: str = "",
+        transfer_unit: Unit = "s",
     ) -> Workflow:
         """A workflow from a ``networkx.DiGraph``; networkx itself is not imported.
 
@@ -448,7 +462,7 @@ class Workflow(ReadOnly):
         labels = [str(node) for node in nodes]
         return cls(costs, edges, name or str(getattr(graph, "name", "")), labels=labels, transfer_unit=transfer_unit)
 
-    def to_networkx(self) -> nx.DiGraph:
+    def to_networkx(self) -> nx.DiGraph[Any]:
         """A ``networkx.DiGraph`` with the attributes cost and transfer; nodes are labels or, without any, numbers.
 
         Raises
@@ -485,7 +499,7 @@ def _rows(columns: dict[str, NDArray[Any]], jobs: int) -> dict[str, NDArray[Any]
     }
 
 
-def _checked_cost(cost: ArrayLike) -> NDArray[Any]:
+def _checked_cost(cost: Costs) -> NDArray[Any]:
     try:
         given = np.asarray(cost)
     except ValueError:
@@ -523,7 +537,7 @@ def _checked_labels(labels: Sequence[str] | None, jobs: int) -> tuple[str, ...] 
     return names
 
 
-def _checked_submit(submit: float) -> float:
+def _checked_submit(submit: checks.Duration) -> float:
     try:
         return checks.number("submit", submit, low=0.0, unit="s") + 0.0
     except OptionError as error:  # a time of the input, not an option

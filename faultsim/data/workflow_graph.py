@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from faultsim.data.columns import WORKFLOW_EDGES, as_column, by_name, read_only
+from faultsim import checks
+from faultsim.data.columns import WORKFLOW_EDGES, as_column, by_name, in_seconds, read_only
 from faultsim.errors import InputError
 
+Edges: TypeAlias = ArrayLike | Sequence[tuple[int, int] | tuple[int, int, checks.Duration]]
 _COLUMNS = by_name(WORKFLOW_EDGES)
 _SHOWN = 12  # jobs of a long cycle that a message names
 
 
-def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> dict[str, NDArray[Any]]:
+def edge_columns(edges: Edges, jobs: int, labels: Sequence[str] | None, unit: str = "s") -> dict[str, NDArray[Any]]:
     """Edges as columns sorted by (from, to), every row checked.
 
     Parameters
@@ -27,6 +29,8 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
         Number of jobs.
     labels : sequence of str or None
         What messages call the jobs.
+    unit : {"s", "bytes"}
+        Of transfers; in seconds they may be durations of any kind.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
     ...
     faultsim.errors.InputError: edges, row 0: job 3 is unknown; the jobs are 0 to 2
     """
-    table = _table(edges)
+    table = _table(edges, unit)
     transfer = table[:, 2] if table.shape[1] == 3 else np.zeros(len(table))
     given = {"edge_from": table[:, 0], "edge_to": table[:, 1], "transfer": transfer}
     columns = {name: _named_edges(values, name) for name, values in given.items()}
@@ -63,9 +67,13 @@ def edge_columns(edges: ArrayLike, jobs: int, labels: Sequence[str] | None) -> d
     return columns
 
 
-def _table(edges: ArrayLike) -> NDArray[Any]:
+def _table(edges: Edges, unit: str) -> NDArray[Any]:
     try:
-        table = np.asarray(edges)
+        table: NDArray[Any] = np.asarray(edges)
+        if table.dtype.kind not in "iufb" and table.ndim == 2:  # among text, or durations, NumPy spoils the numbers
+            table = np.array(edges, dtype=object)
+            if unit == "s" and table.shape[1] == 3:
+                table[:, 2] = in_seconds([*table[:, 2]], table[:, 2])
     except ValueError:
         raise InputError("edges: expected rows (from, to, transfer) of one length, got a ragged list") from None
     if table.size == 0:
@@ -74,6 +82,8 @@ def _table(edges: ArrayLike) -> NDArray[Any]:
         raise InputError(f"edges: expected rows (from, to) or (from, to, transfer), got shape {table.shape}")
     if table.dtype.kind not in "iufb":
         try:
+            if any(hasattr(each, "dtype") and each.dtype.kind == "m" for each in table.ravel()):
+                raise TypeError("NumPy would take 1 h for 1")
             table = table.astype("f8")
         except (TypeError, ValueError):
             raise InputError("edges: expected numbers; jobs are numbered from 0 in the order of cost") from None

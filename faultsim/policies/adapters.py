@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
+from faultsim.data.columns import in_seconds
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -125,7 +126,7 @@ def checked_predictions(must: str, given: Mapping[str, Any], machine: Any, name:
         )
     begin = given.get("begin", given.get("time"))
     columns = {"begin": begin, "end": given.get("end", begin), "node": given["node"]}
-    table: dict[str, Any] = {key: _numbers(name, key, values) for key, values in columns.items()}
+    table: dict[str, Any] = {key: _numbers(name, key, values, timed=key != "node") for key, values in columns.items()}
     begin, end, node = table["begin"], table["end"], table["node"]
     if not len(begin) == len(end) == len(node):
         raise OptionError(
@@ -161,15 +162,20 @@ def own_intervals(policy: Checkpointing, jobs: Workload) -> NDArray[np.float64]:
     """What a `Checkpointing` written in Python plans, checked: one interval per job."""
     name = type(policy).__name__
     checks.number(f"{name}.cost", getattr(policy, "cost", None), low=0.0, unit="seconds")
-    intervals = _numbers(f"{name}.intervals", "it", policy.intervals(jobs), finite=False)
+    intervals = _numbers(f"{name}.intervals", "it", policy.intervals(jobs), finite=False, timed=True)
     if intervals.shape != (len(jobs),) or not (intervals > 0).all():
         raise OptionError(f"{name}.intervals must return {len(jobs)} numbers above 0, got {intervals!r:.60}")
     return intervals
 
 
-def _numbers(name: str, what: str, given: Any, *, finite: bool = True) -> NDArray[np.float64]:
+def _numbers(name: str, what: str, given: Any, *, finite: bool = True, timed: bool = False) -> NDArray[np.float64]:
     try:
-        values = np.ascontiguousarray(given, dtype=np.float64)
+        array = np.asarray(given)
+        if timed:
+            array = in_seconds(given, array)
+        if array.dtype.kind == "m":
+            raise TypeError("NumPy would take 1 h for 1")
+        values = np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError):
         raise OptionError(f"{name}: {what} must be numbers, got {given!r:.60}") from None
     if values.ndim != 1 or np.isnan(values).any() or (finite and not np.isfinite(values).all()):

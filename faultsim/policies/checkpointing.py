@@ -66,7 +66,9 @@ class Checkpointing(OwnPolicy):
 
     def work_between(self, size: NDArray[Any]) -> NDArray[np.float64] | None:
         """Seconds of work between two checkpoints, or requests, for a job of each size; None if none are fixed."""
-        return np.full(len(size), float(self.interval)) if self.is_asked() else None  # type: ignore[attr-defined]
+        if not self.is_asked():
+            return None
+        return np.full(len(size), _seconds(f"{type(self).__name__}.interval", getattr(self, "interval", None)))
 
     def intervals(self, jobs: Any) -> ArrayLike:
         """Seconds of work between two planned checkpoints of each job (model.md#planned).
@@ -105,7 +107,7 @@ class Checkpointing(OwnPolicy):
         if not self.is_written():
             return super()._plain()
         if not self.is_asked():
-            return super()._plain() | {"cost": getattr(self, "cost", 0.0)}
+            return super()._plain() | {"cost": _seconds(f"{type(self).__name__}.cost", getattr(self, "cost", 0.0))}
         name = type(self).__name__
         cost = _seconds(f"{name}.cost", getattr(self, "cost", None), low=0.0)
         interval = _seconds(f"{name}.interval", getattr(self, "interval", None), above=0.0)
@@ -179,6 +181,10 @@ class Periodic(_AtIntervals):
     name: ClassVar[str] = "periodic"
     planned: ClassVar[bool] = True
 
+    if TYPE_CHECKING:
+
+        def __init__(self, interval: checks.Duration, cost: checks.Duration) -> None: ...
+
 
 @dataclass(frozen=True)
 class _ByRate(Checkpointing):
@@ -213,6 +219,10 @@ class Young(_ByRate):
 
     name: ClassVar[str] = "young"
 
+    if TYPE_CHECKING:
+
+        def __init__(self, cost: checks.Duration, mtbf: checks.Duration) -> None: ...
+
     def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """sqrt(2 C M / size)."""
         interval: NDArray[np.float64] = np.sqrt(((2.0 * self.cost) * self.mtbf) / np.asarray(size, dtype=np.float64))
@@ -245,6 +255,10 @@ class Daly(_ByRate):
     """
 
     name: ClassVar[str] = "daly"
+
+    if TYPE_CHECKING:
+
+        def __init__(self, cost: checks.Duration, mtbf: checks.Duration) -> None: ...
 
     def work_between(self, size: ArrayLike) -> NDArray[np.float64]:
         """The interval, by the same operations as in the engines."""
@@ -287,6 +301,10 @@ class MaxAvailability(_ByRate):
     name: ClassVar[str] = "max_availability"
     repair: Annotated[Seconds, Check(_seconds, "repair, the time from a failure until the job works again,", low=0.0)]
 
+    if TYPE_CHECKING:
+
+        def __init__(self, cost: checks.Duration, mtbf: checks.Duration, repair: checks.Duration) -> None: ...
+
     def work_between(self, size: Any) -> NDArray[np.float64]:
         """sqrt(2 (m + R) C + C**2)."""
         cost, m = self.cost, self.mtbf / np.asarray(size, dtype=np.float64)
@@ -321,6 +339,10 @@ class BeforeFailure(Checkpointing):
     plans_ahead: ClassVar[str] = "requests"
     cost: Cost
 
+    if TYPE_CHECKING:
+
+        def __init__(self, cost: checks.Duration) -> None: ...
+
 
 @dataclass(frozen=True)
 class AllJobs(Victims):
@@ -354,6 +376,10 @@ class LongJobs(Victims):
 
     name: ClassVar[str] = "long"
     seconds: Annotated[Seconds, Check(_seconds, "least time of a long job", low=0.0)] = 300.0
+
+    if TYPE_CHECKING:
+
+        def __init__(self, seconds: checks.Duration = 300.0) -> None: ...
 
 
 @renames.parameters
@@ -479,3 +505,7 @@ class RiskBased(_AtIntervals):
 
     name: ClassVar[str] = "risk_based"
     requests: ClassVar[bool] = True
+
+    if TYPE_CHECKING:
+
+        def __init__(self, interval: checks.Duration, cost: checks.Duration) -> None: ...

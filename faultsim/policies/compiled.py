@@ -69,7 +69,8 @@ class CompiledOrder(Compiled, QueueOrder):
     __slots__ = ("_found", "function")
 
     def __init__(self, function: object, *, version: str = "") -> None:
-        self.function, self.version = function, check_version("order", version)
+        self.function: object = function
+        self.version: str = check_version("order", version)
         self._found = _found(by_name("order", function) if isinstance(function, str) else function)
         _check_signature(self._found.signature)
 

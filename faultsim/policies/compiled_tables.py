@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 from faultsim import checks
 from faultsim.errors import DecisionError, OptionError
 from faultsim.policies.contract import MOST_BYTES, PlacementTable, SchedulerTable, Tabled, check_version, table_of
-from faultsim.policies.placement import BOX_ORDERS, Placement
+from faultsim.policies.orders import QueueOrder
+from faultsim.policies.placement import BOX_ORDERS, BoxOrderWord, Placement
 from faultsim.policies.queueing import Scheduler, checked_order
 
 __all__ = ["CompiledPlacement", "CompiledScheduler"]
@@ -87,10 +88,11 @@ class CompiledScheduler(Tabled, Scheduler):
     __slots__ = ("made_of", "order", "table")
 
     def __init__(self, source: object, *, order: Any = None, repairs: str = "known", version: str = "") -> None:
-        self.version = check_version("scheduler", version)
+        self.version: str = check_version("scheduler", version)
         self.repairs = checks.choice("value of repairs", repairs, ("known", "unknown"))
-        self.order = checked_order(order)
-        self.made_of, self.table = source, table_of(SchedulerTable, source)
+        self.order: QueueOrder = checked_order(order)
+        self.made_of: object = source
+        self.table: Any = table_of(SchedulerTable, source)
         if not self.table.schedule:
             raise OptionError(f"scheduler {self.title!r} has no function schedule")
         for name in ("state_bytes", "job_bytes"):
@@ -156,10 +158,11 @@ class CompiledPlacement(Tabled, Placement):
     what: ClassVar[str] = "placement"
     __slots__ = ("made_of", "table")
 
-    def __init__(self, source: object, *, box_order: str = BOX_ORDERS[0], version: str = "") -> None:
-        self.version = check_version("placement", version)
-        self.box_order = checks.choice("box_order", box_order, BOX_ORDERS)
-        self.made_of, self.table = source, table_of(PlacementTable, source)
+    def __init__(self, source: object, *, box_order: BoxOrderWord = BOX_ORDERS[0], version: str = "") -> None:
+        self.version: str = check_version("placement", version)
+        self.box_order: BoxOrderWord = checks.choice("box_order", box_order, BOX_ORDERS)
+        self.made_of: object = source
+        self.table: Any = table_of(PlacementTable, source)
 
     @classmethod
     def is_written(cls) -> bool:

@@ -1,7 +1,7 @@
 """Migration: moving running jobs to better places (model.md#migration)."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks
 from faultsim.policies.base import Check, FailureCount, Policy, Seconds, Share
@@ -9,6 +9,7 @@ from faultsim.policies.base import Check, FailureCount, Policy, Seconds, Share
 __all__ = ["Defragment", "LeastFailuresMigration", "Migration"]
 
 
+When: TypeAlias = Literal["waiting", "always"]
 Cost = Annotated[Seconds, Check(checks.number, "cost of a migration", low=0.0, unit="seconds")]
 
 
@@ -53,8 +54,19 @@ class Defragment(Migration):
     min_free: Annotated[Share, Check(checks.number, "min_free", low=0.0, high=1.0)] = 0.1
     max_concentration: Annotated[Share, Check(checks.number, "max_concentration", low=0.0, high=1.0)] = 0.7
     cost: Cost = 0.0
-    when: Annotated[str, Check(checks.choice, "value of when", known=("waiting", "always"))] = "waiting"
+    when: Annotated[When, Check(checks.choice, "value of when", known=get_args(When))] = "waiting"
     keep_promise: Annotated[bool, Check(checks.flag, "keep_promise")] = False
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            min_free: float = 0.1,
+            max_concentration: float = 0.7,
+            cost: checks.Duration = 0.0,
+            when: When = "waiting",
+            keep_promise: bool = False,
+        ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -85,3 +97,7 @@ class LeastFailuresMigration(Migration):
     name: ClassVar[str] = "least_failures"
     threshold: Annotated[FailureCount, Check(checks.number, "threshold", low=0.0, unit="failures")] = 1.0
     cost: Cost = 300.0
+
+    if TYPE_CHECKING:
+
+        def __init__(self, threshold: float = 1.0, cost: checks.Duration = 300.0) -> None: ...

@@ -1,7 +1,7 @@
 """Placement rules: which of the free nodes a starting job gets (model.md#placement)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,9 @@ __all__ = [
 ]
 
 #: Orders in which candidate boxes are listed (model.md#box-order); the first is the default.
-BOX_ORDERS = ("extents-descending", "extents-ascending", "bases")
-BoxOrder = Annotated[str, Check(checks.choice, "box_order", known=BOX_ORDERS)]
+BoxOrderWord: TypeAlias = Literal["extents-descending", "extents-ascending", "bases"]
+BOX_ORDERS: tuple[BoxOrderWord, ...] = get_args(BoxOrderWord)
+BoxOrder = Annotated[BoxOrderWord, Check(checks.choice, "box_order", known=BOX_ORDERS)]
 
 
 class JobToPlace(Protocol):
@@ -86,7 +87,7 @@ class Placement(OwnPolicy):
 
     kind: ClassVar[str] = "placement"
     name: ClassVar[str] = "python"
-    box_order: str = BOX_ORDERS[0]
+    box_order: BoxOrderWord = BOX_ORDERS[0]
 
     def choose(self, job: JobToPlace, candidates: NDArray[np.int32], state: Occupancy) -> int:
         """Index of the candidate that the job takes.
@@ -238,7 +239,7 @@ class Balancing(Placement):
     """
 
     name: ClassVar[str] = "balancing"
-    rule: Annotated[str, Check(checks.choice, "rule", known=("prod", "max"))] = "prod"
+    rule: Annotated[Literal["prod", "max"], Check(checks.choice, "rule", known=("prod", "max"))] = "prod"
     box_order: BoxOrder = BOX_ORDERS[0]
 
 
@@ -330,4 +331,4 @@ class CurveBestFit(Placement):
     """
 
     name: ClassVar[str] = "curve_best_fit"
-    curve: Annotated[str, Check(checks.choice, "curve", known=CURVES)] = "snake"
+    curve: Annotated[Literal["snake", "hilbert"], Check(checks.choice, "curve", known=CURVES)] = "snake"

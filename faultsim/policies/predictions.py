@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -92,6 +92,10 @@ class IntervalPredictor(_Columns):
     index: NDArray[np.int64] | None = None
     node: NDArray[np.int32] | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(self, precision: float, recall: float, interval: checks.Duration) -> None: ...
+
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "precision", checks.number("precision", self.precision, above=0.0, high=1.0))
@@ -113,7 +117,9 @@ class IntervalPredictor(_Columns):
         put(self, "node", read_only(node))
 
     @classmethod
-    def from_pairs(cls, index: ArrayLike, node: ArrayLike, *, interval: float, precision: float) -> "IntervalPredictor":
+    def from_pairs(
+        cls, index: ArrayLike, node: ArrayLike, *, interval: checks.Duration, precision: float
+    ) -> "IntervalPredictor":
         """The predictor that reports exactly these pairs.
 
         Parameters
@@ -132,7 +138,7 @@ class IntervalPredictor(_Columns):
         InputError
             If the columns differ in length, or a pair appears twice.
         """
-        return cls(precision, None, interval, index, node)  # type: ignore[arg-type]
+        return cls(precision, None, interval, index, node)  # type: ignore[arg-type, call-arg]
 
     @property
     def needs_failures(self) -> bool:  # type: ignore[override]
@@ -195,6 +201,10 @@ class PredictionTrace(_Columns):
     needs_failures: ClassVar[bool] = False
     time: NDArray[np.float64]
     node: NDArray[np.int32]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, time: checks.Durations, node: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         time = as_column(self.time, _TIME)

@@ -4,7 +4,7 @@ A predictor is only a description; its predictions are made before a run begins.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Self
@@ -28,7 +28,7 @@ __all__ = [
 
 
 #: Checks a probability.
-as_share = partial(checks.number, low=0.0, high=1.0)
+as_share: Callable[..., float] = partial(checks.number, low=0.0, high=1.0)
 #: Times, nodes, and the probability of them all.
 Dated = tuple[NDArray[np.float64], NDArray[np.int32], float]
 _NOTHING: Dated = (np.empty(0), np.empty(0, np.int32), 1.0)
@@ -200,7 +200,9 @@ class Accuracy(Predictor):
 
 #: The longest bucket that was counted in hours; as seconds it would be no bucket that anyone wants.
 _MOST_HOURS = 24
-bucket_length = partial(checks.number, "length of a bucket", above=0.0, high=86_400.0, unit="seconds")
+bucket_length: Callable[[Any], float] = partial(
+    checks.number, "length of a bucket", above=0.0, high=86_400.0, unit="seconds"
+)
 
 
 def is_hours(value: object) -> bool:

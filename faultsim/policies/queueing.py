@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ _ARRIVAL = ArrivalOrder()
 _PRIORITY = Key("-priority")
 _BUILT_IN = (ArrivalOrder, ShortestFirst, LargestFirst, Wfp3, Unicef)
 
+DecisionKind: TypeAlias = Literal["schedule", "failure", "checkpoint", "tick"]
 #: Kinds of decisions that `External` leaves to the caller.
 DECISIONS = ("schedule", "failure", "checkpoint", "tick")
 #: Names that ``order=`` takes, and their classes.
@@ -119,7 +120,7 @@ def _depth(value: object) -> int | str:
 
 
 Order = Annotated[QueueOrder, Check(checked_order)]
-Reservation = Annotated[str, Check(checks.choice, "reservation", known=("any", "fixed"))]
+Reservation = Annotated[Literal["any", "fixed"], Check(checks.choice, "reservation", known=("any", "fixed"))]
 
 
 def _kinds(value: object) -> tuple[str, ...]:
@@ -142,7 +143,7 @@ def _tick(value: object) -> float | None:
 
 
 Growth = Annotated[NodeCount, Check(checks.whole, "max_growth", low=0, unit="nodes")]
-Repairs = Annotated[str, Check(checks.choice, "value of repairs", known=("known", "unknown"))]
+Repairs = Annotated[Literal["known", "unknown"], Check(checks.choice, "value of repairs", known=("known", "unknown"))]
 
 
 @dataclass(frozen=True)
@@ -219,9 +220,9 @@ class EasyBackfill(Scheduler):
         def __init__(
             self,
             order: QueueOrder | OrderWord | None = None,
-            reservation: str = "any",
+            reservation: Literal["any", "fixed"] = "any",
             max_growth: int = 1,
-            repairs: str = "known",
+            repairs: Literal["known", "unknown"] = "known",
         ) -> None: ...
 
 
@@ -267,11 +268,11 @@ class Backfill(Scheduler):
 
         def __init__(
             self,
-            depth: int | str | None,
+            depth: int | Literal["unlimited"] | None,
             order: QueueOrder | OrderWord | None = None,
-            reservation: str = "any",
+            reservation: Literal["any", "fixed"] = "any",
             max_growth: int = 1,
-            repairs: str = "known",
+            repairs: Literal["known", "unknown"] = "known",
         ) -> None: ...
 
 
@@ -308,7 +309,10 @@ class ConservativeBackfill(Scheduler):
     if TYPE_CHECKING:
 
         def __init__(
-            self, order: QueueOrder | OrderWord | None = None, max_growth: int = 1, repairs: str = "known"
+            self,
+            order: QueueOrder | OrderWord | None = None,
+            max_growth: int = 1,
+            repairs: Literal["known", "unknown"] = "known",
         ) -> None: ...
 
 
@@ -424,8 +428,8 @@ class External(Scheduler):
         def __init__(
             self,
             order: QueueOrder | OrderWord | None = None,
-            repairs: str = "known",
-            at: Sequence[str] = ("schedule",),
+            repairs: Literal["known", "unknown"] = "known",
+            at: Sequence[DecisionKind] | DecisionKind = ("schedule",),
             tick: checks.Duration | None = None,
         ) -> None: ...
 

@@ -1,7 +1,7 @@
 """What happens to a job that a failure kills (model.md#kill)."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -60,6 +60,7 @@ class Recovery(OwnPolicy):
         return {**super()._plain(), "place": place, "restart_cost": cost}
 
 
+Place: TypeAlias = Literal["arrival", "tail"]
 RestartCost = Annotated[Seconds, Check(checks.number, "restart_cost", low=0.0, unit="seconds")]
 
 
@@ -89,8 +90,16 @@ class Requeue(Recovery):
     """
 
     name: ClassVar[str] = "requeue"
-    place: Annotated[str, Check(checks.choice, "place of a requeued job", known=("arrival", "tail"))] = "arrival"
+    place: Annotated[Place, Check(checks.choice, "place of a requeued job", known=get_args(Place))] = "arrival"
     restart_cost: RestartCost = 0.0
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            place: Place = "arrival",
+            restart_cost: checks.Duration = 0.0,
+        ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -117,3 +126,7 @@ class Hold(Recovery):
 
     name: ClassVar[str] = "hold"
     restart_cost: RestartCost = 0.0
+
+    if TYPE_CHECKING:
+
+        def __init__(self, restart_cost: checks.Duration = 0.0) -> None: ...

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks, renames
 from faultsim.errors import OptionError
@@ -139,6 +139,9 @@ class Static(Policy):
 
 
 _seconds = partial(checks.number, unit="seconds")
+Suspicious: TypeAlias = Literal["last", "ignore"]
+QueueCost: TypeAlias = Literal["last", "mean"]
+Residual: TypeAlias = Literal["printed", "difference"]
 
 
 #: Word -> class, as the registry has them.
@@ -262,13 +265,13 @@ class Fars(Rescheduling):
     plans_ahead: ClassVar[str] = "ticks"
     interval: Annotated[Seconds, Check(_seconds, "interval of Fars", above=0.0)]
     strategy: Annotated[Strategy, Check(_strategy)]
-    spares: Annotated[str | Static, Check(_spares)] = "dynamic"
+    spares: Annotated[Literal["dynamic"] | Static, Check(_spares)] = "dynamic"
     checkpoint_cost: Annotated[Seconds, Check(_seconds, "checkpoint_cost", low=0.0)] = 30.0
     restart_cost: Annotated[Seconds, Check(_seconds, "restart_cost", low=0.0)] = 30.0
     live: Annotated[bool, Check(checks.flag, "live")] = False
-    suspicious: Annotated[str, Check(checks.choice, "value of suspicious", known=("last", "ignore"))] = "last"
-    queue_cost: Annotated[str, Check(checks.choice, "value of queue_cost", known=("last", "mean"))] = "last"
-    residual: Annotated[str, Check(checks.choice, "value of residual", known=("printed", "difference"))] = "printed"
+    suspicious: Annotated[Suspicious, Check(checks.choice, "value of suspicious", known=get_args(Suspicious))] = "last"
+    queue_cost: Annotated[QueueCost, Check(checks.choice, "value of queue_cost", known=get_args(QueueCost))] = "last"
+    residual: Annotated[Residual, Check(checks.choice, "value of residual", known=get_args(Residual))] = "printed"
 
     if TYPE_CHECKING:
 
@@ -280,7 +283,7 @@ class Fars(Rescheduling):
             checkpoint_cost: checks.Duration = 30.0,
             restart_cost: checks.Duration = 30.0,
             live: bool = False,
-            suspicious: str = "last",
-            queue_cost: str = "last",
-            residual: str = "printed",
+            suspicious: Suspicious = "last",
+            queue_cost: QueueCost = "last",
+            residual: Residual = "printed",
         ) -> None: ...

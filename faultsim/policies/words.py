@@ -4,7 +4,7 @@ A word is here if it needs no parameters, by its name or a short one; with dashe
 parameters is any text to a type checker, and goes through `parse_policy`.
 """
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 __all__ = [
     "WORDS",
@@ -44,7 +44,7 @@ ReschedulingWord: TypeAlias = Literal["none"]
 WorkflowSchedulerWord: TypeAlias = Literal["rank_hybd", "flaw", "fifo", "heft"]
 
 #: Kind -> type of its words; the kinds that are missing have none without parameters.
-WORDS = {
+WORDS: dict[str, Any] = {
     "scheduler": SchedulerWord,
     "order": OrderWord,
     "placement": PlacementWord,

@@ -1,14 +1,15 @@
 """Workflow schedulers, and where the outputs of jobs are kept."""
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias, get_args
 
 from faultsim import checks
 from faultsim.policies.base import Check, Policy, Seconds
 
 __all__ = ["Fifo", "Flaw", "Heft", "Outputs", "RankHybd", "SharedOutputs", "WorkflowScheduler"]
 
-Across = Annotated[str, Check(checks.choice, "order across workflows", known=("ascending", "descending"))]
+_Across: TypeAlias = Literal["ascending", "descending"]
+Across = Annotated[_Across, Check(checks.choice, "order across workflows", known=get_args(_Across))]
 
 
 class WorkflowScheduler(Policy):
@@ -171,3 +172,7 @@ class SharedOutputs(Outputs):
 
     name: ClassVar[str] = "shared"
     cost: Annotated[Seconds, Check(checks.number, "cost of a copy", low=0.0, unit="seconds")]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, cost: checks.Duration) -> None: ...

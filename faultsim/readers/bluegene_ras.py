@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import datetime
+from typing import Literal
 
 import numpy as np
 
@@ -34,11 +35,11 @@ _SHOWN = 3
 
 def read_bluegene_ras(
     path: str | os.PathLike[str],
-    level: str = "midplane",
-    gap: float = 600.0,
-    kinds: str = "hardware",
+    level: Literal["midplane", "node"] = "midplane",
+    gap: checks.Duration = 600.0,
+    kinds: Literal["hardware", "all"] = "hardware",
     *,
-    downtime: float = 0.0,
+    downtime: checks.Duration = 0.0,
     begin: Moment | None = None,
     end: Moment | None = None,
     strict: bool = False,

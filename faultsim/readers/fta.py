@@ -44,7 +44,7 @@ def read_fta(
     prefix: str = "",
     begin: Moment | None = None,
     end: Moment | None = None,
-    min_downtime: float = 0.0,
+    min_downtime: checks.Duration = 0.0,
     under_way: bool = False,
 ) -> FailureTrace:
     """Read an ``event_trace.tab`` of the Failure Trace Archive (FTA), such as that of Grid'5000.

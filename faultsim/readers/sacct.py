@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ _NO_LIMIT = ("unlimited", "partition_limit", "invalid")
 def read_sacct(
     path: str | os.PathLike[str],
     *,
-    size: str = "nodes",
+    size: Literal["nodes", "cpus"] = "nodes",
     columns: Sequence[str] | None = None,
     begin: Moment | None = None,
     end: Moment | None = None,

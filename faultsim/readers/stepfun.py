@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,9 @@ _KINDS = {"hardware": "Hardware Failure", "all": ""}
 _KEYS = ("node_id", "event_time", "event_type", "fault_type")
 
 
-def read_stepfun(path: str | os.PathLike[str], kinds: str = "all", *, merge: bool = True) -> FailureTrace:
+def read_stepfun(
+    path: str | os.PathLike[str], kinds: Literal["hardware", "all"] = "all", *, merge: bool = True
+) -> FailureTrace:
     """Read the faults and repairs of 400 GPU servers, the file ``fault_trace.json`` of StepFun's InfiniteHBD-Trace.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from datetime import datetime
+from typing import Literal
 
 import numpy as np
 
@@ -25,10 +26,10 @@ _EPOCH = datetime(1970, 1, 1)
 
 def read_titan(
     path: str | os.PathLike[str],
-    level: str = "router",
-    kinds: str = "all",
+    level: Literal["router", "node"] = "router",
+    kinds: Literal["all", "dbe", "otb"] = "all",
     *,
-    downtime: float = 0.0,
+    downtime: checks.Duration = 0.0,
     begin: Moment | None = None,
     end: Moment | None = None,
 ) -> FailureTrace:

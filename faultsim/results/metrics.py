@@ -6,7 +6,7 @@ not over (model.md#partial) T ends now, and n and what is summed over jobs count
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,8 @@ from faultsim.errors import OptionError
 from faultsim.results.goodput_metrics import GOODPUT_METRICS
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metric_table import Measured, Metric, adding_to
+
+Denominator: TypeAlias = Literal["max", "min"]
 
 _K = "[krevat2002] section 3.2"
 _Z = "[zhang2004] section 3.3"
@@ -79,7 +81,9 @@ def mean_response(result: Measured, *, mask: ArrayLike | None = None) -> float:
     return _mean(_rows(result, result.jobs["response"], mask))
 
 
-def bounded_slowdown(result: Measured, *, gamma: float = 10.0, denominator: str = "max") -> NDArray[np.float64]:
+def bounded_slowdown(
+    result: Measured, *, gamma: checks.Duration = 10.0, denominator: Denominator = "max"
+) -> NDArray[np.float64]:
     """Bounded slowdown of each job.
 
     Parameters
@@ -113,7 +117,7 @@ def bounded_slowdown(result: Measured, *, gamma: float = 10.0, denominator: str 
 
 @_metric("mean(max(response, 10 s) / max(runtime, 10 s))", "", _K, per_job=True)
 def mean_bounded_slowdown(
-    result: Measured, *, gamma: float = 10.0, denominator: str = "max", mask: ArrayLike | None = None
+    result: Measured, *, gamma: checks.Duration = 10.0, denominator: Denominator = "max", mask: ArrayLike | None = None
 ) -> float:
     """Mean of `bounded_slowdown`, over all jobs or those in `mask`."""
     return _mean(_rows(result, bounded_slowdown(result, gamma=gamma, denominator=denominator), mask))

@@ -176,7 +176,7 @@ class Result(TablesOfAResult, GoodputOfAResult):
     (array([ 0., 10.]), 15.0, 30.0)
     """
 
-    TABLES: ClassVar = ("jobs", "events", "allocations")
+    TABLES: ClassVar[tuple[str, ...]] = ("jobs", "events", "allocations")
 
     def __init__(self, output: Mapping[str, Any], record: Record) -> None:
         self._output = _with_held(output)
@@ -189,7 +189,7 @@ class Result(TablesOfAResult, GoodputOfAResult):
             column.setflags(False)
             made[name] = column
         #: Whether all jobs had ended.
-        self.is_over = True
+        self.is_over: bool = True
         if "state" in output:
             made["state"] = output["state"]
             made["state"].setflags(write=False)

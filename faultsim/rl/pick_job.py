@@ -93,8 +93,8 @@ class PickJob(Environment):
         self._slots = preset.slots if slots is None else checks.whole("slots", slots, low=1)
         self._preset = preset(log, machine, self._slots)
         self._scheduler = External(order=order)
-        self.observation_space = self._preset.space
-        self.action_space = Discrete(self._slots + 1)
+        self.observation_space: Any = self._preset.space
+        self.action_space: Any = Discrete(self._slots + 1)
         self._fits: list[bool] = []
 
     def _settle(self) -> Decision | None:

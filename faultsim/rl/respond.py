@@ -97,7 +97,7 @@ class Respond(Environment):
         *,
         failures: FailureTrace | None = None,
         predictor: Predictor | PredictorWord | None = None,
-        lead: float = 600.0,
+        lead: checks.Duration = 600.0,
         actions: Sequence[str] = ACTIONS,
         order: QueueOrder | OrderWord = "arrival",
         jobs: int = 256,

@@ -97,7 +97,7 @@ class VectorPickJob(VectorEnv[Any, Any, Any]):
         threads: int = 1,
         copy: bool = True,
     ) -> None:
-        self.num_envs = checks.whole("num_envs", num_envs, low=1)
+        self.num_envs: int = checks.whole("num_envs", num_envs, low=1)
         log = lublin(10_000, rng=0) if log is None else log
         machine = Cluster(128) if machine is None else machine
         if not isinstance(machine, Cluster):

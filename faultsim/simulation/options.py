@@ -1,6 +1,6 @@
 """`RunOptions`: what the modules below `Run` need of it, so that none of them has to import it."""
 
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,10 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.machines import Machine
 from faultsim.policies import Checkpointing, Migration, Placement, Predictor, Recovery, Rescheduling, Scheduler
+
+#: What the scheduler knows: requested or actual times, or the latter times a factor.
+Estimates: TypeAlias = Literal["requested", "actual"] | float
+EngineName: TypeAlias = Literal["core", "reference"]
 
 
 class RunOptions(Protocol):
@@ -35,7 +39,7 @@ class RunOptions(Protocol):
     @property
     def rescheduling(self) -> Rescheduling | None: ...
     @property
-    def estimates(self) -> str | float: ...
+    def estimates(self) -> Estimates: ...
     @property
     def seed(self) -> int: ...
     @property

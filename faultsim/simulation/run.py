@@ -3,7 +3,7 @@
 import math
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ from faultsim.results.result import Result
 from faultsim.simulation.compatibility import check_combination, most_nodes, refusable, spare_nodes
 from faultsim.simulation.engine_inputs import EXACT
 from faultsim.simulation.execution import Execution
+from faultsim.simulation.options import EngineName, Estimates
 from faultsim.simulation.progress import Progress, reporting
 
 DEFAULT_SCHEDULER = EasyBackfill()
@@ -95,12 +96,12 @@ class Run:
     predictor: Predictor | None = None
     checkpointing: Checkpointing | None = None
     rescheduling: Rescheduling | None = None
-    estimates: str | float = "requested"
-    overrun: str = "extend"
+    estimates: Estimates = "requested"
+    overrun: Literal["extend", "kill"] = "extend"
     start_delay: float = 0.0
     seed: int = 0
     record: bool = False
-    oversized: str = "error"
+    oversized: Literal["error", "drop"] = "error"
 
     if TYPE_CHECKING:  # what it takes, where the fields are what it holds
 
@@ -117,12 +118,12 @@ class Run:
             predictor: Predictor | PredictorWord | None = None,
             checkpointing: Checkpointing | CheckpointingWord | None = None,
             rescheduling: Rescheduling | ReschedulingWord | None = None,
-            estimates: str | float = "requested",
-            overrun: str = "extend",
+            estimates: Estimates = "requested",
+            overrun: Literal["extend", "kill"] = "extend",
             start_delay: checks.Duration = 0.0,
             seed: int = 0,
             record: bool = False,
-            oversized: str = "error",
+            oversized: Literal["error", "drop"] = "error",
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -165,7 +166,7 @@ class Run:
         if isinstance(self.machine, Pod):
             check_shapes(self.machine, self.log)
 
-    def simulate(self, *, progress: bool | Progress = False, engine: str = "core") -> Result:
+    def simulate(self, *, progress: bool | Progress = False, engine: EngineName = "core") -> Result:
         """Run it to the end.
 
         Raises
@@ -298,7 +299,7 @@ class Run:
         runtimes, runtime = log._sum_and_most("runtime")
         seconds = float(log.submit[-1]) + runtimes + expected + len(log) * pauses + planned_time
         # A kill costs a job at most what it had done, plus the cost of starting again.
-        again = runtime + longest + pauses + planned_time + float(getattr(self.recovery, "restart_cost", 0.0))
+        again = runtime + longest + pauses + planned_time + _cost(self.recovery, "restart_cost")
         if self.failures is not None and len(self.failures):
             seconds += self.failures.span + len(self.failures) * (again + float(self.failures.downtime.max()))
         if moving is not None:
@@ -334,8 +335,9 @@ def _are_written(*classes: Any) -> bool:
     return any(issubclass(cls, Policy) and cls.is_written() for cls in classes)
 
 
-def _cost(policy: Policy | None) -> float:
-    return float(getattr(policy, "cost", 0.0))
+def _cost(policy: Policy | None, name: str = "cost") -> float:
+    """In seconds, of one written in Python, too."""
+    return checks.number(f"{type(policy).__name__}.{name}", getattr(policy, name, 0.0), unit="seconds")
 
 
 def _last_prediction(predictor: Predictor | None) -> float:

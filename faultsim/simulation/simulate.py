@@ -1,6 +1,6 @@
 """`simulate`, and `rerun`: a log and a machine become a checked `Run`, the run becomes a `Result`."""
 
-from typing import Any
+from typing import Any, Literal
 
 from faultsim import checks
 from faultsim.data.failures import FailureTrace
@@ -28,6 +28,7 @@ from faultsim.policies.words import (
     SchedulerWord,
 )
 from faultsim.results.result import Result
+from faultsim.simulation.options import EngineName, Estimates
 from faultsim.simulation.progress import Progress
 from faultsim.simulation.run import DEFAULT_SCHEDULER, Run
 
@@ -44,14 +45,14 @@ def simulate(
     predictor: Predictor | PredictorWord | None = None,
     checkpointing: Checkpointing | CheckpointingWord | None = None,
     rescheduling: Rescheduling | ReschedulingWord | None = None,
-    estimates: str | float = "requested",
-    overrun: str = "extend",
+    estimates: Estimates = "requested",
+    overrun: Literal["extend", "kill"] = "extend",
     start_delay: checks.Duration = 0.0,
     seed: int = 0,
     record: bool = False,
     progress: bool | Progress = False,
-    oversized: str = "error",
-    engine: str = "core",
+    oversized: Literal["error", "drop"] = "error",
+    engine: EngineName = "core",
 ) -> Result:
     """Simulate a job log on a machine.
 

@@ -85,7 +85,7 @@ class Simulation:
 
     # -- running
 
-    def run(self, until: float | None = None) -> None:
+    def run(self, until: checks.Duration | None = None) -> None:
         """Run to the end, or until all events with time <= `until` (s) have been handled.
 
         Ctrl-C stops it between two slices of about 0.03 s; it can continue afterwards.
@@ -135,7 +135,7 @@ class Simulation:
             self._note("step")
             return more
 
-    def advance(self, until: float | None = None) -> Decision | None:
+    def advance(self, until: checks.Duration | None = None) -> Decision | None:
         """Go on to the next decision (model.md#decisions); the one before is over.
 
         Parameters
@@ -164,6 +164,8 @@ class Simulation:
         >>> sim.advance() is None, sim.now
         (True, 15.0)
         """
+        if until is not None and type(until) is not float:
+            until = checks.number("until", until, finite=False, unit="seconds")
         with self._door.enter():
             try:
                 self._last = self._execution.engine.advance(INFINITY if until is None else until)
@@ -313,19 +315,19 @@ class Simulation:
             self._execution.engine.end_job(job)
             self._note("finish", job)
 
-    def extend(self, job: int, seconds: float) -> None:
+    def extend(self, job: int, seconds: checks.Duration) -> None:
         """A job that has not ended runs `seconds` longer than was said before (negative: shorter)."""
-        further = checks.number("seconds", seconds, finite=False)
+        further = checks.number("seconds", seconds, finite=False, unit="seconds")
         with self._door.enter():
             self._execution.engine.extend_job(job, further)
-            self._note("extend", job, seconds)
+            self._note("extend", job, further)
 
-    def fail(self, node: int, downtime: float) -> None:
+    def fail(self, node: int, downtime: checks.Duration) -> None:
         """A node fails now and is down for `downtime` seconds (model.md#failures)."""
         down_for = checks.number("downtime", downtime, low=0.0, unit="seconds")
         with self._door.enter():
             self._execution.engine.fail_node(node, down_for)
-            self._note("fail", node, downtime)
+            self._note("fail", node, down_for)
 
     def down(self, node: int) -> None:
         """A node fails now, and nobody knows when it will be `up` again."""

@@ -6,7 +6,7 @@ so that Ctrl-C and progress live here; what comes out is a `WorkflowResult`.
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from faultsim.results.workflow_result import WorkflowResult
 from faultsim.simulation.core_engine import core_workflow_engine
 from faultsim.simulation.engine_inputs import predictions
 from faultsim.simulation.execution import Stopped, next_budget
+from faultsim.simulation.options import EngineName
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.workflow_run import DEFAULT_WORKFLOW_SCHEDULER, WorkflowRun
 
@@ -39,13 +40,13 @@ def simulate_workflows(
     scheduler: WorkflowScheduler | WorkflowSchedulerWord = DEFAULT_WORKFLOW_SCHEDULER,
     failures: FailureTrace | None = None,
     predictor: Predictor | PredictorWord | None = None,
-    transfers: str = "parallel",
-    outputs: str | SharedOutputs = "node",
+    transfers: Literal["parallel", "in_turn"] = "parallel",
+    outputs: Literal["node"] | SharedOutputs = "node",
     arrivals: ArrayLike | None = None,
     seed: int = 0,
     record: bool = False,
     progress: bool | Progress = False,
-    engine: str = "core",
+    engine: EngineName = "core",
 ) -> WorkflowResult:
     """Simulate workflows on nodes that may fail.
 
@@ -134,7 +135,7 @@ def simulate_workflows(
 class WorkflowExecution:
     """One run of workflows on one engine: what `simulate_workflows` and the workers of sweeps drive."""
 
-    def __init__(self, run: WorkflowRun, engine: str = "core") -> None:
+    def __init__(self, run: WorkflowRun, engine: EngineName = "core") -> None:
         self._run = run
         world, self._matched = _world(run.failures, run.predictor, run.resources, run.seed)
         settings = run.engine_settings()

@@ -54,7 +54,7 @@ class Grid(Sequence[Cell]):
     """
 
     def __init__(self, dimensions: Sequence[Dimension]) -> None:
-        self.dimensions = tuple(dimensions)
+        self.dimensions: tuple[Dimension, ...] = tuple(dimensions)
         names = [name for dimension in self.dimensions for name in dimension.names]
         for name in names:
             if names.count(name) > 1:

@@ -17,7 +17,7 @@ from faultsim.data.tabular import Columns
 from faultsim.errors import OptionError
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.hypothesis_tests import holm, needed, student_p, wilcoxon_p
-from faultsim.sweep.intervals import interval_of_mean, interval_of_ratio, kind_of
+from faultsim.sweep.intervals import Interval, interval_of_mean, interval_of_ratio, kind_of
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,9 @@ class Statistics(Columns):
         self, columns: Mapping[str, NDArray[Any]], axes: Sequence[str], notes: Sequence[str], what: str
     ) -> None:
         super().__init__(columns, what)
-        self.axes, self.notes, self.what = tuple(axes), tuple(notes), what
+        self.axes: tuple[str, ...] = tuple(axes)
+        self.notes: tuple[str, ...] = tuple(notes)
+        self.what: str = what
 
     def __repr__(self) -> str:
         n = len(next(iter(self._columns.values())))
@@ -86,7 +88,7 @@ def _text(value: object) -> str:
     return "-" if value is None else str(value)
 
 
-def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: str = "t") -> Statistics:
+def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: Interval = "t") -> Statistics:
     """Mean of a metric over the replicates of each cell, with its confidence interval.
 
     Parameters
@@ -133,7 +135,7 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: str
 
 
 def compare(
-    table: Rows, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: str = "t"
+    table: Rows, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: Interval = "t"
 ) -> Statistics:
     """Paired differences of a metric between the values of an axis and a baseline, replicate by replicate.
 

@@ -119,15 +119,15 @@ class Sweep:
         kind = kind_of(axes)
         self.base: Mapping[str, Any] = _options(base, kind)
         self.grid: Grid = make_grid(grid, zipped, cells, axes)
-        self.replicates = checks.whole("replicates", replicates, low=1)
+        self.replicates: int = checks.whole("replicates", replicates, low=1)
         limits().check("a sweep", "replicates", self.replicates)
-        self.warmup = checks.number("warmup", warmup, low=0.0, high=1.0)
-        self.drain = checks.number("drain", drain, low=0.0, high=1.0)
+        self.warmup: float = checks.number("warmup", warmup, low=0.0, high=1.0)
+        self.drain: float = checks.number("drain", drain, low=0.0, high=1.0)
         if self.warmup + self.drain >= 1.0:
             raise OptionError(f"warmup={warmup:g} and drain={drain:g} leave no jobs")
         if kind is not JOB_RUNS and (self.warmup or self.drain):
             raise OptionError("warmup and drain exclude jobs of a log; a sweep of workflows has none")
-        self.name = str(name)
+        self.name: str = str(name)
         for needed in (axes.work, axes.machine):
             if needed not in self.base and not any(
                 all(needed in point for point in dimension.values) for dimension in self.grid.dimensions

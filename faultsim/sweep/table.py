@@ -19,6 +19,7 @@ from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
 from faultsim.sweep.csv_file import write_csv
+from faultsim.sweep.intervals import Interval
 from faultsim.sweep.kinds import JOB_RUNS, kind_called
 from faultsim.sweep.row_digests import number_digests, plain_digest
 from faultsim.sweep.row_schema import ALL_COLUMNS, WORKFLOW_COLUMNS
@@ -71,7 +72,7 @@ class SweepTable(ColumnTable):
         #: ``warmup`` and ``drain``.
         self.base: Mapping[str, Any] = MappingProxyType(dict(base or {}))
         #: Rows of the whole sweep; more than ``n_rows`` if it is unfinished, or only a part.
-        self.expected = self.n_rows if expected is None else expected
+        self.expected: int = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
 
     # -- columns by name, rows by number
@@ -198,7 +199,7 @@ class SweepTable(ColumnTable):
 
     # -- statistics
 
-    def summary(self, metric: str, *, confidence: float = 0.95, interval: str = "t") -> Statistics:
+    def summary(self, metric: str, *, confidence: float = 0.95, interval: Interval = "t") -> Statistics:
         """Mean of a metric over the replicates of each cell, with its confidence interval.
 
         See `faultsim.sweep.statistics.summary`.
@@ -206,7 +207,7 @@ class SweepTable(ColumnTable):
         return summary(self, metric, confidence=confidence, interval=interval)
 
     def compare(
-        self, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: str = "t"
+        self, metric: str, axis: str, baseline: object, *, confidence: float = 0.95, interval: Interval = "t"
     ) -> Statistics:
         """Paired differences of a metric along an axis; see `faultsim.sweep.statistics.compare`."""
         return compare(self, metric, axis, baseline, confidence=confidence, interval=interval)

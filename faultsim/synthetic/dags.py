@@ -92,8 +92,8 @@ def random_dag(
     levels: int | None = None,
     meshing: float = 2.0,
     edge_length: float = 1.5,
-    cost: tuple[float, float] = (1.0, 100.0),
-    transfer: tuple[float, float] = (1.0, 100.0),
+    cost: tuple[checks.Duration, checks.Duration] = (1.0, 100.0),
+    transfer: tuple[checks.Duration, checks.Duration] = (1.0, 100.0),
     ccr: float | None = None,
     nodes: int | None = None,
     spread: float = 0.0,
@@ -168,7 +168,9 @@ def random_dag(
 
 
 @renames.arguments("bench_dags")
-def bench_dags(n: int, *, rng: checks.Random, jobs: tuple[int, int] = _SIZES, unit: float = 300.0) -> list[Workflow]:
+def bench_dags(
+    n: int, *, rng: checks.Random, jobs: tuple[int, int] = _SIZES, unit: checks.Duration = 300.0
+) -> list[Workflow]:
     """Workflows like those of the bench that [yu2010] uses: 175 to 249 jobs, with random properties.
 
     The bench itself is not public, so its values are ours: meshing degree uniform from 1 to 4, edge length from 1 to 3,
@@ -225,7 +227,7 @@ def bench_dags(n: int, *, rng: checks.Random, jobs: tuple[int, int] = _SIZES, un
     return found
 
 
-def _bounds(what: str, given: tuple[float, float]) -> tuple[float, float]:
+def _bounds(what: str, given: tuple[checks.Duration, checks.Duration]) -> tuple[float, float]:
     try:
         low, high = given
     except (TypeError, ValueError):

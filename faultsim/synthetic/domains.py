@@ -12,7 +12,7 @@ from faultsim import checks
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError
-from faultsim.synthetic.renewal import renewal_failures
+from faultsim.synthetic.renewal import REPAIRS, Repairs, renewal_failures
 from faultsim.synthetic.times import Times
 
 _DAY = 86_400.0
@@ -24,7 +24,7 @@ def domain_failures(
     *,
     per_day: float | Mapping[str, float],
     mttr: Times | Mapping[str, Times] | None = None,
-    repairs: str = "exponential",
+    repairs: Repairs = "exponential",
     rng: checks.Random,
 ) -> FailureTrace:
     """Domains that fail at a constant rate while they are up, are repaired, and fail again, independently.
@@ -76,7 +76,7 @@ def domain_failures(
     if not isinstance(domains, Domains):
         raise InputError(f"domain_failures: expected Domains, got {checks.shown(domains)}")
     end = checks.number("span", span, above=0.0, unit="s")
-    kind_of_repairs = checks.choice("distribution of repairs", repairs, ("exponential", "constant"))
+    kind_of_repairs = checks.choice("distribution of repairs", repairs, REPAIRS)
     rates = _by_kind("per_day", per_day, domains)
     lasting = {} if mttr is None else _by_kind("mttr", mttr, domains, partly=True)
     parts = []

@@ -15,8 +15,8 @@ def exponential(
     jobs: int,
     *,
     rng: checks.Random,
-    mean_gap: float,
-    mean_runtime: float,
+    mean_gap: checks.Duration,
+    mean_runtime: checks.Duration,
     sizes: ArrayLike = (1,),
     weights: ArrayLike | None = None,
     mean_size: float | None = None,
@@ -54,11 +54,10 @@ def exponential(
     (1000, [1, 2, 4])
     """
     n, rng = checks.whole("jobs", jobs, low=1), checks.generator(rng)
-    for name, value in (("mean_gap", mean_gap), ("mean_runtime", mean_runtime)):
-        if not (np.isfinite(value) and value > 0):
-            raise OptionError(f"{name}: expected a positive number of seconds, got {value!r}")
-    gaps = rng.exponential(mean_gap, n)
-    runtime = rng.exponential(mean_runtime, n)
+    between = checks.number("mean_gap", mean_gap, above=0.0, unit="seconds")
+    runs = checks.number("mean_runtime", mean_runtime, above=0.0, unit="seconds")
+    gaps = rng.exponential(between, n)
+    runtime = rng.exponential(runs, n)
     if mean_size is None:
         size = _chosen(n, rng, np.asarray(sizes), weights)
     else:

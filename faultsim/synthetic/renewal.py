@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,10 @@ def _bathtub_per_node(nodes: NDArray[np.int64], mean: float, rng: np.random.Gene
 
 
 #: Distributions of the time that a node stays up, by name.
-UPTIMES: dict[str, _Draw] = {
+Uptimes: TypeAlias = Literal["exponential", "bathtub_per_gap", "bathtub_per_node"]
+Repairs: TypeAlias = Literal["exponential", "constant"]
+REPAIRS: tuple[Repairs, ...] = get_args(Repairs)
+UPTIMES: dict[Uptimes, _Draw] = {
     "exponential": _exponential,
     "bathtub_per_gap": _bathtub_per_gap,
     "bathtub_per_node": _bathtub_per_node,
@@ -55,8 +59,8 @@ def renewal_failures(
     mtbf: checks.Duration,
     mttr: Times,
     *,
-    uptimes: str = "exponential",
-    repairs: str = "exponential",
+    uptimes: Uptimes = "exponential",
+    repairs: Repairs = "exponential",
     rng: checks.Random,
 ) -> FailureTrace:
     """Every node is up for a while, fails, is down for a while, and so on, independently of the others.
@@ -105,7 +109,7 @@ def renewal_failures(
     n = checks.whole("nodes", nodes, low=1, high=MAX_NODES)
     end = checks.number("span", span, above=0.0, unit="s")
     up = checks.number("mtbf", mtbf, above=0.0, unit="s")
-    kind = checks.choice("distribution of repairs", repairs, ("exponential", "constant"))
+    kind = checks.choice("distribution of repairs", repairs, REPAIRS)
     draw = UPTIMES[checks.choice("distribution of up times", uptimes, UPTIMES)]
     if n * (end / up + 1) > _MOST_FAILURES:
         raise OptionError(f"span: {n} nodes for {end:g} s at an MTBF of {up:g} s fail too often; check the units")

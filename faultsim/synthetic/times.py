@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks
+from faultsim.data.columns import in_seconds
 from faultsim.errors import OptionError
 
 # Below it a Weibull variable spans more than 30 decades and sums lose all but the largest term.
@@ -39,6 +40,10 @@ class ExponentialTimes:
 
     mean: float
 
+    if TYPE_CHECKING:
+
+        def __init__(self, mean: checks.Duration) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", checks.number("mean of ExponentialTimes", self.mean, above=0.0, unit="s"))
 
@@ -62,6 +67,10 @@ class LognormalTimes:
 
     mean: float
     sd: float
+
+    if TYPE_CHECKING:
+
+        def __init__(self, mean: checks.Duration, sd: checks.Duration) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", checks.number("mean of LognormalTimes", self.mean, above=0.0, unit="s"))
@@ -92,6 +101,10 @@ class WeibullTimes:
     shape: float
     scale: float
 
+    if TYPE_CHECKING:
+
+        def __init__(self, shape: float, scale: checks.Duration) -> None: ...
+
     def __post_init__(self) -> None:
         checks.number("shape", self.shape, low=_LEAST_SHAPE)
         object.__setattr__(self, "scale", checks.number("scale", self.scale, above=0.0, unit="s"))
@@ -106,6 +119,10 @@ class WeibullTimes:
         return self.scale * checks.generator(rng).weibull(self.shape, n)
 
 
+def _in_seconds(drawn: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(in_seconds(drawn, np.asarray(drawn)), dtype=np.float64)
+
+
 def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """`n` values of `times` (see `Times`), all finite and not negative.
 
@@ -117,9 +134,9 @@ def sample_times(what: str, times: object, n: int, rng: np.random.Generator) -> 
     array([1., 2., 2.])
     """
     if isinstance(times, _Sampler):
-        values = np.asarray(times.sample(n, rng), dtype=np.float64)
+        values = _in_seconds(times.sample(n, rng))
     elif callable(times):
-        values = np.asarray(times(n, rng), dtype=np.float64)
+        values = _in_seconds(times(n, rng))
     else:
         return np.full(n, checks.number(what, times, low=0.0, unit="s"))
     if values.shape != (n,):

@@ -91,7 +91,7 @@ def test_made_up_failures_reach_to_the_end_of_the_run(capsys):
         (["run", "--speed", "1,x"], "--speed"),
         (["run", "--speed", "1", "--nodes", "2"], "one of the two"),
         (["run", "--outputs", "disk"], "shared:COST"),
-        (["run", "--outputs", "shared:x"], "number of seconds"),
+        (["run", "--outputs", "shared:x"], "'x' is no duration: write 90 or 90s"),
         (["run", "--count", "0"], "at least 1"),
         (["run", "--map-failures", "drop"], "no --failures"),
         (["summary", "--seed", "-1"], "--seed"),

@@ -56,8 +56,8 @@ def test_exponential_means() -> None:
 test_exponential_refuses = refusals(
     fs.OptionError,
     lambda options: fs.synthetic.exponential(3, rng=1, **options),
-    ({"mean_gap": 0, "mean_runtime": 1}, "mean_gap: expected a positive number of seconds, got 0"),
-    ({"mean_gap": 1, "mean_runtime": float("nan")}, "mean_runtime: expected a positive"),
+    ({"mean_gap": 0, "mean_runtime": 1}, "mean_gap must be above 0 seconds, got 0"),
+    ({"mean_gap": 1, "mean_runtime": float("nan")}, "mean_runtime must be above 0 seconds"),
     ({"mean_gap": 1, "mean_runtime": 1, "sizes": []}, "sizes: expected at least one"),
     ({"mean_gap": 1, "mean_runtime": 1, "weights": [1, 2]}, "weights: expected 1 numbers"),
     ({"mean_gap": 1, "mean_runtime": 1, "mean_size": -1}, "mean_size: expected a positive"),

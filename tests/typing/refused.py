@@ -25,3 +25,23 @@ fs.simulate(log, torus, placement=fs.parse_policy("scheduler", "easy"))  # E: ar
 fs.synthetic.nasa_like(10, 1)  # E: call-arg
 fs.Confidence(a=0.1)  # E: call-arg
 log.scale_runtime(2)  # E: attr-defined
+fs.Periodic([1], 2)  # E: arg-type
+fs.Requeue("tial")  # E: arg-type
+fs.Defragment(when="waitin")  # E: arg-type
+fs.EasyBackfill(reservation="fix")  # E: arg-type
+fs.ConservativeBackfill(repairs="unknwon")  # E: arg-type
+fs.Backfill("unlimitd")  # E: arg-type
+fs.External(at=["schedule", "tik"])  # E: list-item
+fs.FirstFit(box_order="base")  # E: arg-type
+fs.Balancing(rule="min")  # E: arg-type
+fs.CurveBestFit("peano")  # E: arg-type
+fs.Flaw(across="up")  # E: arg-type
+fs.Fars("5m", "sul", residual="print")  # E: arg-type
+fs.simulate(log, torus, estimates="actul")  # E: arg-type
+fs.simulate(log, torus, overrun="killed")  # E: arg-type
+fs.simulate(log, torus, engine="cor")  # E: arg-type
+fs.simulate(log, torus, start_delay=[5])  # E: arg-type
+fs.Workflow([1], transfer_unit="bits")  # E: arg-type
+fs.FailureTrace([1], [0], span=log)  # E: arg-type
+fs.synthetic.exponential_failures(8, [1], 2, rng=1)  # E: arg-type
+fs.synthetic.renewal_failures(8, 1, 2, 3, uptimes="bathtub", rng=1)  # E: arg-type

@@ -1,9 +1,14 @@
 """The types of words: the same as the registry's at run time, and what mypy makes of them."""
 
+import ast
+import inspect
+import json
 import re
 import runpy
+import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -79,3 +84,56 @@ def test_mypy_accepts_and_refuses(tmp_path):
     lines = files[1].read_text(encoding="utf-8").splitlines()
     expected = {("refused.py", n, line.partition("# E: ")[2]) for n, line in enumerate(lines, 1) if "# E: " in line}
     assert found == expected, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("checker", ["pyright", "basedpyright"])
+def test_pyright_accepts_and_refuses(checker, tmp_path):
+    """The same lines as mypy; basedpyright is the same checker in a wheel that brings its own Node."""
+    command = shutil.which(checker, path=str(Path(sys.executable).parent))
+    if command is None:
+        pytest.skip(f"{checker} is not installed")
+    root = Path(fs.__file__).parents[1]
+    config = tmp_path / "pyrightconfig.json"
+    files = [HERE / "accepted.py", HERE / "refused.py"]
+    settings = {"typeCheckingMode": "standard", "reportUnusedExpression": False, "extraPaths": [str(root)]}
+    config.write_text(json.dumps({"include": list(map(str, files)), **settings}), encoding="utf-8")
+    options = ["--project", str(config), "--pythonpath", sys.executable, "--outputjson"]
+    done = subprocess.run([command, *options], capture_output=True, text=True, check=False)
+    said = json.loads(done.stdout)["generalDiagnostics"]
+    found = {
+        (Path(each["file"]).name, each["range"]["start"]["line"] + 1) for each in said if each["severity"] == "error"
+    }
+    lines = files[1].read_text(encoding="utf-8").splitlines()
+    assert found == {("refused.py", n) for n, line in enumerate(lines, 1) if "# E: " in line}, said
+
+
+def stubbed_classes():
+    """Classes of policies and of times whose constructor has types of its own for type checkers."""
+    for path in sorted(Path(fs.__file__).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if "if TYPE_CHECKING:\n\n        def __init__" not in text:
+            continue
+        module = ".".join(path.relative_to(Path(fs.__file__).parents[1]).with_suffix("").parts)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ClassDef):
+                for block in (each for each in node.body if isinstance(each, ast.If)):
+                    yield pytest.param(getattr(import_module(module), node.name), block.body[0], id=node.name)
+
+
+@pytest.mark.parametrize(("cls", "stub"), [*stubbed_classes()])
+def test_constructors_for_type_checkers_are_those_of_run_time(cls, stub):
+    """By name, order and default; what is no parameter of the stub is for the package itself."""
+    real = list(inspect.signature(cls).parameters.values())
+    positional = stub.args.args[1:]
+    defaults = [inspect.Parameter.empty] * (len(positional) - len(stub.args.defaults)) + stub.args.defaults
+    keywords = list(zip(stub.args.kwonlyargs, stub.args.kw_defaults, strict=True))
+    typed = [*zip(positional, defaults, strict=True), *keywords]
+    for (argument, default), parameter in zip(typed, real, strict=False):
+        assert argument.arg == parameter.name
+        if default in (None, inspect.Parameter.empty):
+            assert parameter.default is inspect.Parameter.empty, argument.arg
+        elif isinstance(default, ast.Constant) and default.value not in (..., None):
+            assert parameter.default == default.value, argument.arg
+        else:
+            assert parameter.default is not inspect.Parameter.empty, argument.arg
+    assert all(parameter.default is None for parameter in real[len(typed) :])

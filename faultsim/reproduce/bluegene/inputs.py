@@ -13,6 +13,7 @@ permuted
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,12 +126,13 @@ def _records(path: Path | None, seed: int) -> dict[str, Record]:
         )
         text = f"built-in stand-in: weibull_failures(shape .7, W = 32, Zipf .5, bursts of 1.6) (seed {seed})"
         return {"hardware": _record("hardware", trace, False, text)}
-    records = {}
-    for name, kinds, words in (
-        ("hardware", "hardware", "without file system and job errors"),
-        ("all", "all", "all messages"),
-    ):
-        trace = read_bluegene_ras(path, level="midplane", gap=GAP, kinds=kinds)
+    records: dict[str, Record] = {}
+    readings: tuple[tuple[Literal["hardware", "all"], str], ...] = (
+        ("hardware", "without file system and job errors"),
+        ("all", "all messages"),
+    )
+    for name, words in readings:
+        trace = read_bluegene_ras(path, level="midplane", gap=GAP, kinds=name)
         records[name] = _record(name, trace, True, f"{path.name}, {words}, merged over {GAP:g} s")
     return records
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim.data.workload import Workload
 from faultsim.machines import Cluster, Torus
 from faultsim.policies import Defragment, EasyBackfill, Fcfs, MaxFreePartition
+from faultsim.policies.placement import BoxOrderWord
 from faultsim.reproduce.data_files import JobLog
 from faultsim.reproduce.krevat2002.inputs import NODES
 from faultsim.simulation.run import Run
@@ -21,7 +22,7 @@ PAPER_GRID = tuple(round(0.7 + 0.05 * i, 2) for i in range(15))  # section 3.3: 
 # is not said: to an offered load of 1.05, which is what c = 1.4 is on SDSC.
 BEYOND = tuple(round(1.45 + 0.05 * i, 2) for i in range(7))
 SCHEDULERS = ("FCFS", "Backfill", "Migration", "B+M")
-BOX_ORDERS = ("extents-ascending", "bases")
+BOX_ORDERS: tuple[BoxOrderWord, ...] = ("extents-ascending", "bases")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Series:
     flat: bool = False
     backfill: bool = False
     migration: Defragment | None = None
-    box_order: str = "extents-descending"
+    box_order: BoxOrderWord = "extents-descending"
     reservation: Literal["any", "fixed"] = "any"
     estimates: Literal["actual", "requested"] = "actual"
 
@@ -63,7 +64,9 @@ _WAITING, _ALWAYS = Defragment(), Defragment(when="always")
 _FULL = Defragment(min_free=0.0, max_concentration=1.0, when="always")
 
 
-def _four(suffix: str = "", migration: Defragment = _WAITING, order: str = "extents-descending") -> list[Series]:
+def _four(
+    suffix: str = "", migration: Defragment = _WAITING, order: BoxOrderWord = "extents-descending"
+) -> list[Series]:
     return [
         Series(
             name + suffix,

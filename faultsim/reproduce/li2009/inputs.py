@@ -13,7 +13,7 @@ Failures
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from faultsim.readers.lanl import read_lanl
 from faultsim.readers.swf import read_swf
 from faultsim.reproduce.data_files import find_files
 from faultsim.synthetic import LognormalTimes, exponential, renewal_failures, sdsc_like, weibull_failures
+from faultsim.synthetic.renewal import Uptimes
 
 NODES = 512
 HOUR, DAY = 3600.0, 86_400.0
@@ -82,9 +83,9 @@ class Parameters:
     interval: float = 300.0
     precision: float = 0.7
     recall: float = 0.45
-    suspicious: str = "last"
-    queue_cost: str = "last"
-    residual: str = "printed"
+    suspicious: Literal["last", "ignore"] = "last"
+    queue_cost: Literal["last", "mean"] = "last"
+    residual: Literal["printed", "difference"] = "printed"
     live: bool = False
     bathtub: str = "per_node"
 
@@ -123,7 +124,7 @@ class Drawn:
     """Jobs and failures of section 5.2.1: the jobs do not depend on the failures, nor the failures on the load."""
 
     label: str
-    uptimes: str
+    uptimes: Uptimes
     parameters: Parameters
     seed: int
     real: bool = False
@@ -246,11 +247,12 @@ def load(data: str | Path | None, parameters: Parameters, *, seed: int, days: fl
         `data` is not a folder, or holds none of the files.
     """
     found = find_files(data, FILES)
+    bathtub: Uptimes = "bathtub_per_gap" if parameters.bathtub == "per_gap" else "bathtub_per_node"
     jobs, what = _jobs(found.get("jobs"), days, seed)
     record, which = _record(found.get("failures"), seed)
     return {
         "exp": Drawn("exponential failures", "exponential", parameters, seed),
-        "weibull": Drawn("bathtub failures", f"bathtub_{parameters.bathtub}", parameters, seed),
+        "weibull": Drawn("bathtub failures", bathtub, parameters, seed),
         "trace": Real(jobs, record, f"{what}; failures: {which}", len(found) == len(FILES), seed),
     }
 

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from faultsim.policies.rescheduling import Residual, Suspicious
 from faultsim.reproduce.claims import Row, judge
 from faultsim.reproduce.li2009.checks import run_checks
 from faultsim.reproduce.li2009.inputs import Parameters, load
 from faultsim.reproduce.li2009.runs import Evidence, Plan, plan, run_list
 from faultsim.reproduce.readings import Axis, Reading, Readings
 
-_SUSPICIOUS = {"the last choice": "last", "as any other": "ignore"}
+_SUSPICIOUS: dict[str, Suspicious] = {"the last choice": "last", "as any other": "ignore"}
 _RECALL = {".45": 0.45, ".6": 0.6}
-_RESIDUAL = {"as printed": "printed", "difference": "difference"}
+_RESIDUAL: dict[str, Residual] = {"as printed": "printed", "difference": "difference"}
 AXES = (
     Axis(
         "a suspicious node is",

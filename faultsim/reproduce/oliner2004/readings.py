@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from faultsim.policies import Defragment, Requeue
+from faultsim.policies.recovery import Place
 from faultsim.reproduce.claims import Row, judge
 from faultsim.reproduce.oliner2004.checks import run_checks
 from faultsim.reproduce.oliner2004.claims import CLAIMS
@@ -23,7 +24,7 @@ AXES = (
     Axis("a killed job goes", ("by arrival", "to the tail"), "Not said; it keeps its place by its arrival."),
     Axis("slowdown", (_MAX, "min"), "The paper prints min() below the line, which its own axes exclude."),
 )
-_PLACES = {"by arrival": "arrival", "to the tail": "tail"}
+_PLACES: dict[str, Place] = {"by arrival": "arrival", "to the tail": "tail"}
 
 
 def _made(

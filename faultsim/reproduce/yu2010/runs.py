@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from faultsim.sweep.run_list import Floats, RunList
 #: only one that Figure 3 of [yu2010] shows.
 READINGS = ("ascending", "descending")
 #: Name -> the scheduler under a reading.
-SCHEDULERS: dict[str, Callable[[str], Any]] = {
+SCHEDULERS: dict[str, Callable[[Any], Any]] = {
     "flaw": lambda reading: Flaw(across=reading),
     "fifo": lambda reading: Fifo(aware=True),
     "flaw, shared": lambda reading: Flaw(across=reading),
@@ -29,7 +29,7 @@ SCHEDULERS: dict[str, Callable[[str], Any]] = {
 #: Seconds that a copy to shared storage takes in the runs beyond the paper.
 COPY = 60.0
 #: What the paper leaves open, read otherwise: name -> speeds of the nodes, order of transfers, factor on all times.
-VARIANTS: dict[str, tuple[tuple[float, float], str, float]] = {
+VARIANTS: dict[str, tuple[tuple[float, float], Literal["parallel", "in_turn"], float]] = {
     "transfers in turn": ((1.0, 1.0), "in_turn", 1.0),
     "speeds from .5 to 1.5": ((0.5, 1.5), "parallel", 1.0),
     "a unit of 20 minutes": ((1.0, 1.0), "parallel", 4.0),

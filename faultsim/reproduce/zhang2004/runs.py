@@ -209,7 +209,10 @@ def run_list(sources: Mapping[str, Source], what: Plan, seed: int) -> RunList[Ke
     def made(key: Key, factor: float, replicate: int) -> Run:
         settings: dict[str, Any] = {"placement": FirstFit()} | POLICIES[key.policy]
         if key.kind:
-            settings |= {"failures": trace(key.kind, replicate), "recovery": Requeue(place=key.reading)}
+            settings |= {
+                "failures": trace(key.kind, replicate),
+                "recovery": Requeue(place="tail" if key.reading == "tail" else "arrival"),
+            }
         jobs = log(key.workload, factor, replicate)
         return Run(jobs, Cluster(NODES), scheduler=EasyBackfill(), estimates="actual", **settings)
 
