@@ -93,7 +93,7 @@ class Power:
         return float(result.energy(self).per_useful_node_hour)
 
     def of_failures(self, result: Any) -> float:
-        """The part of the accounts that are empty without failures, in kWh; see `Energy`."""
+        """The part of the accounts that are empty without kills and repairs, in kWh; see `Energy`."""
         return float(result.energy(self).of_failures)
 
     def __str__(self) -> str:

@@ -30,7 +30,7 @@ def time_between_kills(result: "Result") -> Iterator[Table]:
         Term("nodes, at most", "a class holds the sizes up to a power of two"),
         "jobs",
         "kills",
-        Term("exposed", "time in which these jobs worked, saved or restarted"),
+        Term("exposed", "time for which these jobs held nodes and did not wait for a repair"),
         Term("mean time between kills", "exposed / kills"),
         Term("from", "lower end of its 95 % interval, exact for a constant rate"),
         Term("to", "upper end of its 95 % interval, exact for a constant rate"),
@@ -50,7 +50,7 @@ def energy_of(runs: Mapping[str, "Result"], power: Power | None) -> Iterator[Tab
         by_run = [dict(zip(e["account"].tolist(), e["kwh"].tolist(), strict=True)) for e in taken.values()]
         rows.append([name, *(kwh.get(name, 0.0) for kwh in by_run)])
     rows.append(["all", *(energy.kwh for energy in taken.values())])
-    rows.append([Term("of failures", "work rolled back, restarts, held jobs, and nodes that are down; model.md#energy"),
+    rows.append([Term("of failures", "of kills and repairs, see model.md#energy"),
                  *(energy.of_failures for energy in taken.values())])  # fmt: skip
     rows.append(["per useful node-hour", *(energy.per_useful_node_hour for energy in taken.values())])
     head = ["account", *(f"{label}, kWh" if len(taken) > 1 else "kWh" for label in taken)]

@@ -15,7 +15,7 @@ POWER_OF = {
     **dict.fromkeys(("start_delay", "growth", "held_for_repair", "idle_no_demand", "idle_demand"), "idle"),
     "down": "down",
 }
-#: Accounts that are empty without failures.
+#: Accounts that are empty without kills and repairs, whatever kills.
 OF_FAILURES = ("lost", "restart", "held_for_repair", "down")
 #: Seconds of an hour, watts of a kilowatt.
 _JOULES_OF_A_KWH = 3600.0 * 1000.0
@@ -32,9 +32,10 @@ class Energy(PrintedTable):
     per_useful_node_hour : float
         kWh per node-hour of work that was done and kept; NaN if there is none.
     of_failures : float
-        kWh of the accounts that are empty without failures: work rolled back, restarts, jobs held for repair, and
-        nodes that are down. What else failures cost, as a run that takes longer is idle for longer, is the difference
-        to the same run without failures; checkpoints are not counted.
+        kWh of the accounts that are empty without kills and repairs: work rolled back, restarts, jobs held for repair,
+        and nodes that are down; kills by `NodeStealing`, preemption or an `act` count too. What else failures cost, as
+        a run that takes longer is idle for longer, is the difference to the same run without failures; checkpoints are
+        not counted.
 
     Examples
     --------

@@ -13,7 +13,8 @@ from faultsim import checks
 from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.results.energy import Energy
-from faultsim.results.goodput_metrics import ettr_of, exposed_time
+from faultsim.results.exposure import exposed_time
+from faultsim.results.goodput_metrics import NODE_DAYS, ettr_of
 from faultsim.results.groups import labels_of
 from faultsim.results.ledger import GOODPUT_ACCOUNTS
 from faultsim.results.printed_table import PrintedTable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from faultsim.results.metric_table import Measured
 
 HOUR = 3600.0
-_PER_NODE_DAYS = 1000.0 * 86_400.0
 
 
 def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> PrintedTable:
@@ -72,7 +72,7 @@ def poisson_interval(count: ArrayLike, confidence: float) -> tuple[NDArray[np.fl
 
 
 def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike, confidence: float) -> PrintedTable:
-    """A row per group of jobs: how long they were exposed to failures, how often killed, and the time between kills."""
+    """A row per group of jobs: how long they could be killed, how often they were, and the time between kills."""
     level = checks.number("confidence", confidence, above=0.0)
     if level >= 1.0:
         raise OptionError(f"confidence must be below 1, such as 0.95, got {confidence!r}")
@@ -83,9 +83,9 @@ def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike
     def summed(column: NDArray[Any]) -> NDArray[np.float64]:
         return np.asarray(np.bincount(group, weights=column[rows], minlength=len(values)), np.float64)
 
-    exposed = exposed_time(result)
+    exposed = result.exposed
     seconds, kills = summed(exposed), summed(result.jobs["restarts"])
-    node_seconds = summed(exposed * result.jobs["size"])
+    node_seconds = summed(exposed * result.jobs["allocated"])
     low, high = poisson_interval(kills, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         columns: dict[str, NDArray[Any]] = {
@@ -96,15 +96,18 @@ def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike
             "mttf": seconds / kills,
             "low": seconds / high,
             "high": seconds / low,
-            "per_1000_node_days": _PER_NODE_DAYS * kills / node_seconds,
+            "per_1000_node_days": NODE_DAYS * kills / node_seconds,
         }
     times = dict.fromkeys(("exposed", "mttf", "low", "high"), "{:,.0f}")
-    note = f"in seconds; low and high: {level:.0%} interval of the mean time between kills"
-    return PrintedTable(columns, f"time between kills by {name}", {**times, "per_1000_node_days": "{:.4g}"}, [note])
+    notes = [f"in seconds; low and high: {level:.0%} interval of the mean time between kills"]
+    of_all = int(np.add.reduce(result.jobs["restarts"]))
+    if others := of_all - result.counters["failures_hit"]:
+        notes.append(f"{others:,} of the {of_all:,} kills of the run are not of failures")
+    return PrintedTable(columns, f"time between kills by {name}", {**times, "per_1000_node_days": "{:.4g}"}, notes)
 
 
 class GoodputOfAResult:
-    """`goodput`, `ettr`, `mttf` and `energy` of a result."""
+    """`goodput`, `ettr`, `exposed`, `mttf` and `energy` of a result."""
 
     @property
     def goodput(self: Any) -> PrintedTable:
@@ -141,6 +144,17 @@ class GoodputOfAResult:
         ratios.setflags(write=False)
         return ratios
 
+    @property
+    def exposed(self: Any) -> NDArray[np.float64]:
+        """Seconds for which each job could be killed: it held nodes, and did not wait for a repair (model.md#goodput).
+
+        Start delays, checkpoints, restarts and the pauses of moves are in it. Of a run that is not over it is NaN for
+        jobs that have not ended.
+        """
+        seconds = exposed_time(self)
+        seconds.setflags(write=False)
+        return seconds
+
     def mttf(self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95) -> PrintedTable:
         """Mean time of a job between kills, for each class of sizes, user, or value of any column.
 
@@ -155,9 +169,11 @@ class GoodputOfAResult:
         Returns
         -------
         PrintedTable
-            The groups in ascending order; ``jobs``; ``exposed``, the seconds in which they worked, saved or restarted;
-            ``kills``; ``mttf`` = exposed / kills, in seconds, with ``low`` and ``high``; ``per_1000_node_days``, the
-            kills per 1,000 days of one node. Of a run that is not over, of jobs that have ended.
+            The groups in ascending order; ``jobs``; ``exposed``, the seconds for which they could be killed, see
+            `exposed`; ``kills``, by whatever killed them: those that are not of failures, but of `NodeStealing`,
+            preemption or an `act`, are in a note below; ``mttf`` = exposed / kills, in seconds, with ``low`` and
+            ``high``; ``per_1000_node_days``, the kills per 1,000 days of one node that they hold. Of a run that is
+            not over, of jobs that have ended.
 
         Raises
         ------

@@ -12,6 +12,9 @@ from faultsim.results.metric_table import Measured, Metric, adding_to
 #: The metrics of this file by name; they are part of `faultsim.METRICS`.
 GOODPUT_METRICS: dict[str, Metric] = {}
 
+#: Seconds of 1,000 days.
+NODE_DAYS = 1000.0 * 86_400.0
+
 _G = "model.md#goodput"
 _metric = partial(adding_to, GOODPUT_METRICS, goodput=True)
 _quiet = partial(_metric, quiet=True)
@@ -37,15 +40,6 @@ def ettr_of(result: Measured) -> NDArray[np.float64]:
     """
     jobs = result.jobs
     return ratio_of_jobs(jobs["runtime"], jobs["finish"] - jobs["first_start"])
-
-
-def exposed_time(result: Measured) -> NDArray[np.float64]:
-    """Seconds in which each job worked, saved or restarted; NaN for jobs that have not ended."""
-    jobs = result.jobs
-    exposed: NDArray[np.float64] = (
-        jobs["runtime"] + jobs["lost_work"] / jobs["size"] + jobs["checkpoint_time"] + jobs["restart_time"]
-    )
-    return exposed
 
 
 def _share(result: Measured, group: str) -> float:
@@ -129,10 +123,20 @@ def mean_ettr(result: Measured) -> float:
     return float(known.mean()) if len(known) else math.nan
 
 
-@_of_jobs("seconds in which jobs work, save or restart / kills", "s", _G, quiet=True)
+@_of_jobs("time held without waiting for a repair / kills", "s", _G, quiet=True)
 def mttf(result: Measured) -> float:
-    """Mean time of a job between kills, in seconds; infinite without kills, NaN without time."""
-    seconds, kills = float(np.add.reduce(exposed_time(result))), int(np.add.reduce(result.jobs["restarts"]))
+    """Mean time of a job between kills, in seconds; infinite without kills, NaN without time.
+
+    Averages over replicates are of `kills_per_1000_node_days` rather: it is 0 without kills.
+    """
+    seconds, kills = float(np.add.reduce(result.exposed)), int(np.add.reduce(result.jobs["restarts"]))
     if not seconds:
         return math.nan
     return seconds / kills if kills else math.inf
+
+
+@_of_jobs("kills / (allocated * time held without waiting for a repair)", "1 / (1000 node-days)", _G, quiet=True)
+def kills_per_1000_node_days(result: Measured) -> float:
+    """Kills of jobs in 1,000 days of a node that they hold; 0 without kills, NaN without time."""
+    kills, seconds = np.add.reduce(result.jobs["restarts"]), np.add.reduce(result.exposed * result.jobs["allocated"])
+    return float(NODE_DAYS * kills / seconds) if seconds else math.nan

@@ -69,6 +69,12 @@ class Part:
         users: NDArray[Any] = self._result.users[self._rows]
         return users
 
+    @property
+    def exposed(self) -> NDArray[Any]:
+        """That of these jobs."""
+        exposed: NDArray[Any] = self._result.exposed[self._rows]
+        return exposed
+
     def __len__(self) -> int:
         return len(self.jobs["submit"])
 

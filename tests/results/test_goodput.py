@@ -159,6 +159,87 @@ def test_bounds_are_where_the_count_would_be_as_unlikely(count, confidence):
     assert low == 0 if count == 0 else stats.poisson.sf(count - 1, low) == pytest.approx(tail, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"start_delay": 150},
+        {"start_delay": 150, "recovery": fs.Hold(restart_cost=40)},
+        {"start_delay": 40, "recovery": fs.Requeue(restart_cost=150), "checkpointing": fs.Periodic(20, 20)},
+    ],
+)
+def test_the_rate_is_that_of_the_failures(options):
+    """Whatever jobs do on their nodes: of some thousand failures, within four deviations."""
+    n = 3000
+    log = fs.Workload(submit=np.arange(n) * 2e4, runtime=[300] * n, size=[3] * n)
+    failures = fs.synthetic.exponential_failures(3, n * 2e4, 1200, downtime=1, rng=5)
+    result = fs.simulate(log, fs.Cluster(3), failures=failures, **{"recovery": fs.Requeue(), **options})
+    table = result.mttf()
+    kills = int(table["kills"][0])
+    assert kills > 1500
+    assert abs(table["mttf"][0] / 400 - 1) < 4 / math.sqrt(kills)
+    assert result.metrics["kills_per_1000_node_days"] == pytest.approx(table["per_1000_node_days"][0])
+    assert abs(table["per_1000_node_days"][0] * 1200 / 86_400_000 - 1) < 4 / math.sqrt(kills)
+
+
+def test_the_rate_counts_pauses_and_the_nodes_that_jobs_hold():
+    """On a torus, where jobs hold more nodes than they ask for, and pause when others are moved."""
+    rng = np.random.default_rng(7)
+    n = 1500
+    log = fs.Workload(
+        submit=np.sort(rng.uniform(0, n * 250, n)), runtime=rng.exponential(900, n), size=[5, 11, 13] * 500
+    )
+    failures = fs.synthetic.exponential_failures(64, 4 * n * 250, 30_000, downtime=1, rng=8)
+    options = {"recovery": fs.Requeue(), "failures": failures, "record": True}
+    result = fs.simulate(log, fs.Torus(4, 4, 4), migration=fs.Defragment(cost=600), **options)
+    paused, grown = (result.ledger[name] / result.ledger["useful"] for name in ("migration", "growth"))
+    kills = result.jobs["restarts"].sum()
+    assert min(paused, grown) > 0.1
+    assert kills > 500
+    # Every failure of a node that a job holds is a kill.
+    assert result.metrics["kills_per_1000_node_days"] == pytest.approx(1000 * 86_400 / 30_000, rel=4 / math.sqrt(kills))
+
+
+@given(runs(record=True))
+def test_the_time_exposed_is_that_on_nodes(run):
+    """From who held what: each job without start delays, and all of them together."""
+    result = run.simulate()
+    held = np.bincount(
+        result.allocations["job"], result.allocations["end"] - result.allocations["begin"], minlength=len(result)
+    )
+    recovery = result.settings["recovery"]
+    if recovery is not None and recovery["name"] == "hold":
+        held -= result.jobs["failure_wait"]
+    size, longest = result.jobs["size"], float(np.max(result.jobs["finish"]))
+    assert np.dot(size, result.exposed) == pytest.approx(np.dot(size, held), rel=1e-9, abs=1e-9 * longest)
+    whole = (result.jobs["restarts"] == 0) & (result.jobs["moves"] == 0)
+    assert result.exposed[whole] == pytest.approx(held[whole], rel=1e-9, abs=1e-9 * longest)
+    if not result.settings["start_delay"]:
+        assert result.exposed == pytest.approx(held, rel=1e-9, abs=1e-9 * longest)
+
+
+@pytest.mark.parametrize("hit", [[], [70]])
+def test_kills_that_are_not_of_failures_are_said(hit):
+    log = fs.Workload(submit=[0, 0], runtime=[100, 50], size=[1, 1])
+    failures = fs.FailureTrace(time=hit, node=[0] * len(hit), span=1000)
+    simulation = fs.Simulation(log, fs.Cluster(2), scheduler=fs.External(), failures=failures, start_delay=10)
+    for until in (50.0, None):
+        while (decision := simulation.advance(until=until)) is not None:
+            if decision.kind == "time":
+                decision.kill(1)
+                break
+            for job in decision.queue.tolist():
+                decision.start(job)
+    result = simulation.result()
+    assert result.counters["failures_hit"] == len(hit)
+    assert result.jobs["restarts"].tolist() == [len(hit), 1]
+    # Job 0: 0-110; of a failure at 70, from then on once more, 80-180.  Job 1: 0-50.
+    assert result.exposed == pytest.approx([180 if hit else 110, 50])
+    table = result.mttf()
+    assert table.notes[1:] == (f"1 of the {1 + len(hit)} kills of the run are not of failures",)
+    assert str(table).endswith("kills of the run are not of failures")
+
+
 def test_the_interval_covers_the_rate_of_independent_failures():
     """One job of 3 nodes that fail at rate 1/300 each: of 200 intervals at 90 %, at least 90 % less four deviations."""
     rng, covered, runs_made = np.random.default_rng(4), 0, 200

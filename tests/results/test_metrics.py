@@ -82,6 +82,7 @@ EXPECTED = {
     "ettr_with_queue": 68 / (2 * 10 + 4 * 20 + 2 * 6 + 18),
     "mean_ettr": 1.0,
     "mttf": math.inf,
+    "kills_per_1000_node_days": 0.0,
 }
 
 
