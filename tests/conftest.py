@@ -17,6 +17,7 @@ settings.register_profile(
 )
 settings.register_profile("slow", derandomize=True, max_examples=1000, database=None, **_common)
 settings.register_profile("explore", max_examples=1000, **_common)
+settings.register_profile("few", derandomize=True, max_examples=15, database=None, **_common)  # to count lines
 settings.load_profile("default")
 
 CHECKOUT = Path(__file__).resolve().parents[1]
