@@ -81,9 +81,6 @@ class Parts:
             return Verdict.PARTLY
         return Verdict.FAILS if 2 * (self.held + self.open) < self.of else Verdict.UNDECIDED
 
-    def __add__(self, other: "Parts") -> "Parts":
-        return Parts(self.held + other.held, self.open + other.open, self.of + other.of)
-
     def __str__(self) -> str:
         if not self.of:
             return ""
@@ -201,14 +198,17 @@ def combine(*parts: Part) -> Parts:
 
 
 def all_of(counts: Iterable[Parts]) -> Parts:
-    """The counts of several, together.
+    """The counts of several, together; "not judged" if one of them is, as the rule asks for all.
 
     Examples
     --------
-    >>> str(all_of([Parts(1, 0, 1), Parts(0, 0, 1)]).verdict)
-    'partly'
+    >>> all_of([Parts(1, 0, 1), Parts(0, 0, 1)]), str(all_of([Parts(1, 0, 1), NOT_JUDGED]).verdict)
+    (Parts(held=1, open=0, of=2), 'not judged')
     """
-    return sum(counts, start=Parts())
+    found = list(counts)
+    if not all(count.of for count in found):
+        return NOT_JUDGED
+    return Parts(*(sum(column) for column in zip(*((c.held, c.open, c.of) for c in found), strict=True)))
 
 
 def nearness(value: float, target: float, tolerance: float, *, clear: Part = True) -> Parts:

@@ -6,7 +6,7 @@ On 22 November 2026 all rules were given one count of parts, and intervals a say
 
 from collections.abc import Sequence
 
-from faultsim.reproduce.claims import Row, Verdict
+from faultsim.reproduce.claims import Row
 
 #: Study -> verdict -> claims that had it.
 BEFORE: dict[str, dict[str, str]] = {
@@ -33,6 +33,8 @@ BEFORE: dict[str, dict[str, str]] = {
     "rlscheduler": {"holds": "H1 H2 H3", "does not hold": "H4 H5 H6 H7 H8 H9 H10"},
     "bluegene": {"holds": "R3", "partly": "R1 R2 R5", "does not hold": "R4"},
 }
+#: Study -> those of its inputs that were no real logs, in the runs that gave these verdicts.
+DRAWN = {"oliner2004": {"llnl"}, "zhang2004": {"fit"}, "li2009": {"exp", "weibull"}, "yu2010": {"bench"}}
 #: Claim -> what was changed in its rule besides the count and the intervals.
 MENDED = {
     "K23": 'the figures have utilization as their axis, so it is judged at equal utilization; "most of the benefit" is '
@@ -80,6 +82,6 @@ def changes(study: str, rows: Sequence[Row]) -> list[tuple[str, str, str, str]]:
     for row in rows:
         label, now = row.claim.id, row.finding.verdict
         old = before(study, label)
-        if old and old != now and now is not Verdict.NOT_JUDGED:
+        if old and old != now:
             found.append((label, old, row.verdict_words, MENDED.get(label, _COUNT)))
     return found

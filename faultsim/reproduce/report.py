@@ -14,7 +14,7 @@ from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
-from faultsim.reproduce.history import changes
+from faultsim.reproduce.history import DRAWN, changes
 
 Evidence = TypeVar("Evidence")
 
@@ -89,6 +89,8 @@ class Report(Generic[Evidence]):
         What the letters in the claims' settings stand for.
     quick, quick_note
         Whether it was a quick run, and what that left out.
+    usual : bool
+        Whether it is a full run with the default seed and options.
     remarks : sequence of str
         Paragraphs for the page, before the table.
     grids : sequence of Grid
@@ -109,6 +111,7 @@ class Report(Generic[Evidence]):
     settings: Mapping[str, str]
     quick: bool
     quick_note: str
+    usual: bool = False
     remarks: Sequence[str] = ()
     grids: Sequence[Grid] = ()
     figures: Sequence[str] = ()
@@ -123,8 +126,11 @@ class Report(Generic[Evidence]):
         return [row.claim.id for row in self.rows if row.finding.verdict is Verdict.FAILS]
 
     def changes(self) -> list[tuple[str, str, str, str]]:
-        """Verdicts that changed: claim, before, now, why; of a full run only."""
-        return [] if self.quick else changes(self.command, self.rows)
+        """Verdicts that changed: claim, before, now, why; of a usual run on the inputs of before, as the rule alone is
+        other then.
+        """
+        drawn = {source.name for source in self.inputs if not source.real}
+        return changes(self.command, self.rows) if self.usual and drawn == DRAWN.get(self.command, set()) else []
 
     def logs(self) -> list[str]:
         """One line an input: which, and where it comes from."""

@@ -172,6 +172,7 @@ class Study(Generic[Evidence]):
             settings=self.settings(evidence),
             quick=quick,
             quick_note=self.quick_note(chosen),
+            usual=not (quick or seed or options) and count is None and what is None,
             remarks=self.remarks(evidence),
             grids=self.grids(evidence, rows),
             figures=[path.stem for path in drawn if path.suffix == ".png"],

@@ -46,6 +46,11 @@ def test_a_verdict_counts_the_parts(parts, expected):
     assert all_of(combine(part) for part in parts) == combine(*parts)
 
 
+def test_a_part_that_is_not_judged_leaves_all_of_them_so():
+    assert all_of([nearness(73, 73, 4), nearness(float("nan"), 63, 2)]).verdict is Verdict.NOT_JUDGED
+    assert all_of([nearness(73, 73, 4), combine(None)]).verdict is Verdict.PARTLY
+
+
 def test_a_number_is_near_or_nearly():
     found = [nearness(value, 63, 2).verdict for value in (65, 59, 58.9, float("nan"))]
     assert found == [Verdict.HOLDS, Verdict.PARTLY, Verdict.FAILS, Verdict.NOT_JUDGED]
@@ -98,13 +103,15 @@ def test_what_changed_is_told_with_its_reason():
     def row(label, *parts):
         return Row(Claim(label, "a", "b", "order", "c", "d", "e", lambda e: e), Finding("x", combine(*parts)))
 
-    found = changes("krevat2002", [row("K1", True), row("K23", True, False), row("K22", False), row("K99", False)])
+    rows = [row("K1", True), row("K23", True, False), row("K22", False), row("K99", False), row("K2")]
+    found = changes("krevat2002", rows)
     assert [(label, old, now) for label, old, now, _ in found] == [
         ("K23", "does not hold", "partly, 1 of 2"),
         ("K22", "holds", "does not hold, 0 of 1"),
+        ("K2", "holds", "not judged"),
     ]
-    assert [why == MENDED.get(label, why) for label, _, _, why in found] == [True, True]
-    assert "count of parts" in found[1][3]
+    assert found[0][3] == MENDED["K23"]
+    assert all("count of parts" in why for *_, why in found[1:])
 
 
 @pytest.mark.parametrize("name", BEFORE)

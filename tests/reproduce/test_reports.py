@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from faultsim.errors import OptionError
 from faultsim.plot import plot_curves
 from faultsim.reproduce import everything
 from faultsim.reproduce.claims import Verdict
+from faultsim.reproduce.history import BEFORE, DRAWN
 from faultsim.reproduce.html import page_of, page_of_all
 from faultsim.reproduce.studies import STUDIES, papers
 from faultsim.reproduce.study import Study
@@ -42,6 +44,16 @@ def test_the_page_of_one_reproduction_has_all_of_it(tmp_path):
     assert "X0" not in picture["alt"]
     assert "missing was not drawn" in text
     assert text == page_of(report("one", tmp_path, *BOTH, seconds=2.0), command="faultsim reproduce one").html()
+
+
+def test_only_the_run_that_gave_the_verdicts_of_before_says_what_changed(tmp_path, monkeypatch):
+    monkeypatch.setitem(BEFORE, "one", {"holds": "X0 X1"})
+    done = replace(report("one", tmp_path, *BOTH), usual=True)
+    assert done.changes() == [], "its log stands in for another"
+    monkeypatch.setitem(DRAWN, "one", {"log"})
+    assert [row[:3] for row in done.changes()] == [("X1", "holds", "does not hold, 0 of 2")]
+    assert "## Verdicts that changed" in done.page()
+    assert replace(done, usual=False).changes() == []
 
 
 def test_the_page_of_all_counts_and_lists_what_is_open(tmp_path):
@@ -215,11 +227,12 @@ def test_the_least_study_there_can_be(tmp_path):
         tables={"runs.csv": lambda evidence: [("seed",), (evidence["seed"],)]},
         colours=8,
     )
+    assert [study.reproduce(out=tmp_path, seed=seed).usual for seed in (0, 7)] == [True, False]
     for quick in (True, False):
         out = tmp_path / str(quick)
         done = study.reproduce(quick=quick, out=out, seed=5, replicates=2, store="a.db", executor="processes")
         assert (done.evidence["store"], done.evidence["executor"]) == ("a.db", "processes")
-        assert done.runs == 2
+        assert (done.runs, done.usual) == (2, False)
         assert (out / "runs.csv").read_text().split() == ["seed", "5"]
         assert [path.name for path in done.files] == ["fig1.png", "fig1.csv", "runs.csv", "CLAIMS.md", "claims.json"]
         with Image.open(out / "fig1.png") as picture:

@@ -5,7 +5,7 @@ See `measures` for the words in the rules.
 
 import numpy as np
 
-from faultsim.reproduce.claims import Claims, Finding, combine, nearness
+from faultsim.reproduce.claims import Claims, Finding, all_of, combine, nearness
 from faultsim.reproduce.parts import higher, lower, sized
 from faultsim.reproduce.yu2010.checks import DECISIONS
 from faultsim.reproduce.yu2010.measures import Floats, correlation, growth, listed, saved, saving, trend
@@ -230,7 +230,7 @@ def _l11(v: View) -> Finding:
         f"mean makespan of {many} workflows: {fifo.percent()} less than FIFO; against FIFO from {few} to {most} "
         f"workflows by {100 * more.value:+.1f} +- {100 * more.half:.1f} points, from 32 to {small} nodes by "
         f"{100 * fewer.value:+.1f} +- {100 * fewer.half:.1f} points",
-        near + combine(higher(more), higher(fewer)),
+        all_of([near, combine(higher(more), higher(fewer))]),
         f"{turned.percent()} less than with the order descending, which is no rival of the paper's; all arrive at time "
         "0, so makespan and turnaround are one",
     )
