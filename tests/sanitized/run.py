@@ -30,10 +30,11 @@ SANITIZE = "address,undefined"
 #: What is translated anew in the folder; `.c` files that are newer than their sources are taken as they are.
 NEEDED = ("faultsim", "tests", "benchmarks", "setup.py", "pyproject.toml", "README.md", "LICENSE")
 TESTS = (
-    "tests/kernels", "tests/core/test_lines.py", "tests/core/test_number_lines.py", "tests/core/test_profile.py",
-    "tests/core/test_refused_sizes.py", "tests/core/test_releases.py", "tests/core/test_selection.py",
-    "tests/core/test_set_up.py", "tests/core/test_steps.py", "tests/core/test_workflow_engines.py",
-    "tests/simulation/test_decision_fuzz.py", "tests/simulation/test_live_fuzz.py",
+    "tests/kernels", "tests/core/test_lines.py", "tests/core/test_number_lines.py", "tests/core/test_pod_engines.py",
+    "tests/core/test_pod_machine.py", "tests/core/test_profile.py", "tests/core/test_refused_sizes.py",
+    "tests/core/test_releases.py", "tests/core/test_selection.py", "tests/core/test_set_up.py",
+    "tests/core/test_steps.py", "tests/core/test_workflow_engines.py", "tests/simulation/test_decision_fuzz.py",
+    "tests/simulation/test_live_fuzz.py",
 )  # fmt: skip
 #: What found.c does wrong, and the word for it.
 MISTAKES = {"past_the_end(8)": "heap-buffer-overflow", "beyond_the_largest(2)": "signed integer overflow"}

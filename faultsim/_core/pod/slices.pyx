@@ -394,10 +394,16 @@ cdef int keep(place_t **found, long *capacity, long n, const place_t *place) noe
     return 0
 
 
+cdef inline const uint64_t *forbidden_by(const permit_t *permit) noexcept nogil:
+    if permit == NULL:
+        return NULL
+    return permit.forbidden
+
+
 cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
                       long *capacity, place_t *first_one) noexcept nogil:
     """Into the buffer, or only the first (`found` is NULL)."""
-    cdef const uint64_t *forbidden = NULL if permit == NULL else permit.forbidden
+    cdef const uint64_t *forbidden = forbidden_by(permit)
     cdef int32_t level, cube, i, first, most
     cdef uint64_t busy
     cdef place_t place
@@ -459,7 +465,7 @@ cdef long find(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *perm
         return 0
     if size < m.hosts:
         return find_inside(m, occ, size, permit, found, capacity, out)
-    free = pod_free_cubes(m, occ, NULL if permit == NULL else permit.forbidden)
+    free = pod_free_cubes(m, occ, forbidden_by(permit))
     if not m.switched:
         return find_blocks(m, &free, size // m.hosts, permit, found, capacity, out)
     if not choose_switched(m, &free, size // m.hosts, permit, out):
