@@ -6,6 +6,9 @@ from typing import Any
 from faultsim import checks
 from faultsim.errors import OptionError
 
+#: Watts of a node that are refused as no node's, and keep every energy finite.
+MOST_WATTS = 1e12
+
 
 @dataclass(frozen=True)
 class Power:
@@ -32,8 +35,8 @@ class Power:
     >>> result = fs.simulate(log, fs.Cluster(4))
     >>> print(result.energy(fs.Power(idle=100, busy=300)))
     account              node_hours  watts  kwh   share
-    useful                     10.0    300  3.0  93.75%
-    idle despite demand         2.0    100  0.2   6.25%
+    useful                       10    300    3  93.75%
+    idle despite demand           2    100  0.2   6.25%
     3.2 kWh: 0.32 kWh per useful node-hour, 0 kWh of failures
     """
 
@@ -45,6 +48,7 @@ class Power:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = checks.number(f"{field.name} of Power", getattr(self, field.name), low=0.0, unit="watts")
+            checks.number(f"{field.name} of Power", value, high=MOST_WATTS, unit="watts")
             object.__setattr__(self, field.name, value)
 
     @classmethod
@@ -59,6 +63,8 @@ class Power:
         """
         given: dict[str, str] = {}
         usual = "watts as in idle=100,busy=300,down=0"
+        if not isinstance(text, str):
+            raise OptionError(f"power: expected {usual}, got {checks.shown(text)}")
         for part in text.split(","):
             name, equals, value = (word.strip() for word in part.partition("="))
             known = [field.name for field in fields(cls)]
@@ -86,15 +92,32 @@ class Power:
         >>> table["kwh"]
         array([0.8, 1.2])
         """
-        return float(result.energy(self).kwh)
+        return float(_energy(result, self).kwh)
 
     def per_useful_node_hour(self, result: Any) -> float:
         """The same per node-hour of work that was done and kept, in kWh; NaN if there is none."""
-        return float(result.energy(self).per_useful_node_hour)
+        return float(_energy(result, self).per_useful_node_hour)
 
     def of_failures(self, result: Any) -> float:
         """The part of the accounts that are empty without kills and repairs, in kWh; see `Energy`."""
-        return float(result.energy(self).of_failures)
+        return float(_energy(result, self).of_failures)
 
     def __str__(self) -> str:
-        return ",".join(f"{field.name}={getattr(self, field.name):g}" for field in fields(self))
+        return ",".join(f"{field.name}={getattr(self, field.name)!r}".removesuffix(".0") for field in fields(self))
+
+
+def power_of(power: Power | str) -> Power:
+    """A power, or that which a text says.
+
+    Examples
+    --------
+    >>> power_of("idle=100,busy=300")
+    Power(idle=100.0, busy=300.0, down=0.0)
+    """
+    return power if isinstance(power, Power) else Power.parse(power)
+
+
+def _energy(result: Any, power: Power) -> Any:
+    if not hasattr(result, "energy"):
+        raise OptionError(f"energy: expected a Result, got {checks.shown(result)}")
+    return result.energy(power)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from faultsim.machines.power import Power
+from faultsim.machines.power import Power, power_of
 from faultsim.report.numbers import Amount, Term, exact, suited, three_digits
 from faultsim.report.table import Cell, Table
 
@@ -43,6 +43,7 @@ def energy_of(runs: Mapping[str, "Result"], power: Power | None) -> Iterator[Tab
     """What each run took; nothing without a power."""
     if power is None:
         return
+    power = power_of(power)
     taken = {label: run.energy(power) for label, run in runs.items()}
     accounts = list(dict.fromkeys(name for energy in taken.values() for name in energy["account"].tolist()))
     rows: list[list[Cell]] = []

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from faultsim.machines.power import Power
+from faultsim.machines.power import Power, power_of
 from faultsim.results.ledger import LEDGER_ACCOUNTS
-from faultsim.results.printed_table import PrintedTable
+from faultsim.results.printed_table import PrintedTable, suited
 
 #: Account of the ledger -> which of the powers of `Power` its node-seconds take.
 POWER_OF = {
@@ -47,10 +47,11 @@ class Energy(PrintedTable):
     (0.9, 0.45, 0.3)
     """
 
-    def __init__(self, ledger: Mapping[str, float], power: Power) -> None:
+    def __init__(self, ledger: Mapping[str, float], power: Power | str) -> None:
+        watts_of = power_of(power)
         used = [account for account in LEDGER_ACCOUNTS if ledger[account]]
         seconds = np.array([ledger[account] for account in used], dtype=np.float64)
-        watts = np.array([getattr(power, POWER_OF[account]) for account in used], dtype=np.float64)
+        watts = np.array([getattr(watts_of, POWER_OF[account]) for account in used], dtype=np.float64)
         joules = seconds * watts
         kwh = joules / _JOULES_OF_A_KWH
         by_account = dict(zip(used, joules.tolist(), strict=True))
@@ -72,7 +73,7 @@ class Energy(PrintedTable):
                 "share": kwh / self.kwh if self.kwh else np.full(len(kwh), math.nan),
             },
             "energy",
-            {"node_hours": "{:,.1f}", "watts": "{:,.4g}", "kwh": "{:,.1f}", "share": "{:.2%}"},
+            {"node_hours": suited(seconds / _HOUR, 1), "watts": "{:,.4g}", "kwh": suited(kwh, 1), "share": "{:.2%}"},
             [said],
         )
 

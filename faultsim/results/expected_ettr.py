@@ -5,6 +5,8 @@ import math
 from faultsim import checks
 
 _RULES = ("first-order", "renewal")
+#: What a float still counts one by one.
+_MOST_NODES = 2**53
 
 
 def expected_ettr(
@@ -60,12 +62,17 @@ def expected_ettr(
     >>> round(fs.expected_ettr(**job), 4), round(fs.expected_ettr(**job, rule="renewal"), 4)
     (0.8245, 0.832)
     """
-    job = checks.whole("nodes", nodes, low=1)
+    job = checks.whole("nodes", checks.whole("nodes", nodes, low=1), high=_MOST_NODES)
     mean = checks.number("mtbf", mtbf, above=0.0, unit="seconds") / job
     work = checks.number("interval", interval, above=0.0, unit="seconds")
     save = checks.number("cost", cost, low=0.0, unit="seconds")
     again = checks.number("restart_cost", restart_cost, low=0.0, unit="seconds")
-    if checks.choice("rule", rule, _RULES) == "renewal":
+    exact = checks.choice("rule", rule, _RULES) == "renewal"
+    if not mean:
+        return 0.0
+    if exact:
         period = (work + save) / mean
+        if not period or math.isinf(period):  # beyond the range of floats: its limits
+            return 0.0 if period else work / (work + save) * math.exp(-again / mean)
         return work / mean * math.exp(-again / mean - period) / -math.expm1(-period)
     return max(0.0, (1.0 - (again + work / 2.0) / mean) / (1.0 + save / work))

@@ -17,7 +17,7 @@ from faultsim.results.exposure import exposed_time
 from faultsim.results.goodput_metrics import NODE_DAYS, ettr_of
 from faultsim.results.groups import labels_of
 from faultsim.results.ledger import GOODPUT_ACCOUNTS
-from faultsim.results.printed_table import PrintedTable
+from faultsim.results.printed_table import PrintedTable, suited
 
 if TYPE_CHECKING:
     from faultsim.results.metric_table import Measured
@@ -98,7 +98,7 @@ def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike
             "high": seconds / low,
             "per_1000_node_days": NODE_DAYS * kills / node_seconds,
         }
-    times = dict.fromkeys(("exposed", "mttf", "low", "high"), "{:,.0f}")
+    times = {each: suited(columns[each], 0) for each in ("exposed", "mttf", "low", "high")}
     notes = [f"in seconds; low and high: {level:.0%} interval of the mean time between kills"]
     of_all = int(np.add.reduce(result.jobs["restarts"]))
     if others := of_all - result.counters["failures_hit"]:
@@ -193,13 +193,13 @@ class GoodputOfAResult:
         """
         return mttf_table(self, self.ended, by, confidence)
 
-    def energy(self: Any, power: Power) -> Energy:
+    def energy(self: Any, power: Power | str) -> Energy:
         """What the run took in energy, by account of the ledger.
 
         Parameters
         ----------
-        power : Power
-            Watts of a node.
+        power : Power or str
+            Watts of a node, or text as in ``"idle=100,busy=300,down=0"``.
 
         Returns
         -------

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.data.notebook import table_html
@@ -55,3 +56,15 @@ class PrintedTable(Columns):
     def _repr_html_(self) -> str:
         cells = self._cells()
         return table_html(repr(self)[1:-1], list(cells), list(zip(*cells.values(), strict=True)), list(self._notes))
+
+
+def suited(values: NDArray[Any], decimals: int) -> str:
+    """The format of a column: so many decimals, or, where all values are below 100, four digits.
+
+    Examples
+    --------
+    >>> suited(np.array([0.0, 12_345.6]), 1), suited(np.array([0.012, np.inf]), 1)
+    ('{:,.1f}', '{:,.4g}')
+    """
+    finite = values[np.isfinite(values)]
+    return "{:,.4g}" if not len(finite) or finite.max() < 100.0 else f"{{:,.{decimals}f}}"

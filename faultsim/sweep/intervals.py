@@ -58,7 +58,7 @@ def interval_of_mean(sample: Floats, level: float, kind: str = "t") -> tuple[flo
     [[-36, 126], [8, 270], [18, 98], [-6, 324]]
     """
     n = len(sample)
-    if n < (3 if kind in BOOTSTRAPS else 2):
+    if n < (3 if kind in BOOTSTRAPS else 2) or not np.isfinite(sample).all():
         return math.nan, math.nan
     mean, error = float(sample.mean()), float(sample.std(ddof=1)) / math.sqrt(n)
     if error == 0.0:

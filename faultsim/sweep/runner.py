@@ -23,7 +23,7 @@ from faultsim.simulation.progress import Progress, reporting
 from faultsim.sweep.dask_executor import Dask
 from faultsim.sweep.executors import Futures, Pool, Processes, Threads, cores, now
 from faultsim.sweep.store import Store
-from faultsim.sweep.task_hash import canonical, name_of
+from faultsim.sweep.task_hash import canonical, name_of, own_document
 from faultsim.sweep.tasks import Task
 from faultsim.sweep.wanted import Wanted
 from faultsim.sweep.worker import Done
@@ -276,7 +276,7 @@ class Drive:
             numbers, own = values[:width], values[width:]
             rows.append((task.id, "ok" if error is None else "error", error, self._environment, *numbers))
             if own and error is None:
-                self._own.append((task.id, canonical(dict(zip(self._maker.wanted.own, own, strict=True)))))
+                self._own.append((task.id, own_document(dict(zip(self._maker.wanted.own, own, strict=True)))))
             self._links += [self._link(each) for each in self._waiting.get(task.id, ())]
         if len(done):
             lately = float(done.elapsed.mean())

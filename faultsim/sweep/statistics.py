@@ -130,6 +130,8 @@ def summary(table: Rows, metric: str, *, confidence: float = 0.95, interval: Int
         notes.append(_alone(table, single, len(rows)))
     if failed := int(np.isnan(values).sum()):
         notes.append(f"{failed} of {len(values)} rows have no {metric} and are excluded")
+    if infinite := int(np.isinf(values).sum()):
+        notes.append(f"{infinite} of {len(values)} rows are infinite: the mean of their cells has no interval")
     columns = _columns(table.axes, list(cells), ("n", "mean", "sd", "half", "low", "high"), rows)
     return Statistics(columns, table.axes, notes, f"{metric}: mean with {_said(confidence, kind)}")
 
@@ -328,7 +330,7 @@ def _mean(sample: Floats) -> float:
 
 
 def _sd(sample: Floats) -> float:
-    return float(sample.std(ddof=1)) if len(sample) > 1 else math.nan
+    return float(sample.std(ddof=1)) if len(sample) > 1 and np.isfinite(sample).all() else math.nan
 
 
 def _columns(

@@ -24,6 +24,7 @@ from faultsim.sweep.kinds import JOB_RUNS, kind_called
 from faultsim.sweep.row_digests import number_digests, plain_digest
 from faultsim.sweep.row_schema import ALL_COLUMNS, WORKFLOW_COLUMNS
 from faultsim.sweep.statistics import Statistics, compare, summary
+from faultsim.sweep.task_hash import own_number
 
 if TYPE_CHECKING:
     from faultsim.sweep.store import Store
@@ -287,7 +288,7 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     own, documents = store.own(sweep["id"])
     if own:
         each = [json.loads(documents[name]) if name in documents else {} for name in run.tolist()]
-        columns |= {name: np.array([row.get(name, np.nan) for row in each], np.float64) for name in own}
+        columns |= {name: np.array([own_number(row.get(name)) for row in each], np.float64) for name in own}
     columns |= {"run": run, "status": status}
     for column in columns.values():
         read_only(column)

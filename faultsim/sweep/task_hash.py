@@ -43,6 +43,29 @@ def canonical(document: object) -> str:
     return _ENCODER.encode(document)
 
 
+def own_document(numbers: Mapping[str, float]) -> str:
+    """A caller's own metrics as JSON that every reader takes: NaN is null, and what is infinite is text.
+
+    Examples
+    --------
+    >>> own_document({"mttf": float("inf"), "kwh": 0.5})
+    '{"kwh":0.5,"mttf":"inf"}'
+    """
+    said = {name: value if math.isfinite(value) else str(float(value)) for name, value in numbers.items()}
+    return canonical({name: None if value == "nan" else value for name, value in said.items()})
+
+
+def own_number(said: float | str | None) -> float:
+    """What such a document says of one metric.
+
+    Examples
+    --------
+    >>> own_number("inf"), own_number(0.5), own_number(None)
+    (inf, 0.5, nan)
+    """
+    return math.nan if said is None else float(said)
+
+
 def name_of(document: object) -> str:
     """32 hexadecimal digits that identify a document."""
     return _hashed(canonical(document))

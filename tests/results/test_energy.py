@@ -114,3 +114,33 @@ def test_a_sweep_keeps_what_each_power_makes_of_it(tmp_path):
         assert table["kwh"].tolist() == pytest.approx(kwh)
         assert table["per"].tolist() == pytest.approx([total / 2 for total in kwh])
         assert table["of_failures"].tolist() == [0, 0]
+
+
+# -- what is given, and how it is shown
+
+
+def test_watts_may_be_text():
+    result = failing()
+    assert result.energy("idle=100,busy=400,down=10").kwh == result.energy(WATTS).kwh
+    refused(OptionError, "power: expected watts as in idle=100,busy=300,down=0, got 300", result.energy, 300)
+    refused(OptionError, "power: expected watts as in idle=100,busy=300,down=0, got 5", fs.Power.parse, 5)
+    refused(OptionError, "energy: expected a Result, got 5", WATTS.kwh, 5)
+
+
+@given(st.floats(0, 1e12), st.floats(0, 1e12))
+def test_text_keeps_every_digit(idle, busy):
+    power = fs.Power(idle=idle, busy=busy, down=0.1 + 0.2)
+    assert fs.Power.parse(str(power)) == power
+
+
+def test_no_node_takes_a_terawatt():
+    refused(OptionError, "idle of Power must be at most", fs.Power, idle=1e308, busy=1)
+
+
+def test_small_runs_are_not_shown_as_nothing():
+    result = fs.simulate(fs.Workload(submit=[0], runtime=[36], size=[1]), fs.Cluster(1))
+    row = str(result.energy(fs.Power(idle=0, busy=300))).splitlines()[1].split()
+    assert row == ["useful", "0.01", "300", "0.003", "100.00%"]
+    log = fs.Workload(submit=[0], runtime=[0.5], size=[1])
+    shown = str(fs.simulate(log, fs.Cluster(1)).mttf()).splitlines()[1].split()
+    assert shown[2] == "0.5"

@@ -288,3 +288,24 @@ def test_sweeps_keep_them_when_asked():
     assert table["ettr"].tolist() == [1, 1]
     assert table["goodput"].tolist() == [160 / 250, 160 / 300]
     assert "goodput" not in fs.Sweep(base, {"start_delay": [0]}).run().metrics
+
+
+def test_sweeps_keep_what_is_infinite_or_nothing_as_json(tmp_path, recwarn):
+    import sqlite3
+
+    log, base = fs.Workload(submit=[0], runtime=[100], size=[1]), {"machine": fs.Cluster(1)}
+    failures = fs.FailureTrace([10, 60], [0, 0], span=1000)
+    inputs = {**base, "log": log, "recovery": fs.Requeue(), "checkpointing": fs.Periodic(20, 0)}
+    store = tmp_path / "mttf.db"
+    axes = {"failures": {"none": None, "two": failures}}
+    table = fs.Sweep(inputs, axes, metrics=["mttf", "kills_per_1000_node_days"], name="kills").run(store)
+    assert table["mttf"].tolist() == [math.inf, table["mttf"][1]]
+    assert table["kills_per_1000_node_days"][0] == 0
+    assert fs.load_sweep(store, "kills")["mttf"].tolist() == table["mttf"].tolist()
+    with sqlite3.connect(store) as db:
+        documents = [row[0] for row in db.execute("SELECT json_extract(numbers, '$.mttf') FROM own")]
+    assert "inf" in documents
+    found = table.summary("mttf")
+    assert np.isnan(found["sd"]).all()
+    assert not [warning for warning in recwarn if warning.category is RuntimeWarning]
+    assert any("1 of 2 rows are infinite" in note for note in found.notes)

@@ -166,3 +166,20 @@ def test_bad_input():
     refused(
         OptionError, "unknown rule 'exact'; known: 'first-order', 'renewal'", fs.expected_ettr, 1, 1, 1, rule="exact"
     )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "mtbf", "interval", "rule", "found"),
+    [
+        (1, 1e-308, 1e10, "renewal", 0.0),
+        (1, 1e300, 1e-300, "renewal", 1.0),
+        (2**53, 5e-324, 1, "renewal", 0.0),
+        (2**53, 5e-324, 1, "first-order", 0.0),
+    ],
+)
+def test_extremes_are_limits(nodes, mtbf, interval, rule, found):
+    assert fs.expected_ettr(nodes, mtbf, interval, rule=rule) == found
+
+
+def test_nodes_are_as_many_as_floats_count():
+    refused(OptionError, "nodes must be at most", fs.expected_ettr, 10**400, 1, 1)
