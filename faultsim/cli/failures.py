@@ -43,8 +43,8 @@ def _change_arguments(parser: Parser) -> None:
     group.add_argument(
         "--lemons",
         type=_lemons,
-        metavar="N,S[,S]",
-        help="a node with N failures within S seconds stays out for another S, or for good: 3,30d,14d",
+        metavar="N,T[,T]",
+        help="a node with N failures within a time stays out for another, or for good; with units: 3,30d,14d",
     )
     group.add_argument("--count", type=int, metavar="N", help="keep N failures, a nested choice")
     group.add_argument(
@@ -63,6 +63,9 @@ def _lemons(text: str) -> tuple[int, float, float | None]:
         count = parsed(parts[0].strip(), int)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{parts[0]!r} is no number of failures: write 3,30d or 3,30d,14d") from None
+    for part in parts[1:]:
+        if part.strip()[-1:].isdigit():
+            raise argparse.ArgumentTypeError(f"{part!r} has no unit: write days, as in 3,30d, or {part.strip()}s")
     return count, duration(parts[1]), duration(parts[2]) if len(parts) > 2 else None
 
 
@@ -79,7 +82,10 @@ def _changed(trace: FailureTrace, args: argparse.Namespace) -> FailureTrace:
         trace = trace.merge_overlaps()
     if args.lemons is not None:
         count, window, out = args.lemons
-        trace = trace.exclude_lemons(count, window, out=out)
+        try:
+            trace = trace.exclude_lemons(count, window, out=out)
+        except OptionError as error:
+            raise OptionError(f"--lemons: {str(error).replace(' of exclude_lemons()', '')}") from None
     if args.count is not None:
         trace = trace.with_count(args.count, rng=args.seed, repeat=args.repeat)
     elif args.repeat:

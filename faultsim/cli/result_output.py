@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from faultsim.data.column_files import write_csv
 from faultsim.data.tabular import ColumnTable
+from faultsim.errors import OptionError
 from faultsim.machines.power import Power
 from faultsim.results.provenance import plain
 from faultsim.results.result import Result
@@ -44,7 +45,12 @@ def add_tables(out: argparse._ArgumentGroup) -> None:
 
 def power_of(args: argparse.Namespace) -> Power | None:
     """What ``--power`` says."""
-    return None if args.power is None else Power.parse(args.power)
+    if args.power is None:
+        return None
+    try:
+        return Power.parse(args.power)
+    except OptionError as error:
+        raise OptionError(f"--power: {str(error).removeprefix('power: ')}") from None
 
 
 def tables(result: Result, args: argparse.Namespace) -> list[str]:

@@ -31,12 +31,13 @@ class Domain(NamedTuple):
 class DomainTable(ReadOnly):
     """Names, kinds and members of failure domains: what `faultsim.Domains` stands on, which adds ways to make them."""
 
-    __slots__ = ("_down", "_downtime", "_kinds", "_members", "_names", "_nodes", "_offsets", "_row")
+    __slots__ = ("_by_kind", "_down", "_downtime", "_kinds", "_members", "_names", "_nodes", "_offsets", "_row")
     CALLED = "Domains"
 
     _names: tuple[str, ...]
     _kinds: tuple[str, ...]
     _row: dict[str, int]
+    _by_kind: dict[str, NDArray[np.int64]]
     _offsets: NDArray[np.int64]
     _members: NDArray[np.int32]
     _downtime: NDArray[np.float64]
@@ -64,6 +65,7 @@ class DomainTable(ReadOnly):
             "names": names,
             "kinds": kinds,
             "row": row,
+            "by_kind": _rows_by_kind(kinds),
             "offsets": read_only(offsets),
             "members": read_only(np.ascontiguousarray(members, dtype=np.int32)),
             "downtime": read_only(downtime),
@@ -115,6 +117,8 @@ class DomainTable(ReadOnly):
         >>> fs.Domains.join([cubes, switch]).rows("switch")
         array([4])
         """
+        if not isinstance(tables, Iterable):
+            raise InputError(f"join: expected tables of domains, got {checks.shown(tables)}")
         parts = list(tables) if not isinstance(tables, DomainTable) else [tables]
         for at, part in enumerate(parts):
             if not isinstance(part, DomainTable):
@@ -150,7 +154,7 @@ class DomainTable(ReadOnly):
     @property
     def kinds(self) -> tuple[str, ...]:
         """The kinds there are, in the order of their first rows."""
-        return tuple(dict.fromkeys(self._kinds))
+        return tuple(self._by_kind)
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -171,7 +175,9 @@ class DomainTable(ReadOnly):
         >>> fs.Domains.blocks(64, 16, kind="cube").row("cube 3")
         3
         """
-        if name not in self._row:
+        if name not in self:
+            if not isinstance(name, str):
+                raise InputError(f"domains: a name is text, got {checks.shown(name)}")
             hint = checks.did_you_mean(name, self._names) if len(self) <= 10_000 else ""
             raise InputError(f"domains: no domain {name!r:.60}{hint}")
         return self._row[name]
@@ -186,7 +192,7 @@ class DomainTable(ReadOnly):
         array([0, 1, 2, 3])
         """
         checks.choice("kind of domains", kind, self.kinds)
-        return np.flatnonzero(np.array(self._kinds) == kind)
+        return self._by_kind[kind].copy()
 
     def taken(self, rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """What outages of these domains take away, one after the other: the place of each in `rows`, and the node.
@@ -197,6 +203,9 @@ class DomainTable(ReadOnly):
         >>> fs.Domains.blocks(4, 2).taken(np.array([1, 0, 1]))
         (array([0, 0, 1, 1, 2, 2]), array([2, 3, 0, 1, 2, 3], dtype=int32))
         """
+        rows = np.asarray(rows, dtype=np.int64)
+        if ((rows < 0) | (rows >= len(self))).any():
+            raise InputError(f"domains: rows {rows.min()} to {rows.max()} of {len(self):,}, which count from 0")
         counts = self.sizes[rows]
         check_count(int(counts.sum()))
         which = np.repeat(np.arange(len(rows)), counts)
@@ -207,6 +216,8 @@ class DomainTable(ReadOnly):
         return len(self._names)
 
     def __getitem__(self, which: int | str) -> Domain:
+        if not isinstance(which, str) and not hasattr(which, "__index__"):
+            raise InputError(f"domains: expected the name or the number of one row, got {checks.shown(which)}")
         row = self.row(which) if isinstance(which, str) else range(len(self))[which]
         own = float(self._downtime[row])
         return Domain(
@@ -217,17 +228,42 @@ class DomainTable(ReadOnly):
             "down" if self._down[row] else "none",
         )
 
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a domain of this name."""
+        return isinstance(name, str) and name in self._row
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DomainTable):
+            return NotImplemented
+        return (self._nodes, self._names, self._kinds) == (other._nodes, other._names, other._kinds) and all(
+            np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name == "_downtime")
+            for name in ("_offsets", "_members", "_downtime", "_down")
+        )
+
+    def __hash__(self) -> int:
+        return hash((self._nodes, self._names, self._members.tobytes()))
+
     def __iter__(self) -> Iterator[Domain]:
         return (self[row] for row in range(len(self)))
 
     def __repr__(self) -> str:
-        counts = ", ".join(f"{kind} {self._kinds.count(kind)}" for kind in self.kinds)
+        counts = ", ".join(f"{kind} {len(rows)}" for kind, rows in self._by_kind.items())
         return f"<{self.CALLED} of {self._nodes} nodes: {counts or 'none'}>"
 
 
 def _restored(cls: type[DomainTable], *parts: Any) -> DomainTable:
     names = ("names", "kinds", "sizes", "members", "downtime", "down", "nodes")
     return object.__new__(cls)._set(**dict(zip(names, parts, strict=True)))
+
+
+def _rows_by_kind(kinds: tuple[str, ...]) -> dict[str, NDArray[np.int64]]:
+    """Kind -> its rows, kinds in the order of their first ones."""
+    if kinds and kinds.count(kinds[0]) == len(kinds):  # nearly always
+        return {kinds[0]: np.arange(len(kinds))}
+    found: dict[str, list[int]] = {}
+    for row, kind in enumerate(kinds):
+        found.setdefault(kind, []).append(row)
+    return {kind: np.array(rows, np.int64) for kind, rows in found.items()}
 
 
 def own_downtime(downtime: object) -> float:

@@ -101,6 +101,8 @@ class Domains(DomainTable):
         word = _kind(kind)
         if isinstance(members, Mapping):
             names, lists = tuple(members), list(members.values())
+        elif not isinstance(members, Iterable) or isinstance(members, str | bytes):
+            raise InputError(f"domains: expected lists of nodes, by name or one after the other, got {members!r:.60}")
         else:
             lists = list(members)
             names = tuple(f"{word} {row}" for row in range(len(lists)))
@@ -261,7 +263,8 @@ class Domains(DomainTable):
         machine, hosts
             As for `lines`.
         wrap : bool, optional
-            Whether the last place of a row has a link to the first; by default what the machine says, else True.
+            Whether the last place of a row has a link to the first; by default what the machine says, and not on a
+            `Cluster` with a shape, whose distances do not wrap either; of three extents, True.
             A row of two has one link, with or without.
         kind, downtime, effect
             As for `Domains`.
@@ -275,7 +278,7 @@ class Domains(DomainTable):
         array([0, 7], dtype=int32)
         """
         shape, width = _places(machine, hosts)
-        closed = getattr(machine, "wrap", True) if wrap is None else checks.flag("wrap", wrap)
+        closed = _wraps(machine) if wrap is None else checks.flag("wrap", wrap)
         place = np.arange(shape[0] * shape[1] * shape[2]).reshape(shape)
         check_count(6 * place.size * width)
         word = _kind(kind)
@@ -329,7 +332,10 @@ def _kind(kind: object) -> str:
 
 def _checked(name: str, given: ArrayLike, nodes: int) -> NDArray[np.int32]:
     """The members of one domain, ascending."""
-    array = np.asarray(list(given) if isinstance(given, range) else given)
+    try:
+        array = np.asarray(list(given) if isinstance(given, range) else given)
+    except ValueError:  # lists of different lengths in it
+        raise InputError(f"domain {name!r}: expected a list of node numbers, got {given!r:.60}") from None
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(f"domain {name!r}: expected a list of node numbers, got {checks.shown(given)}")
     if not array.size:
@@ -345,17 +351,28 @@ def _checked(name: str, given: ArrayLike, nodes: int) -> NDArray[np.int32]:
 
 def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]:
     """The extents of a machine in places, and the nodes of a place."""
+    if getattr(machine, "wiring", "") == "ocs":
+        raise OptionError(
+            "domains: optical switches join any cubes of this pod, so that none are neighbours and there are no rows, "
+            "planes or links between them; blocks() has its cubes, and their cables as copies"
+        )
     if hasattr(machine, "cubes") and hasattr(machine, "hosts"):
         if hosts not in (None, machine.hosts):
             raise OptionError(f"hosts: a cube of this pod has {machine.hosts}, got {hosts}")
         return tuple(machine.cubes), int(machine.hosts)
     extents = getattr(machine, "shape", machine)
-    if extents is None or isinstance(extents, str | int) or len(extents) != 3:
+    if not isinstance(extents, Sequence | np.ndarray) or isinstance(extents, str) or len(extents) != 3:
         raise OptionError(f"domains: expected a machine with coordinates or three extents, got {checks.shown(machine)}")
     x, y, z = (checks.whole(f"the extent {axis}", n, low=1) for axis, n in zip(_AXES, extents, strict=True))
     width = 1 if hosts is None else checks.whole("hosts", hosts, low=1)
     _nodes_of(x * y * z * width)
     return (x, y, z), width
+
+
+def _wraps(machine: Any) -> bool:
+    """Whether a row of this machine ends where it begins."""
+    is_cluster = hasattr(machine, "nodes") and not hasattr(machine, "cubes")
+    return bool(getattr(machine, "wrap", not is_cluster))
 
 
 def _hosts_of(rows: NDArray[Any], width: int) -> NDArray[Any]:

@@ -65,6 +65,8 @@ class GroupedFailures(FailureTable):
         """
         if not isinstance(domains, Domains):
             raise InputError(f"map_domains: expected Domains, got {checks.shown(domains)}")
+        if len(self) and not len(domains):
+            raise InputError("map_domains: there are no domains, and so none that could fail")
         if len(self) and int(self.node.max()) >= len(domains):
             row = int(np.argmax(self.node >= len(domains)))
             raise InputError(

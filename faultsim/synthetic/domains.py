@@ -79,11 +79,14 @@ def domain_failures(
     kind_of_repairs = checks.choice("distribution of repairs", repairs, REPAIRS)
     rates = _by_kind("per_day", per_day, domains)
     lasting = {} if mttr is None else _by_kind("mttr", mttr, domains, partly=True)
-    parts = []
+    parts, used = [], mttr is None or isinstance(mttr, Mapping)
     for kind, stream in zip(domains.kinds, checks.generator(rng).spawn(len(domains.kinds)), strict=True):
         rows = domains.rows(kind)
-        down, constant = _down_time(kind, np.unique(domains.downtime[rows]), lasting, isinstance(mttr, Mapping))
         rate = checks.number(f"per_day of {kind!r}", rates[kind], low=0.0, unit="failures a day")
+        own = np.unique(domains.downtime[rows])
+        used |= bool(np.isnan(own).any())
+        if rate > 0 or len(own) > 1 or kind in lasting:
+            down, constant = _down_time(kind, own, lasting, isinstance(mttr, Mapping))
         if rate > 0:
             of_kind = renewal_failures(
                 len(rows),
@@ -94,6 +97,8 @@ def domain_failures(
                 rng=stream,
             )
             parts.append(of_kind.map_nodes(len(domains), rows))
+    if not used:
+        raise InputError(f"mttr: {checks.shown(mttr)} is for nothing: all domains have a down time of their own")
     return FailureTrace([], [], span=end).merge(*parts, name="domains")
 
 

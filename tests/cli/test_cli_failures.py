@@ -209,7 +209,7 @@ def test_no_trace_by_its_first_line(capsys, tmp_path):
 def test_lemons_stay_out(capsys, tmp_path):
     trace = fs.FailureTrace([0, 100, 200, 900], [5, 5, 5, 5], 10, span=1000)
     trace.write_csv(tmp_path / "own.csv")
-    for words, rule in (("2,2m", (2, 120)), ("2, 150 ,5m", (2, 150, 300))):
+    for words, rule in (("2,2m", (2, 120)), ("2, 150s ,5m", (2, 150, 300))):
         status, _, err = run(capsys, "convert", tmp_path / "own.csv", tmp_path / "out.csv", "--lemons", words)
         assert (status, err) == (0, "")
         expected = trace.exclude_lemons(*rule[:2], out=rule[2] if len(rule) > 2 else None)
@@ -218,6 +218,10 @@ def test_lemons_stay_out(capsys, tmp_path):
     assert "'3' is no rule: write failures, window and" in refused(
         capsys, "summary", tmp_path / "own.csv", "--lemons", "3"
     )
-    assert "failures of exclude_lemons() must be at least 1" in refused(
+    assert "--lemons: failures must be at least 1" in refused(
         capsys, "summary", tmp_path / "own.csv", "--lemons", "0,30d"
+    )
+    assert "--lemons: out must be above 0 s" in refused(capsys, "summary", tmp_path / "own.csv", "--lemons", "3,1d,0s")
+    assert "'30' has no unit: write days, as in 3,30d, or 30s" in refused(
+        capsys, "summary", tmp_path / "own.csv", "--lemons", "3,30"
     )

@@ -183,5 +183,5 @@ def test_goodput_and_energy_are_printed_when_asked(capsys, swf, saved):
 
 
 def test_a_wrong_power_is_refused_before_the_work(capsys, swf, saved):
-    assert "power: busy missing" in refused(capsys, "run", swf, "--power", "idle=100")
+    assert "--power: busy missing" in refused(capsys, "run", swf, "--power", "idle=100")
     assert "expected watts" in refused(capsys, "show", saved, "--power", "300W")

@@ -168,7 +168,7 @@ def test_lines_and_planes_by_their_coordinates(axis: str) -> None:
 
 
 def test_a_pod_says_its_cubes_and_hosts() -> None:
-    pod = fs.Pod((2, 2, 2), hosts=4)
+    pod = fs.Pod((2, 2, 2), hosts=4, wiring="static")
     assert repr(Domains.planes(pod, "z")) == repr(Domains.planes((2, 2, 2), "z", hosts=4))
     assert Domains.planes(pod, "z").nodes == 32
     assert Domains.planes(pod, "z")[1].members.tolist() == [
@@ -183,6 +183,44 @@ def test_a_pod_says_its_cubes_and_hosts() -> None:
     assert [row.members[0] for row in cables] == [4 * (k // 3) for k in range(24)]
     assert cables.names[:4] == ("cable 0.0", "cable 0.1", "cable 0.2", "cable 1.0")
     refused(OptionError, "a cube of this pod has 4, got 5", Domains.lines, pod, "x", hosts=5)
+
+
+def test_links_that_no_machine_has() -> None:
+    """A cluster's distances do not wrap; cubes behind optical switches are nobody's neighbours."""
+    assert len(Domains.links(fs.Cluster(64, shape=(4, 4, 4)))) == 144
+    assert len(Domains.links(fs.Cluster(64, shape=(4, 4, 4)), wrap=True)) == 192 == len(Domains.links((4, 4, 4)))
+    assert len(Domains.links(fs.Torus(4, 4, 4))) == 192
+    assert len(Domains.links(fs.Pod((4, 4, 4), (4, 4, 4), 16, "static"))) == 192
+    for made in (Domains.links, lambda pod: Domains.lines(pod, "x"), lambda pod: Domains.planes(pod, "x")):
+        refused(OptionError, "optical switches join any cubes", made, fs.Pod.tpu_v4())
+
+
+def test_what_is_no_domain_is_said() -> None:
+    for made_of in (5, "ab"):
+        refused(InputError, "domains: expected lists of nodes", Domains, made_of, 4)
+    refused(InputError, "domain 'domain 0': expected a list of node numbers", Domains, [[0, [1]]], 4)
+    refused(InputError, "domain 'domain 0': expected a list of node numbers", Domains, [("a", [0, 1])], 4)
+    refused(InputError, "join: expected tables of domains, got 5", Domains.join, 5)
+    for shape in (3.5, {1: 1, 2: 2, 3: 3}):
+        refused(OptionError, "domains: expected a machine with coordinates", Domains.lines, shape, "x")
+    hosts = Domains.hosts(4)
+    refused(InputError, "domains: a name is text, got", hosts.row, ["a"])
+    for which in (slice(1, 3), 1.5):
+        refused(InputError, "domains: expected the name or the number of one row", hosts.__getitem__, which)
+    for row in (-1, 4):
+        refused(InputError, "which count from 0", hosts.taken, np.array([row]))
+    refused(InputError, "map_domains: there are no domains", FailureTrace([1], [0], 10).map_domains, Domains({}, 4))
+
+
+def test_tables_compare_by_content() -> None:
+    hosts, racks = Domains.hosts(4, downtime=5), Domains.blocks(4, 2, kind="rack")
+    assert hosts == Domains.hosts(4, downtime=5) != Domains.hosts(4)
+    assert Domains.join([hosts, racks]) == pickle.loads(pickle.dumps(Domains.join([hosts, racks])))
+    assert hash(hosts) == hash(Domains.hosts(4, downtime=5))
+    assert hosts != 5
+    assert "host 1" in hosts
+    assert "rack 1" not in hosts
+    assert Domains.join([hosts, racks]).rows("rack").tolist() == [4, 5]
 
 
 test_tables_that_are_none = refusals(

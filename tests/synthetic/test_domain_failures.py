@@ -96,3 +96,13 @@ def test_a_trace_of_domains_runs():
     log = fs.synthetic.exponential(200, rng=1, mean_gap=DAY, mean_runtime=DAY, sizes=[16, 32])
     result = fs.simulate(log, fs.Torus(4, 4, 4), failures=trace)
     assert result.metrics["failures_hit"] > 0
+
+
+def test_a_down_time_that_nobody_needs():
+    """Of domains that have their own it is refused; those that never fail need none."""
+    own = Domains.hosts(64, downtime=5)
+    refused(InputError, "mttr: 99999 is for nothing", domain_failures, own, "30d", per_day=1, mttr=99999, rng=1)
+    parts = Domains.join([own, Domains.blocks(64, 16, kind="cube")])
+    assert len(domain_failures(parts, "30d", per_day={"host": 0.1, "cube": 0}, rng=1))
+    assert len(domain_failures(parts, "30d", per_day={"host": 0.1, "cube": 1}, mttr=60, rng=1))
+    refused(InputError, "mttr: nothing for the kind 'cube'", domain_failures, parts, "30d", per_day=1, rng=1)
