@@ -1,4 +1,9 @@
-"""Where the node-seconds went (model.md#goodput), plainly: from the schedule, node by node, without the ledger."""
+"""Where the node-seconds went (model.md#goodput), plainly: without the ledger.
+
+What is down, free, asked for and rounded up is counted node by node from the schedule and the trace. Run times, lost
+work, checkpoints and waits for repair are the columns of the jobs, and what is restarting is the rest of the time on
+nodes, so that these four cannot but sum to it.
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

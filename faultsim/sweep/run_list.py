@@ -51,6 +51,12 @@ class RunList(Generic[Key]):
     kind : Kind
         Of the runs.
 
+    Raises
+    ------
+    OptionError
+        No setting or no run at all; a key that is no named tuple; settings whose keys or axes differ; an axis with the
+        name of a field.
+
     Examples
     --------
     >>> import faultsim as fs
@@ -82,11 +88,26 @@ class RunList(Generic[Key]):
         self._points = [
             (key, point) for key, within in settings.items() for point in itertools.product(*within.values())
         ]
+        self._check()
         first, within = next(iter(settings.items()))
         self.axes = (*_fields(first), *(axis for axis in within if axis != "replicate"))
         own = {name: column for name, column in columns.items() if column not in kind.columns}
         self.wanted = Wanted(own=own_metrics(own, self.axes, kind), kind=kind)
         self._own, self._texts, self._digests = self.wanted.content(), Texts(), Inputs()
+
+    def _check(self) -> None:
+        first: tuple[tuple[str, ...], set[str]] | None = None
+        for key, within in self.settings.items():
+            if not isinstance(key, tuple) or not hasattr(key, "_fields"):
+                raise OptionError(f"{self.name}: a setting must be a named tuple, got {key!r:.60}")
+            if both := [axis for axis in within if axis in key._fields]:
+                raise OptionError(f"{self.name}: the axis {both[0]!r} has the name of a field of {key!r:.60}")
+            axes = (key._fields, set(within) - {"replicate"})
+            first = first or axes
+            if axes != first:
+                raise OptionError(f"{self.name}: {key!r:.60} has other fields or axes than the setting before it")
+        if not self._points:
+            raise OptionError(f"{self.name}: no settings, or an axis without values; expected at least one run")
 
     def __len__(self) -> int:
         return len(self._points)

@@ -12,6 +12,7 @@ from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.kinds import WORKFLOW_RUNS
 from faultsim.sweep.run_list import RunList
 from faultsim.sweep.store import Store
+from helpers.refusals import refused
 
 LOG = fs.synthetic.nasa_like(60, rng=1)
 
@@ -139,3 +140,22 @@ def test_workflows():
     made = runs.run(workers=1)
     assert made[Flows(1)]["span"].tolist() == [9.0, 18.0]
     assert made[Flows(3)]["count"].tolist() == [1.0, 2.0]
+
+
+class Other(NamedTuple):
+    nodes: int
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({}, "mine: no settings, or an axis without values"),
+        ({Key("fcfs", 1.0): {"factor": ()}}, "mine: no settings, or an axis without values"),
+        ({("fcfs", 1.0): {"factor": (1.0,)}}, "mine: a setting must be a named tuple, got"),
+        ({Key("fcfs", 1.0): {"load": (1.0,)}}, "mine: the axis 'load' has the name of a field of Key"),
+        ({Key("fcfs", 1.0): {"factor": (1.0,)}, Key("easy", 1.0): {"other": (1.0,)}}, "has other fields or axes"),
+        ({Key("fcfs", 1.0): {"factor": (1.0,)}, Other(4): {"factor": (1.0,)}}, "has other fields or axes"),
+    ],
+)
+def test_settings_that_are_refused(settings, said):
+    refused(OptionError, said, RunList, "mine", settings, run, COLUMNS)
