@@ -1,8 +1,9 @@
 """A paper's claims as a table: what it says, what we measure, and whether the two agree.
 
-A claim names its rule in words, and the rule is applied as it stands: it is written before the numbers are seen, and a
-claim that does not hold is printed as such.  A rule has parts, each of them found true, false, or open where an
-interval of the runs contains the bound (see `parts`), and one count of them gives the verdict of every claim:
+A claim names its rule in words, and the rule is applied as it stands: it is written before the numbers are seen (but
+for those in `history.MENDED`, which say so), and a claim that does not hold is printed as such.  A rule has parts, each
+of them found true, false, or open where an interval of the runs contains the bound (see `parts`), and one count of them
+gives the verdict of every claim:
 
 - it holds if all parts are true;
 - partly if at least half of them are, so that more speaks for the claim as it is written than against it;
@@ -14,10 +15,12 @@ A number that has to be near the paper's has two parts: within its tolerance, an
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, TypeVar
+
+from faultsim.reproduce.history import MENDED
 
 Evidence = TypeVar("Evidence")
 #: One part of a rule: true, false, or open (None).
@@ -143,7 +146,14 @@ class Claim(Generic[Evidence]):
 
 
 class Claims(list[Claim[Evidence]]):
-    """Claims in the order of the table, each written down beside the function that judges it."""
+    """Claims in the order of the table, each written down beside the function that judges it.
+
+    `chosen`: what was chosen with a letter or word of the settings; every claim whose settings have it rests on that.
+    """
+
+    def __init__(self, chosen: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self._chosen = dict(chosen or {})
 
     def add(
         self, id: str, where: str, kind: str, paper: str, *, settings: str, chosen: str = ""
@@ -152,7 +162,9 @@ class Claims(list[Claim[Evidence]]):
 
         def added(judge: Callable[[Evidence], Finding]) -> Callable[[Evidence], Finding]:
             text, _, rule = (" ".join(part.split()) for part in (judge.__doc__ or "").partition("\n\n"))
-            self.append(Claim(id, text.removesuffix("."), where, kind, paper, rule, settings, judge, chosen))
+            inherited = [what for key, what in self._chosen.items() if re.search(rf"\b{re.escape(key)}\b", settings)]
+            rests = "; ".join(filter(None, [*inherited, chosen]))
+            self.append(Claim(id, text.removesuffix("."), where, kind, paper, rule, settings, judge, rests))
             return judge
 
         return added
@@ -177,6 +189,12 @@ class Row:
         """Its support with what was chosen, or that it is for a part only."""
         partly = " in part" if self.finding.verdict is Verdict.PARTLY else ""
         return f"{self.support}{partly}" + (f": {self.claim.chosen}" if self.support is Support.CALIBRATED else "")
+
+    @property
+    def rule_words(self) -> str:
+        """Its rule, and whether that was written again after the runs."""
+        why = MENDED.get(self.claim.id)
+        return self.claim.rule + (f" (Mended after the runs: {why}.)" if why else "")
 
     @property
     def verdict_words(self) -> str:
@@ -319,7 +337,7 @@ def markdown(rows: Sequence[Row]) -> str:
         table.append((claim.id, claim.text, claim.where, claim.paper, ours, verdict, support, claim.settings))
     lines = markdown_table(("id", "claim", "where", "paper", "ours", "verdict", "support", "settings"), table)
     lines += ["", "## How each claim is judged", ""]
-    lines += [f'- <a id="{row.claim.id}"></a>**{row.claim.id}** ({row.claim.kind}): {row.claim.rule}' for row in rows]
+    lines += [f'- <a id="{row.claim.id}"></a>**{row.claim.id}** ({row.claim.kind}): {row.rule_words}' for row in rows]
     return "\n".join(lines)
 
 
@@ -339,6 +357,7 @@ def document(rows: Sequence[Row]) -> list[dict[str, str]]:
             "chosen": row.claim.chosen,
             "note": row.finding.note,
             "rule": row.claim.rule,
+            "mended": MENDED.get(row.claim.id, ""),
             "settings": row.claim.settings,
         }
         for row in rows

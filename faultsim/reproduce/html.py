@@ -64,7 +64,7 @@ def _sections(done: Report[Any], level: int) -> list[Section]:
     if done.changes():
         heads = ["id", "before", "now", "why"]
         sections.append(Section("Verdicts that changed", [Table(heads, [list(row) for row in done.changes()])], level))
-    rules = [[row.claim.id, row.claim.kind, row.claim.rule] for row in done.rows]
+    rules = [[row.claim.id, row.claim.kind, row.rule_words] for row in done.rows]
     sections.append(Section("How each claim is judged", [Table(["id", "kind", "rule"], rules)], level))
     return sections
 

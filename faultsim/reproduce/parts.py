@@ -3,7 +3,8 @@
 What is measured over random inputs has a 95 % confidence interval.  A part is true where the whole interval is on the
 side of the bound that the rule names, false where it is on the other side, and open (None) where it contains the bound:
 a difference whose interval contains 0 is shown in neither direction, and "no more than 10 %" is not shown by an
-interval that reaches far beyond.  With one replicate there is no interval, and all is open.
+interval that reaches far beyond.  Only the size that `sized` asks for is compared by value.  With one replicate there
+is no interval, and all is open.
 """
 
 from typing import Protocol

@@ -14,7 +14,7 @@ from faultsim.errors import OptionError
 from faultsim.reproduce import claims as table
 from faultsim.reproduce.claims import Row, Verdict
 from faultsim.reproduce.data_files import JobLog
-from faultsim.reproduce.history import DRAWN, changes
+from faultsim.reproduce.history import COUNT, DRAWN, MENDED, before
 
 Evidence = TypeVar("Evidence")
 
@@ -216,6 +216,17 @@ class Report(Generic[Evidence]):
         text = self.page("" if relative == "." else f"{relative}/")
         write_text(page, text.encode("utf-8", "backslashreplace").decode("utf-8"))
         write_text(self.out / "claims.json", json.dumps(self.document(), indent=1) + "\n")
+
+
+def changes(study: str, rows: Sequence[Row]) -> list[tuple[str, str, str, str]]:
+    """Of every claim whose verdict changed: its label, the verdict before, the one now with its count, and why."""
+    found = []
+    for row in rows:
+        label, now = row.claim.id, row.finding.verdict
+        old = before(study, label)
+        if old and old != now:
+            found.append((label, old, row.verdict_words, MENDED.get(label, COUNT)))
+    return found
 
 
 def folder(out: str | Path) -> Path:

@@ -5,6 +5,7 @@ import pytest
 
 from faultsim.reproduce.claims import (
     Claim,
+    Claims,
     Finding,
     Parts,
     Row,
@@ -18,9 +19,10 @@ from faultsim.reproduce.claims import (
     nearness,
     text,
 )
-from faultsim.reproduce.history import BEFORE, MENDED, changes
+from faultsim.reproduce.history import BEFORE, MENDED
 from faultsim.reproduce.parts import every, higher, lower, sized, some, within
 from faultsim.reproduce.replicates import Estimate
+from faultsim.reproduce.report import changes
 from faultsim.reproduce.studies import STUDIES
 
 
@@ -97,6 +99,31 @@ def test_support_says_what_was_chosen():
     assert row("", False, None).support is row("", None).support is row("", False).support is Support.NOT_SHOWN
     assert row("", False, None).verdict_words == "undecided, 0 of 2, 1 open"
     assert row("", True).verdict_words == "holds"
+
+
+def test_a_claim_rests_on_what_was_chosen_with_its_settings():
+    claims = Claims({"T": "box order", "1.75": "loads to 1.75", "N": "span"})
+    for label, settings, chosen in (
+        ("X1", "T, N; to 1.75", "recall .45"),
+        ("X2", "T, N; to 1.75", ""),
+        ("X3", "Torus, NASA to 175; at TN", ""),
+        ("X4", "F", "recall .45"),
+    ):
+        claims.add(label, "b", "order", "c", settings=settings, chosen=chosen)(lambda e: e)
+    shared = "box order; loads to 1.75; span"
+    assert [claim.chosen for claim in claims] == [f"{shared}; recall .45", shared, "", "recall .45"]
+
+
+def test_a_mended_rule_says_so():
+    def row(label):
+        return Row(Claim(label, "a", "b", "order", "c", "the rule", "e", lambda e: e), Finding("x", combine(True)))
+
+    assert row("K26").rule_words == f"the rule (Mended after the runs: {MENDED['K26']}.)"
+    assert row("K25").rule_words == "the rule"
+    assert [found["mended"] for found in document([row("K26"), row("K25")])] == [MENDED["K26"], ""]
+    labels = [claim.id for study in STUDIES.values() for claim in study.claims]
+    assert len(set(labels)) == len(labels), "a label alone says of which study it is"
+    assert set(MENDED) <= set(labels)
 
 
 def test_what_changed_is_told_with_its_reason():

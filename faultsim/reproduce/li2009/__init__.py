@@ -89,8 +89,9 @@ def _remarks(evidence: Evidence) -> tuple[str, ...]:
         "prediction are sqrt(2 C M / (1 - recall)) apart (Aupy, Robert, Vivien, Zaidouni 2014), and there are none at "
         "recall 1. The composite gain has no axis for the time that checkpoints take, but one for the work that is "
         "lost, so it counts what longer intervals cost and not what they save.",
-        "Rules and tolerances were written and committed before the first run with FARS, except one: that a tie does "
-        "not count as a win in F6 was decided after looking at one replicate.",
+        "Rules and tolerances were written and committed before the first run with FARS, except those that are "
+        "marked as mended, and one more: that a tie does not count as a win in F6 was decided after looking at one "
+        "replicate.",
     )
 
 
