@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.reference.workflow.engine import WorkflowEngine as Plain
-from faultsim.simulation import workflows as module
 from faultsim.simulation.core_engine import core_workflow_engine as Compiled
+from faultsim.simulation.workflow_run import WorkflowRun
+from faultsim.simulation.workflows import WorkflowExecution
 from helpers.workflow_cases import SCHEDULERS, assert_same, settings_of, tables_of, workflow_cases
 
 
@@ -42,21 +43,20 @@ def test_the_mean_over_nodes_is_that_of_a_sum_node_by_node(cost, nodes):
     assert engine.ranks().tolist() == [total / nodes]
 
 
-def looks(nodes, monkeypatch, **options):
+def looks(nodes, **options):
     """Nodes looked at a task, of workflows that fill a sixteenth of the machine."""
-    made = []
-    monkeypatch.setattr(module, "_drive", lambda engine, *_: made.append(engine) or engine.run())
     flows = [fs.synthetic.random_dag(100, rng=number) for number in range(4)]
-    fs.simulate_workflows(flows, fs.Resources(nodes), **options)
-    return made[0].n_looks / 400
+    execution = WorkflowExecution(WorkflowRun(flows, fs.Resources(nodes), **options))
+    execution.go_on()
+    return execution._engine.n_looks / 400
 
 
 @pytest.mark.parametrize("transfers", ["parallel", "in_turn"])
 @pytest.mark.parametrize("fails", [False, True])
-def test_work_a_task_looks_at_as_many_nodes_on_a_larger_machine(fails, transfers, monkeypatch):
+def test_work_a_task_looks_at_as_many_nodes_on_a_larger_machine(fails, transfers):
     failures = fs.FailureTrace(np.arange(500) * 4.0, np.arange(500) % 64, 1.0, span=2e4) if fails else None
     options = {"failures": failures, "transfers": transfers}
     if fails:
         options |= {"scheduler": fs.Flaw(), "predictor": fs.Perfect()}
-    small, large = looks(1024, monkeypatch, **options), looks(16_384, monkeypatch, **options)
+    small, large = looks(1024, **options), looks(16_384, **options)
     assert large <= 1.2 * small < 200
