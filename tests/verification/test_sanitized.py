@@ -1,4 +1,4 @@
-"""The run under sanitizers says why it does nothing where a compiler has none."""
+"""The run under sanitizers says why it does nothing where a compiler has none, and fails where they find nothing."""
 
 import os
 
@@ -18,12 +18,12 @@ def test_no_sanitizers_are_told(tmp_path, compiler, words):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="/bin/sh")
-def test_sanitizers_that_find_nothing_are_told(tmp_path):
+def test_sanitizers_that_find_nothing_fail(tmp_path):
     compiler = tmp_path / "cc"  # as one that knows the options, and does nothing for them
     compiler.write_text('#!/bin/sh\ncase "$*" in *-print-file-name*) exec cc "$@";; esac\n'
                         'for a do shift; case "$a" in -fsanitize*|-fno-sanitize*) ;; *) set -- "$@" "$a";; esac; done\n'
                         'exec cc "$@"\n')  # fmt: skip
     compiler.chmod(0o755)
     done = python(RUN, tmp_path / "built", env=environment() | {"CC": str(compiler)})
-    assert done.returncode == 0
-    assert done.stdout.startswith("sanitizers: skipped: heap-buffer-overflow is not found")
+    assert done.returncode == 1
+    assert done.stdout.startswith("sanitizers: heap-buffer-overflow is not found")
