@@ -28,7 +28,7 @@ def higher(found: Interval, bound: float = 0.0) -> Part:
 
     Examples
     --------
-    >>> from faultsim.reproduce.replicates import Estimate
+    >>> from faultsim.sweep.jackknife import Estimate
     >>> higher(Estimate(0.3, 0.2)), higher(Estimate(-0.3, 0.2)), higher(Estimate(0.3, 0.4))
     (True, False, None)
     """
@@ -45,7 +45,7 @@ def within(found: Interval, low: float, high: float) -> Part:
 
     Examples
     --------
-    >>> from faultsim.reproduce.replicates import Estimate
+    >>> from faultsim.sweep.jackknife import Estimate
     >>> [within(Estimate(value, 0.02), -0.1, 0.1) for value in (0.05, 0.2, 0.09)]
     [True, False, None]
     """
@@ -59,7 +59,7 @@ def sized(found: Interval, good: bool) -> Part:
 
     Examples
     --------
-    >>> from faultsim.reproduce.replicates import Estimate
+    >>> from faultsim.sweep.jackknife import Estimate
     >>> sized(Estimate(0.5, 0.2), True), sized(Estimate(0.5, 0.6), True), sized(Estimate(0.5, 0.2), False)
     (True, None, False)
     """

@@ -1,24 +1,10 @@
-"""What claims ask of replicates: reductions, differences, and whether they are clearly on one side."""
+"""What claims ask of replicates: correlations, reductions and differences."""
 
 import math
 
 import numpy as np
 
-from faultsim.sweep.jackknife import LEVEL, Estimate, Floats, half_width, jackknife
-
-__all__ = [
-    "LEVEL",
-    "Estimate",
-    "Floats",
-    "above",
-    "below",
-    "correlation",
-    "difference",
-    "half_width",
-    "jackknife",
-    "reduction",
-    "significant",
-]
+from faultsim.sweep.jackknife import Estimate, Floats, half_width, jackknife
 
 
 def correlation(x: Floats, y: Floats) -> float:
@@ -48,30 +34,3 @@ def difference(low: Floats, high: Floats) -> Estimate:
     Estimate(value=1.0, half=0.0)
     """
     return Estimate(float((high - low).mean()), float(half_width(high - low)))
-
-
-def significant(estimate: Estimate) -> bool:
-    """Whether the whole interval lies above 0.
-
-    Examples
-    --------
-    >>> significant(Estimate(0.3, 0.2)), significant(Estimate(0.3, 0.4)), significant(Estimate(0.3, math.nan))
-    (True, False, False)
-    """
-    return bool(estimate.low > 0)
-
-
-def above(estimate: Estimate, bound: float = 0.0) -> bool:
-    """Whether the value, and its interval if there is one, is above `bound`.
-
-    Examples
-    --------
-    >>> above(Estimate(0.2, 0.1)), above(Estimate(0.2, 0.3))
-    (True, False)
-    """
-    return estimate.value > bound and not estimate.low <= bound
-
-
-def below(estimate: Estimate, bound: float = 0.0) -> bool:
-    """Whether the value, and its interval if there is one, is below `bound`."""
-    return estimate.value < bound and not estimate.high >= bound

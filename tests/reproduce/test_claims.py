@@ -21,9 +21,9 @@ from faultsim.reproduce.claims import (
 )
 from faultsim.reproduce.history import BEFORE, MENDED
 from faultsim.reproduce.parts import every, higher, lower, sized, some, within
-from faultsim.reproduce.replicates import Estimate
 from faultsim.reproduce.report import changes
 from faultsim.reproduce.studies import STUDIES
+from faultsim.sweep.jackknife import Estimate
 
 
 @pytest.mark.parametrize(

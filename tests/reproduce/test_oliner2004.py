@@ -14,7 +14,7 @@ from faultsim.reproduce.claims import Verdict
 from faultsim.reproduce.oliner2004.checks import figure_2
 from faultsim.reproduce.oliner2004.inputs import TRACES, failures, halved, load
 from faultsim.reproduce.oliner2004.runs import COLUMNS, GRID, LOADS, LOGS, Evidence, Key, Plan, key, plan, run
-from faultsim.reproduce.replicates import Estimate, reduction, significant
+from faultsim.reproduce.replicates import reduction
 from helpers import tiny_studies
 
 TINY = tiny_studies.TINY["oliner2004"]
@@ -104,7 +104,6 @@ def test_a_single_replicate_is_never_significant():
     source = SimpleNamespace(label="X", real=True)
     e = Evidence(dict.fromkeys((*LOGS, "sdsc-all"), source), runs, one)
     assert verdict("O14", e) is Verdict.UNDECIDED
-    assert not significant(Estimate(1.0, float("nan")))
     assert reduction(np.array([2.0]), np.array([1.0])).value == 0.5
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from faultsim.reproduce.replicates import half_width, jackknife
+from faultsim.sweep.jackknife import half_width, jackknife
 
 
 def test_intervals_of_paired_ratios_leave_out_what_both_share():

@@ -10,7 +10,6 @@ import faultsim as fs
 from faultsim.cli import main
 from faultsim.errors import OptionError
 from faultsim.reproduce.claims import Verdict
-from faultsim.reproduce.replicates import Estimate, above, below
 from faultsim.reproduce.yu2010 import CLAIMS, inputs
 from faultsim.reproduce.yu2010.checks import DECISIONS, conventional, run_checks, steps
 from faultsim.reproduce.yu2010.inputs import DAY, NODES, SPAN, load, predicted, record, shares
@@ -122,10 +121,6 @@ def test_measures_on_given_numbers():
     assert growth(*ends, relative=False).value == pytest.approx(0.38 * view("makespan", 1, 0.0).mean())
     assert correlation(made(makespan=lambda k, s: 2 - s if k.mix else 1.0), 0.5) == pytest.approx(-1)
     assert correlation(view, 0.5) == 0
-    assert above(Estimate(0.1, float("nan")))
-    assert not above(Estimate(0.1, 0.2))
-    assert below(Estimate(-0.1, 0.05))
-    assert not below(Estimate(-0.1, 0.2))
 
 
 def test_precision_and_recall_by_period():

@@ -9,7 +9,8 @@ from faultsim.reproduce.bluegene.inputs import MAPS
 from faultsim.reproduce.bluegene.runs import CLEAN, Evidence
 from faultsim.reproduce.claims import Claims, Finding, Part, combine
 from faultsim.reproduce.parts import higher
-from faultsim.reproduce.replicates import Estimate, difference, reduction
+from faultsim.reproduce.replicates import difference, reduction
+from faultsim.sweep.jackknife import Estimate
 
 NONE = "no prediction"
 BOTH = ("balancing", "tie-breaking")

@@ -10,9 +10,9 @@ from faultsim.plot.base import new_figure, tidy
 from faultsim.reproduce.bluegene.inputs import MAPS
 from faultsim.reproduce.bluegene.runs import CLEAN, COLUMNS, WITH_ALL, Evidence, Key
 from faultsim.reproduce.claims import Row
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
+from faultsim.sweep.jackknife import half_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

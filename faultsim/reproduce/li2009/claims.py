@@ -12,7 +12,8 @@ from faultsim.reproduce.li2009.inputs import HOUR, TRACE_MTBF, TRACE_MTTR
 from faultsim.reproduce.li2009.measures import behind, composites, mean_of, orders, relative
 from faultsim.reproduce.li2009.runs import COLUMNS, DRAWN, EASY, STRATEGIES, Evidence, Place
 from faultsim.reproduce.parts import every, higher, within
-from faultsim.reproduce.replicates import Estimate, difference, jackknife
+from faultsim.reproduce.replicates import difference
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 #: Source -> how the paper calls it.
 DISTRIBUTIONS = {"exp": "Exp", "weibull": "Weibull"}

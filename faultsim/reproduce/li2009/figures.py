@@ -17,8 +17,8 @@ from faultsim.reproduce.li2009.measures import composites, grid, means, relative
 from faultsim.reproduce.li2009.runs import COMBINED, COMBINED_LOADS, DRAWN, EASY, METHODS, STRATEGIES, Evidence, Place
 from faultsim.reproduce.li2009.tables import ROWS
 from faultsim.reproduce.pictures import IN_THE_PAPER, band, printed_points, titled
-from faultsim.reproduce.replicates import Estimate, half_width
 from faultsim.reproduce.study import Rows
+from faultsim.sweep.jackknife import Estimate, half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

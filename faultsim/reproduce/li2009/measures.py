@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.reproduce.li2009.runs import EASY, METHODS, Evidence, Place
-from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.results.kiviat import AXES, KiviatGain, kiviat_area, kiviat_gain, kiviat_radii
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats]

@@ -12,7 +12,8 @@ from faultsim.reproduce.li2009.claims import BASELINE, DISTRIBUTIONS, MACHINE, e
 from faultsim.reproduce.li2009.measures import composites, fall, grid, relative
 from faultsim.reproduce.li2009.runs import DRAWN, EASY, Evidence, Place
 from faultsim.reproduce.parts import higher
-from faultsim.reproduce.replicates import Estimate, correlation, jackknife
+from faultsim.reproduce.replicates import correlation
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 Floats = NDArray[np.float64]
 _RESP, _SUL, _JFR, _FSD = "mean_response", "service_unit_loss", "job_failure_rate", "failure_slowdown"

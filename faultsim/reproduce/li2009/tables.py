@@ -17,9 +17,9 @@ from faultsim.reproduce.li2009.runs import (
     Evidence,
     Place,
 )
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
+from faultsim.sweep.jackknife import half_width
 
 #: How a table calls a metric, and how it shows it.
 _SHOWN = {

@@ -24,7 +24,8 @@ from faultsim.reproduce.claims import (
 from faultsim.reproduce.oliner2004.measures import Floats, best, correlation, improvement, improvements, rises, slope
 from faultsim.reproduce.oliner2004.runs import LOADS, LOGS, Evidence
 from faultsim.reproduce.parts import every, higher, lower, sized, some
-from faultsim.reproduce.replicates import Estimate, difference, jackknife, reduction
+from faultsim.reproduce.replicates import difference, reduction
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 #: What the letters in the claims' settings stand for.
 SETTINGS = {

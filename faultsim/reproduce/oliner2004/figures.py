@@ -15,8 +15,8 @@ from faultsim.reproduce.oliner2004.claims import AXES
 from faultsim.reproduce.oliner2004.inputs import TRACES
 from faultsim.reproduce.oliner2004.runs import COLUMNS, FIGURE_3, LOADS, LOGS, Evidence, key
 from faultsim.reproduce.pictures import band, legend_below, printed_lines, titled
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Rows
+from faultsim.sweep.jackknife import half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.reproduce.oliner2004.runs import Evidence
-from faultsim.reproduce.replicates import Estimate, difference, half_width, reduction
+from faultsim.reproduce.replicates import difference, reduction
+from faultsim.sweep.jackknife import Estimate, half_width
 
 Floats = NDArray[np.float64]
 

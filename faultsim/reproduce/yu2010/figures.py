@@ -11,12 +11,12 @@ from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
 from faultsim.plot.failure_marks import halo
 from faultsim.reproduce.pictures import IN_THE_PAPER, band, printed_points
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Drawing, Rows
 from faultsim.reproduce.yu2010.checks import LOG, Example, steps
 from faultsim.reproduce.yu2010.claims import PRINTED_TOTALS
 from faultsim.reproduce.yu2010.inputs import DAY
 from faultsim.reproduce.yu2010.runs import READINGS, Evidence, View
+from faultsim.sweep.jackknife import half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

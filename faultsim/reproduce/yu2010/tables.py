@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from faultsim.reproduce.claims import Row, judge
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Grid
 from faultsim.reproduce.study import Rows
 from faultsim.reproduce.yu2010.checks import LOG, steps
 from faultsim.reproduce.yu2010.claims import CLAIMS, UNITS
 from faultsim.reproduce.yu2010.measures import saved, saving
 from faultsim.reproduce.yu2010.runs import COLUMNS, COPY, VARIANTS, Evidence, View
+from faultsim.sweep.jackknife import half_width
 
 AFTER_RUNS = [claim for claim in CLAIMS if claim.id not in UNITS]
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from faultsim.reproduce.claims import Claim, Finding, Parts, Row, all_of
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.report import Input
 from faultsim.reproduce.study import Prepared, Rows, Study
 from faultsim.reproduce.zhang2004 import claims, strategy_claims
 from faultsim.reproduce.zhang2004.figures import drawn
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAYS, FILE, SCALE, load, renewal_counts
 from faultsim.reproduce.zhang2004.runs import COLUMNS, READINGS, Evidence, Plan, View, plan, run_list
+from faultsim.sweep.jackknife import half_width
 
 CLAIMS: list[Claim[View]] = [*claims.CLAIMS, *strategy_claims.CLAIMS]
 REMARKS = (

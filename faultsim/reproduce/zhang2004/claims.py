@@ -9,10 +9,10 @@ import numpy as np
 
 from faultsim.reproduce.claims import Claims, Finding, Part, combine, nearness
 from faultsim.reproduce.parts import every, higher, sized, within
-from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAYS
 from faultsim.reproduce.zhang2004.measures import change, changes, larger, largest_change, level, shown
 from faultsim.reproduce.zhang2004.runs import CLEAN, View
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 #: What the letters in the claims' settings stand for.
 SETTINGS = {

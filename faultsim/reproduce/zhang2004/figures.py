@@ -10,10 +10,10 @@ from faultsim.plot import PALETTE, plot_curves
 from faultsim.plot.base import new_figure, tidy
 from faultsim.plot.curves import MARKERS
 from faultsim.reproduce.pictures import HOLLOW, band
-from faultsim.reproduce.replicates import half_width
 from faultsim.reproduce.study import Drawing, Rows
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAY, failures
 from faultsim.reproduce.zhang2004.runs import HEURISTICS, KINDS, PERIODS, READINGS, Evidence, View
+from faultsim.sweep.jackknife import half_width
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -21,8 +21,8 @@ clearly not 0.
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.zhang2004.runs import View
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 Floats = NDArray[np.float64]
 #: Load -> lowest and highest run-time factor.

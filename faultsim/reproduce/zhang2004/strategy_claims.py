@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from faultsim.reproduce.claims import Claims, Finding, Part, combine, nearness
 from faultsim.reproduce.parts import every, higher, lower, sized, within
-from faultsim.reproduce.replicates import Estimate, jackknife
 from faultsim.reproduce.zhang2004.claims import CHOSEN
 from faultsim.reproduce.zhang2004.measures import (
     band,
@@ -23,6 +22,7 @@ from faultsim.reproduce.zhang2004.measures import (
     shown,
 )
 from faultsim.reproduce.zhang2004.runs import HEURISTICS, PERIODS, View
+from faultsim.sweep.jackknife import Estimate, jackknife
 
 Floats = NDArray[np.float64]
 TRACES = {"I": "b85", "T": "w64", "S": "a99"}
