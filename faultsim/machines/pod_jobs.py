@@ -82,12 +82,19 @@ def check_shapes(pod: HasSlices, log: Workload) -> None:
                 f"job {job} (row {here[0]}) asks for {size} hosts, and its shape {asked} has {asked.hosts}: "
                 f"pod.jobs(log, shape='{SHAPE}') sets the sizes"
             )
-        default = defaults[asked.hosts]
-        if pod.wiring == "static" and asked != default:
-            gets = f"the most cubic slice of {asked.chips} chips, {default}" if pod.aligned else "any box of its cubes"
+        if pod.wiring == "ocs":
+            continue
+        default, who = defaults[asked.hosts], f"job {log.id[row]} (row {row}) asks for the shape {asked}"
+        if pod.aligned and asked != default:
             raise InputError(
-                f"job {log.id[row]} (row {row}) asks for the shape {asked}, and with wiring='static' a job gets "
-                f"{gets}: ask for {default}, or use wiring='ocs'"
+                f"{who}, and with wiring='static' a job gets the most cubic slice of {asked.chips} chips, {default}: "
+                f"ask for {default}, or use wiring='ocs'"
+            )
+        others = [each for each in pod.slices if each.hosts == asked.hosts and each != asked]
+        if others and not pod.aligned:
+            raise InputError(
+                f"{who}, and with aligned=False a job gets any box of {asked.cubes} cubes, which may be {others[0]}: "
+                "leave its shape open, or use wiring='ocs'"
             )
 
 

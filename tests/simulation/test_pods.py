@@ -52,6 +52,31 @@ def test_what_a_pod_refuses(options, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_shape_of_which_there_are_others_is_refused_where_any_box_will_do():
+    pod = fs.Pod.tpu_v4("static", aligned=False)
+    asked = pod.jobs(log_of([(0, 1, 1)] * 2), shape=["4x4x8", "8x8x8"])
+    said = (
+        r"job 2 \(row 1\) asks for the shape 8x8x8, and with aligned=False .* any box of 8 cubes, which may be 4x8x16:"
+    )
+    with pytest.raises(fs.InputError, match=said):
+        fs.Run(asked, pod)
+    assert fs.simulate(asked[:1], pod).jobs["allocated"].tolist() == [32]
+
+
+def test_a_run_says_that_a_job_has_a_larger_slice_than_its_shape():
+    pod = fs.Pod.tpu_v4("static")
+    bases = [block * 64 for block in range(16)]  # a cube of each block of 4x4x12
+    down = fs.FailureTrace([0] * 16, bases, [9e4] * 16)
+    jobs = pod.jobs(log_of([(1, 10, 1), (1, 10, 1)]), shape=["4x4x12", "2x2x1"])
+    result = fs.simulate(jobs, pod, failures=down)
+    assert result.jobs["allocated"].tolist() == [64, 1]
+    assert result.warnings[-1] == (
+        "1 job got a larger slice than the shape asked for, as all slices of that size were taken or down: the first "
+        "is job 1 (row 0), 4x4x12, with 64 hosts for 48"
+    )
+    assert not any("shape" in text for text in fs.simulate(jobs, pod).warnings)
+
+
 def test_static_wiring_has_one_shape_of_a_size():
     pod = fs.Pod((4, 4, 4), wiring="static")
     flat = pod.jobs(log_of([(0, 1, 1)]), shape=["4x4x16"])
