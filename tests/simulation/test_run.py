@@ -55,7 +55,7 @@ test_bad_options = refusals(
     OptionError,
     lambda options: fs.Run(LOG, TORUS, **options),
     ({"scheduler": fs.Fcfs}, r"write scheduler=Fcfs\(\), not scheduler=Fcfs"),
-    ({"scheduler": None}, "scheduler must be one of Fcfs, EasyBackfill, Backfill, ConservativeBackfill, got None"),
+    ({"scheduler": None}, "scheduler must be one of Fcfs, .*, ConservativeBackfill, Preemptive, got None"),
     ({"scheduler": fs.FirstFit()}, "scheduler must be one of Fcfs"),
     ({"scheduler": "easy:oder=3"}, "unknown option 'oder=3' of scheduler 'easy'"),
     (

@@ -43,8 +43,8 @@ SETTINGS = {
 }
 
 
-def listed(make=run, **options):
-    return RunList("mine", SETTINGS, make, COLUMNS, **options)
+def listed(make=run, settings=SETTINGS, columns=COLUMNS, **options):
+    return RunList("mine", settings, make, columns, **options)
 
 
 def same(one, other):
@@ -78,25 +78,34 @@ def test_order_and_executor_change_nothing():
 
 def test_a_store_keeps_what_was_made(tmp_path):
     store, made = tmp_path / "a.db", []
+    many = {key: {**within, "replicate": range(128)} for key, within in SETTINGS.items() if key.load == 0.5}
+
+    def counted(result):
+        made.append(result)
+        return longest_wait(result)
 
     def stopping(done, total, seconds):
-        made.append(done)
         if done >= 6:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt, match=r"of 20 runs are kept in .*a\.db"):
-        listed().run(store, workers=1, progress=stopping)
+    def longer():
+        return listed(settings=many, columns={**COLUMNS, "longest": counted})
+
+    with pytest.raises(KeyboardInterrupt, match=r"of 640 runs are kept in .*a\.db"):
+        longer().run(store, workers=1, progress=stopping)
     with Store(store, write=False) as kept:
         (row,) = kept.sweeps()
-    assert (row["name"], row["tasks"], row["axes"]) == ("mine", 20, ["scheduler", "load", "factor"])
-    assert 6 <= row["done"] < 20
+    assert (row["name"], row["tasks"], row["axes"]) == ("mine", 640, ["scheduler", "load", "factor"])
+    assert 6 <= row["done"] < 640
     made.clear()
-    same(listed().run(store, workers=1, progress=lambda done, total, seconds: made.append(done)), listed().run())
-    assert made[0] >= row["done"]
+    again = longer().run(store, workers=1)
+    assert len(made) == 640 - row["done"]
+    same(again, longer().run())
     table = fs.load_sweep(store, "mine")
     assert table.complete
-    assert table.select(scheduler="easy", factor=3.0).n_rows == 4
-    assert table["longest"].max() == longest_wait(run(Key("easy", 0.5), 3.0, 0).simulate())
+    assert table.select(scheduler="easy", factor=3.0).n_rows == 128
+    kept = table.select(scheduler="easy", factor=3.0, replicate=0)["longest"]
+    assert kept.tolist() == [longest_wait(run(Key("easy", 0.5), 3.0, 0).simulate())]
 
 
 def test_equal_runs_are_made_once(tmp_path):

@@ -185,7 +185,7 @@ recovery = "hodl"
         ),
         (
             HEAD.replace('"nasa_like"', "'exponential', mean_gap = -3, mean_runtime = 9"),
-            ":3: base.log: mean_gap: expected",
+            ":3: base.log: mean_gap must be above 0 seconds, got -3",
         ),
         (
             HEAD + "[grid]\nstart_delay = [0, 1]\n[[zip]]\nload = [0.5, 0.7]\nhead = [9]\n",
