@@ -111,7 +111,7 @@ class Key(QueueOrder):
 
     def refused(self, index: int, now: float) -> OptionError:
         """The error for a job whose key is not a number."""
-        return OptionError(f"key {self.text!r} is not a number (NaN) for job {index} at time {now:g}")
+        return OptionError(f"key {self.text!r} is not a number (NaN) for the job in row {index} at time {now:g}")
 
 
 def _value(node: Node, queue: WaitingJobs, now: float) -> Any:

@@ -377,6 +377,15 @@ class Preemptive(Scheduler):
             self, order: QueueOrder | OrderWord | None = ..., backfill: bool = True, repairs: str = "known"
         ) -> None: ...
 
+    def check_columns(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Raise `OptionError` if a log with these columns has not what the order asks for."""
+        if self.order == _PRIORITY and "priority" not in columns:
+            raise OptionError(
+                "Preemptive ranks jobs by a column 'priority', which the log has not: give it one, by "
+                "log.with_columns(priority=...), or another order, such as order='shortest'"
+            )
+        super().check_columns(columns)
+
 
 @dataclass(frozen=True)
 class External(Scheduler):

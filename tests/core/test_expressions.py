@@ -265,7 +265,7 @@ def test_the_first_preset_is_what_the_paper_says(data_dir, engine):
     [("log10(estimate - 7)", 1, 4), ("sqrt(1 - wait)", 1, 13), ("where(index == 2, 0 / 0, 1)", 2, 4), ("0 / 0", 0, 3)],
 )
 def test_a_key_that_is_no_number_is_told(engine, text, job, time):
-    said = rf"key {text!r} is not a number (NaN) for job {job} at time {time}"
+    said = rf"key {text!r} is not a number (NaN) for the job in row {job} at time {time}"
     with pytest.raises(OptionError) as error:
         fs.simulate(LOG, fs.Cluster(2), scheduler=fs.EasyBackfill(order=fs.Key(text)), engine=engine)
     assert str(error.value) == said

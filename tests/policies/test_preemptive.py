@@ -178,7 +178,8 @@ def test_orders_that_rank_nobody_once_and_for_all(order):
 
 def test_runs_that_are_refused():
     log = fs.Workload(submit=[0], runtime=[1], size=[1])
-    refused(OptionError, "priority", fs.Run, log, fs.Cluster(2), scheduler=fs.Preemptive())
+    said = "^Preemptive ranks jobs by a column 'priority', which the log has not: give it one, by log.with_columns"
+    refused(OptionError, said, fs.Run, log, fs.Cluster(2), scheduler=fs.Preemptive())
     said = "Preemptive stops jobs for their nodes, and on torus:2x2x2 jobs have places: use EasyBackfill"
     refused(OptionError, said, fs.Run, log, fs.Torus(2, 2, 2), scheduler=fs.Preemptive("-size"))
     refused(OptionError, "backfill must be True or False", fs.Preemptive, backfill=1)

@@ -21,7 +21,7 @@ def key_of(job: Job, now: float, text: str, columns: Columns) -> float:
     further = {name: float(columns[name][job.row]) for name in names_in(tree) & columns.keys()}
     value = evaluate(tree, {**further, **names_of(job, now)})
     if math.isnan(value):
-        raise OptionError(f"key {text!r} is not a number (NaN) for job {job.row} at time {now:g}")
+        raise OptionError(f"key {text!r} is not a number (NaN) for the job in row {job.row} at time {now:g}")
     return value
 
 
