@@ -20,7 +20,8 @@ PER_DAY, LOAD = (100, 300), 0.8
 RATE, DOWNTIME = 0.0008, 4 * HOUR
 HEAD = f"""
 TPU v5p: 140 cubes, 2,240 hosts, 365 days, load {LOAD}.  CPU time of `simulate`, once.  {RATE:.2%} of the hosts fail a
-day and are down for {DOWNTIME / HOUR:g} hours.
+day and are down for {DOWNTIME / HOUR:g} hours.  `backfill:depth=10` is measured at
+{PER_DAY[0]} jobs a day only, `conservative` not at all.
 """
 
 

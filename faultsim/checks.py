@@ -175,8 +175,25 @@ def whole(what: str, value: Any, *, low: int | None = None, high: int | None = N
         except TypeError:
             raise OptionError(f"{what} must be a whole number, got {value!r}") from None
     if (low is not None and n < low) or (high is not None and n > high):
-        raise OptionError(f"{what} must be {_bounds(low, high, None)}{unit and ' ' + unit}, got {n}")
+        raise OptionError(f"{what} must be {_bounds(low, high, None)}{unit and ' ' + unit}, got {_written(n)}")
     return n
+
+
+def _written(n: int) -> str:
+    """A whole number; Python writes none of thousands of digits."""
+    return str(n) if n.bit_length() < 1000 else f"one of {n.bit_length():,} bits"
+
+
+def plain(value: object) -> object:
+    """A list of what is an array, else the value itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plain(np.array([4, 4, 8])), plain((4, 4, 8))
+    ([4, 4, 8], (4, 4, 8))
+    """
+    return value.tolist() if hasattr(value, "dtype") and hasattr(value, "tolist") else value
 
 
 def flag(what: str, value: object) -> bool:

@@ -42,7 +42,7 @@ def _top_parser() -> Parser:
     parser = Parser(
         prog="faultsim",
         usage="faultsim [--version] COMMAND ...",
-        description="Simulate job scheduling on clusters and tori.",
+        description="Simulate job scheduling on clusters, tori and pods.",
         epilog="commands:\n" + "\n".join(lines) + "\n"
         "'faultsim COMMAND --help' explains a command. Without a log, commands run on a built-in synthetic one.",
     )

@@ -10,11 +10,20 @@ from faultsim import checks
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
 from faultsim.machines.pod_jobs import jobs_of
-from faultsim.machines.slices import Shape, Slice, allowed_slices, as_text, default_slice, slice_of_shape
+from faultsim.machines.slices import (
+    MOST_CHIPS,
+    MOST_EXTENT,
+    Shape,
+    Slice,
+    allowed_slices,
+    as_text,
+    default_slice,
+    slice_of_shape,
+)
 
 Wiring = Literal["ocs", "static"]
-#: Cubes of a pod, and hosts of a cube, that the engine takes.
-MOST_CUBES, MOST_HOSTS = 160, 64
+#: Cubes of a pod, hosts of a cube, and the extent of one in chips, that the engine takes.
+MOST_CUBES, MOST_HOSTS, MOST_EDGE = 160, 64, 128
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,7 @@ class Pod:
     cubes : (int, int, int)
         Extents (X, Y, Z) of the pod in cubes, at most 160 of them.  With optical switches only their product matters.
     cube : (int, int, int)
-        Extents of a cube in chips, all the same.
+        Extents of a cube in chips, all the same, at most 128.
     hosts : int
         Hosts of a cube, at most 64; each has the same number of its chips.
     wiring : {"ocs", "static"}
@@ -77,6 +86,7 @@ and 4x4x8 (128 chips)
         object.__setattr__(self, "hosts", checks.whole("hosts of a cube", self.hosts, low=1))
         object.__setattr__(self, "wiring", checks.choice("wiring", self.wiring, ("ocs", "static")))
         object.__setattr__(self, "aligned", checks.flag("aligned", self.aligned))
+        checks.whole("an extent of a cube", max(self.cube), high=MOST_EDGE)
         if len(set(self.cube)) > 1:
             raise OptionError(f"cube: a cube has the same extent along all axes, got {as_text(self.cube)}")
         edge = self.cube[0]
@@ -146,7 +156,7 @@ and 4x4x8 (128 chips)
             raise OptionError("a slice is given by chips= or by shape=, one of the two")
         if shape is not None:
             return slice_of_shape(self.slices, shape)
-        return default_slice(self.slices, checks.whole("chips of a slice", chips, low=1))
+        return default_slice(self.slices, checks.whole("chips of a slice", chips, low=1, high=MOST_CHIPS))
 
     def jobs(
         self,
@@ -244,7 +254,8 @@ and 4x4x8 (128 chips)
 
 
 def _extents(what: str, of: str, value: object) -> Shape:
+    value = checks.plain(value)
     if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 3:
         raise OptionError(f"{what}: {of} has three extents, such as (4, 4, 4), got {value!r:.60}")
-    x, y, z = (checks.whole(f"an extent of {of}", extent, low=1) for extent in value)
+    x, y, z = (checks.whole(f"an extent of {of}", extent, low=1, high=MOST_EXTENT) for extent in value)
     return x, y, z

@@ -1,7 +1,7 @@
 """Jobs of a pod: chips and shapes as hosts, and the checks of a column of shapes."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.workload import Workload
 from faultsim.errors import FaultsimError, InputError
-from faultsim.machines.slices import Slice
+from faultsim.machines.slices import MOST_CHIPS, Slice, as_shape, as_text
 
+Found = TypeVar("Found")
 #: Name of the further column of a log that says which shape a job asks for; "": the default one.
 SHAPE = "shape"
 
@@ -46,7 +47,7 @@ def jobs_of(
 
     def by_chips(number: Any) -> Slice:
         """The most cubic slice, of the next number of chips that one has."""
-        wanted = checks.whole("chips of a slice", number, low=1)
+        wanted = checks.whole("chips of a slice", number, low=1, high=MOST_CHIPS)
         above = [count for count in slices if count >= wanted][:1] if up else []
         return pod.slice_of(chips=above[0] if above else wanted)
 
@@ -71,15 +72,17 @@ def check_shapes(pod: HasSlices, log: Workload) -> None:
         raise InputError(f"the column {SHAPE!r} of jobs on a pod is text, such as '4x4x8', got {given.dtype} numbers")
     defaults = {each.hosts: each for each in reversed(pod.slices)}  # the most cubic comes first, and so stays
     shapes, first, which = np.unique(given.astype(str), return_index=True, return_inverse=True)
-    for text, row in zip(shapes.tolist(), first.tolist(), strict=True):
+    for place in np.argsort(first):
+        text, row = str(shapes[place]), int(first[place])
         if text == "":
             continue
-        asked = _slice(log, row, text, lambda value: pod.slice_of(shape=value))
-        here = np.flatnonzero((which == np.flatnonzero(shapes == text)[0]) & (log.size != asked.hosts))
+        asked = _checked(log, row, text, lambda value: pod.slice_of(shape=value))
+        here = np.flatnonzero((which == place) & (log.size != asked.hosts))
         if len(here):
-            job, size = log.id[here[0]], log.size[here[0]]
+            job, size = log.id[here[0]], int(log.size[here[0]])
+            hosts = f"{size} host" if size == 1 else f"{size} hosts"
             raise InputError(
-                f"job {job} (row {here[0]}) asks for {size} hosts, and its shape {asked} has {asked.hosts}: "
+                f"job {job} (row {here[0]}) asks for {hosts}, and its shape {asked} has {asked.hosts}: "
                 f"pod.jobs(log, shape='{SHAPE}') sets the sizes"
             )
         if pod.wiring == "ocs":
@@ -105,23 +108,34 @@ def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:
             known = ", ".join(("size", *log.further))
             raise InputError(f"Pod.jobs: {what}={given!r} is no column of the log; it has: {known}")
         return log.columns[given]
-    if isinstance(given, list | tuple) and given and isinstance(given[0], list | tuple):
-        given = ["x".join(map(str, each)) for each in given]
-    values = np.asarray(given)
+    count = len(given) if hasattr(given, "__len__") else 0
+    if count == len(log) and what == "shape":
+        shapes = [_checked(log, row, each, lambda value: as_text(as_shape(value))) for row, each in enumerate(given)]
+        return np.array(shapes)
+    try:
+        values = np.asarray(given)
+    except ValueError:  # rows of different lengths
+        raise InputError(f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got {given!r:.60}") from None
     if values.shape != (len(log),):
         raise InputError(f"Pod.jobs: {what}= needs a value per job, {len(log)} of them, got shape {values.shape}")
+    if values.dtype == object:
+        for row, each in enumerate(values):
+            _checked(log, row, each, lambda value: checks.whole("chips of a slice", value, low=1, high=MOST_CHIPS))
     return values
 
 
 def _asked(log: Workload, values: NDArray[Any], find: Callable[[Any], Slice]) -> tuple[Workload, NDArray[np.str_]]:
     """The log in hosts, and the shape of each job's slice."""
     different, first, which = np.unique(values, return_index=True, return_inverse=True)
-    found = [_slice(log, row, value, find) for value, row in zip(different.tolist(), first.tolist(), strict=True)]
+    plain = different.tolist()
+    of = {int(at): _checked(log, int(first[at]), plain[at], find) for at in np.argsort(first)}
+    found = [of[at] for at in range(len(different))]
     hosts, shapes = np.array([each.hosts for each in found]), np.array([str(each) for each in found])
     return log._derived(size=hosts[which]), shapes[which]
 
 
-def _slice(log: Workload, row: int, value: Any, find: Callable[[Any], Slice]) -> Slice:
+def _checked(log: Workload, row: int, value: Any, find: Callable[[Any], Found]) -> Found:
+    """What is found for a value; an error names the job."""
     try:
         return find(value)
     except FaultsimError as error:

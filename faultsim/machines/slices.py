@@ -11,6 +11,8 @@ from faultsim import checks
 from faultsim.errors import OptionError
 
 Shape = tuple[int, int, int]
+#: Chips, and an extent, that no slice of any pod has.
+MOST_CHIPS, MOST_EXTENT = 2**31 - 1, 10**6
 
 
 class SliceRule(NamedTuple):
@@ -139,7 +141,8 @@ def default_slice(allowed: Sequence[Slice], chips: int) -> Slice:
     near = " and ".join(f"{each.chips} ({_most_cubic(allowed, each.chips)})" for each in [*below, *above])
     unit = allowed[0].chips
     why = f", which is no multiple of {unit}, the chips of the smallest slice" if chips % unit else ""
-    raise OptionError(f"no slice has {chips} chips{why}; the nearest that are allowed have {near}")
+    wanted = f"{chips} chip" if chips == 1 else f"{chips} chips"
+    raise OptionError(f"no slice has {wanted}{why}; the nearest that are allowed have {near}")
 
 
 def slice_of_shape(allowed: Sequence[Slice], shape: object) -> Slice:
@@ -177,14 +180,14 @@ def as_shape(shape: object) -> Shape:
     >>> as_shape("2x2x1")
     (2, 2, 1)
     """
-    parts = shape.lower().split("x") if isinstance(shape, str) else shape
+    parts = shape.lower().split("x") if isinstance(shape, str) else checks.plain(shape)
     if not isinstance(parts, Sequence) or len(parts) != 3:
         raise OptionError(f"the shape of a slice must be three extents, such as '4x4x8', got {shape!r:.60}")
     try:
         numbers = [checks.parsed(part, int) if isinstance(part, str) else part for part in parts]
     except ValueError:
         raise OptionError(f"the shape of a slice must be three whole numbers, got {shape!r:.60}") from None
-    a, b, c = (checks.whole("an extent of the shape of a slice", number, low=1) for number in numbers)
+    a, b, c = (checks.whole("an extent of the shape of a slice", number, low=1, high=MOST_EXTENT) for number in numbers)
     return a, b, c
 
 

@@ -50,6 +50,9 @@ def parse_machine(text: str) -> Machine:
         return _pod(str(text), rest.lower())
     if kind not in ("cluster", "torus", "mesh"):
         hint = checks.did_you_mean(kind, ["cluster", "torus", "mesh", "pod", *_PRESETS])
+        preset = kind.replace("_", "-")
+        if preset in _PODS:
+            hint = f" (did you mean 'pod:{preset}'?)"
         raise OptionError(f"unknown machine {text!r}{hint}; write {_FORMS}, or one of {', '.join(_PRESETS)}")
     parts = rest.lower().split("x")
     try:
@@ -75,6 +78,8 @@ def _pod(text: str, rest: str) -> Pod:
         if not equals or key not in known:
             hint = checks.did_you_mean(key, known)
             raise OptionError(f"machine {text!r}: {option!r} is no option of a pod{hint}; it has {', '.join(known)}")
+        if key in given:
+            raise OptionError(f"machine {text!r}: {key} is given twice")
         given[key] = _value(text, key, value)
     if (preset := first.replace("_", "-")) in _PODS:
         if beyond := given.keys() - {"wiring", "aligned"}:
@@ -90,7 +95,9 @@ def _value(text: str, key: str, value: str) -> Any:
     """The value of an option of a pod."""
     if key == "cube":
         return _extents(text, value)
-    if key == "aligned" and value in ("true", "false"):
+    if key == "aligned":
+        if value not in ("true", "false"):
+            raise OptionError(f"machine {text!r}: aligned must be true or false, got {value!r}")
         return value == "true"
     if key in ("hosts", "largest"):
         try:

@@ -237,9 +237,9 @@ class Run:
         larger = log.size > nodes
         reason = LARGER_WITHOUT_SPARES if spare else LARGER
         less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
-        what = f"{reason} ({less}{nodes:,} nodes)"
+        what, unit = f"{reason} ({less}{nodes:,} nodes)", "nodes"
         if isinstance(self.machine, Pod):
-            reason = LARGER_THAN_SLICES
+            reason, unit = LARGER_THAN_SLICES, "hosts"
             what = f"larger than the largest slice of {self.machine} ({nodes:,} hosts)"
         remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
         if self.oversized == "drop":
@@ -248,7 +248,7 @@ class Run:
             return log.drop(larger, reason)
         count = int(larger.sum())
         first = ", ".join(
-            f"{job} ({size} nodes)"
+            f"{job} ({size:,} {unit})"
             for job, size in zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True)
         )
         raise InputError(

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 import math
 
+import numpy as np
 import pytest
 
 import faultsim as fs
@@ -131,6 +132,11 @@ def test_the_default_shape_has_the_least_surface(preset, wiring):
         ),
         (lambda: Pod.tpu_v5p().slice_of(chips=8960), r"no slice has 8960 chips; .* have 6144 \(16x16x24\)$"),
         (lambda: Pod().slice_of(chips=0), "chips of a slice"),
+        (lambda: Pod().slice_of(chips=1), "no slice has 1 chip, which"),
+        (lambda: Pod().slice_of(chips=10**5000), "chips of a slice must be .*, got one of 16,610 bits"),
+        (lambda: Pod((10**5000, 1, 1)), "an extent of a pod must be .*, got one of 16,610 bits"),
+        (lambda: Pod(cube=(2**14,) * 3, hosts=1), "an extent of a cube must be at most 128, got 16384"),
+        (lambda: Pod(cubes=np.array([4.0, 4.0, 4.0])), "an extent of a pod must be a whole number, got 4.0"),
     ],
 )
 def test_what_is_refused(make, message):
@@ -186,7 +192,9 @@ def test_presets_as_text(name, preset):
         ("pod:4x4x4,wirings=static", r"'wirings=static' is no option of a pod \(did you mean 'wiring'\?\)"),
         ("pod:4x4x4,hosts=many", "hosts must be a whole number, got 'many'"),
         ("pod:4x4x4,wiring=copper", "wiring must be 'ocs' or 'static'|unknown wiring"),
-        ("pod:4x4x4,aligned=maybe", "aligned"),
+        ("pod:4x4x4,aligned=0", "machine 'pod:4x4x4,aligned=0': aligned must be true or false, got '0'"),
+        ("pod:4x4x4,wiring=static,wiring=ocs", "machine 'pod:4x4x4,wiring=static,wiring=ocs': wiring is given twice"),
+        ("tpu-v5p", r"unknown machine 'tpu-v5p' \(did you mean 'pod:tpu-v5p'\?\)"),
         ("pod:tpu-v4,hosts=8", "tpu-v4 has its own hosts"),
         ("pods:4x4x4", r"unknown machine 'pods:4x4x4' \(did you mean 'pod'\?\)"),
     ],
@@ -220,6 +228,11 @@ def test_jobs_by_shape():
     assert (jobs.size.tolist(), jobs.columns["shape"].tolist()) == ([64, 8], ["4x4x16", "2x4x4"])
     assert pod.jobs(log_of(1, 1), shape=[(4, 4, 16), (2, 4, 4)]) == jobs
     assert fs.simulate(jobs, pod).jobs["shape"].tolist() == ["4x4x16", "2x4x4"]
+    assert pod.jobs(log_of(1, 1), shape=np.array([[4, 4, 16], [2, 4, 4]])) == jobs
+    assert pod.jobs(log_of(1, 1), shape=["4x4x16", (2, 4, 4)]) == jobs
+    assert pod.jobs(log_of(1, 1), shape=np.array(["4x4x16", "2x4x4"])) == jobs
+    assert pod.slice_of(shape=np.array([4, 4, 8])) == pod.slice_of(shape="4x4x8")
+    assert Pod(cubes=np.array([4, 4, 4])) == Pod()
 
 
 def test_chips_are_rounded_up_if_asked():
@@ -247,6 +260,14 @@ def test_chips_are_rounded_up_if_asked():
         (lambda pod: pod.jobs(log_of(4), chips="size", shape=["2x2x1"]), "give chips= or shape=, one of the two"),
         (lambda pod: pod.jobs(log_of(4), shape=["2x2x1"], round_up=True), "round_up=True is for chips="),
         (lambda pod: pod.jobs([4], chips="size"), "the log must be a Workload"),
+        (lambda pod: pod.jobs(log_of(1, 1), shape=[None, "4x4x4"]), r"job 1 \(row 0\): .* three extents, .* got None"),
+        (lambda pod: pod.jobs(log_of(1, 1), shape=[(4, 4, 8), "4x4x"]), r"job 2 \(row 1\): .*, got '4x4x'"),
+        (lambda pod: pod.jobs(log_of(1, 1), shape=[(4, 4, 8), ""]), r"job 2 \(row 1\): the shape .* got ''"),
+        (lambda pod: pod.jobs(log_of(1, 1), shape=["4x4x6", "1x1x1"]), r"job 1 \(row 0\): the shape 4x4x6"),
+        (lambda pod: pod.jobs(log_of(1, 1), chips=[None, 4]), r"job 1 \(row 0\): .* whole number, got None"),
+        (lambda pod: pod.jobs(log_of(1, 1), chips=[64.0, 4.0]), r"job 1 \(row 0\): .* whole number, got 64.0"),
+        (lambda pod: pod.jobs(log_of(1, 1), chips=[[4], [4, 8]]), "chips= needs a value per job, 2 of them, got"),
+        (lambda pod: pod.jobs(log_of(1), chips=[10**5000]), r"job 1 \(row 0\): .* at most .*, got one of 16,610 bits"),
     ],
 )  # fmt: skip
 def test_what_no_job_of_a_pod_asks_for(take, message):

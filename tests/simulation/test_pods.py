@@ -39,9 +39,13 @@ def random_log(rng, sizes, n=200, gap=20):
         ({"scheduler": fs.External()}, "External decides about nodes or boxes, and on pod:.* jobs take slices"),
         ({"engine": "reference", "machine": fs.Pod()}, "takes at most 12 cubes, not 64: use engine='core'"),
         ({"log": log_of([(0, 1, 4)], shape=["2x2x4"])}, r"job 1 \(row 0\) asks for 4 hosts, and its shape 2x2x4 has 8"),
+        ({"log": log_of([(0, 1, 1)], shape=["2x2x4"])}, r"job 1 \(row 0\) asks for 1 host, and its shape"),
         ({"log": log_of([(0, 1, 4)], shape=["2x2x3"])}, r"job 1 \(row 0\): the shape 2x2x3 of a slice is not allowed"),
         ({"log": log_of([(0, 1, 4)], shape=[3])}, "the column 'shape' of jobs on a pod is text, such as '4x4x8'"),
-        ({"log": log_of([(0, 1, 17)])}, r"1 of 1 jobs are larger than the largest slice of pod:.* \(16 hosts\): id 1"),
+        (
+            {"log": log_of([(0, 1, 17)])},
+            r"1 of 1 jobs are larger than the largest slice of pod:.* \(16 hosts\): id 1 \(17 hosts\)",
+        ),
         ({"failures": fs.FailureTrace([1], [16])}, r"failures are of nodes outside pod:.* \(0 to 15\)"),
     ],
 )
