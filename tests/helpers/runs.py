@@ -129,11 +129,13 @@ def runs(
     failing: bool | None = None,
     torus: bool | None = None,
     moving: bool = True,
+    preempting: bool = True,
     on: st.SearchStrategy | None = None,
 ) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open.
 
-    `moving` says whether jobs may move from predicted failures; `on` draws other machines.
+    `moving` says whether jobs may move from predicted failures, `preempting` whether jobs may stop others; `on` draws
+    other machines.
     """
     machine = draw(machines(torus) if on is None else on)
     failing = draw(st.booleans()) if failing is None else failing
@@ -147,10 +149,11 @@ def runs(
     nodes = machine.nodes - (spares.nodes if isinstance(spares, fs.Static) else 0)
     if isinstance(machine, fs.Pod):
         nodes = machine.most_hosts
+    schedulers = policies("scheduler", machine.name)
     return fs.Run(
         draw(logs(nodes, max_jobs)),
         machine,
-        scheduler=draw(policies("scheduler", machine.name)),
+        scheduler=draw(schedulers if preempting else schedulers.filter(lambda one: not isinstance(one, fs.Preemptive))),
         placement=placement,
         migration=draw(st.none() | policies("migration", machine.name)),
         estimates=draw(st.sampled_from(["requested", "actual", 0.5, 3.0])),

@@ -13,7 +13,8 @@ from helpers.results import assert_equal as assert_same
 from helpers.runs import SHORT, failure_traces, leaves_time, runs
 
 both_engines = pytest.mark.parametrize("engine", ["core", "reference"])
-failing_runs = runs(failing=True, record=True, moving=False)
+#: Nothing but failures stops a job.
+failing_runs = runs(failing=True, record=True, moving=False, preempting=False)
 some = settings(max_examples=settings.default.max_examples // 2)  # these runs take long to draw
 
 
