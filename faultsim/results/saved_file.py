@@ -5,6 +5,7 @@ import lzma
 import math
 import os
 import struct
+import threading
 import tokenize
 import zipfile
 import zlib
@@ -27,6 +28,9 @@ from faultsim.results.provenance import SCHEMA
 
 _FACTS = "facts.json"
 _HEADER = 10_000  # bytes of the header of an array
+#: NumPy parses headers by `ast`, which raises SystemError now and then in several threads of Python before 3.11.9
+#: (python/cpython#106905).
+_PARSING = threading.Lock()
 # What zipfile, zlib, NumPy and json raise when they meet a file that is none, or a crafted one.
 _DAMAGED = (
     OSError,
@@ -195,7 +199,8 @@ class SavedFile:
     def _array(self, name: str, member: IO[bytes], size: int) -> NDArray[Any]:
         version = npy.read_magic(member)
         header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
-        shape, fortran, dtype = header(member, max_header_size=_HEADER)
+        with _PARSING:
+            shape, fortran, dtype = header(member, max_header_size=_HEADER)
         if dtype.kind not in "biufcmMSU" or dtype.hasobject or len(shape) > 2:
             raise ValueError(f"{name} is {dtype} of {len(shape)} axes")
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != size - member.tell():

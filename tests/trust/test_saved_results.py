@@ -5,8 +5,10 @@ Every changed value is told, and no crafted file ends in another error than Inpu
 
 import io
 import re
+import time
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
+from faultsim.results import saved_file
 from helpers.bounded_reading import SECONDS, outcomes
 from helpers.damage import facts_of, flipped, members, packed, with_facts
 from helpers.refusals import refused
@@ -176,3 +179,22 @@ def test_results_of_before_there_were_digests_still_load(saved: bytes, tmp_path:
     assert_equal(fs.load_result(tmp_path / "new.npz"), fs.load_result(tmp_path / "old.npz"))
     (tmp_path / "none.npz").write_bytes(packed(with_facts(arrays, facts | {"schema": 4})))
     refused(fs.InputError, "facts .* not those", fs.load_result, tmp_path / "none.npz")
+
+
+def test_headers_are_parsed_by_one_thread_at_a_time(tmp_path, monkeypatch):
+    """`ast` of Python before 3.11.9 raises SystemError where several threads use it."""
+    path, inside, most = tmp_path / "a.npz", [], []
+    fs.simulate(fs.Workload([0, 1], [5, 5], [2, 4]), fs.Cluster(8)).save(path)
+    read = saved_file.npy.read_array_header_1_0
+
+    def slow(*given, **options):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.001)
+        inside.pop()
+        return read(*given, **options)
+
+    monkeypatch.setattr(saved_file.npy, "read_array_header_1_0", slow)
+    with ThreadPoolExecutor(4) as pool:
+        assert len(list(pool.map(fs.load_result, [path] * 4))) == 4
+    assert max(most) == 1
