@@ -2,6 +2,8 @@ from typing import Any
 
 _Row = tuple[tuple[int, ...], int, int, int]
 
+POD: object
+
 class PodMachine:
     def __new__(cls, options: dict[str, Any], jobs: int) -> PodMachine: ...
     def ask(
