@@ -10,20 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.columns import WORKFLOW_JOBS, as_column, content_hash, in_seconds, read_only
+from faultsim.data.columns import content_hash, in_seconds, read_only
 from faultsim.data.table import ReadOnly
+from faultsim.data.workflow_checks import Costs, checked_cost, checked_labels, checked_submit
 from faultsim.data.workflow_graph import Edges, edge_columns, row_starts, topological
 from faultsim.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     import networkx as nx
 
-(_COST,) = WORKFLOW_JOBS
 Unit: TypeAlias = Literal["s", "bytes"]
-#: One number per job, or one for each of its nodes.
-Costs: TypeAlias = checks.Durations | Sequence[Sequence[checks.Duration]]
 _UNITS: tuple[Unit, ...] = get_args(Unit)
-_MAX_JOBS = 2**31 - 1  # job numbers are int32
 
 
 class Workflow(ReadOnly):
@@ -105,14 +102,14 @@ class Workflow(ReadOnly):
         transfer_unit: Unit = "s",
         dropped: Mapping[str, int] | None = None,
     ) -> None:
-        costs = _checked_cost(cost)
+        costs = checked_cost(cost)
         jobs = len(costs)
         put = object.__setattr__
-        put(self, "_labels", _checked_labels(labels, jobs))
+        put(self, "_labels", checked_labels(labels, jobs))
         put(self, "_name", str(name))
         put(self, "_dropped", {str(what): int(count) for what, count in (dropped or {}).items()})
         put(self, "_transfer_unit", checks.choice("transfer_unit", transfer_unit, _UNITS))
-        put(self, "_submit", _checked_submit(submit))
+        put(self, "_submit", checked_submit(submit))
         columns = {"cost": costs, **edge_columns(edges, jobs, self._labels, self._transfer_unit)}
         columns.update(_rows(columns, jobs))
         put(self, "_columns", columns)
@@ -325,7 +322,7 @@ class Workflow(ReadOnly):
         >>> fs.Workflow([1]).submitted(60).submit
         60.0
         """
-        return self._with(_submit=_checked_submit(at))
+        return self._with(_submit=checked_submit(at))
 
     def with_cost(self, cost: Costs) -> Workflow:
         """The same graph with other costs, of shape (jobs,) or (jobs, nodes).
@@ -336,7 +333,7 @@ class Workflow(ReadOnly):
         >>> fs.Workflow([1, 2], [(0, 1)]).with_cost([[1, 2], [3, 4]]).cost.shape
         (2, 2)
         """
-        costs = _checked_cost(cost)
+        costs = checked_cost(cost)
         if len(costs) != self.n_jobs:
             raise InputError(f"cost: {len(costs)} rows for {self.n_jobs} jobs")
         return self._with(_columns={**self._columns, "cost": costs})
@@ -497,51 +494,6 @@ def _rows(columns: dict[str, NDArray[Any]], jobs: int) -> dict[str, NDArray[Any]
         "predecessor": read_only(source[back]),
         "predecessor_transfer": read_only(transfer[back]),
     }
-
-
-def _checked_cost(cost: Costs) -> NDArray[Any]:
-    try:
-        given = np.asarray(cost)
-    except ValueError:
-        raise InputError("cost: expected one number per job or rows of equal length, got a ragged list") from None
-    if given.ndim not in (1, 2):
-        raise InputError(f"cost: expected shape (jobs,) or (jobs, nodes), got {given.shape}")
-    if not given.size:
-        raise InputError(f"cost: a workflow has at least one job and one node, got shape {given.shape}")
-    if len(given) > _MAX_JOBS:
-        raise InputError(f"cost: {len(given):,} jobs; at most {_MAX_JOBS:,}")
-    try:
-        flat = as_column(given.reshape(-1) if given.ndim == 2 else cost, _COST)
-    except InputError as error:
-        text = str(error)
-        place, colon, rest = text.partition(": ")
-        row = place.removeprefix("cost, row ")
-        if not row.isdecimal():
-            raise
-        job, node = divmod(int(row), given.shape[1]) if given.ndim == 2 else (int(row), None)
-        where = f"cost, job {job}" + ("" if node is None else f", node {node}")
-        raise InputError(f"{where}{colon}{rest}") from None
-    return read_only(flat.reshape(given.shape))
-
-
-def _checked_labels(labels: Sequence[str] | None, jobs: int) -> tuple[str, ...] | None:
-    if labels is None:
-        return None
-    names = tuple(map(str, labels))
-    if len(names) != jobs:
-        raise InputError(f"labels: {len(names)} for {jobs} jobs")
-    if len(set(names)) < jobs:
-        seen: set[str] = set()
-        again = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise InputError(f"labels: {again!r} appears twice; give each job its own")
-    return names
-
-
-def _checked_submit(submit: checks.Duration) -> float:
-    try:
-        return checks.number("submit", submit, low=0.0, unit="s") + 0.0
-    except OptionError as error:  # a time of the input, not an option
-        raise InputError(str(error)) from None
 
 
 def _restored(kind: type[Workflow], parts: dict[str, Any]) -> Workflow:

@@ -37,6 +37,11 @@ class Axis:
     why: str
 
 
+def reading_of(axes: Sequence[Axis], values: Sequence[str]) -> dict[str, str]:
+    """The reading with these values, in the order of the axes."""
+    return dict(zip((axis.name for axis in axes), values, strict=True))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Readings(Generic[Evidence]):
     """The readings of one study.
@@ -60,8 +65,7 @@ class Readings(Generic[Evidence]):
 
     def all(self) -> list[dict[str, str]]:
         """Every reading, the default first."""
-        names = [axis.name for axis in self.axes]
-        return [dict(zip(names, values, strict=True)) for values in itertools.product(*(a.values for a in self.axes))]
+        return [reading_of(self.axes, values) for values in itertools.product(*(axis.values for axis in self.axes))]
 
     def _near(self, readings: Sequence[Reading]) -> Iterator[tuple[int, str]]:
         """The default, and the readings that differ from it in one axis, in words."""

@@ -10,7 +10,7 @@ from faultsim.reproduce.claims import Row, judge
 from faultsim.reproduce.li2009.checks import run_checks
 from faultsim.reproduce.li2009.inputs import Parameters, load
 from faultsim.reproduce.li2009.runs import Evidence, Plan, plan, run_list
-from faultsim.reproduce.readings import Axis, Reading, Readings
+from faultsim.reproduce.readings import Axis, Reading, Readings, reading_of
 
 _SUSPICIOUS: dict[str, Suspicious] = {"the last choice": "last", "as any other": "ignore"}
 _RECALL = {".45": 0.45, ".6": 0.6}
@@ -48,8 +48,7 @@ def _made(
         sources = load(data, parameters, seed=seed, days=chosen.days)
         found = run_list(sources, chosen, parameters, seed).run(workers=workers, progress=False)
         checks = run_checks(data, sources, parameters, seed=seed, quick=True)
-        names = [axis.name for axis in AXES]
-        reading = dict(zip(names, (suspicious, recall, residual), strict=True))
+        reading = reading_of(AXES, (suspicious, recall, residual))
         yield reading, judge(CLAIMS, Evidence(sources, found, chosen, parameters, checks))
 
 

@@ -10,7 +10,7 @@ from faultsim.reproduce.oliner2004.checks import run_checks
 from faultsim.reproduce.oliner2004.claims import CLAIMS
 from faultsim.reproduce.oliner2004.inputs import load
 from faultsim.reproduce.oliner2004.runs import Evidence, Plan, over_replicates, run_list
-from faultsim.reproduce.readings import Axis, Reading, Readings
+from faultsim.reproduce.readings import Axis, Reading, Readings, reading_of
 
 _AS_CHOSEN, _WITH, _MAX = "8 (5.5)", "with", "max"
 AXES = (
@@ -50,8 +50,7 @@ def _made(
                         k: {**columns, "slowdown": columns["slowdown" if slowdown == _MAX else "slowdown_min"]}
                         for k, columns in found.items()
                     }
-                    names = [axis.name for axis in AXES]
-                    reading = dict(zip(names, (burst, moving, place, slowdown), strict=True))
+                    reading = reading_of(AXES, (burst, moving, place, slowdown))
                     yield reading, judge(CLAIMS, Evidence(sources, read, plan, checks))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from faultsim.reproduce.claims import Row, judge
-from faultsim.reproduce.readings import Axis, Reading, Readings
+from faultsim.reproduce.readings import Axis, Reading, Readings, reading_of
 from faultsim.reproduce.yu2010.runs import READINGS as ORDERS
 from faultsim.reproduce.yu2010.runs import Evidence, Plan, View, plan
 
@@ -32,7 +32,6 @@ def _made(
     chosen = _PLAN if what is None else what
     runs, evidence_of = prepared(chosen, data=data, quick=False, seed=seed)
     whole = evidence_of(runs.run(workers=workers, progress=False))
-    names = [axis.name for axis in AXES]
     for makespan, column in _MAKESPANS.items():
         for answers, counted in _ANSWERS.items():
             tables = {
@@ -43,7 +42,7 @@ def _made(
             for workflows, name in _WORKFLOWS.items():
                 for order in ORDERS:
                     view = evidence.view(name if name in evidence.sources else "bench", order)
-                    yield dict(zip(names, (order, workflows, makespan, answers), strict=True)), judge(CLAIMS, view)
+                    yield reading_of(AXES, (order, workflows, makespan, answers)), judge(CLAIMS, view)
 
 
 #: Fewer windows and prediction traces than on the study's page.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from faultsim.reproduce.claims import Row, judge
-from faultsim.reproduce.readings import Axis, Reading, Readings
+from faultsim.reproduce.readings import Axis, Reading, Readings, reading_of
 from faultsim.reproduce.zhang2004 import claims, strategy_claims
 from faultsim.reproduce.zhang2004.inputs import load, renewal_counts, shortened
 from faultsim.reproduce.zhang2004.runs import READINGS as REQUEUE
@@ -40,9 +40,8 @@ def _made(
             evidence = Evidence(sources, plan, tables, checks, seed)
             for workload, name in _WORKLOADS.items():
                 for place in REQUEUE:
-                    names = [axis.name for axis in AXES]
                     view = evidence.view(name if name in sources else "fit", place)
-                    reading = dict(zip(names, (length, place, workload, slowdown), strict=True))
+                    reading = reading_of(AXES, (length, place, workload, slowdown))
                     yield reading, judge([*claims.CLAIMS, *strategy_claims.CLAIMS], view)
 
 
