@@ -7,8 +7,8 @@ exponential, and arrivals come at a constant rate.  Every host fails at the rate
 """
 
 import numpy as np
+from long_runs import measured
 from results import run_parts, table
-from scaling.row import cpu
 
 import faultsim as fs
 
@@ -53,21 +53,8 @@ def runs(log: fs.Workload, pod: fs.Pod) -> dict[str, fs.Run]:
 
 def year(wiring: str, per_day: int) -> tuple[str, str]:
     pod = fs.Pod.tpu_v5p(wiring)
-    log, rows = jobs(pod, per_day), []
-    for name, run in runs(log, pod).items():
-        results: list[fs.Result] = []
-        took = cpu(lambda run=run, results=results: results.append(run.simulate()), 1)
-        got = results[0].metrics
-        rows.append(
-            {
-                "run": name,
-                "CPU, s": took,
-                "us a job": took / len(log) * 1e6,
-                "utilization": got["utilization"],
-                "mean wait, h": got["mean_wait"] / HOUR,
-                "kills": int(got["failures_hit"]),
-            }
-        )
+    log = jobs(pod, per_day)
+    rows = [measured(name, run) for name, run in runs(log, pod).items()]
     return f"{len(log):,} jobs, wiring={wiring!r}", table(rows)
 
 

@@ -17,8 +17,9 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from long_runs import measured
 from results import run_parts, table
-from scaling.row import DATA, cpu
+from scaling.row import DATA
 
 import faultsim as fs
 
@@ -72,19 +73,7 @@ def year(sizes: str) -> tuple[str, str]:
     trace = failures(float(log.submit[-1]))
     rows = []
     for name, run in runs(log, trace).items():
-        results: list[fs.Result] = []
-        took = cpu(lambda run=run, results=results: results.append(run.simulate()), 1)
-        got = results[0].metrics
-        rows.append(
-            {
-                "run": name,
-                "CPU, s": took,
-                "us a job": took / len(log) * 1e6,
-                "utilization": got["utilization"],
-                "mean wait, h": got["mean_wait"] / HOUR,
-                "kills": int(got["failures_hit"]),
-            }
-        )
+        rows.append(measured(name, run))
         print(rows[-1], flush=True)
     text = f"{len(log):,} jobs, {len(trace):,} failures ({len(trace) / trace.span * DAY:.1f} a day).\n\n"
     return f"Jobs of {sizes}", text + table(rows)
