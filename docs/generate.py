@@ -24,7 +24,7 @@ INTERNAL = frozenset({
     "CALLED", "NOUN", "OWN", "address", "arrays", "asks", "check_against", "check_columns", "check_machine",
     "dated", "expected_runtimes", "fitting_log", "from_parts", "has_python", "inputs", "is_asked", "is_slow",
     "is_written", "lower", "needs_failures", "options", "planned", "plans", "plans_ahead", "predictions",
-    "refused", "requests", "says_where", "title", "user_data",
+    "refuse_days", "refused", "requests", "says_where", "title", "user_data",
 })  # fmt: skip
 
 # Headings of the kinds of policies, where the kind's own name is none.

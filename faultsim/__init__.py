@@ -111,6 +111,9 @@ from faultsim.simulation.workflows import simulate_workflows
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.results.saved_workflows import load_workflow_result
 
+# Plans of pods
+from faultsim.planning import Plan, plan
+
 # Sweeps
 from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
@@ -202,6 +205,7 @@ __all__ = [
     "Perfect",
     "Periodic",
     "Placement",
+    "Plan",
     "Pod",
     "Power",
     "PredictedWindows",
@@ -247,6 +251,7 @@ __all__ = [
     "load_workflow_result",
     "parse_policy",
     "partition",
+    "plan",
     "read_bluegene_ras",
     "read_dax",
     "read_failures",

@@ -73,7 +73,7 @@ class GroupedFailures(FailureTable):
                 f"map_domains: node, row {row}: {self.node[row]} is no row of the {len(domains)} domains "
                 f"(0-{len(domains) - 1})"
             )
-        self._refuse_days("map_domains", checks.flag("any_rate", any_rate))
+        self.refuse_days("map_domains", checks.flag("any_rate", any_rate))
         which, node = domains.taken(self.node)
         own = domains.downtime[self.node]
         lasting = np.where(np.isnan(own), self.downtime, own)
@@ -135,7 +135,7 @@ class GroupedFailures(FailureTable):
         count = checks.whole("failures of exclude_lemons()", failures, low=1)
         width = checks.number("window of exclude_lemons()", window, above=0.0, unit="s")
         lasting = None if out is None else checks.number("out of exclude_lemons()", out, above=0.0, unit="s")
-        self._refuse_days("exclude_lemons", checks.flag("any_rate", any_rate))
+        self.refuse_days("exclude_lemons", checks.flag("any_rate", any_rate))
         downtime = self.downtime.copy()
         kept = np.ones(len(self), dtype=bool)
         for rows in _of_suspects(self.time, self.node, count, width):
@@ -163,7 +163,8 @@ class GroupedFailures(FailureTable):
         dropped = {**self._dropped, reason: self._dropped.get(reason, 0) + int((~kept).sum())}
         return longer._rows(kept, dropped)
 
-    def _refuse_days(self, what: str, any_rate: bool) -> None:
+    def refuse_days(self, what: str, any_rate: bool) -> None:
+        """Raise `InputError` if each node fails more than once an hour, unless any rate will do."""
         if any_rate or len(self) < _FEW:
             return
         failing = len(np.unique(self.node))

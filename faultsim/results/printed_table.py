@@ -41,7 +41,7 @@ class PrintedTable(Columns):
     def _cells(self) -> dict[str, list[str]]:
         """Every value as text."""
         return {
-            name: [self._formats.get(name, "{}").format(value) for value in column.tolist()]
+            name: ["-" if value != value else self._formats.get(name, "{}").format(value) for value in column.tolist()]
             for name, column in self.items()
         }
 

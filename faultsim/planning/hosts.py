@@ -1,0 +1,94 @@
+"""How hosts fail in the long run: availability, mean times up and down; from two of them or from a trace."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from faultsim import checks
+from faultsim.data.failure_summary import merged_outages
+from faultsim.data.failures import FailureTrace
+from faultsim.errors import InputError, OptionError
+from faultsim.machines.pod import Pod
+
+
+class Hosts(NamedTuple):
+    """Hosts in the long run: the share of time that one is up, and how long it is up and down; NaN: not known."""
+
+    availability: float
+    mtbf: float
+    repair: float
+
+
+def share(what: str, value: object, example: float) -> float:
+    """A number between 0 and 1, both of them excluded.
+
+    Examples
+    --------
+    >>> share("availability", 99.9, 0.999)
+    Traceback (most recent call last):
+    faultsim.errors.OptionError: availability must be above 0 and below 1, such as 0.999, got 99.9 (is that in %?)
+    """
+    number = checks.number(what, value, finite=False)
+    if not 0.0 < number < 1.0:
+        hint = " (is that in %?)" if 1.0 < number < 100.0 else ""
+        raise OptionError(f"{what} must be above 0 and below 1, such as {example:g}, got {value!r}{hint}")
+    return number
+
+
+def given_hosts(availability: object, mtbf: object, repair: object) -> Hosts:
+    """Of availability = mtbf / (mtbf + repair): from any two, or the availability alone.
+
+    Examples
+    --------
+    >>> given_hosts(None, "99h", "1h")
+    Hosts(availability=0.99, mtbf=356400.0, repair=3600.0)
+    >>> given_hosts(0.99, None, "1h").mtbf
+    356400.0
+    """
+    nan = float("nan")
+    up = nan if mtbf is None else checks.number("mtbf", mtbf, above=0.0, unit="seconds")
+    down = nan if repair is None else checks.number("repair", repair, above=0.0, unit="seconds")
+    if availability is None:
+        if mtbf is None or repair is None:
+            raise OptionError("plan: give availability=, or mtbf= and repair=, or failures=")
+        return Hosts(share("availability, mtbf / (mtbf + repair),", up / (up + down), 0.999), up, down)
+    if mtbf is not None and repair is not None:
+        raise OptionError("plan: availability follows from mtbf= and repair=: give two of the three")
+    a = share("availability", availability, 0.999)
+    if mtbf is not None:
+        return Hosts(a, up, up * (1.0 - a) / a)
+    return Hosts(a, nan, nan) if repair is None else Hosts(a, round(down * a / (1.0 - a), 6), down)
+
+
+def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:
+    """The trace, unless it is no record of this pod's hosts in seconds.
+
+    Raises
+    ------
+    InputError
+        No trace, one without a span, with failures of hosts that the pod does not have, or that looks as though it was
+        in days.
+    """
+    if not isinstance(trace, FailureTrace):
+        raise InputError(f"plan: failures must be a FailureTrace, got {checks.shown(trace, 'FailureTrace')}")
+    if not trace.span > 0:
+        raise InputError("plan: the trace has no span, so there is no time to count; give it one with span=")
+    trace.check_against(pod.nodes)
+    trace.refuse_days("plan", any_rate)
+    return trace
+
+
+def recorded_hosts(trace: FailureTrace, nodes: int) -> Hosts:
+    """The average host of a trace; an outage that goes on at the end of the span counts up to there.
+
+    Examples
+    --------
+    >>> recorded_hosts(FailureTrace([10, 15, 90], [0, 0, 1], [10, 10, 20], span=100), nodes=2)
+    Hosts(availability=0.875, mtbf=87.5, repair=12.5)
+    """
+    first, lasts = merged_outages(trace.columns)
+    down = float(np.minimum(lasts, trace.span - trace.time[first]).sum())
+    up = nodes * trace.span - down
+    count = len(first)
+    times = (up / count, down / count) if count else (float("inf"), float("nan"))
+    return Hosts(up / (nodes * trace.span), *times)
