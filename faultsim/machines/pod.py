@@ -48,14 +48,17 @@ class Pod:
         Static wiring: whether the base of a slice is a multiple of its extents, so that slices of one shape are fixed
         blocks.  ``False``: any box of the torus of cubes.
     largest : int, optional
-        Cubes of the largest slice; by default all.
+        Cubes of the largest slice; by default all that are not held back.
+    spares : int, default 0
+        Cubes that are held back (model.md#held-back): jobs are in all others at most, so that there
+        is one in the place of each that is down, up to so many.
 
     Raises
     ------
     OptionError
         Extents that are no three whole numbers of at least 1; a cube with different extents; hosts that do not share
-        its chips evenly; an unknown wiring; `aligned` with optical switches; a largest slice beyond the pod; more than
-        160 cubes, or 64 hosts of a cube.
+        its chips evenly; an unknown wiring; `aligned` with optical switches; a largest slice beyond the pod, or beyond
+        what is not held back; all cubes held back; more than 160 cubes, or 64 hosts of a cube.
 
     Examples
     --------
@@ -79,6 +82,7 @@ and 4x4x8 (128 chips)
     _: KW_ONLY
     aligned: bool = True
     largest: int | None = None
+    spares: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cubes", _extents("cubes", "a pod", self.cubes))
@@ -99,8 +103,9 @@ and 4x4x8 (128 chips)
                 f"a pod may have at most {MOST_CUBES} cubes of {MOST_HOSTS} hosts, got {as_text(self.cubes)} = "
                 f"{self.n_cubes} cubes of {self.hosts}"
             )
+        object.__setattr__(self, "spares", checks.whole("spares", self.spares, low=0, high=self.n_cubes - 1))
         if self.largest is not None:
-            most = checks.whole("cubes of the largest slice", self.largest, low=1, high=self.n_cubes)
+            most = checks.whole("cubes of the largest slice", self.largest, low=1, high=self.n_cubes - self.spares)
             object.__setattr__(self, "largest", most)
 
     @property
@@ -141,7 +146,7 @@ and 4x4x8 (128 chips)
     @property
     def slices(self) -> tuple[Slice, ...]:
         """All slices that are allowed, by chips and, of as many chips, the most cubic first."""
-        most = self.n_cubes if self.largest is None else self.largest
+        most = self.n_cubes - self.spares if self.largest is None else self.largest
         return allowed_slices(self.cubes, self.cube[0], self.hosts, self.wiring == "static", most)
 
     def slice_of(self, *, chips: int | None = None, shape: str | Sequence[int] | None = None) -> Slice:
@@ -201,17 +206,18 @@ and 4x4x8 (128 chips)
     def lower(self) -> dict[str, Any]:
         """The plain form that the engine takes and that provenance keeps."""
         plain = {"name": "pod", "cubes": list(self.cubes), "cube": list(self.cube), "hosts": self.hosts}
-        return {**plain, "wiring": self.wiring, "aligned": self.aligned, "largest": self.largest}
+        plain |= {"wiring": self.wiring, "aligned": self.aligned, "largest": self.largest}
+        return plain | ({"spares": self.spares} if self.spares else {})
 
     def __str__(self) -> str:
         more = {"cube": as_text(self.cube), "hosts": self.hosts, "wiring": self.wiring}
-        more |= {"aligned": str(self.aligned).lower(), "largest": self.largest}
-        usual = {"cube": "4x4x4", "hosts": 16, "wiring": "ocs", "aligned": "true", "largest": None}
+        more |= {"aligned": str(self.aligned).lower(), "largest": self.largest, "spares": self.spares}
+        usual = {"cube": "4x4x4", "hosts": 16, "wiring": "ocs", "aligned": "true", "largest": None, "spares": 0}
         said = [f"{key}={value}" for key, value in more.items() if value != usual[key]]
         return ",".join([f"pod:{as_text(self.cubes)}", *said])
 
     @classmethod
-    def tpu_v4(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+    def tpu_v4(cls, wiring: Wiring = "ocs", *, aligned: bool = True, spares: int = 0) -> "Pod":
         """TPU v4: 4,096 chips, 64 cubes of 4x4x4 chips and 16 hosts ([jouppi2023]).
 
         Examples
@@ -220,10 +226,10 @@ and 4x4x8 (128 chips)
         >>> fs.Pod.tpu_v4().n_cubes
         64
         """
-        return cls((4, 4, 4), wiring=wiring, aligned=aligned)
+        return cls((4, 4, 4), wiring=wiring, aligned=aligned, spares=spares)
 
     @classmethod
-    def tpu_v5p(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+    def tpu_v5p(cls, wiring: Wiring = "ocs", *, aligned: bool = True, spares: int = 0) -> "Pod":
         """TPU v5p: 8,960 chips, 140 cubes, of which a slice has at most 96 (Cloud TPU, page 'TPU v5p').
 
         Where its cubes stand is not said there; that it is 4x5x7, the most cubic box of 140, is an assumption, which
@@ -235,10 +241,10 @@ and 4x4x8 (128 chips)
         >>> fs.Pod.tpu_v5p().chips, str(fs.Pod.tpu_v5p().slice_of(chips=96 * 64))
         (8960, '16x16x24')
         """
-        return cls((4, 5, 7), wiring=wiring, aligned=aligned, largest=96)
+        return cls((4, 5, 7), wiring=wiring, aligned=aligned, largest=min(96, 140 - _held(spares, 140)), spares=spares)
 
     @classmethod
-    def tpu7x(cls, wiring: Wiring = "ocs", *, aligned: bool = True) -> "Pod":
+    def tpu7x(cls, wiring: Wiring = "ocs", *, aligned: bool = True, spares: int = 0) -> "Pod":
         """TPU7x: 9,216 chips, 144 cubes of 16 hosts (Cloud TPU, page 'TPU7x').
 
         Where its cubes stand is not said there; that it is 4x6x6, the most cubic box of 144, is an assumption, which
@@ -250,7 +256,11 @@ and 4x4x8 (128 chips)
         >>> fs.Pod.tpu7x().chips
         9216
         """
-        return cls((4, 6, 6), wiring=wiring, aligned=aligned)
+        return cls((4, 6, 6), wiring=wiring, aligned=aligned, spares=spares)
+
+
+def _held(spares: object, cubes: int) -> int:
+    return checks.whole("spares", spares, low=0, high=cubes - 1)
 
 
 def _extents(what: str, of: str, value: object) -> Shape:

@@ -24,7 +24,8 @@ def parse_machine(text: str) -> Machine:
         ``"cluster:N"``, ``"cluster:XxYxZ"`` (nodes with coordinates), ``"torus:XxYxZ"``, ``"mesh:XxYxZ"`` or a preset:
         ``"bluegene-l"``, ``"bluegene-l-nodes"``, ``"tpu-v4"`` (a torus of chips).  A pod is ``"pod:XxYxZ"``, in cubes,
         or ``"pod:tpu-v4"``, ``"pod:tpu-v5p"``, ``"pod:tpu7x"``, and may have the options of `Pod`:
-        ``"pod:4x4x4,wiring=static,aligned=false"``.  ``str(machine)`` returns such a text, but no preset.
+        ``"pod:4x4x4,wiring=static,aligned=false"``, ``"pod:tpu-v4,spares=2"``.  ``str(machine)`` returns such a
+        text, but no preset.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def _pod(text: str, rest: str) -> Pod:
     given: dict[str, Any] = {}
     for option in options:
         key, equals, value = (part.strip() for part in option.partition("="))
-        known = ("cube", "hosts", "wiring", "aligned", "largest")
+        known = ("cube", "hosts", "wiring", "aligned", "largest", "spares")
         if not equals or key not in known:
             hint = checks.did_you_mean(key, known)
             raise OptionError(f"machine {text!r}: {option!r} is no option of a pod{hint}; it has {', '.join(known)}")
@@ -82,7 +83,7 @@ def _pod(text: str, rest: str) -> Pod:
             raise OptionError(f"machine {text!r}: {key} is given twice")
         given[key] = _value(text, key, value)
     if (preset := first.replace("_", "-")) in _PODS:
-        if beyond := given.keys() - {"wiring", "aligned"}:
+        if beyond := given.keys() - {"wiring", "aligned", "spares"}:
             raise OptionError(f"machine {text!r}: {preset} has its own {', '.join(sorted(beyond))}; write {_POD}")
         return _PODS[preset](**given)
     if "x" not in first or first[:1].isalpha():
@@ -99,7 +100,7 @@ def _value(text: str, key: str, value: str) -> Any:
         if value not in ("true", "false"):
             raise OptionError(f"machine {text!r}: aligned must be true or false, got {value!r}")
         return value == "true"
-    if key in ("hosts", "largest"):
+    if key in ("hosts", "largest", "spares"):
         try:
             return checks.parsed(value, int)
         except ValueError:

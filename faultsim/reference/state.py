@@ -235,6 +235,7 @@ class State:
             self.down += 1
             if self.tracking:
                 self.free_nodes.remove(node)
+            self.tell_table()
 
     def bring_up(self, node: int) -> None:
         """A down node is up again."""
@@ -244,6 +245,12 @@ class State:
             self.down -= 1
             if self.tracking:
                 insort(self.free_nodes, node)
+            self.tell_table()
+
+    def tell_table(self) -> None:
+        """Which nodes are down and of no job."""
+        if self.table is not None:
+            self.table.keep_down(sum(1 << node for node in self.up if self.holder(node) is None))
 
     # -- questions
 

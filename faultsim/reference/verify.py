@@ -34,6 +34,7 @@ def check_instant(state: State, between: bool = False) -> None:
         masks = [job.mask for job in state.running]
         demand(state, union(masks).bit_count() == held, "a node holds two jobs")
         demand(state, union(masks) == state.busy, "the occupancy is not that of the running jobs")
+        demand(state, state.table.may_be_busy(state.busy), "jobs use cubes that are held back")
         boxes = state.table.of_size
         demand(state, all(job.box in boxes[job.allocated] for job in state.running), "a job's nodes are not one box")
     else:

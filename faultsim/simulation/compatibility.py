@@ -16,7 +16,9 @@ from faultsim.errors import InputError, OptionError
 from faultsim.machines import Pod
 from faultsim.policies import (
     BOX_ORDERS,
+    Backfill,
     Buckets,
+    ConservativeBackfill,
     External,
     NoCheckpoint,
     Periodic,
@@ -108,6 +110,8 @@ def check_combination(run: RunOptions, policies: list[tuple[Policy, PolicyRow]])
             if not NEEDS[what].is_met(run):
                 words = {"policy": policy, "name": type(policy).__name__, "run": run}
                 raise OptionError(NEEDS[what].message.format(usual=usual.format(**words), **words))
+    if isinstance(run.machine, Pod) and run.machine.spares > 0:
+        _check_held_back(run)
     _check_nodes(run)
     if isinstance(run.checkpointing, Periodic):
         _check_cost(run.checkpointing)
@@ -121,6 +125,20 @@ def _check_cost(policy: Periodic) -> None:
         raise OptionError(
             f"{policy!r} takes {policy.cost:g} s for a checkpoint (cost) after each {policy.interval:g} s of work "
             f"(interval): less than a tenth of the time is left for work; check their units, or take a longer interval"
+        )
+
+
+def _check_held_back(run: RunOptions) -> None:
+    """Whoever has reservations beside that of the head, or a place of its own for it, does not count cubes."""
+    scheduler = run.scheduler
+    if getattr(scheduler, "reservation", "any") != "any":
+        raise OptionError(
+            f"{run.machine} holds cubes back, wherever they are: use reservation='any', not {scheduler!r}"
+        )
+    if isinstance(scheduler, Backfill | ConservativeBackfill):
+        raise OptionError(
+            f"{type(scheduler).__name__} does not hold back the spare cubes of {run.machine}: use EasyBackfill() or "
+            f"Fcfs(), or a pod without spares"
         )
 
 

@@ -19,7 +19,21 @@ PODS = [
     Pod((1, 2, 4), (4, 4, 4), 16, "static"),
     Pod((2, 2, 3), (2, 2, 2), 2, "static", aligned=False),
 ]
-NAMES = [f"{'x'.join(map(str, p.cubes))}-{p.hosts}-{p.wiring}{'' if p.aligned else '-any'}" for p in PODS]
+HELD_BACK = [
+    Pod((1, 2, 2), (2, 2, 2), 4, spares=1),
+    Pod((1, 1, 6), (2, 2, 2), 2, spares=2),
+    Pod((1, 1, 7), (2, 2, 2), 4, largest=2, spares=3),
+    Pod((2, 2, 2), (2, 2, 2), 4, "static", spares=2),
+    Pod((2, 2, 3), (2, 2, 2), 2, "static", aligned=False, spares=1),
+]
+
+
+def name_of(pod):
+    aligned, spares = "" if pod.aligned else "-any", f"-{pod.spares}" if pod.spares else ""
+    return f"{'x'.join(map(str, pod.cubes))}-{pod.hosts}-{pod.wiring}{aligned}{spares}"
+
+
+NAMES = [name_of(pod) for pod in PODS]
 BACKFILL = {
     "name": "backfill",
     "order": {"name": "arrival"},
@@ -81,6 +95,19 @@ def test_both_engines_do_the_same(pod, scheduler):
         else:
             recovery = rng.choice([REQUEUE, TAIL, HOLD])
             compare(pod, scheduler, columns, failures(rng, pod, rng.randrange(1, 12)), recovery=recovery)
+
+
+@pytest.mark.parametrize("pod", HELD_BACK, ids=map(name_of, HELD_BACK))
+@pytest.mark.parametrize(
+    "scheduler",
+    [FCFS, EASY, {**EASY, "max_growth": 0, "repairs": "unknown"}],
+    ids=["fcfs", "easy", "easy-0"],
+)
+def test_both_engines_hold_back_the_same(pod, scheduler):
+    rng = random.Random(f"{pod} {scheduler}")
+    for _ in range(40):
+        recovery = rng.choice([REQUEUE, TAIL, HOLD])
+        compare(pod, scheduler, drawn(rng, pod, 30), failures(rng, pod, rng.randrange(16)), recovery=recovery)
 
 
 @given(runs(on=pods()))

@@ -21,14 +21,22 @@ PODS = [
     Pod.tpu_v4("static"),
     Pod.tpu_v5p(),
     Pod.tpu7x("static"),
+    Pod((2, 2, 2), (4, 4, 4), 16, spares=3),
+    Pod((1, 3, 3), (2, 2, 2), 4, largest=5, spares=2),
+    Pod((2, 3, 2), (2, 2, 2), 8, "static", spares=4),
+    Pod((2, 2, 3), (2, 2, 2), 2, "static", aligned=False, spares=1),
+    Pod.tpu_v4(spares=4),
 ]
-NAMES = [f"{'x'.join(map(str, p.cubes))}-{p.hosts}-{p.wiring}{'' if p.aligned else '-any'}" for p in PODS]
+NAMES = [
+    f"{'x'.join(map(str, p.cubes))}-{p.hosts}-{p.wiring}{'' if p.aligned else '-any'}{f'-{p.spares}' * (p.spares > 0)}"
+    for p in PODS
+]
 
 
 def both(pod, jobs=0):
     inside = [each.hosts for each in pod.slices if each.cubes == 0]
     return PodMachine(pod.lower(), jobs), Slices(
-        pod.cubes, pod.hosts, inside, pod.wiring, pod.aligned, pod.largest or 0
+        pod.cubes, pod.hosts, inside, pod.wiring, pod.aligned, pod.largest or 0, pod.spares
     )
 
 
@@ -59,11 +67,19 @@ def test_the_same_places_are_found_and_chosen(pod):
     """Without conditions, with forbidden hosts, and with a slice that must remain at a later time."""
     rng = random.Random(pod.nodes)
     machine, slices = both(pod)
+    if pod.spares:
+        slices.down = sum({1 << rng.randrange(pod.nodes) for _ in range(3)}) | slices.cube_mask(rng.randrange(2))
+        for node in range(pod.nodes):
+            if slices.down >> node & 1:
+                machine.block(node)
     chosen = 0
     for _ in range(400 if pod.nodes < 100 else 100 if pod.nodes < 400 else 8):
         busy, forbidden, later = (some_hosts(rng, slices) for _ in range(3))
         if rng.random() < 0.5:
             later |= busy & some_hosts(rng, slices)
+        if pod.spares:  # what is free is in use later only by who has started since
+            busy |= slices.down
+            later &= busy
         size, need = rng.choice(slices.sizes), rng.randrange(1, pod.nodes + 1)
         if rng.random() < 0.5:  # most of the sizes of a large pod are large
             size, need = rng.choice(slices.sizes[:8]), rng.choice(slices.sizes[:8])
@@ -109,10 +125,12 @@ def test_jobs_that_come_and_go(pod):
             machine.unblock(node)
             down.remove(node)
             busy &= ~(1 << node)
+            slices.down ^= 1 << node
         elif not busy >> node & 1 and rng.random() < 0.2:
             machine.block(node)
             down.add(node)
             busy |= 1 << node
+            slices.down ^= 1 << node
         assert machine.busy == busy
     other = machine.twin()
     for job, place in held.items():

@@ -44,10 +44,17 @@ def pods(draw: st.DrawFn) -> fs.Pod:
     """Few cubes: the plain engine lists every set of them."""
     cubes = draw(st.sampled_from([(1, 1, 1), (1, 1, 3), (1, 2, 2), (1, 1, 5), (2, 1, 3), (2, 2, 2)]))
     wiring = draw(st.sampled_from(["ocs", "static"]))
-    largest = draw(st.none() | st.integers(1, math.prod(cubes)))
+    spares = draw(st.just(0) | st.integers(0, math.prod(cubes) - 1))
+    largest = draw(st.none() | st.integers(1, math.prod(cubes) - spares))
     aligned = wiring == "ocs" or draw(st.booleans())
     hosts = draw(st.sampled_from([1, 2, 4, 8]))
-    return fs.Pod(cubes, (2, 2, 2), hosts, wiring, aligned=aligned, largest=largest)
+    return fs.Pod(cubes, (2, 2, 2), hosts, wiring, aligned=aligned, largest=largest, spares=spares)
+
+
+def holds_back(scheduler: fs.Scheduler) -> bool:
+    """Whether it counts the spare cubes of a pod."""
+    fixed = getattr(scheduler, "reservation", "any") == "fixed"
+    return not fixed and not isinstance(scheduler, fs.Backfill | fs.ConservativeBackfill)
 
 
 @st.composite
@@ -150,6 +157,8 @@ def runs(
     if isinstance(machine, fs.Pod):
         nodes = machine.most_hosts
     schedulers = policies("scheduler", machine.name)
+    if isinstance(machine, fs.Pod) and machine.spares:
+        schedulers = schedulers.filter(holds_back)
     return fs.Run(
         draw(logs(nodes, max_jobs)),
         machine,

@@ -8,7 +8,7 @@ from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.slices cimport (
     MOST_CUBES, cubes_of, cubes_t, is_inside, pod_has, pod_has_free, pod_is_place, pod_largest, pod_lift, pod_list,
-    pod_meets, pod_open, pod_put, pod_size, pod_t,
+    pod_meets, pod_open, pod_put, pod_room, pod_size, pod_t,
 )
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, range_t
@@ -57,10 +57,12 @@ cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const
 
 cdef void block(void *state, int32_t node) noexcept nogil:
     mark(state, (<pod_t *>state).occ, node)
+    mark(state, (<pod_t *>state).down, node)
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
     unmark(state, (<pod_t *>state).occ, node)
+    unmark(state, (<pod_t *>state).down, node)
 
 
 cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
@@ -177,6 +179,13 @@ cdef bint lacks(void *state, int32_t size) noexcept nogil:
     return False
 
 
+cdef const char *check(void *state) noexcept nogil:
+    cdef pod_t *m = <pod_t *>state
+    if pod_room(m, m.occ) < 0:
+        return b"jobs use cubes that are held back"
+    return NULL
+
+
 cdef int64_t searched(const void *state) noexcept nogil:
     return (<const pod_t *>state).looked
 
@@ -196,7 +205,7 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.size_of, machine.put, machine.lift, machine.meets = pod_size, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free
     machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks
-    machine.searched = searched
+    machine.searched, machine.check = searched, check
     return 0
 
 

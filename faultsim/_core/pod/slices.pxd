@@ -25,6 +25,7 @@ cdef struct pod_t:
     uint64_t *occ
     int32_t cubes, hosts, nodes, words
     bint switched
+    int32_t spares           # cubes that jobs leave alone: so many are never in use
     int32_t largest          # cubes of the largest slice
     int32_t n_inside
     int32_t inside[6]        # hosts of the slices inside a cube, ascending; each is half of the next, or of `hosts`
@@ -32,13 +33,18 @@ cdef struct pod_t:
     int32_t *first_block     # [cubes + 2] static: where the blocks of a number of cubes begin
     cubes_t *block           # ... in order; first_block[cubes + 1] of them
     uint64_t *scratch        # a mask
+    uint64_t *down           # the nodes that are down and of no job
     place_t *place           # per job
     int64_t looked           # at cubes and blocks
 
-# Options: extents `cubes` and `cube`, `hosts`, `wiring`, `aligned`, `largest` (None: all), as a lowered pod has them.
+# Options: extents `cubes` and `cube`, `hosts`, `wiring`, `aligned`, `largest` (None: all), `spares` (or not), as a
+# lowered pod has them.
 cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1
 
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
+# How many cubes more jobs may use than are in use in a mask; < 0: too many are.
+cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
+# A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).
 # Is there a free slice of exactly `size`, of at least `need` >= 1; the size of the largest, 0: none.
 cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil
 cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept nogil

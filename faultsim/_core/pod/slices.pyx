@@ -81,13 +81,15 @@ cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1:
     m.nodes = m.cubes * m.hosts
     m.words = (m.nodes + 63) // 64
     m.switched = options["wiring"] == "ocs"
-    m.largest = options["largest"] or m.cubes
+    m.spares = options.get("spares", 0)
+    m.largest = min(options["largest"] or m.cubes, m.cubes - m.spares)
     inside = _inside(options["cube"][0], m.hosts)
     m.n_inside = len(inside)
     for n in range(m.n_inside):
         m.inside[n] = inside[n]
     own_block(m, &m.occ, m.words, sizeof(uint64_t))
     own_block(m, &m.scratch, m.words, sizeof(uint64_t))
+    own_block(m, &m.down, m.words, sizeof(uint64_t))
     own_block(m, &m.next, m.nodes + 1, sizeof(int32_t))
     own_block(m, &m.first_block, m.cubes + 2, sizeof(int32_t))
     own_block(m, &m.place, jobs, sizeof(place_t))
@@ -152,6 +154,21 @@ cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forb
     return free
 
 
+cdef inline bint in_use(const pod_t *m, const uint64_t *mask, int32_t cube) noexcept nogil:
+    """Does a job hold a host of it?"""
+    return hosts_of(m, mask, cube) & ~hosts_of(m, m.down, cube) != 0
+
+
+cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil:
+    """How many cubes more jobs may use; < 0: not even those that they have."""
+    cdef int32_t cube, n = m.cubes - m.spares
+    if m.spares > 0:
+        m.looked += m.cubes
+        for cube in range(m.cubes):
+            n -= in_use(m, mask, cube)
+    return n
+
+
 cdef inline bint is_within(const cubes_t *block, const cubes_t *free) noexcept nogil:
     return not (block.word[0] & ~free.word[0] or block.word[1] & ~free.word[1] or block.word[2] & ~free.word[2])
 
@@ -166,10 +183,10 @@ cdef inline bint has_run(uint64_t busy, int32_t hosts, int32_t size) noexcept no
 
 
 cdef bint has_inside(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
-    cdef int32_t cube
+    cdef int32_t cube, more = pod_room(m, mask)
     for cube in range(m.cubes):
         m.looked += 1
-        if has_run(hosts_of(m, mask, cube), m.hosts, size):
+        if has_run(hosts_of(m, mask, cube), m.hosts, size) and (more > 0 or (more == 0 and in_use(m, mask, cube))):
             return True
     return False
 
@@ -193,7 +210,7 @@ cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
     if size < m.hosts:
         return has_inside(m, mask, size)
     free = pod_free_cubes(m, mask, NULL)
-    return has_cubes(m, &free, size // m.hosts)
+    return size // m.hosts <= pod_room(m, mask) and has_cubes(m, &free, size // m.hosts)
 
 
 cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept nogil:
@@ -205,8 +222,8 @@ cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept no
         return has_inside(m, mask, size)
     free = pod_free_cubes(m, mask, NULL)
     if m.switched:
-        return has_cubes(m, &free, size // m.hosts)
-    count = count_cubes(&free)
+        return size // m.hosts <= pod_room(m, mask) and has_cubes(m, &free, size // m.hosts)
+    count = min(count_cubes(&free), pod_room(m, mask))
     for n in range(size // m.hosts, count + 1):      # a larger block may have no smaller one in it
         if has_cubes(m, &free, n):
             return True
@@ -215,7 +232,7 @@ cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept no
 
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil:
     cdef cubes_t free = pod_free_cubes(m, mask, NULL)
-    cdef int32_t i, n = min(count_cubes(&free), m.largest)
+    cdef int32_t i, n = min(min(count_cubes(&free), m.largest), pod_room(m, mask))
     while n > 0:
         if has_cubes(m, &free, n):
             return n * m.hosts
@@ -332,6 +349,20 @@ cdef cubes_t useful(pod_t *m, const uint64_t *later, int32_t need) noexcept nogi
     return set_
 
 
+cdef bint leaves_room(pod_t *m, const uint64_t *later, int32_t n, int32_t need) noexcept nogil:
+    """May jobs use n cubes that are free until then, too, and a slice of `need` at the later time?"""
+    cdef int32_t cube, more
+    if m.spares == 0:
+        return True
+    more = pod_room(m, later) - n
+    if need >= m.hosts or more != 0:
+        return more >= max(1, need // m.hosts)
+    for cube in range(m.cubes):
+        if in_use(m, later, cube) and has_run(hosts_of(m, later, cube), m.hosts, need):
+            return True
+    return False
+
+
 cdef bint choose_switched(pod_t *m, const cubes_t *free, int32_t n, const permit_t *permit,
                           place_t *out) noexcept nogil:
     """The first of all sets of n free cubes that is permitted: of those that are of use at the later time it has no
@@ -348,7 +379,7 @@ cdef bint choose_switched(pod_t *m, const cubes_t *free, int32_t n, const permit
         need = m.next[permit.need] if permit.need <= m.nodes else 0
         use = useful(m, permit.later, permit.need)
         spare = count_cubes(&use) - max(1, need // m.hosts)
-        if spare < 0:
+        if spare < 0 or not leaves_room(m, permit.later, n, need):
             return False
     for i in range(3):
         bits = free.word[i]
@@ -405,6 +436,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
     """Into the buffer, or only the first (`found` is NULL)."""
     cdef const uint64_t *forbidden = forbidden_by(permit)
     cdef int32_t level, cube, i, first, most
+    cdef int32_t more = pod_room(m, occ)
     cdef uint64_t busy
     cdef place_t place
     cdef long n = 0
@@ -417,7 +449,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
         for cube in range(m.cubes):
             m.looked += 1
             busy = hosts_of(m, occ, cube)
-            if (busy == 0) != (level == m.n_inside):
+            if (busy == 0) != (level == m.n_inside) or (more <= 0 and (more < 0 or not in_use(m, occ, cube))):
                 continue
             for i in range(m.hosts // size):
                 first = i * size
@@ -466,6 +498,8 @@ cdef long find(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *perm
     if size < m.hosts:
         return find_inside(m, occ, size, permit, found, capacity, out)
     free = pod_free_cubes(m, occ, forbidden_by(permit))
+    if size // m.hosts > pod_room(m, occ):
+        return 0
     if not m.switched:
         return find_blocks(m, &free, size // m.hosts, permit, found, capacity, out)
     if not choose_switched(m, &free, size // m.hosts, permit, out):

@@ -92,6 +92,8 @@ cdef struct machine_t:
     int32_t (*largest_now)(void *state) noexcept nogil
     # [placed] is it known, without a search, that `occ` has no free place of exactly `size` nodes?
     bint (*lacks)(void *state, int32_t size) noexcept nogil
+    # [or NULL] the invariant of its own that is broken, or NULL
+    const char *(*check)(void *state) noexcept nogil
     # [placed] words that it has looked at in order to find places, for tests of how work grows
     int64_t (*searched)(const void *state) noexcept nogil
 

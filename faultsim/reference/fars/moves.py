@@ -34,8 +34,8 @@ def change_box(state: State, job: Job, promise: "Promise") -> bool:
     suspicious = sum(1 << node for node in state.suspicious)
     candidates = [
         box
-        for box in state.table.free_of_size(occupied | suspicious, job.allocated)
-        if promise.allows(state, job, box, end)
+        for box in state.table.free_of_size(occupied, job.allocated)
+        if not box.mask & suspicious and promise.allows(state, job, box, end)
     ]
     if not candidates:
         return False

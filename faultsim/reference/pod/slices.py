@@ -44,6 +44,13 @@ class Slices:
         Static wiring only.
     largest : int
         Cubes of the largest slice; 0: all.
+    spares : int
+        Cubes that are held back.
+
+    Attributes
+    ----------
+    down : int
+        The hosts that are down and of no job.
     """
 
     def __init__(
@@ -54,11 +61,14 @@ class Slices:
         wiring: str = "ocs",
         aligned: bool = True,
         largest: int = 0,
+        spares: int = 0,
     ) -> None:
+        self.spares, self.down = spares, 0
         self.cubes, self.hosts, self.wiring, self.aligned = cubes, hosts, wiring, aligned
         self.n_cubes = cubes[0] * cubes[1] * cubes[2]
         self.inside = sorted(inside)
-        self.shapes = [s for s in ascending(self.n_cubes) if count(s) <= (largest or self.n_cubes)]
+        most = min(largest or self.n_cubes, self.n_cubes - spares)
+        self.shapes = [s for s in ascending(self.n_cubes) if count(s) <= most]
         if wiring == "static":  # a shape must fit into the pod
             self.shapes = [s for s in self.shapes if all(a <= n for a, n in zip(s, sorted(cubes), strict=True))]
         self.sizes = [*self.inside, *sorted({count(shape) * hosts for shape in self.shapes})]
@@ -81,11 +91,22 @@ class Slices:
         """The cubes of which all hosts are free."""
         return [cube for cube in range(self.n_cubes) if not self.cube_mask(cube) & busy]
 
+    def holds_back(self, busy: int, place: Place) -> bool:
+        """Whether at most all cubes but the spare ones are in use if a job has this place, too."""
+        held = busy & ~self.down | place.mask
+        used = [cube for cube in range(self.n_cubes) if self.cube_mask(cube) & held]
+        return len(used) <= self.n_cubes - self.spares
+
     def free_of_size(self, busy: int, size: int, shape: Extents | None = None) -> list[Place]:
         """The free places of a slice in order; with optical switches all sets of free cubes, for small pods.
 
         Without a shape a slice of whole cubes has the default one; if it needs no alignment, any.
         """
+        places = self.unoccupied(busy, size, shape)
+        return [place for place in places if self.holds_back(busy, place)] if self.spares else places
+
+    def unoccupied(self, busy: int, size: int, shape: Extents | None = None) -> list[Place]:
+        """The same but for what is held back."""
         if size < self.hosts:
             return self.free_inside(busy, size)
         if self.wiring == "ocs":
@@ -97,7 +118,8 @@ class Slices:
     def has(self, busy: int, size: int) -> bool:
         """Whether a slice of exactly that size is free."""
         if self.wiring == "ocs" and size >= self.hosts:
-            return len(self.free_cubes(busy)) * self.hosts >= size
+            free = self.free_cubes(busy)[: size // self.hosts]
+            return len(free) * self.hosts == size and self.holds_back(busy, self.place(free))
         return bool(self.free_of_size(busy, size))
 
     def place(self, cubes: Iterable[int]) -> Place:
@@ -170,25 +192,27 @@ class Slices:
     ) -> Place | None:
         """The first free place that touches no forbidden host, and leaves a slice of at least `need` in `later`."""
         if self.wiring == "ocs" and size >= self.hosts:
-            return self.first_cubes(busy | forbidden, size // self.hosts, later, need)
+            return self.first_cubes(busy, forbidden, size // self.hosts, later, need)
         places = [place for place in self.free_of_size(busy, size, shape) if not place.mask & forbidden]
         if later is not None and need > 0:
             places = [place for place in places if self.fits(later | place.mask, need)]
         return places[0] if places else None
 
-    def first_cubes(self, busy: int, n: int, later: int | None, need: int) -> Place | None:
+    def first_cubes(self, busy: int, forbidden: int, n: int, later: int | None, need: int) -> Place | None:
         """The first of all sets of n free cubes that is permitted, cube by cube.
 
         A cube is taken if the set can still be filled up, with cubes that the later slice has no use for if possible.
         """
         wanted = next((q for q in self.sizes if q >= need), 0)
         chosen: list[int] = []
-        for cube in self.free_cubes(busy):
-            rest = [other for other in self.free_cubes(busy) if other > cube]
+        candidates = self.free_cubes(busy | forbidden)
+        for cube in candidates:
+            rest = [other for other in candidates if other > cube]
             if later is not None and need > 0:
                 rest.sort(key=lambda other: self.useful(other, later, wanted))
             trial = self.place([*chosen, cube, *rest[: n - len(chosen) - 1]])
             is_permitted = later is None or need < 1 or self.fits(later | trial.mask, need)
+            is_permitted = is_permitted and self.holds_back(busy, trial)
             if len(chosen) < n <= len(trial.cubes) and is_permitted:
                 chosen.append(cube)
         return self.place(chosen) if len(chosen) == n else None

@@ -25,9 +25,8 @@ class PodTable(BoxTable):
                 f"{x * y * z}: use engine='core'"
             )
         inside = halves(machine["cube"][0], machine["hosts"])
-        self.slices = Slices(
-            (x, y, z), machine["hosts"], inside, machine["wiring"], machine["aligned"], machine["largest"] or 0
-        )
+        most, spares = machine["largest"] or 0, machine.get("spares", 0)
+        self.slices = Slices((x, y, z), machine["hosts"], inside, machine["wiring"], machine["aligned"], most, spares)
         self.nodes = prod(machine["cubes"]) * machine["hosts"]
         self.shape = (self.nodes, 1, 1)
         self.sizes = self.slices.sizes
@@ -36,6 +35,23 @@ class PodTable(BoxTable):
     def free_of_size(self, busy: int, size: int) -> list[Box]:
         """Every free slice of exactly that many hosts, in order."""
         return [self.box(place) for place in self.slices.free_of_size(busy, size)] if size in self.sizes else []
+
+    def fits(self, busy: int, size: int) -> bool:
+        """Whether a slice of at least that many hosts is free."""
+        return self.slices.fits(busy, size) if self.slices.spares else super().fits(busy, size)
+
+    def largest_free(self, busy: int) -> int:
+        """The size of the largest free slice, 0 if there is none."""
+        return self.slices.largest_free(busy) if self.slices.spares else super().largest_free(busy)
+
+    def keep_down(self, nodes: int) -> None:
+        """These hosts are down now and of no job."""
+        self.slices.down = nodes
+
+    def may_be_busy(self, nodes: int) -> bool:
+        """Whether all cubes but the spare ones are in use at most."""
+        used = [cube for cube in range(self.slices.n_cubes) if self.slices.cube_mask(cube) & nodes]
+        return len(used) <= self.slices.n_cubes - self.slices.spares
 
     def first(self, candidates: Sequence[Box], occupied: int) -> Box:
         """The first of these, in the order of what is free of this occupancy."""

@@ -129,16 +129,20 @@ def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:
         for_head = [fixed_box(state, head, T)]
     else:
         for_head = state.table.free_of_at_least(occupied_at(state, T), head.needs)  # where the head could be at T
+    at_T = occupied_at(state, T)
     for job in later:
         by_T = ends_by(state, job, T)
         for q in state.table.sizes_between(job.needs, min(job.needs + scheduler["max_growth"], state.free)):
             candidates = state.table.free_of_size(state.blocked, q)
             permitted = candidates if by_T else [box for box in candidates if leaves_one(box, for_head)]
+            if not by_T and not fixed:  # fewer cubes may be held back than jobs leave
+                permitted = [box for box in permitted if state.table.fits(at_T | box.mask, head.needs)]
             if permitted:
                 box = place(state, job, unsuspected(state, permitted), state.blocked, window_at(state, job, state.now))
                 state.begin(job, box, [], backfilled=True)
                 if not by_T and not fixed:
                     for_head = [other for other in for_head if not other.mask & box.mask]
+                    at_T |= box.mask
                 break
 
 

@@ -95,6 +95,13 @@ class BoxTable:
         free = self.nodes - busy.bit_count()
         return any(not box.mask & busy for q in self.sizes if size <= q <= free for box in self.of_size[q])
 
+    def keep_down(self, nodes: int) -> None:
+        """These nodes are down now and of no job: which boxes there are does not depend on it."""
+
+    def may_be_busy(self, nodes: int) -> bool:
+        """Whether jobs may have these nodes."""
+        return True
+
 
 def union(masks: Iterable[int]) -> int:
     """The nodes of any of these sets."""
