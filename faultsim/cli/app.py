@@ -28,6 +28,7 @@ COMMANDS = {
     "log": "summary, head, convert, generate: work with job logs",
     "failures": "summary, convert, generate: work with failure traces",
     "reproduce": "repeat a paper's experiments and judge its claims",
+    "plan": "what a pod can promise: slices, spare cubes, training time",
     "bench": "partitions, engine, queue, knapsack: measure on this machine",
     "sweep": "grids of runs from a file, kept in a store that resumes",
     "status": "progress of the sweeps in a store, and their tables",
@@ -152,11 +153,11 @@ def _hear_of_old_names() -> None:
 
 def _in_words(error: FaultsimError, argv: Sequence[str]) -> str:
     """What is wrong, in the words of the command that met it."""
-    if list(argv[:1]) != ["run"] and list(argv[:2]) != ["workflow", "run"]:
+    if list(argv[:1]) not in (["run"], ["plan"]) and list(argv[:2]) != ["workflow", "run"]:
         return str(error)
-    from faultsim.cli.own_words import in_own_words
+    from faultsim.cli.own_words import in_own_words, in_words_of_plans
 
-    return in_own_words(str(error))
+    return in_words_of_plans(str(error)) if argv[0] == "plan" else in_own_words(str(error))
 
 
 def _complain(message: object, status: int) -> int:

@@ -63,6 +63,21 @@ def in_own_words(message: str) -> str:
     return re.sub(rf"^({'|'.join(_OPTIONS)}) must ", lambda found: f"--{found[1].replace('_', '-')} must ", said)
 
 
+def in_words_of_plans(message: str) -> str:
+    """The message as a user of ``faultsim plan`` would write it.
+
+    Examples
+    --------
+    >>> in_words_of_plans("plan: give availability=, or mtbf= and repair=, or failures=")
+    'give --availability, or --mtbf and --repair, or --failures'
+    >>> in_words_of_plans("plan: are the times in days? any_rate=True takes them as they are")
+    'are the times in days? --any-rate takes them as they are'
+    """
+    said = in_own_words(message.removeprefix("plan: "))
+    own = r"(?<![\w./'\"-])(availability|mtbf|repair|simulate|any_rate)=(?:True\b|(?![\w.-]))"
+    return re.sub(own, lambda found: f"--{found[1].replace('_', '-')}", said)
+
+
 def in_words_of_files(message: str) -> str:
     """The message as a user of a sweep's file would write it.
 

@@ -91,7 +91,8 @@ class Parser(argparse.ArgumentParser):
                 return
             option = word.partition("=")[0]
             action = self._option_string_actions.get(option)
-            if action is not None and id(action) in seen:
+            may_repeat = isinstance(action, argparse._AppendAction)
+            if action is not None and not may_repeat and id(action) in seen:
                 self.error(f"{option} is given twice")
             seen.add(id(action))
 

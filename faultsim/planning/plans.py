@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -69,6 +70,11 @@ class Plan(TablesOfAResult):
         self.pod, self.wanted, self.probabilities, self.failures = pod, list(wanted), probabilities, failures
         self.availability, self.mtbf, self.repair = hosts
         self.promises, self.spares, self._ettr = promises, spares, ettr
+
+    @property
+    def has_ettr(self) -> bool:
+        """Whether it is known how often hosts fail, so that there is a table `ettr`."""
+        return self._ettr is not None
 
     @property
     def ettr(self) -> PrintedTable:
@@ -266,7 +272,7 @@ def rewired(pod: Pod, wiring: str) -> Pod:
     """The same cubes with this wiring."""
     if wiring == pod.wiring:
         return pod
-    return Pod(pod.cubes, pod.cube, pod.hosts, checks.choice("wiring", wiring, ("ocs", "static")), largest=pod.largest)
+    return replace(pod, wiring=checks.choice("wiring", wiring, ("ocs", "static")))
 
 
 def _pod(given: object) -> Pod:

@@ -11,6 +11,7 @@ from faultsim.plot.gantt import plot_gantt
 from faultsim.plot.kiviat import plot_kiviat
 from faultsim.plot.ledger import plot_ledger
 from faultsim.plot.occupancy import animate_occupancy, occupancy, plot_occupancy
+from faultsim.plot.promises import plot_promises
 from faultsim.plot.saturation import plot_saturation
 from faultsim.plot.sweeps import plot_differences, plot_heatmap, plot_panels, plot_sweep
 from faultsim.plot.theme import use_theme
@@ -33,6 +34,7 @@ __all__ = [
     "plot_ledger",
     "plot_occupancy",
     "plot_panels",
+    "plot_promises",
     "plot_queue",
     "plot_saturation",
     "plot_sweep",

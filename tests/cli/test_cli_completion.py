@@ -32,6 +32,8 @@ def asked(line, tmp_path):
         ("faultsim run --scheduler ", ["fcfs", "easy", "backfill", "conservative"]),
         ("faultsim run --placement least", ["least-failures-first"]),
         ("faultsim workflow run --transfers ", ["parallel", "in_turn"]),
+        ("faultsim plan --prob", ["--probability"]),
+        ("faultsim plan --checkpointing max", ["max-availability"]),
         ("faultsim status x.db --metric mean_bounded", ["mean_bounded_slowdown"]),
         ("faultsim nothing --", []),
     ],

@@ -44,6 +44,12 @@ def test_each_kind_is_drawn(kind, folder, capsys, monkeypatch):
     assert os.path.getsize(f"{kind}.png") > 2000
 
 
+def test_a_part_of_a_sweep_has_several_conditions(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    part = ["--select", "start_delay=0", "--select", "scheduler=easy"]
+    assert main(["plot", "saturation", "demo.db", *part, "-o", "part.svg", "-q"]) == 0
+
+
 def test_size_and_theme_are_those_asked_for(folder, monkeypatch):
     from PIL import Image
 

@@ -67,6 +67,16 @@ def both(size):
     return {"EASY": easy, "FCFS": fcfs} if size == "small" else {LONG: easy, f"{LONG} 2": fcfs, "FCFS": fcfs}
 
 
+@cache
+def plans(size):
+    failures = fs.FailureTrace([3600], [0], ["1d"], span=90 * 86400)
+    return (
+        fs.plan("pod:tpu-v4", "8x8x16", availability=0.999)
+        if size == "small"
+        else fs.plan("pod:tpu7x,wiring=static", failures=failures)
+    )
+
+
 def curves(size):
     labels = ["EASY", "FCFS"] if size == "small" else [f"{LONG} {i}" for i in range(7)]
     return {label: ([0.5, 1.0, 5.0], [1.0 + i, 30.0, 9000.0]) for i, label in enumerate(labels)}
@@ -102,6 +112,7 @@ FIGURES = {
         random_log(60, 16), nodes=16 if size == "small" else 128, ax=ax)),
     "curves": (4.0, lambda size, ax: plot.plot_curves(
         curves(size), x="system utilization (%)", y="mean bounded slowdown", log=size == "large", ax=ax)),
+    "promises": (5.0, lambda size, ax: plot.plot_promises(plans(size), ax=ax)),
     "workflow": (4.5, lambda size, ax: plot.plot_workflow(workflows(size), ax=ax)),
 }  # fmt: skip
 
