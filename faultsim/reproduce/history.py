@@ -56,8 +56,17 @@ MENDED = {
     "F5": "a fall alone, however small, was enough for partly; now it is one part of three",
     "F6": "the best on average counts where it is clear over the replicates",
     "F7": "less gain counts where it is clear over the replicates",
+    "F8": "each step, level and fall counts where it is clear over the replicates",
+    "F9": "the peak and each fall count where they are clear over the replicates",
     "F10": "correlations and differences have intervals now",
+    "F11": "each level and the drop count where they are clear over the replicates",
+    "F12": "each level and the greater fall count where they are clear over the replicates",
+    "F13": "each level and the fall count where they are clear over the replicates",
+    "F14": "each level, and that the corner is the least, count where they are clear over the replicates",
+    "F15": "a gain above 0 counts where it is clear over the replicates",
     "F16": "at both loads of the trace, mean over all recalls, with intervals; larger on average is no part any more",
+    "L9": "the whole interval of each correlation has to be within .3 of 0",
+    "L10": "each level and each rise count where they are clear over the windows",
     "L11": 'the order descending is no rival of the paper\'s, so "one of the two is near" is gone',
 }
 #: Why, of a rule that was not mended.

@@ -119,8 +119,8 @@ def test_measures_on_given_numbers():
     ends = [(view("makespan", n, 1.0), view("makespan", n, 0.0)) for n in (1, 20)]
     assert growth(*ends, relative=True).value == pytest.approx(0.38)
     assert growth(*ends, relative=False).value == pytest.approx(0.38 * view("makespan", 1, 0.0).mean())
-    assert correlation(made(makespan=lambda k, s: 2 - s if k.mix else 1.0), 0.5) == pytest.approx(-1)
-    assert correlation(view, 0.5) == 0
+    assert correlation(made(makespan=lambda k, s: 2 - s if k.mix else 1.0), 0.5).value == pytest.approx(-1)
+    assert correlation(view, 0.5).value == 0
 
 
 def test_precision_and_recall_by_period():

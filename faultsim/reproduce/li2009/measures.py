@@ -69,6 +69,24 @@ def behind(e: Evidence, place: Place, method: str, other: str) -> Estimate:
     return jackknife(lambda *drawn: _gain(b, *drawn) - _gain(a, *drawn), *tables)
 
 
+def drop(e: Evidence, before: Place, after: Place) -> Estimate:
+    """By how much the composite gain of SUL-D among the paper's methods is lower at one place than at another."""
+    ours = METHODS.index("SUL-D")
+    tables = [_table(e.at(place, name)) for place in (before, after) for name in METHODS]
+    return jackknife(lambda *t: _gain(ours, *t[: len(METHODS)]) - _gain(ours, *t[len(METHODS) :]), *tables)
+
+
+def contrast(e: Evidence, *terms: tuple[float, str, Place]) -> Estimate:
+    """A sum of relative gains of SUL-D: each with a factor, a metric of which less is better, and a place."""
+    pairs = [e.at(place, name)[metric] for _, metric, place in terms for name in (EASY, "SUL-D")]
+
+    def total(*drawn: Floats) -> float:
+        gains = [1.0 - b.mean() / a.mean() if a.mean() else 0.0 for a, b in zip(drawn[::2], drawn[1::2], strict=True)]
+        return float(sum(factor * gain for (factor, *_), gain in zip(terms, gains, strict=True)))
+
+    return jackknife(total, *pairs)
+
+
 def fall(e: Evidence, place: Place, low: float, high: float, recalls: Sequence[float]) -> Estimate:
     """By how much the composite gain of SUL-D falls from precision `high` to `low`, mean over recalls."""
     pairs = [(precision, recall) for precision in (high, low) for recall in recalls]
@@ -95,6 +113,29 @@ def orders(e: Evidence, place: Place, method: str) -> KiviatGain:
     """The composite gain of a strategy with its range over all orders of the axes."""
     found = {name: means(e.at(place, name)) for name in METHODS}
     return kiviat_gain(found[method], found[EASY], among=list(found.values()))
+
+
+def cells(e: Evidence, place: Place) -> dict[tuple[float, float], Estimate]:
+    """Composite gains of SUL-D over precision and recall, compared with EASY alone."""
+    values = e.what.grid
+    return {(a, b): composite(e, place, "SUL-D", a, b) for a in values for b in values}
+
+
+def above_corner(e: Evidence, place: Place) -> list[Estimate]:
+    """By how much the gain of each other cell is above that of the least precision and recall."""
+    least = min(e.what.grid)
+    base, corner = (_table(e.at(place, EASY)), _table(e.at(place, "SUL-D", precision=least, recall=least)))
+    return [
+        jackknife(
+            lambda none, low, table: _gain(1, none, table) - _gain(1, none, low),
+            base,
+            corner,
+            _table(e.at(place, "SUL-D", precision=a, recall=b)),
+        )
+        for a in e.what.grid
+        for b in e.what.grid
+        if (a, b) != (least, least)
+    ]
 
 
 def grid(e: Evidence, place: Place, method: str = "SUL-D", values: Sequence[float] | None = None) -> Floats:

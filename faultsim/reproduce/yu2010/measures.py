@@ -61,17 +61,28 @@ def growth(a: tuple[Floats, Floats], b: tuple[Floats, Floats], *, relative: bool
     return jackknife(difference, *a, *b)
 
 
-def correlation(view: View, aoa: float) -> float:
+def correlation(view: View, aoa: float) -> Estimate:
     """Correlation of the share of false positives with the makespan, relative to its mean in the window.
 
     0 where nothing varies.
     """
-    makespan = view.mixed("makespan", aoa)
-    relative = (makespan / makespan.mean(axis=0)).ravel()
-    share = np.repeat(view.what.shares, makespan.shape[1])
-    if relative.std() < 1e-12:
-        return 0.0
-    return float(np.corrcoef(share, relative)[0, 1])
+
+    def of(makespan: Floats) -> float:
+        relative = (makespan / makespan.mean(axis=0)).ravel()
+        share = np.repeat(view.what.shares, makespan.shape[1])
+        return 0.0 if relative.std() < 1e-12 else float(np.corrcoef(share, relative)[0, 1])
+
+    return jackknife(of, view.mixed("makespan", aoa))
+
+
+def mean(*columns: Floats) -> Estimate:
+    """Of all values of columns that share their windows."""
+    return jackknife(lambda *drawn: float(np.mean([column.mean() for column in drawn])), *columns)
+
+
+def rise(before: Floats, after: Floats) -> Estimate:
+    """By how much the mean of one column of windows is above that of another."""
+    return jackknife(lambda a, b: float(b.mean() - a.mean()), before, after)
 
 
 def listed(estimates: dict[str, Estimate], digits: int | None = None) -> str:
