@@ -36,6 +36,8 @@ TESTS = (
     "tests/core/test_steps.py", "tests/core/test_workflow_engines.py", "tests/policies/test_preemptive.py",
     "tests/simulation/test_decision_fuzz.py", "tests/simulation/test_live_fuzz.py",
 )  # fmt: skip
+#: Files of digests, whose cases are the random runs, and how many eighths of these come from each.
+EIGHTHS = {"random": 6, "pods": 1, "preemption": 1}
 #: What found.c does wrong, and the word for it.
 MISTAKES = {"past_the_end(8)": "heap-buffer-overflow", "beyond_the_largest(2)": "signed integer overflow"}
 CC = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
@@ -135,7 +137,11 @@ def checked(folder: Path, n: int) -> int:
         return 1
     build(folder)
     built = used()
-    work = [("tests/sanitized/stepped.py", first, min(first + 250, n)) for first in range(0, n, 250)]
+    work = [
+        ("tests/sanitized/stepped.py", file, first, min(first + 250, n * eighths // 8))
+        for file, eighths in EIGHTHS.items()
+        for first in range(0, n * eighths // 8, 250)
+    ]
     work += [("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", "0", "--capture=sys", test) for test in TESTS]
     work += [("tests/sanitized/everything.py",)]
     try:

@@ -1,6 +1,7 @@
 """Random runs, event by event: verified after each, copied on the way, and the same to the byte in the end.
 
-python stepped.py FIRST LAST: the cases of these seeds; prints how many runs, steps and copies there were.
+python stepped.py FILE FIRST LAST: the cases of these seeds in a file of digests; prints how many runs, steps and copies
+there were.
 """
 
 import random
@@ -38,11 +39,11 @@ def stepped(case: digest_cases.Case, seed: int) -> tuple[list[str], int, int]:
 def main() -> None:
     """Complain, and end, at the first that differs."""
     assert DEBUG, "a build without assertions"
-    seeds = range(*map(int, sys.argv[1:3]))
-    kept = digests.kept(digests.GOLDEN / "random.txt")
+    file, seeds = sys.argv[1], range(*map(int, sys.argv[2:4]))
+    kept, drawn = digests.kept(digests.GOLDEN / f"{file}.txt"), digests.drawn_in(file)
     runs = steps = copies = refused = 0
     for seed in seeds:
-        case = digest_cases.drawn(0, seed)
+        case = drawn(seed)
         inputs, expected = kept[str(seed)]
         try:
             lines, more, forks = stepped(case, seed)
@@ -51,7 +52,7 @@ def main() -> None:
             refused += 1
         if digests.digest(case.inputs(), 6) == inputs and not case.looks:  # what was looked at is in the digest
             lines.append(expected)
-        assert len(set(lines)) == 1, f"case {seed}: {lines}"
+        assert len(set(lines)) == 1, f"{file} case {seed}: {lines}"
         runs, steps, copies = runs + 1, steps + more, copies + forks
     print(runs, steps, copies, refused)
 

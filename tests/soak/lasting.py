@@ -1,6 +1,7 @@
 """Run random simulations of all kinds for long, and say now and then what the process holds.
 
-python lasting.py RUNS: ten lines of JSON with runs, resident bytes, blocks of Python, descriptors and threads.
+python lasting.py RUNS: eleven lines of JSON with runs, resident bytes, blocks of Python, descriptors and threads, the
+first after runs that do not count.
 """
 
 import gc
@@ -17,10 +18,14 @@ import numpy as np
 import faultsim as fs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "verification"))
-import digest_cases
 import digest_workflows
+import digests
 
 PARTS = 10
+#: Runs after which allocators and caches have their size, or a tenth of all, if that is more.
+FIRST = 1000
+#: Of digests, whose cases come in turn.
+FILES = ("random", "random", "pods", "random", "preemption", "random", "rescheduling")
 
 
 def held():
@@ -36,7 +41,7 @@ def held():
 
 def simulated(seed):
     """A random run, stopped, looked at and copied as it was drawn."""
-    case = digest_cases.drawn(0, seed)
+    case = digests.drawn_in(FILES[seed % len(FILES)])(seed)
     if not case.looks:
         return case.run().simulate()
     sim, copied = case.simulation(), None
@@ -82,12 +87,13 @@ def main():
     warnings.simplefilter("ignore")
     runs, refused = int(sys.argv[1]), 0
     with tempfile.TemporaryDirectory() as scratch:
-        for seed in range(runs + runs // PARTS):  # first until allocators and caches have their size
+        first = max(FIRST, runs // PARTS)
+        for seed in range(first + runs):
             try:
                 simulated(seed) if seed % 20 else other(seed, Path(scratch))
             except fs.FaultsimError:
                 refused += 1
-            if (seed + 1) % (runs // PARTS) == 0:
+            if seed + 1 >= first and (seed + 1 - first) % (runs // PARTS) == 0:
                 print(json.dumps({"runs": seed + 1, "refused": refused, **held()}), flush=True)
 
 

@@ -10,7 +10,7 @@ from helpers.soaking import MARKS, keep, scaled
 
 pytestmark = [*MARKS, pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")]
 RUNS = 100_000
-#: Bytes and blocks a run that allocators and bounded caches may still take after a tenth of the runs, and what they may
+#: Bytes and blocks a run that allocators and bounded caches may still take after the first runs, and what they may
 #: take however few there are.
 BYTES, BLOCKS = 30, 0.06
 FIRST_BYTES, FIRST_BLOCKS = 1_000_000, 600

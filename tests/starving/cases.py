@@ -53,6 +53,11 @@ def answer(thing):
 
 CLUSTER, TORUS = fs.Cluster(16), fs.Torus(4, 2, 3)
 WIDE = fs.Torus(9, 5, 7)
+#: 16 hosts, as the cluster has nodes, so that failures are the same; and one whose masks take more than one word.
+SWITCHED, WIRED, LARGE = (
+    fs.Pod((1, 2, 2), (2, 2, 2), 4), fs.Pod((1, 2, 2), (2, 2, 2), 4, "static"),
+    fs.Pod((3, 5, 5), (2, 2, 2), 2, "static", aligned=False),
+)  # fmt: skip
 FAILURES = fs.synthetic.exponential_failures(nodes=16, span=300, mtbf=600, downtime=7, rng=np.random.default_rng(3))
 FORESEEN = {"failures": FAILURES, "predictor": fs.Perfect()}
 WARNED = {"failures": FAILURES, "predictor": fs.IntervalPredictor(1, 1, 10), "checkpointing": fs.Periodic(5, 1)}
@@ -89,6 +94,15 @@ def runs():
         "torus-balancing": (TORUS, {**FORESEEN, "placement": fs.Balancing()}),
         "torus-ties": (WIDE, {**FORESEEN, "placement": fs.TieBreaking()}),
         "torus-fars": (TORUS, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),
+        "preemptive": (CLUSTER, {"scheduler": fs.Preemptive("shortest"), "record": True}),
+        "preemptive-failing": (CLUSTER, {"scheduler": fs.Preemptive("largest"), "failures": FAILURES}),
+        "switched": (SWITCHED, {"failures": FAILURES, "record": True}),
+        "switched-conservative": (SWITCHED, {"scheduler": fs.ConservativeBackfill()}),
+        "switched-fars": (SWITCHED, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),
+        "wired": (WIRED, {"failures": FAILURES, "record": True}),
+        "wired-conservative": (WIRED, {"scheduler": fs.ConservativeBackfill()}),
+        "wired-fars": (WIRED, {**WARNED, "rescheduling": fs.Fars(10, fs.FailureSlowdown())}),
+        "large-pod": (LARGE, {"scheduler": fs.Fcfs()}),
     }
 
 

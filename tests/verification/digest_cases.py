@@ -68,7 +68,7 @@ class Case:
     """What `fs.Run` takes, and the columns in it as they were drawn."""
 
     log: dict[str, np.ndarray]
-    machine: fs.Cluster | fs.Torus
+    machine: fs.Cluster | fs.Torus | fs.Pod
     failures: dict[str, Any] | None
     predictions: dict[str, Any]
     options: dict[str, Any]
@@ -93,7 +93,9 @@ class Case:
         return fs.Simulation(self.workload(), self.machine, failures=self.trace(), **self.options)
 
     def workload(self) -> fs.Workload:
-        return fs.Workload(**self.log)
+        columns = dict(self.log)
+        ranks = {"priority": columns.pop("priority")} if "priority" in columns else {}
+        return fs.Workload(**columns).with_columns(**ranks)
 
 
 def libm() -> np.ndarray:
@@ -115,12 +117,7 @@ def drawn(*key: int, about: str = "random") -> Case:
     log, horizon = jobs(draw, machine.nodes, longest, about)
     failing = about != "random" or draw.chance(3, 4)
     failures = failures_of(draw, machine.nodes, longest, horizon, log) if failing else None
-    for table in (log, failures or {}):
-        for name in ("submit", "runtime", "estimate", "time", "downtime", "span"):
-            if name in table:
-                table[name] = np.where(table[name] < 0, -1.0, table[name] * unit)
-    if failures is not None:
-        failures["span"] = float(failures["span"])
+    scale(unit, log, failures)
     wild = about != "rescheduling" and draw.chance(1, 25)  # whatever the machine is, so that refusals are kept too
     policies = options(draw, machine, on_torus ^ (wild and draw.chance(1, 2)), unit * longest, failing, wild, about)
     plain = not failing and not wild and draw.chance(1, 2)
@@ -130,6 +127,23 @@ def drawn(*key: int, about: str = "random") -> Case:
     chosen = predictor(draw, policies, machine, unit * longest, failures, horizon * unit, wild) if asked else None
     if about == "rescheduling" and draw.chance(2, 3):
         chosen = crowded(draw, machine.nodes, unit * longest, failures, horizon * unit)
+    return case_of(draw, log, machine, failures, chosen, policies, horizon, unit)
+
+
+def scale(unit: float, log: dict[str, np.ndarray], failures: dict[str, Any] | None) -> None:
+    """Whole units become seconds; what is missing stays so."""
+    for table in (log, failures or {}):
+        for name in ("submit", "runtime", "estimate", "time", "downtime", "span"):
+            if name in table:
+                table[name] = np.where(table[name] < 0, -1.0, table[name] * unit)
+    if failures is not None:
+        failures["span"] = float(failures["span"])
+
+
+def case_of(
+    draw: Draw, log: Any, machine: Any, failures: Any, chosen: Any, policies: dict[str, Any], horizon: int, unit: float
+) -> Case:
+    """With a predictor, or None, and where it is looked at."""
     policies["predictor"] = chosen
     predictions = {} if chosen is None else {f"predicted {name}": values for name, values in chosen.arrays().items()}
     looks = sorted(draw.whole(0, horizon) * unit for _ in range(draw.whole(2, 5))) if draw.chance(1, 8) else []

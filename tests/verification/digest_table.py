@@ -12,6 +12,7 @@ import faultsim as fs
 LISTED = (
     "record", "estimates", "overrun", "reservation", "max_growth", "repairs", "rule", "box_order", "place", "when",
     "keep_promise", "live", "suspicious", "queue_cost", "residual", "threshold", "wrap",
+    "wiring", "aligned", "depth", "backfill",
 )  # fmt: skip
 #: Numbers that say nothing of what is covered.
 UNCOUNTED = ("seed", "probability", "nodes", "x", "y", "z")

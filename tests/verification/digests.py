@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 import digest_cases
 import digest_dags
 import digest_logs
+import digest_machines
 import digest_workflows
 import numpy as np
 
@@ -35,7 +36,12 @@ import faultsim as fs
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 #: File -> how many seeds, or None where the cases are files of the folder of public logs.
-FILES = {"random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None, "rescheduling": 2000}
+FILES = {
+    "random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None, "rescheduling": 2000, "pods": 2000,
+    "preemption": 1500,
+}  # fmt: skip
+#: Of the random cases of jobs, those that are drawn elsewhere.
+DRAWN = {"pods": digest_machines.drawn, "preemption": digest_machines.drawn}
 PARTS = ("jobs", "sums", "events", "places")
 
 COLUMNS = (
@@ -136,10 +142,15 @@ def outcome(call: Callable[[], Any]) -> Any:
         return error
 
 
+def drawn_in(file: str) -> Callable[[int], digest_cases.Case]:
+    """From a seed to the random case of jobs that has it in a file."""
+    return partial(DRAWN.get(file, digest_cases.drawn), list(FILES).index(file), about=file)
+
+
 def run_random(names: Iterable[str], file: str) -> Iterator[Made]:
     """The random cases of these seeds, some at a time on two threads."""
     seeds = iter(map(int, names))
-    draw = partial(digest_cases.drawn, list(FILES).index(file), about=file)
+    draw = drawn_in(file)
     while cases := [(seed, draw(seed)) for seed in islice(seeds, 100)]:
         made = [outcome(partial(looked_at, case) if case.looks else case.run) for _, case in cases]
         runs = [one for one in made if isinstance(one, fs.Run)]
@@ -255,8 +266,7 @@ def show(file: str, name: str) -> None:
     """Everything that is hashed of a case, as text."""
     if FILES[file] is not None:
         key = list(FILES).index(file), int(name)
-        case = digest_workflows.drawn(*key) if file == "workflows" else digest_cases.drawn(*key, about=file)
-        print(case)
+        print(digest_workflows.drawn(*key) if file == "workflows" else drawn_in(file)(int(name)))
     for made in run_cases(file, [name]):
         print(f"{made.name} {made.inputs} {line_of(made.tables)}")
         if isinstance(made.tables, fs.FaultsimError):

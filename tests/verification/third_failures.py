@@ -265,14 +265,13 @@ class Third:
     # failures
     def fail(self, node, downtime):
         self.fails[node] += 1
-        was_down = node in self.down
         owner = self.owner[node]
+        later = downtime > 0 and self.up_at[node] < self.now + downtime
         if downtime > 0:
             self.up_at[node] = max(self.up_at[node], self.now + downtime)
             self.down.add(node)
         if owner is None:
-            if downtime > 0 or was_down:
-                self.want_pass = True
+            self.want_pass |= later
             return
         self.want_pass = True
         job = self.jobs[owner]
