@@ -50,8 +50,8 @@ class Plan(TablesOfAResult):
     >>> found
     <Plan: 3 of 8x8x16 on pod:4x4x4, hosts up 99.9000% of the time>
     >>> print(found.spares)
-    wanted       cubes     chance  spare_90  spare_97  spare_99
-    3 of 8x8x16     48  100.0000%         2         3         3
+    wanted       cubes  method     chance  low  high  spare_90  spare_97  spare_99
+    3 of 8x8x16     48  binomial  100.00%    -     -         2         3         3
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("promises", "spares", "ettr")
@@ -208,7 +208,10 @@ def plan(
         most that are up at once with each probability (``slices_97``), with their share of the pod's chips
         (``share_97``).  ``spares``, a row for each shape with its number, and one for all at once: the ``cubes`` that
         they take, the ``chance`` that all are up on the pod, and the cubes needed beyond those for each probability
-        (``spare_97``; NaN where there is no formula).  ``ettr``: for each slice and checkpoint rule the effective
+        (``spare_97``; NaN where it is not known: with static wiring for several shapes).  ``method`` says how: by a
+        ``binomial`` tail, by ``counted`` states, by the ``trace``, or by 10,000 states that were ``drawn``, with the
+        exact 95 % interval from ``low`` to ``high``: for static wiring and shapes that do not divide each other, such
+        as 4x4x16 and 8x8x8.  ``ettr``: for each slice and checkpoint rule the effective
         training time ratio by both rules of `expected_ettr`, and simulated with its 95 % interval.
 
     Raises
@@ -249,13 +252,14 @@ def plan(
     for each in wanted:
         check_room(machine, [each])
     rules = None if checkpointing is None else named_rules(checkpointing)
+    of_states, of_runs = checks.generator(rng).spawn(2)
     ettr = None
     if math.isnan(hosts.mtbf):
         if rules is not None or draw:
             what = "checkpointing=" if rules is not None else "simulate="
             raise OptionError(f"plan: {what} needs to know how often hosts fail; give repair= or mtbf=, too")
     else:
-        ettr = ettr_table(machine, wanted, hosts, rules, job, trace, checks.generator(rng) if draw else None)
+        ettr = ettr_table(machine, wanted, hosts, rules, job, trace, of_runs if draw else None)
     return Plan(
         machine,
         wanted,
@@ -263,7 +267,7 @@ def plan(
         chances,
         trace,
         promises_table(machine, wanted, hosts, chances, trace),
-        spares_table(machine, wanted, at_once, hosts, chances, trace),
+        spares_table(machine, wanted, at_once, hosts, chances, trace, of_states),
         ettr,
     )
 

@@ -21,11 +21,12 @@ class Spares(NamedTuple):
     #: Cubes that the slices take when nothing is down.
     cubes: int
     chance: float
-    #: Bounds of the chance where it was not computed but drawn; else the chance.
+    #: Bounds of the chance where it was drawn, or a search gave up; else NaN.
     low: float
     high: float
     #: Spare cubes for each probability; NaN: not known.
     spare: list[float]
+    #: "binomial", "counted", "drawn" or "trace".
     method: str
 
 
@@ -70,7 +71,7 @@ def spares_by_formula(pod: Pod, wanted: Sequence[Wanted], a: float, probabilitie
     if levels is None or chance is None:
         return None
     method = "binomial" if len(levels) == 1 else "counted"
-    return Spares(cubes_taken(pod, wanted), chance, chance, chance, spare_cubes(pod, wanted, a, probabilities), method)
+    return Spares(cubes_taken(pod, wanted), chance, NAN, NAN, spare_cubes(pod, wanted, a, probabilities), method)
 
 
 def spares_by_trace(
@@ -89,4 +90,4 @@ def spares_by_trace(
         of_cubes = over_time.cubes_of(counts[0], pod.n_cubes, taken)
         enough = [np.flatnonzero(of_cubes >= each) for each in probabilities]
         spare = [float(each[0]) if len(each) else NAN for each in enough]
-    return Spares(taken, chance, chance, chance, spare, "trace")
+    return Spares(taken, chance, NAN, NAN, spare, "trace")

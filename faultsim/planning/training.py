@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from faultsim import checks
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import OptionError
@@ -23,7 +22,7 @@ from faultsim.simulation.simulate import simulate
 from faultsim.synthetic.renewal import renewal_failures
 
 #: Runs of a simulation, by the formula's ratio below which none is made, and failures above which none is.
-_RUNS, _LEAST, _MOST_FAILURES = 20, 0.02, 2_000_000
+RUNS, _LEAST, _MOST_FAILURES = 20, 0.02, 2_000_000
 #: A mean time between failures that stands for an infinite one, which rules refuse.
 _NEVER = 1e30
 #: How many times as long as expected failures last, so that a run ends before them.
@@ -113,11 +112,12 @@ def simulated(
     expected: Ratio,
     *,
     trace: FailureTrace | None,
-    rng: checks.Random,
+    seeds: Sequence[int],
 ) -> Ratio:
     """The same with a simulation of the job alone on the pod, its waits for a slice included, in 20 runs.
 
-    Failures are independent, or, with a trace, those of the trace from 20 moments on, and again from its beginning.
+    Failures are independent, and the same for every rule; or, with a trace, those of the trace from 20 moments on, and
+    again from its beginning.
     """
     if not expected.renewal >= _LEAST:
         return expected
@@ -125,18 +125,17 @@ def simulated(
     per_second = pod.nodes / hosts.mtbf if trace is None else len(trace) / trace.span
     if span * per_second > _MOST_FAILURES:
         return expected
-    log = Workload(submit=[0.0], runtime=[job.runtime], size=[of.hosts], columns={"shape": [str(of)]})
+    log = Workload([0.0], [job.runtime], [of.hosts], estimate=[job.runtime], columns={"shape": [str(of)]})
     options: dict[str, Any] = {"checkpointing": rule, "recovery": Requeue(restart_cost=job.restart_cost)}
-    streams = checks.generator(rng).spawn(_RUNS)
     repeated = None
     if trace is not None and len(trace):
         repeated = FailureTrace.concat([trace] * (2 + int(span / trace.span)))
     took = []
-    for run, stream in enumerate(streams):
+    for run, seed in enumerate(seeds):
         if trace is None and math.isfinite(hosts.mtbf):
-            failures = renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, rng=stream)
+            failures = renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, rng=seed)
         elif repeated is not None and trace is not None:
-            begin = run / _RUNS * trace.span
+            begin = run / RUNS * trace.span
             failures = repeated.window(begin, begin + span, under_way=True)
         else:
             failures = None

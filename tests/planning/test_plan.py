@@ -12,40 +12,9 @@ from faultsim.planning.chances import at_least, least_count, nested_up
 from faultsim.planning.over_time import blocks_up
 from faultsim.planning.wanted import wanted_slices
 from faultsim.reference.pod import promises as plain
-from faultsim.reference.pod.slices import Slices
+from helpers.small_pods import chance_by_all_states, fit, in_cubes, twin
 
 DAY = 86_400.0
-
-
-def twin(pod):
-    sizes = [each.hosts for each in pod.slices if not each.cubes]
-    return Slices(pod.cubes, pod.hosts, sizes, pod.wiring, pod.aligned)
-
-
-def in_cubes(pod, of):
-    return tuple(extent // pod.cube[0] for extent in of.shape) if of.cubes else None
-
-
-def fit(slices, busy, wanted):
-    """Whether all of these sizes and shapes have places at once, by trying them."""
-    if not wanted:
-        return True
-    (size, shape), *rest = wanted
-    return any(fit(slices, busy | place.mask, rest) for place in slices.free_of_size(busy, size, shape))
-
-
-def chance_by_all_states(pod, wanted, a):
-    """The chance that all are up, and for each number of a single slice that so many are."""
-    slices = twin(pod)
-    asked = sorted(
-        ((each.slice.hosts, in_cubes(pod, each.slice)) for each in wanted for _ in range(each.number)), reverse=True
-    )
-    found = 0.0
-    for down in range(1 << pod.nodes):
-        if fit(slices, down, asked):
-            failed = down.bit_count()
-            found += a ** (pod.nodes - failed) * (1 - a) ** failed
-    return found
 
 
 SMALL = fs.Pod((1, 2, 2), cube=(2, 2, 2), hosts=2)
