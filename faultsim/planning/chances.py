@@ -1,4 +1,4 @@
-"""Probabilities of independent hosts: blocks that are up at once, of one size and of several that are nested."""
+"""Probabilities of independent hosts: blocks up at once, of one size and of nested ones (equations.md#promises)."""
 
 import math
 from collections.abc import Callable, Sequence

@@ -175,8 +175,8 @@ def plan(
     pod : Pod or str
         The machine, or its text, such as ``"pod:tpu-v5p,wiring=static"``.
     shapes : str, int, sequence or mapping, optional
-        Shapes, or numbers of chips; shape -> how many, or text such as ``"8x8x16=8,4x4x4=20"``, of slices that are
-        wanted at once. By default slices of one cube, two, four and so on.
+        Shapes, or numbers of chips, several of them in a list; shape -> how many, or text such as
+        ``"8x8x16=8,4x4x4=20"``, of slices that are wanted at once.  By default slices of one cube, two, four and so on.
     availability : float, optional
         Share of the time that a host is up.
     mtbf, repair : duration, optional

@@ -30,8 +30,8 @@ def wanted_slices(pod: Pod, shapes: Shapes | None) -> tuple[list[Wanted], bool]:
     pod : Pod
         What must have such slices.
     shapes : str, int, sequence or mapping, optional
-        ``"8x8x16"`` or chips; ``"8x8x16=8,4x4x4=20"``; several; or shape -> how many.  By default one cube, two, four
-        and so on, each with the most cubic shape.
+        ``"8x8x16"``, ``(8, 8, 16)`` or chips; ``"8x8x16=8,4x4x4=20"``; several in a list; or shape -> how many.  By
+        default one cube, two, four and so on, each with the most cubic shape.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def wanted_slices(pod: Pod, shapes: Shapes | None) -> tuple[list[Wanted], bool]:
     if shapes is None:
         sizes = {each.chips for each in pod.slices if each.cubes and each.cubes & (each.cubes - 1) == 0}
         return [Wanted(pod.slice_of(chips=size), 1) for size in sorted(sizes)], False
-    pairs, at_once = _pairs(checks.plain(shapes))
+    pairs, at_once = _pairs(shapes if isinstance(shapes, Slice) else checks.plain(shapes))
     found: dict[Slice, int] = {}
     for shape, count in pairs:
         given = _slice(pod, shape)
@@ -64,7 +64,7 @@ def _pairs(shapes: Any) -> tuple[list[tuple[Any, Any]], bool]:
     if isinstance(shapes, Mapping):
         return list(shapes.items()), True
     listed = shapes.split(",") if isinstance(shapes, str) else shapes
-    if not isinstance(listed, Sequence):
+    if not isinstance(listed, Sequence) or isinstance(listed, Slice) or _is_shape(listed):
         return [(listed, 1)], False
     pairs: list[tuple[Any, Any]] = []
     at_once = False
@@ -80,6 +80,11 @@ def _pairs(shapes: Any) -> tuple[list[tuple[Any, Any]], bool]:
                     raise OptionError(f"shapes: {each.strip()!r} needs a whole number after '='") from None
         pairs.append((shape, count))
     return pairs, at_once
+
+
+def _is_shape(listed: Sequence[Any]) -> bool:
+    """Whether it is one shape, a tuple of three extents."""
+    return isinstance(listed, tuple) and len(listed) == 3 and all(isinstance(each, int) for each in listed)
 
 
 def _slice(pod: Pod, shape: Any) -> Slice:

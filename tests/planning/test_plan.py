@@ -268,6 +268,17 @@ def test_rules_that_need_predictions_have_no_formula():
 # -- what comes back
 
 
+def test_ways_to_name_a_shape():
+    pod = fs.Pod.tpu_v4()
+    slice_ = pod.slice_of(chips=1024)
+    for given in ("8x8x16", 1024, "1024", (8, 8, 16), [(8, 8, 16)], slice_, [slice_], ["1024"], np.array([1024])):
+        found = fs.plan(pod, given, availability=0.99)
+        assert found.spares["wanted"].tolist() == ["1 of 8x8x16"]
+    for given in ("8x8x16=2, 64=3", {"8x8x16": 2, 64: 3}, {slice_: 2, (4, 4, 4): 3}, ["8x8x16=2", "4x4x4=3"]):
+        found = fs.plan(pod, given, availability=0.99)
+        assert found.spares["wanted"].tolist()[-1] == "2 of 8x8x16 and 3 of 4x4x4"
+
+
 def test_tables_of_a_plan():
     found = fs.plan("pod:tpu-v4", "8x8x16=2", availability=0.999, repair="4h")
     assert found.mtbf == pytest.approx(4 * 3600 * 999)
