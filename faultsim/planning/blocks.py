@@ -77,6 +77,22 @@ def block_of_host(pod: Pod, of: Slice) -> NDArray[np.int64]:
     return np.where(whole, (blocks[0] * most[1] + blocks[1]) * most[2] + blocks[2], -1)
 
 
+def places(pod: Pod, of: Slice) -> NDArray[np.int64]:
+    """A place for each slice that the pod has room for, as the place of each host, or -1.
+
+    It is the slice's block, or with optical switches cubes of consecutive numbers.
+
+    Examples
+    --------
+    >>> places(Pod((1, 1, 3), hosts=2), Pod((1, 1, 3), hosts=2).slice_of(shape="4x4x8"))
+    array([ 0,  0,  0,  0, -1, -1])
+    """
+    if pod.wiring == "static" or not of.cubes:
+        return block_of_host(pod, of)
+    place = np.arange(pod.nodes) // of.hosts
+    return np.where(place < pod.n_cubes // of.cubes, place, -1)
+
+
 def nested_levels(pod: Pod, wanted: Sequence[Wanted]) -> list[Level] | None:
     """The blocks that are wanted, smallest first; None if they are not nested.
 

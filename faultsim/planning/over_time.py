@@ -61,6 +61,28 @@ def blocks_up(trace: FailureTrace, block_of: NDArray[np.int64]) -> Counts:
     return Counts(since, count, trace.span)
 
 
+def time_between(trace: FailureTrace, block_of: NDArray[np.int64]) -> float:
+    """Mean time for which a block is up before a failure hits it; infinite if none does.
+
+    Failures of its hosts that come together, or while it is down, are one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> trace = FailureTrace([10, 10, 15, 90], [0, 1, 1, 2], [10, 10, 10, 20], span=100)
+    >>> time_between(trace, np.array([0, 0, 1]))  # up for 85 + 90 s
+    87.5
+    """
+    block = block_of[trace.node]
+    kept = (block >= 0) & (trace.time < trace.span)
+    columns = {"time": trace.time[kept], "node": block[kept], "downtime": trace.downtime[kept]}
+    first, lasts = merged_outages(columns)
+    if not len(first):
+        return float("inf")
+    down = float(np.minimum(lasts, trace.span - columns["time"][first]).sum())
+    return (float(block_of.max() + 1) * trace.span - down) / len(first)
+
+
 def slices_up(found: Counts, of_one: int) -> Floats:
     """Share of the time in which at least s slices are up, s = 0, 1, ..., up to the most that ever are.
 

@@ -212,7 +212,9 @@ def plan(
         ``binomial`` tail, by ``counted`` states, by the ``trace``, or by 10,000 states that were ``drawn``, with the
         exact 95 % interval from ``low`` to ``high``: for static wiring and shapes that do not divide each other, such
         as 4x4x16 and 8x8x8.  ``ettr``: for each slice and checkpoint rule the effective
-        training time ratio by both rules of `expected_ettr`, and simulated with its 95 % interval.
+        training time ratio by both rules of `expected_ettr`, and simulated with its 95 % interval; ``mttf`` is the mean
+        time in seconds between failures that hit the slice, with a trace of the average place that it may have (with
+        optical switches, cubes of consecutive numbers).
 
     Raises
     ------

@@ -253,8 +253,20 @@ def test_training_time_by_a_trace():
     trace = fs.FailureTrace(np.arange(1, 10) * DAY, [0] * 9, DAY / 4, span=10 * DAY)
     pod = fs.Pod((1, 1, 1))
     found = fs.plan(pod, 64, failures=trace, checkpointing="periodic:1h,1m", simulate=True, runtime="20d").ettr[0]
-    assert found["mttf"] == pytest.approx((16 * 10 * DAY - 9 * DAY / 4) / 9 / 16)
+    assert found["mttf"] == pytest.approx((10 * DAY - 9 * DAY / 4) / 9)
     assert found["simulated"] == pytest.approx(0.75, abs=0.03)
+
+
+def test_hosts_that_fail_together_hit_a_slice_once():
+    """A rack of four cubes fails once in ten days for a day; single hosts of as many failures would hit 64 times."""
+    pod, hosts = fs.Pod((1, 1, 8)), np.arange(64)
+    trace = fs.FailureTrace(np.full(64, 3 * DAY), hosts, DAY, span=10 * DAY)
+    found = fs.plan(pod, "4x4x4,4x4x16,4x4x12", failures=trace).ettr
+    mttf = dict(zip(found["shape"], found["mttf"], strict=True))
+    assert mttf == {"4x4x4": 76 * DAY / 4, "4x4x16": 19 * DAY, "4x4x12": 18 * DAY / 2}
+    assert found["interval"][7] == pytest.approx(fs.Young(60, 19 * DAY).work_between([1])[0])
+    job = {"nodes": 1, "mtbf": 19 * DAY, "interval": "1h", "cost": "1m", "restart_cost": "5m"}
+    assert found["renewal"][6] == pytest.approx(fs.expected_ettr(**job, rule="renewal"))
 
 
 def test_rules_that_need_predictions_have_no_formula():
