@@ -9,12 +9,13 @@ from faultsim.errors import InputError, OptionError
 
 LABELS = {"nasa": "NASA", "sdsc": "SDSC", "llnl": "LLNL", "lublin": "Lublin-1", "sdsc-all": "SDSC, all of the log"}
 
-_FOLDERS = ("", "swf", "failures")
+_FOLDERS = ("", "swf", "failures", "failures/stepfun", "failures/titan")
 _ENDS = (".gz", "", ".xz", ".bz2")
 
 
 def find_file(folder: str | Path, names: str | Iterable[str]) -> Path | None:
-    """The first file of one of these names, packed or not, in `folder` or its folders ``swf`` and ``failures``.
+    """The first file of one of these names, packed or not, in `folder` or its folders ``swf`` and ``failures``, or
+    those in it of the records that have one.
 
     Examples
     --------

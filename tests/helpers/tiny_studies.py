@@ -7,6 +7,7 @@ from faultsim.reproduce.bluegene import runs as bluegene
 from faultsim.reproduce.krevat2002 import runs as krevat2002
 from faultsim.reproduce.li2009 import runs as li2009
 from faultsim.reproduce.oliner2004 import runs as oliner2004
+from faultsim.reproduce.pods import runs as pods
 from faultsim.reproduce.rlscheduler import runs as rlscheduler
 from faultsim.reproduce.yu2010 import runs as yu2010
 from faultsim.reproduce.zhang2004 import runs as zhang2004
@@ -103,5 +104,11 @@ TINY = {
         bluegene.Plan(replicates=2, loads=(0.5, 0.8), days=3),
         ("0.5 natural", "0.8 permuted", "stand-in", "map of midplanes", *bluegene.POLICIES, bluegene.CLEAN),
         shared=("record", "slowdown", "lost_work"),
+    ),
+    "pods": Tiny(
+        ("P", 23),
+        pods.Plan(2, 2, 12.0, (0.99, 0.995, 0.999), 10, 300, 6.0, 3.0),
+        ("stand-in", "as reported by others", "| 4 of 8x8x16 |", "(out/promised.png)", "not derivable"),
+        figures=("promised", "mean", "training", "stepfun", "titan"),
     ),
 }

@@ -106,7 +106,8 @@ def load(data: str | Path | None, *, seed: int) -> tuple[dict[str, Record], dict
         `data` is not a folder, or holds none of the files.
     """
     found = find_files(data, FILES)
-    return _records(found.get("ras"), seed), {name: _jobs(name, found.get(name), seed) for name in ("sdsc", "nasa")}
+    logs = {name: jobs_named(name, found.get(name), seed) for name in ("sdsc", "nasa")}
+    return _records(found.get("ras"), seed), logs
 
 
 def _records(path: Path | None, seed: int) -> dict[str, Record]:
@@ -143,7 +144,8 @@ def _record(name: str, trace: FailureTrace, real: bool, text: str) -> Record:
     return Record(name, trace, real, text)
 
 
-def _jobs(name: str, path: Path | None, seed: int) -> Jobs:
+def jobs_named(name: str, path: Path | None, seed: int) -> Jobs:
+    """The jobs of a log, or of the stand-in for ``"sdsc"`` or ``"nasa"``."""
     if path is not None:
         log, text = read_swf(path), path.name
     elif name == "sdsc":
