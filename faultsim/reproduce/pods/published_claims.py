@@ -1,6 +1,7 @@
 """The published statements about pods and the training jobs on them, each marked as read or as reported by others.
 
-Rules and tolerances were written and committed before the first full run.
+Sources: [liu2023], [zu2024], [kokolis2025], [saxena2024].  Rules and tolerances were written and committed before the
+first full run.
 """
 
 from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, Part, Parts, all_of, combine, nearness
