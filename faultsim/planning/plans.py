@@ -203,18 +203,18 @@ def plan(
     Returns
     -------
     Plan
-        With three tables. ``promises``, a row for each shape (with a trace two: the trace, and independent hosts of the
-        same availability): ``most`` slices of a pod without failures, how many are up on average (``mean``), and the
-        most that are up at once with each probability (``slices_97``), with their share of the pod's chips
+        With three tables.  ``promises``, a row for each shape (with a trace two: the trace, and independent hosts of
+        the same availability): ``most`` slices of a pod without failures, how many are up on average (``mean``), and
+        the most that are up at once with each probability (``slices_97``), with their share of the pod's chips
         (``share_97``).  ``spares``, a row for each shape with its number, and one for all at once: the ``cubes`` that
         they take, the ``chance`` that all are up on the pod, and the cubes needed beyond those for each probability
         (``spare_97``; NaN where it is not known: with static wiring for several shapes).  ``method`` says how: by a
         ``binomial`` tail, by ``counted`` states, by the ``trace``, or by 10,000 states that were ``drawn``, with the
         exact 95 % interval from ``low`` to ``high``: for static wiring and shapes that do not divide each other, such
-        as 4x4x16 and 8x8x8.  ``ettr``: for each slice and checkpoint rule the effective
-        training time ratio by both rules of `expected_ettr`, and simulated with its 95 % interval; ``mttf`` is the mean
-        time in seconds between failures that hit the slice, with a trace of the average place that it may have (with
-        optical switches, cubes of consecutive numbers).
+        as 4x4x16 and 8x8x8.  ``ettr``: for each slice and checkpoint rule the effective training time ratio by both
+        rules of `expected_ettr`, and simulated with its 95 % interval and the ``hits`` of failures in all runs;
+        ``mttf`` is the mean time in seconds between failures that hit the slice, with a trace of the average place that
+        it may have (with optical switches, cubes of consecutive numbers).
 
     Raises
     ------

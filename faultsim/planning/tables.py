@@ -191,13 +191,15 @@ def ettr_table(
         for name in Ratio._fields[3:]:
             del columns[name]
     formats = dict.fromkeys(("first_order", "renewal", "simulated", "low", "high"), "{:.2%}")
-    formats |= dict.fromkeys(("mttf", "interval"), "{:,.0f}")
+    formats |= dict.fromkeys(("mttf", "interval", "hits"), "{:,.0f}")
     off = np.abs(columns["first_order"] - columns["renewal"]) > 0.01
     notes = ["mttf and interval in seconds"]
     if off.any():
         notes.append(
             f"first_order is off by more than a point in {int(off.sum())} of {len(off)} rows; renewal is exact"
         )
+    if rng is not None and (columns["hits"] < RUNS).any():
+        notes.append(f"with few hits in the {RUNS} runs their interval is too narrow: a longer runtime helps")
     return PrintedTable(columns, "ettr", formats, notes)
 
 

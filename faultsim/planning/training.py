@@ -47,6 +47,8 @@ class Ratio(NamedTuple):
     simulated: float
     low: float
     high: float
+    #: Failures that hit the job, in all runs.
+    hits: float
 
 
 def usual_rules(job: Training, mtbf: float) -> dict[str, Checkpointing]:
@@ -88,11 +90,11 @@ def ratio(of: Slice, hosts: Hosts, rule: Checkpointing, job: Training) -> Ratio:
     nan = math.nan
     between = None if isinstance(rule, NoCheckpoint) else rule.work_between(np.array([of.hosts]))
     if between is None and not isinstance(rule, NoCheckpoint):
-        return Ratio(nan, nan, nan, nan, nan, nan)
+        return Ratio(nan, nan, nan, nan, nan, nan, nan)
     interval = math.inf if between is None else float(between[0])
     if math.isinf(hosts.mtbf):
         exact = 1.0 if interval >= job.runtime else interval / (interval + getattr(rule, "cost", 0.0))
-        return Ratio(interval, exact, exact, nan, nan, nan)
+        return Ratio(interval, exact, exact, nan, nan, nan, nan)
     saves = interval < job.runtime
     given: dict[str, Any] = {
         "interval": interval if saves else job.runtime,
@@ -100,7 +102,7 @@ def ratio(of: Slice, hosts: Hosts, rule: Checkpointing, job: Training) -> Ratio:
         "restart_cost": job.restart_cost,
     }
     found = [expected_ettr(of.hosts, hosts.mtbf, **given, rule=name) for name in ("first-order", "renewal")]
-    return Ratio(interval, found[0], found[1], nan, nan, nan)
+    return Ratio(interval, found[0], found[1], nan, nan, nan, nan)
 
 
 def simulated(
@@ -130,7 +132,7 @@ def simulated(
     repeated = None
     if trace is not None and len(trace):
         repeated = FailureTrace.concat([trace] * (2 + int(span / trace.span)))
-    took = []
+    took, hits = [], 0.0
     for run, seed in enumerate(seeds):
         if trace is None and math.isfinite(hosts.mtbf):
             failures = renewal_failures(pod.nodes, span, hosts.mtbf, hosts.repair, rng=seed)
@@ -141,10 +143,11 @@ def simulated(
             failures = None
         result = simulate(log, pod, failures=failures, **options)
         took.append(float(result.jobs["finish"][0] - result.jobs["first_start"][0]))
+        hits += float(result.jobs["restarts"][0])
     mean, half = float(np.mean(took)), _half_width(took)
     low = job.runtime / (mean + half)
     high = min(1.0, job.runtime / (mean - half)) if mean > half else 1.0
-    return expected._replace(simulated=job.runtime / mean, low=low, high=high)
+    return expected._replace(simulated=job.runtime / mean, low=low, high=high, hits=hits)
 
 
 def _half_width(values: Sequence[float]) -> float:

@@ -125,7 +125,7 @@ def plot_promises(
     ax.set_xscale("log")
     ax.set_xlim(most, least)
     ax.set_ylim(0, 103)
-    tidy(ax, x="time that a host is up", y="promised share of the pod (%)", title=title)
+    tidy(ax, x="time that a host is up", y="share of the pod (%)", title=title)
     _name_ticks(ax, least, most)
     legend_below(ax, handles, title=f"promised with a probability of {100 * chance:g} %")
     return ax

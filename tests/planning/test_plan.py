@@ -240,6 +240,11 @@ def test_simulated_ratios_are_inside_their_intervals():
     row = found.ettr[0]
     assert row["low"] <= row["renewal"] <= row["high"]
     assert row["low"] < row["simulated"] < row["high"] < row["low"] + 0.03
+    assert 300 < row["hits"] < 450, "20 jobs of 7 days, hit every 9.4 hours"
+    assert len(found.ettr.notes) == 1
+    few = fs.plan("pod:tpu-v4", 64, mtbf="900d", repair="4h", checkpointing="none", simulate=True, runtime="1d").ettr
+    assert few["hits"][0] < 20
+    assert "longer runtime" in few.notes[-1]
 
 
 def test_a_job_as_large_as_the_pod_waits_for_repairs():
