@@ -34,8 +34,11 @@ class SweepRows(SweepLike, Protocol):
 
     name: str
     command: str
-    base: Mapping[str, Any]
     expected: int
+
+    @property
+    def base(self) -> Mapping[str, Any]:
+        """What its runs have in common, in words."""
 
     @property
     def n_rows(self) -> int:

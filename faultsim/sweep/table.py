@@ -69,12 +69,16 @@ class SweepTable(ColumnTable):
         self.name = name
         #: The command that made it, or empty.
         self.command = command
-        #: What all its runs have in common, in words: ``log``, ``machine`` and other options of `faultsim.Run`, and
-        #: ``warmup`` and ``drain``.
-        self.base: Mapping[str, Any] = MappingProxyType(dict(base or {}))
+        self._base = dict(base or {})
         #: Rows of the whole sweep; more than ``n_rows`` if it is unfinished, or only a part.
         self.expected: int = self.n_rows if expected is None else expected
         self._errors = dict(errors or {})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Columns that were pickled are read-only again."""
+        self.__dict__.update(state)
+        for column in self._columns.values():
+            read_only(column)
 
     # -- columns by name, rows by number
 
@@ -122,6 +126,11 @@ class SweepTable(ColumnTable):
         """Names of the columns that are numbers of runs."""
         known = {*ALL_COLUMNS, *(f"metric:{name}" for name in (*METRICS, *WORKFLOW_COLUMNS)), *self._own}
         return tuple(name for name in self._columns if name in known and name not in self._axes)
+
+    @property
+    def base(self) -> Mapping[str, Any]:
+        """What its runs have in common, in words: ``log``, ``machine``, options of `faultsim.Run`, warmup, drain."""
+        return MappingProxyType(self._base)
 
     @property
     def errors(self) -> Mapping[int, str]:

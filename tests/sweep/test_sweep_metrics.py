@@ -1,9 +1,11 @@
 """Metrics of one's own in sweeps: their columns, their place in the store, their way to other processes."""
 
 import contextlib
+import copy
 import functools
 import json
 import math
+import pickle
 import sqlite3
 import sys
 
@@ -236,3 +238,18 @@ def test_what_the_store_keeps(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "a.db")) as db, db:
         rows = [json.loads(row[0]) for row in db.execute("SELECT numbers FROM own")]
     assert sorted(row["longest"] for row in rows) == sorted(expected()["longest"])
+
+
+def test_a_table_is_pickled_and_copied_with_all_that_it_has():
+    log = fs.synthetic.nasa_like(20, rng=0)
+    grid = {"estimates": ["requested", "actual"], "machine": [fs.Cluster(128), fs.Cluster(1)]}
+    made = fs.Sweep({"log": log, "oversized": "error"}, grid, name="four").run()
+    assert len(made.errors) == 2
+    for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made), copy.copy(made)):
+        assert (again.name, again.axes, again.expected, again.metrics) == ("four", made.axes, 4, made.metrics)
+        assert dict(again.base) == dict(made.base)
+        assert dict(again.errors) == dict(made.errors)
+        for name in made:
+            np.testing.assert_array_equal(again[name], made[name])
+            assert not again[name].flags.writeable
+        assert again.select(estimates="actual").n_rows == 2
