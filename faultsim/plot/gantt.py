@@ -74,6 +74,24 @@ def plot_gantt(
     >>> ax.get_ylabel(), [text.get_text() for text in ax.get_legend().get_texts()]
     ('node', ['1 node', '2 nodes'])
     """
+    return drawn_gantt(result, by, rows, ax)[0]
+
+
+def drawn_gantt(
+    result: "Result", by: By = "job", rows: RowKind | None = None, ax: "Axes | None" = None
+) -> tuple["Axes", Runs | None]:
+    """The same, and its bars: row of the allocation, lowest row of the chart, number of rows.
+
+    None if there are too many to draw them as shapes.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
+    >>> ax, bars = drawn_gantt(fs.simulate(log, fs.Cluster(2), record=True))
+    >>> [column.tolist() for column in bars]
+    [[0, 1], [0, 0], [2, 1]]
+    """
     checks.choice("by", by, BYS)
     checks.choice("rows", rows or "nodes", ("nodes", "allocation"))
     held = result.allocations
@@ -116,25 +134,7 @@ def plot_gantt(
     tidy(ax, x=f"time since the first submit ({unit})", y=label, title=f"{len(result):,} jobs on {machine}", grid=False)
     if marks:
         legend_below(ax, marks)
-    return ax
-
-
-def bars(result: "Result") -> Runs | None:
-    """The bars of the chart by default: row of the allocation, lowest row of the chart, number of rows.
-
-    None if there are too many to draw them as shapes.
-
-    Examples
-    --------
-    >>> import faultsim as fs
-    >>> log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
-    >>> [column.tolist() for column in bars(fs.simulate(log, fs.Cluster(2), record=True))]
-    [[0, 1], [0, 0], [2, 1]]
-    """
-    if "x" not in result.allocations:
-        return _few(result, None)[0]
-    placed = _stacked(result, down_times(result, free=True))
-    return _few(result, _where(placed, placed[0] < len(result.allocations["job"])))[0]
+    return ax, few
 
 
 def _few(result: "Result", stacked: Runs | None) -> tuple[Runs | None, Iterator[Runs]]:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faultsim.plot.base import time_unit
-from faultsim.plot.gantt import EDGES_UP_TO, bars, plot_gantt
-from faultsim.plot.theme import root_figure
+from faultsim.plot.gantt import EDGES_UP_TO, drawn_gantt
+from faultsim.plot.theme import current, root_figure, use_theme
 from faultsim.report.packed import packed
 from faultsim.report.page import Picture
 from faultsim.report.svg import inline_svg
@@ -32,7 +32,8 @@ class Chart:
     def html(self) -> str:
         """As HTML."""
         result = self.result
-        ax, drawn = plot_gantt(result), bars(result)
+        with use_theme(current().name):
+            ax, drawn = drawn_gantt(result)
         if drawn is not None and len(drawn[0]) <= EDGES_UP_TO:
             for collection in ax.collections:
                 collection.set_rasterized(False)

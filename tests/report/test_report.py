@@ -10,7 +10,7 @@ import pytest
 import faultsim as fs
 from faultsim.cli import main
 from faultsim.errors import MissingExtraError, OptionError
-from faultsim.plot import plot_curves
+from faultsim.plot import gantt, plot_curves
 from faultsim.report import Code, Page, Picture, Section, Table, Text, report_run, report_sweep
 from faultsim.report.chart import Chart
 from faultsim.report.numbers import three_digits
@@ -225,3 +225,13 @@ def test_a_report_has_goodput_times_between_kills_and_energy(run):
     assert "Time between kills" not in without
     assert "Energy at" not in without
     checked(report_run(result, against={"other": result}, power=power).html())
+
+
+@pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=str)
+def test_a_chart_counts_its_bars_once(machine, monkeypatch):
+    """Which takes as long as drawing them."""
+    asked = []
+    monkeypatch.setattr(gantt, "_few", lambda *given, few=gantt._few: asked.append(given) or few(*given))
+    log = fs.Workload(submit=[0, 1], runtime=[10, 5], size=[2, 1])
+    assert "application/json" in Chart(fs.simulate(log, machine, record=True), "g").html()
+    assert len(asked) == 1
