@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from faultsim.data.text_files import write_text
 from faultsim.plot import new_figure, save
 from faultsim.reproduce.claims import Row, Verdict, markdown_table
 from faultsim.reproduce.report import folder, write_csv
@@ -113,7 +114,7 @@ class Readings(Generic[Evidence]):
                 for row in [found[at][row_number]]
             ],
         }
-        (place / "readings.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write_text(place / "readings.json", json.dumps(document, indent=1) + "\n")
         table = [
             [*reading.values(), *(claim["verdicts"][at] for claim in claims)] for at, reading in enumerate(readings)
         ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from faultsim import checks
+from faultsim.data.whole_files import whole_file
 from faultsim.plot import require_matplotlib, save
 from faultsim.reproduce.claims import Claim, Row, judge
 from faultsim.reproduce.pictures import fewer_colours
@@ -192,7 +193,9 @@ class Study(Generic[Evidence]):
             if figure is not None:
                 save(figure, picture)
                 if colours is not None:
-                    picture.write_bytes(fewer_colours(picture, colours))
+                    few = fewer_colours(picture, colours)
+                    with whole_file(picture) as file:
+                        file.write(few)
                 written.append(picture)
             if rows is not None:
                 write_csv(rows, numbers)

@@ -1,11 +1,14 @@
 """Reports of reproductions: of one, and of all papers."""
 
+import errno
 import json
+import os
 import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from faultsim.cli import main
@@ -239,3 +242,27 @@ def test_the_least_study_there_can_be(tmp_path):
             assert (len(picture.convert("RGB").getcolors(100_000)) <= 8) is not quick, "of a full run there are few"
     with pytest.raises(OptionError, match="replicates must be at least 1"):
         study.reproduce(out=tmp_path, replicates=0)
+
+
+def test_a_picture_is_rewritten_in_fewer_colours_or_stays_whole(tmp_path, monkeypatch):
+    from matplotlib.image import imread
+
+    study = replace(STUDIES["yu2010"], figures=lambda _: [("one", plot_curves({"x": ([0, 1], [0, 1])}).figure, None)])
+    writes, replaced = [], os.replace
+
+    def full(*names):
+        writes.append(names)
+        if len(writes) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replaced(*names)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(OSError, match="No space"):
+            study._draw(None, tmp_path, 8)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.png"]
+    before = (tmp_path / "one.png").stat().st_size
+    assert len(np.unique(imread(tmp_path / "one.png").reshape(-1, 4), axis=0)) > 8
+    study._draw(None, tmp_path, 8)
+    assert (tmp_path / "one.png").stat().st_size < before
+    assert len(np.unique(imread(tmp_path / "one.png").reshape(-1, 4), axis=0)) <= 8
