@@ -4,9 +4,10 @@ What is measured over random inputs has a 95 % confidence interval.  A part is t
 side of the bound that the rule names, false where it is on the other side, and open (None) where it contains the bound:
 a difference whose interval contains 0 is shown in neither direction, and "no more than 10 %" is not shown by an
 interval that reaches far beyond.  Only the size that `sized` asks for is compared by value.  With one replicate there
-is no interval, and all is open.
+is no interval, and all is open.  So is what rests on a number that the runs did not give (NaN).
 """
 
+import math
 from typing import Protocol
 
 from faultsim.reproduce.claims import Part
@@ -64,8 +65,20 @@ def sized(found: Interval, good: bool) -> Part:
     (True, None, False)
     """
     if not good:
-        return False
+        return known(False, found.value)
     return True if found.low > 0 or found.high < 0 else None
+
+
+def known(good: bool, *numbers: float) -> Part:
+    """`good`, which compares numbers by value; open where one of these is NaN, with which no comparison is true.
+
+    Examples
+    --------
+    >>> value = float("nan")
+    >>> known(3.0 <= 2.0, 3.0), known(value <= 2.0, value)
+    (False, None)
+    """
+    return None if any(math.isnan(number) for number in numbers) else bool(good)
 
 
 def every(*parts: Part) -> Part:

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import pytest
 
 from faultsim.reproduce.studies import STUDIES
+from faultsim.sweep.run_list import RunList
 from helpers.tiny_studies import TINY
 
 
 @pytest.fixture(scope="session")
 def tiny_study(tmp_path_factory):
-    """Name -> what `Study.reproduce` gave for its tiny plan, the folder and the page that it wrote."""
+    """Name -> what `Study.reproduce` and its runs gave for its tiny plan, the folder and the page that it wrote."""
     made = {}
 
     def run(name):
@@ -18,8 +19,18 @@ def tiny_study(tmp_path_factory):
             folder = tmp_path_factory.mktemp(name)
             out, page = folder / "out", folder / "page.md"
             tiny = TINY[name]
-            done = STUDIES[name].reproduce(quick=True, out=out, page=page, what=tiny.what, workers=2, **tiny.options)
-            made[name] = SimpleNamespace(done=done, out=out, page=page)
+            kept = {}
+
+            def keeping(runs, *args, **options):
+                kept.update(found := whole(runs, *args, **options))
+                return found
+
+            with pytest.MonkeyPatch.context() as patch:
+                whole = RunList.run
+                patch.setattr(RunList, "run", keeping)
+                options = {"quick": True, "what": tiny.what, "workers": 2, **tiny.options}
+                done = STUDIES[name].reproduce(out=out, page=page, **options)
+            made[name] = SimpleNamespace(done=done, out=out, page=page, made=kept)
         return made[name]
 
     return run

@@ -6,8 +6,17 @@ Rules and tolerances were written before the runs were looked at; see `measures`
 import numpy as np
 
 from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, all_of, combine, judged, nearness, number
-from faultsim.reproduce.krevat2002.measures import knee, middle, percent, plotted, relative_reduction, saturation
+from faultsim.reproduce.krevat2002.measures import (
+    knee,
+    middle,
+    percent,
+    plotted,
+    portion,
+    relative_reduction,
+    saturation,
+)
 from faultsim.reproduce.krevat2002.runs import SCHEDULERS, Curve, Evidence
+from faultsim.reproduce.parts import known
 from faultsim.reproduce.replicates import correlation
 
 #: What the letters in the claims' settings stand for.
@@ -174,7 +183,7 @@ def _k6(e: Evidence) -> Finding:
 
 
 def _share(better: Curve, worse: Curve) -> float:
-    return float(np.mean(better["mean_wait"] < worse["mean_wait"]))
+    return portion(better["mean_wait"], worse["mean_wait"])
 
 
 @CLAIMS.add("K7", "Fig. 3, 4", "order", "both logs", settings=TORUS)
@@ -188,7 +197,7 @@ def _k7(e: Evidence) -> Finding:
     for log in BOTH:
         fcfs, backfill, migration, both = (e.curve(log, series).upto(1.4) for series in SCHEDULERS)
         shares = (_share(backfill, migration), _share(migration, fcfs), _share(both, backfill))
-        good += [shares[0] >= 0.9, shares[1] >= 0.5, shares[2] >= 0.5]
+        good += [known(share >= least, share) for share, least in zip(shares, (0.9, 0.5, 0.5), strict=True)]
         ours.append(
             f"{e.sources[log].label}: Backfill waits less than Migration at {100 * shares[0]:.0f} % of c, "
             f"Migration than FCFS at {100 * shares[1]:.0f} %, B+M than Backfill at {100 * shares[2]:.0f} %"
@@ -277,7 +286,7 @@ def _k10(e: Evidence) -> Finding:
     return Finding(
         f"{alone}; above 80 % B+M against Backfill changes sign {changes} times "
         f"({gains.min():+.0f} to {gains.max():+.0f} % less wait)",
-        combine(reduction < 0.30, changes >= 1),
+        combine(known(reduction < 0.30, reduction), changes >= 1),
     )
 
 
@@ -349,7 +358,7 @@ def _k13(e: Evidence) -> Finding:
         top = 100 * float(curve["utilization"].max())
         waits = curve.at_utilization("mean_wait", (0.75, 0.80, 0.85))
         factors = waits[1:] / waits[:-1]
-        good += [top > 85, bool(np.all(factors >= 1.5))]
+        good += [known(top > 85, top), known(bool(np.all(factors >= 1.5)), top)]
         ends = zip(factors, (75, 80), (80, 85), strict=True)
         steps = [f"{factor:.1f}-fold from {a} to {b} %" for factor, a, b in ends if not np.isnan(factor)]
         ours.append(f"{series} reaches {top:.1f} %" + (f", its wait grows {', '.join(steps)}" if steps else ""))
@@ -375,9 +384,9 @@ def _k15(e: Evidence) -> Finding:
     ours, good = [], []
     for log in BOTH:
         torus, flat = e.curve(log, "Migration").upto(1.4), e.curve(log, "Flat FCFS").upto(1.4)
-        share = float(np.mean(torus["mean_bounded_slowdown"] > flat["mean_bounded_slowdown"]))
+        share = portion(flat["mean_bounded_slowdown"], torus["mean_bounded_slowdown"])
         tops = saturation(e, log, "Migration"), saturation(e, log, "Flat FCFS")
-        good += [share >= 0.9, tops[0] < tops[1]]
+        good += [known(share >= 0.9, share), known(tops[0] < tops[1], *tops)]
         ours.append(
             f"{e.sources[log].label}: slowdown above flat FCFS at {100 * share:.0f} % of c, "
             f"saturation {tops[0]:.1f} against {tops[1]:.1f} %"
@@ -396,7 +405,7 @@ def _k16(e: Evidence) -> Finding:
     ours, good = [], []
     for series in ("Backfill", "B+M"):
         ratio = e.curve("nasa", series).upto(1.4)["mean_bounded_slowdown"] / flat["mean_bounded_slowdown"]
-        good += [bool(np.median(ratio) <= 1.10), bool(ratio.max() <= 1.25)]
+        good += [known(bool(at <= bound), *ratio) for at, bound in ((np.median(ratio), 1.10), (ratio.max(), 1.25))]
         ours.append(f"{series} {np.median(ratio):.2f} (largest {ratio.max():.2f})")
     return Finding(f"slowdown over that of flat backfilling at equal c, medians: {', '.join(ours)}", combine(*good))
 

@@ -66,6 +66,13 @@ def over(upper: Floats, lower: Floats) -> Floats:
     return ratio
 
 
+def portion(lower: Floats, upper: Floats) -> float:
+    """At which share of the points one is below the other; NaN if a value is missing."""
+    if np.isnan(lower).any() or np.isnan(upper).any():
+        return float("nan")
+    return float(np.mean(lower < upper))
+
+
 def middle(values: Floats) -> float:
     """The median of what is not NaN; NaN if all is."""
     kept = values[~np.isnan(values)]

@@ -11,8 +11,9 @@ import numpy as np
 
 from faultsim.reproduce.claims import Claims, Finding, Parts, all_of, combine, judged, nearness
 from faultsim.reproduce.krevat2002.claims import BOTH, CHOSEN
-from faultsim.reproduce.krevat2002.measures import Floats, change, largest, middle, over, relative_reduction
+from faultsim.reproduce.krevat2002.measures import Floats, change, largest, middle, over, portion, relative_reduction
 from faultsim.reproduce.krevat2002.runs import BOX_ORDERS, Curve, Evidence
+from faultsim.reproduce.parts import known
 from faultsim.reproduce.replicates import correlation
 
 ALWAYS, AT_ONE = "A, N; c = 0.7-1.4", "T; c = 1.0"
@@ -76,7 +77,7 @@ def _k19(e: Evidence) -> Finding:
 
     return Finding(
         f"largest over c (Migration / B+M), of all passes: {shown(passes)}",
-        combine(*(value <= 0.20 for value in passes.values())),
+        combine(*(known(value <= 0.20, value) for value in passes.values())),
         f"of the attempts that the engine makes (it skips passes that changed no node): {shown(tries)}",
     )
 
@@ -134,9 +135,9 @@ def _k22(e: Evidence) -> Finding:
     """
     ours, good = [], []
     for (name, nasa), (_, sdsc) in zip(_curves(e, "nasa"), _curves(e, "sdsc"), strict=True):
-        more = float(np.mean(sdsc["successful"] > nasa["successful"]))
+        more = portion(nasa["successful"], sdsc["successful"])
         longer = float(np.mean(_between(sdsc, "successful") > _between(nasa, "successful")))
-        good += [more >= 0.9, longer >= 0.9]
+        good += [known(more >= 0.9, more), known(longer >= 0.9, more)]
         ours.append(f"{name}: more on SDSC at {100 * more:.0f} % of c, longer between at {100 * longer:.0f} %")
     return Finding("; ".join(ours), combine(*good))
 
@@ -232,16 +233,16 @@ def _k24(e: Evidence) -> Finding:
     """
     found = _changes(e, "sdsc")
     good = [
-        near
+        known(abs(ours - printed) <= off, ours)
         for name, paper in K24_PAPER.items()
-        for near in (abs(found[name][0] - paper[0]) <= 3, abs(found[name][1] - paper[1]) <= 8)
+        for ours, printed, off in zip(found[name], paper, (3, 8), strict=True)
     ]
     orders = [
         f"{order}: {_shown(_changes(e, 'sdsc', ', ' + order))}"
         for order in BOX_ORDERS
         if ("sdsc", f"FCFS, {order}") in e.curves
     ]
-    return Finding(f"{_shown(found)}; {sum(good)} of 6 numbers", combine(*good), "; ".join(orders))
+    return Finding(f"{_shown(found)}; {good.count(True)} of 6 numbers", combine(*good), "; ".join(orders))
 
 
 @CLAIMS.add("K25", "Fig. 8", "order", "barely noticeable", settings="T, N; c = 1.0")
@@ -251,7 +252,8 @@ def _k25(e: Evidence) -> Finding:
     Relative change of utilized capacity against FCFS at most 2 % for all three.
     """
     found = _changes(e, "nasa")
-    return Finding(_shown(found), combine(max(abs(util) for util, _ in found.values()) <= 2.0))
+    changes = [util for util, _ in found.values()]
+    return Finding(_shown(found), combine(known(max(map(abs, changes)) <= 2.0, *changes)))
 
 
 @CLAIMS.add("K26", "Fig. 8, section 5", "order", "lost 56 -> 46 % of FCFS's", settings=AT_ONE)
@@ -269,4 +271,5 @@ def _k26(e: Evidence) -> Finding:
         log: f"lost {lost:+.0f} % against Backfill, unused {more:+.1f} points" for log, (lost, more) in found.items()
     }
     lost, unused = found["sdsc"]
-    return Finding(shown["sdsc"], combine(lost <= -10, unused >= 0.5), f"{e.sources['nasa'].label}: {shown['nasa']}")
+    good = known(lost <= -10, lost), known(unused >= 0.5, unused)
+    return Finding(shown["sdsc"], combine(*good), f"{e.sources['nasa'].label}: {shown['nasa']}")

@@ -23,7 +23,7 @@ from faultsim.reproduce.claims import (
 )
 from faultsim.reproduce.oliner2004.measures import Floats, best, correlation, improvement, improvements, rises, slope
 from faultsim.reproduce.oliner2004.runs import LOADS, LOGS, Evidence
-from faultsim.reproduce.parts import every, higher, lower, sized, some
+from faultsim.reproduce.parts import every, higher, known, lower, sized, some
 from faultsim.reproduce.replicates import difference, reduction
 from faultsim.sweep.jackknife import Estimate, jackknife
 
@@ -179,7 +179,7 @@ def _o5(e: Evidence) -> Finding:
     return Finding(
         f"c = 1.0 to 1.2 at a = 0.1, medians over the counts: utilized {np.median(used):+.1f}, unused "
         f"{np.median(unused):+.1f}, lost {np.median(lost):+.1f} points; slowdown {100 * np.median(slower):+.0f} %",
-        combine(every(*moves), bool(np.median(used) <= 10.0), every(*growth)),
+        combine(every(*moves), known(bool(np.median(used) <= 10.0), *used), every(*growth)),
         _stand_ins(e, "sdsc"),
     )
 
@@ -264,7 +264,8 @@ def _o9(e: Evidence) -> Finding:
             np.array([e.along(column, log, c, "balancing").mean(axis=1) for c in LOADS])
             for column in ("slowdown", "slowdown_min")
         )
-        good.append(bool(values.min() >= low / 2 and values.max() <= 2 * high and values.max() >= high / 2))
+        inside = values.min() >= low / 2 and values.max() <= 2 * high and values.max() >= high / 2
+        good.append(known(inside, *values.ravel()))
         ours.append(f"{_label(e, log)} {number(float(values.min()))} to {number(float(values.max()))}")
         printed.append(f"{_label(e, log)} {number(float(with_min.min()))} to {number(float(with_min.max()))}")
     return Finding(

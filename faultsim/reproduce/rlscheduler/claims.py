@@ -7,6 +7,7 @@ rules for all other claims were written and committed before the first textbook 
 import math
 
 from faultsim.reproduce.claims import NOT_JUDGED, Claims, Finding, Parts, combine
+from faultsim.reproduce.parts import known
 from faultsim.reproduce.rlscheduler.inputs import PUBLISHED, WITH_WAIT
 from faultsim.reproduce.rlscheduler.rules import SCORES, WAITING
 from faultsim.reproduce.rlscheduler.runs import Evidence
@@ -106,8 +107,9 @@ def _worse(e: Evidence) -> Finding:
     With the waiting time computed, both are still above FCFS.
     """
     values = _values(e, "lublin", False, "waiting time")
+    fcfs = values["FCFS"]
     text = ", ".join(f"{policy} {values[policy]:.2f}" for policy in (*WAITING, "FCFS"))
-    return Finding(text, combine(*(values[policy] > values["FCFS"] for policy in WAITING)))
+    return Finding(text, combine(*(known(values[each] > fcfs, values[each], fcfs) for each in WAITING)))
 
 
 def _same_order(e: Evidence, log: str, *backfill: bool) -> Finding:
@@ -116,8 +118,10 @@ def _same_order(e: Evidence, log: str, *backfill: bool) -> Finding:
     ours = [_values(e, log, b, "textbook") for b in backfill]
     ranked = [_ranked(values) for values in ours]
     first = all(a[0] == b[0] for a, b in zip(theirs, ranked, strict=True))
+    numbers = [value for values in ours for value in values.values()]
     return Finding(
-        "; ".join(" < ".join(f"{p} {v[p]:.2f}" for p in _ranked(v)) for v in ours), combine(first, ranked == theirs)
+        "; ".join(" < ".join(f"{p} {v[p]:.2f}" for p in _ranked(v)) for v in ours),
+        combine(known(first, *numbers), known(ranked == theirs, *numbers)),
     )
 
 

@@ -8,7 +8,7 @@ import itertools
 import numpy as np
 
 from faultsim.reproduce.claims import Claims, Finding, Part, combine, nearness
-from faultsim.reproduce.parts import every, higher, sized, within
+from faultsim.reproduce.parts import every, higher, known, sized, within
 from faultsim.reproduce.zhang2004.inputs import COUNTS, DAYS
 from faultsim.reproduce.zhang2004.measures import change, changes, larger, largest_change, level, shown
 from faultsim.reproduce.zhang2004.runs import CLEAN, View
@@ -54,7 +54,7 @@ def _z1(v: View) -> Finding:
     for shape, count in COUNTS.items():
         low, mean, high = v.evidence.checks["Z1"][shape]
         rate = count / DAYS
-        good += [abs(rate - PRINTED[shape]) <= 0.1, low <= count <= high]
+        good += [abs(rate - PRINTED[shape]) <= 0.1, known(low <= count <= high, low, high)]
         ours.append(f"{shape:g}: {rate:.2f} a day, drawn {mean:.0f} ({low:.0f}-{high:.0f})")
     return Finding("; ".join(ours), combine(*good), "the counts are taken from the paper and scaled to the 62 days")
 
@@ -97,7 +97,7 @@ def _z3(v: View) -> Finding:
     return Finding(
         f"work loss {shown({f'{shape:g}': loss for shape, loss in losses.items()}, 3, '')}; "
         f"R2 of a line {r2:.2f}; {words}",
-        combine(every(*steps, r2 >= 0.9), sized(most, most.value >= 0.10)),
+        combine(every(*steps, known(r2 >= 0.9, *values)), sized(most, most.value >= 0.10)),
     )
 
 
