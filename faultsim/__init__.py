@@ -112,7 +112,7 @@ from faultsim.results.workflow_result import WorkflowResult
 from faultsim.results.saved_workflows import load_workflow_result
 
 # Plans of pods
-from faultsim.planning import Plan, plan
+from faultsim.planning import PodPlan, plan
 
 # Sweeps
 from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
@@ -205,8 +205,8 @@ __all__ = [
     "Perfect",
     "Periodic",
     "Placement",
-    "Plan",
     "Pod",
+    "PodPlan",
     "Power",
     "PredictedWindows",
     "PredictionTrace",

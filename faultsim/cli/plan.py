@@ -26,7 +26,7 @@ from faultsim.data.column_files import write_csv
 from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
 from faultsim.machines import Pod, parse_machine
-from faultsim.planning import Plan
+from faultsim.planning import PodPlan
 from faultsim.version import __version__
 
 _TABLES = ("promises", "spares", "ettr")
@@ -155,7 +155,7 @@ def _probabilities(text: str) -> list[float]:
         raise OptionError(f"--probability: expected numbers such as 0.9,0.97,0.99, got {text!r}") from None
 
 
-def _write(found: Plan, args: argparse.Namespace) -> list[str]:
+def _write(found: PodPlan, args: argparse.Namespace) -> list[str]:
     """The files that were asked for."""
     if args.csv:
         write_csv(args.csv, getattr(found, args.table or _TABLES[0]))
@@ -168,7 +168,7 @@ def _write(found: Plan, args: argparse.Namespace) -> list[str]:
     return [path for path in (args.csv, args.plot) if path]
 
 
-def _document(found: Plan, trace: TraceSource | None) -> dict[str, Any]:
+def _document(found: PodPlan, trace: TraceSource | None) -> dict[str, Any]:
     """The plan as values of a JSON document."""
     tables = [name for name in _TABLES if name != "ettr" or found.has_ettr]
     return {

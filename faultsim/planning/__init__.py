@@ -1,5 +1,5 @@
 """What a pod can promise: slices that are up at once, spare cubes, training time."""
 
-from faultsim.planning.plans import Plan, plan
+from faultsim.planning.plans import PodPlan, plan
 
-__all__ = ["Plan", "plan"]
+__all__ = ["PodPlan", "plan"]

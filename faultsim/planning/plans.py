@@ -25,7 +25,7 @@ from faultsim.policies.checkpointing import Checkpointing
 from faultsim.results.printed_table import PrintedTable
 
 
-class Plan(TablesOfAResult):
+class PodPlan(TablesOfAResult):
     """What `plan` returns: three tables, and what they were computed for.
 
     ``print`` shows all of it.
@@ -48,7 +48,7 @@ class Plan(TablesOfAResult):
     >>> import faultsim as fs
     >>> found = fs.plan("pod:tpu-v4", {"8x8x16": 3}, availability=0.999)
     >>> found
-    <Plan: 3 of 8x8x16 on pod:4x4x4, hosts up 99.9000% of the time>
+    <PodPlan: 3 of 8x8x16 on pod:4x4x4, hosts up 99.9000% of the time>
     >>> print(found.spares)
     wanted       cubes  method     chance  low  high  spare_90  spare_97  spare_99
     3 of 8x8x16     48  binomial  100.00%    -     -         2         3         3
@@ -112,7 +112,7 @@ class Plan(TablesOfAResult):
 
     def __repr__(self) -> str:
         words = together(self.wanted) if len(self.wanted) < 4 else f"{len(self.wanted)} shapes"
-        return f"<Plan: {words} on {self.pod}, hosts up {self.availability:.4%} of the time>"
+        return f"<PodPlan: {words} on {self.pod}, hosts up {self.availability:.4%} of the time>"
 
     def _repr_html_(self) -> str:
         """The tables for notebooks."""
@@ -165,7 +165,7 @@ def plan(
     runtime: checks.Duration = 604_800.0,
     simulate: bool = False,
     rng: checks.Random = 0,
-) -> Plan:
+) -> PodPlan:
     """How many slices a pod can promise, how many cubes to hold back for them, and how much of their time jobs work.
 
     Hosts fail independently of each other, or as in a trace.  A slice is up when all of its hosts are.
@@ -188,7 +188,7 @@ def plan(
     probabilities : sequence of float
         Of what is promised.
     checkpointing : policies or text, optional
-        Rules for the table `Plan.ettr`; by default all whose checkpoints do not depend on predictions.
+        Rules for the table `PodPlan.ettr`; by default all whose checkpoints do not depend on predictions.
     interval : duration, default 1 hour
         Of `Periodic`.
     cost, restart_cost : duration, default 1 minute and 5 minutes
@@ -202,7 +202,7 @@ def plan(
 
     Returns
     -------
-    Plan
+    PodPlan
         With three tables.  ``promises``, a row for each shape (with a trace two: the trace, and independent hosts of
         the same availability): ``most`` slices of a pod without failures, how many are up on average (``mean``), and
         the most that are up at once with each probability (``slices_97``), with their share of the pod's chips
@@ -262,7 +262,7 @@ def plan(
             raise OptionError(f"plan: {what} needs to know how often hosts fail; give repair= or mtbf=, too")
     else:
         ettr = ettr_table(machine, wanted, hosts, rules, job, trace, of_runs if draw else None)
-    return Plan(
+    return PodPlan(
         machine,
         wanted,
         hosts,
@@ -303,7 +303,7 @@ def _listed(what: str, given: Any) -> list[Any]:
     return sorted(set(listed))
 
 
-def _title(found: Plan) -> str:
+def _title(found: PodPlan) -> str:
     pod = found.pod
     wiring = "optical switches" if pod.wiring == "ocs" else "static wiring"
     lines = [f"{pod}  {pod.n_cubes} cubes of {pod.hosts} hosts, {pod.chips:,} chips, {wiring}"]

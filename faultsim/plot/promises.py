@@ -21,7 +21,7 @@ _STYLES: dict[str, Any] = {"ocs": "-", "static": "--"}
 
 
 class PlanLike(Protocol):
-    """What is needed of a `faultsim.Plan`."""
+    """What is needed of a `faultsim.PodPlan`."""
 
     @property
     def pod(self) -> Any:
@@ -59,7 +59,7 @@ def plot_promises(
 
     Parameters
     ----------
-    plan : Plan
+    plan : PodPlan
         Of more than seven shapes seven are drawn, the first and the last among them.
     probability : float
         With which slices of one shape are up at once; a cross needs it to be one of the plan's.
