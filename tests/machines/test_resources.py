@@ -43,6 +43,9 @@ test_bad_options = refusals(
     (lambda: fs.Resources(2, bandwidth=[[0, 1], [-1, 0]]), "bandwidth from node 1 to node 0: -1 is not above 0"),
     (lambda: fs.Resources(2, bandwidth=[[0, float("nan")], [1, 0]]), "from node 0 to node 1: nan is not above 0"),
     (lambda: fs.Resources(2, bandwidth=[["a"]]), "expected a number, or a matrix of numbers"),
+    (lambda: fs.Resources(2).transfer_times(WF, 2, 0), "source must be at least 0 and at most 1, got 2"),
+    (lambda: fs.Resources(2).transfer_times(WF, 0, 2), "target must be at least 0 and at most 1, got 2"),
+    (lambda: fs.Resources(2).transfer_times(WF, 0, -1), "target must be at least 0 and at most 1, got -1"),
 )
 
 

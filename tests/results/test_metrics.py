@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -227,6 +228,13 @@ def test_masks(by_hand):
     for bad in ([0, 1, 0, 1], [True]):
         with pytest.raises(OptionError, match="mask must be 4 booleans, one per job"):
             metrics.mean_wait(by_hand, mask=bad)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.99, 1.02])
+def test_a_ledger_that_does_not_add_up_is_told(by_hand, share):
+    ledger = {account: share * amount for account, amount in by_hand.ledger.items()}
+    off = SimpleNamespace(machine=by_hand.machine, span=by_hand.span, metrics=by_hand.metrics, ledger=ledger)
+    assert metrics.ledger_error(off) == pytest.approx(abs(1 - share))
 
 
 def test_no_time_at_all():

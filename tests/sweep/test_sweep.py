@@ -160,7 +160,8 @@ def test_every_policy_has_a_word_that_makes_it_again():
 def test_labels_tell_values_apart():
     assert label(fs.EasyBackfill()) == "easy"
     assert label(fs.EasyBackfill(order=fs.ShortestFirst())) == "easy:order=shortest"
-    assert label(np.float64(0.5)) == 0.5
+    for number, same in ((np.float64(0.5), 0.5), (np.int32(3), 3), (np.bool_(True), True)):
+        assert (label(number), type(label(number))) == (same, type(same))
     assert label(log().renamed("one")) == "one"
     with pytest.raises(fs.OptionError, match="two values called 'one'"):
         fs.Sweep({"machine": TORUS}, {"log": [log().renamed("one"), log(20).renamed("one")]})

@@ -1,60 +1,127 @@
 """Change the program at random places, one at a time, and count how often its quick tests notice.
 
-    python tests/verification/mutants.py [-n 200] [--seed 0] [--only PART] [--minutes M]
+    python tests/verification/mutants.py [-n 200] [--seed 0] [--only PART] [--minutes M] [--keep FOLDER]
+        [--jobs J] [--quick] [--again] [--sanitize]
 
-Run it in a checkout of its own, built in place and without changes that are not committed: files are changed, built
-and put back.  A mutant is one comparison, operator, number or condition of the core or of the Python above it that is
-another, or one statement that is left out.  The tests that concern it are those of its folder (`TESTS`).  Printed are
-the share that was killed, and those that survived, each with file, line and text: either a test is missing, or the two
-mean the same.  A mutant that does not build counts for nothing.
+A mutant is one comparison, operator, number or condition of the core or of the Python above it that is another, or one
+statement that is left out.  The tests that concern it are those of its folder (`TESTS`), and the digests.  Mutants
+are made and tested in a copy of the checkout in FOLDER, where a line for each is kept: a run that was stopped goes on
+there, and with ``--again`` those that survived meet the tests that were added since.  With ``--sanitize`` what survives
+in the core meets the digests once more, built with the address and undefined-behaviour sanitizers.  Printed are the
+share that was killed, and those that survived, each with file, line and text: either a test is missing, or the two
+mean the same.  These are known by what an optimizing compiler makes of them, or are listed with the reason in
+`EQUIVALENT`; they count for nothing, nor do mutants that do not build.
 """
 
 import argparse
-import os
+import hashlib
+import json
 import random
 import re
 import shlex
-import signal
 import subprocess
 import sys
+import tempfile
 import time
+import tomllib
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+from mutant_runs import PLAIN, ROOT, SANITIZERS, Checkout
+
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
+#: The first of each kind, which most mutants change.
+FEW_DIGESTS = ["tests/verification/digests.py", "check", "random", "big_jobs", "rescheduling", "workflows", "-n", "60"]
+#: Seconds of the processor for these, which take 2.
+FEW_CPU = 15
 #: The soonest to notice what a run gives.
 DIGESTS = "tests/verification/test_digests.py"
-ENGINES = ["tests/core/test_engine.py", "tests/verification/test_third_program.py"]
 MOVING = ["tests/core/test_rescheduling.py", "tests/core/test_rescheduling_spares.py"]
 #: Beginning of a path below ``faultsim`` -> tests, first those that are done soon; the longest beginning counts.
 TESTS = {
     "_core/fars": [*MOVING, "tests/kernels/test_knapsack.py"],
     "_core/faults": [
-        *MOVING, "tests/reference/test_reference_failures.py", "tests/verification/test_third_failures.py",
+        *MOVING, "tests/results/test_partial.py", "tests/reference/test_reference_failures.py",
+        "tests/verification/test_third_failures.py",
     ],
     "_core/checkpointing": [
         "tests/reference/test_reference_checkpointing.py", *MOVING, "tests/verification/test_third_failures.py",
     ],
     "_core/recovery": ["tests/reference/test_reference_failures.py", "tests/verification/test_third_failures.py"],
-    "_core/migration": ["tests/reference/test_reference_migration.py", "tests/core/test_bounds.py"],
+    "_core/migration": [
+        "tests/core/test_work_least_failures.py", "tests/reference/test_reference_migration.py",
+        "tests/core/test_bounds.py",
+    ],
     "_core/placement": [
         "tests/core/test_choose.py", "tests/core/test_curve_best_fit.py", "tests/core/test_most_cubic.py",
     ],
-    "_core/scheduling": ["tests/core/test_profile.py", "tests/core/test_backfill.py", "tests/core/test_by_slope.py"],
+    "_core/scheduling": [
+        "tests/core/test_profile.py", "tests/core/test_by_slope.py", "tests/core/test_work_conservative.py",
+        "tests/core/test_work_conservative_torus.py", "tests/core/test_work_running.py",
+        "tests/core/test_conservative_many.py",
+    ],
+    "_core/cluster": ["tests/core/test_work_nodes.py", "tests/core/test_curve_best_fit.py"],
+    "_core/scheduling/backfill": ["tests/core/test_backfill.py"],
+    "_core/scheduling/conservative_counted": [
+        "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py", "tests/core/test_profile.py",
+    ],
     "_core/scheduling/expressions": ["tests/core/test_expressions.py"],
-    "_core/torus": ["tests/kernels/test_partition.py", "tests/core/test_lines.py", "tests/core/test_balance.py"],
+    "_core/torus": [
+        "tests/core/test_row_gains.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
+        "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
+    ],
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],
-    "_core/workflow": ["tests/reference/test_reference_workflow.py", "tests/core/test_workflow_engines.py"],
-    "_core": [],
+    "_core/workflow": [
+        "tests/core/test_work_workflows.py", "tests/reference/test_reference_workflow.py",
+        "tests/core/test_workflow_engines.py",
+    ],
+    "_core/pod": ["tests/core/test_pod_machine.py", "tests/core/test_pod_engines.py", "tests/machines/test_pod.py"],
+    "_core/jobs": ["tests/simulation/test_own_nodes.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
+    "_core/event_loop": [
+        "tests/simulation/test_own_nodes.py", "tests/simulation/test_live_requests.py", "tests/results/test_partial.py",
+    ],
+    "_core/environments": ["tests/rl"],
+    "_core/job_columns": [
+        "tests/simulation/test_decisions.py", "tests/simulation/test_asked.py", "tests/simulation/test_own_nodes.py",
+    ],
+    "_core/engine": [
+        "tests/simulation/test_simulate.py", "tests/simulation/test_live.py", "tests/results/test_partial.py",
+        "tests/core/test_set_up.py", "tests/core/test_steps.py",
+    ],
+    "_core/so_far": ["tests/results/test_partial.py"],
+    "_core/border": ["tests/simulation/test_live.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
+    "_core/decisions": ["tests/simulation/test_decisions.py", "tests/simulation/test_decision_logs.py"],
+    "_core/live": ["tests/simulation/test_live.py", "tests/simulation/test_live_requests.py"],
+    "_core/changes": ["tests/simulation/test_live.py", "tests/simulation/test_own_nodes.py"],
+    "_core/outlook": ["tests/simulation/test_foreseeing.py", "tests/simulation/test_asked.py"],
+    "_core/job_terms": ["tests/sweep/test_at_once.py", "tests/results/test_metrics.py"],
+    "_core/number_lines": ["tests/core/test_number_lines.py", "tests/readers/test_input_lines.py"],
+    "_core/verify": ["tests/verification/test_invariants.py"],
+    "_core": ["tests/core/test_set_up.py", "tests/core/test_steps.py", "tests/simulation/test_simulate.py",
+              "tests/core/test_refused_sizes.py", "tests/verification/test_invariants.py"],
+    "cli": ["tests/cli"],
+    "cli/reproduce": ["tests/cli/test_cli.py", "tests/reproduce/test_studies.py"],
+    "machines": ["tests/machines"],
     "data": ["tests/data"],
     "readers": ["tests/readers"],
+    "policies/curves": ["tests/core/test_curve_best_fit.py"],
     "policies": ["tests/policies", "tests/simulation/test_foreseeing.py"],
+    "simulation/stepping": [
+        "tests/simulation/test_live.py", "tests/simulation/test_asked.py", "tests/simulation/test_python_policies.py",
+    ],
+    "simulation/progress": ["tests/simulation/test_progress.py"],
     "simulation": ["tests/simulation/test_simulate.py", "tests/simulation/test_foreseeing.py"],
+    "results/expected_ettr": ["tests/verification/test_ettr_theory.py"],
     "results": ["tests/results"],
-    "sweep": ["tests/sweep/test_sweep.py", "tests/sweep/test_sweep_statistics.py"],
+    "sweep": ["tests/sweep/test_sweep.py", "tests/sweep/test_sweep_statistics.py", "tests/sweep"],
     "synthetic": ["tests/synthetic"],
 }  # fmt: skip
+#: Folders of tests that take long, or are about other parts.
+ELSEWHERE = {"plot", "report", "reproduce", "rl", "soak", "trust"}
+SLOW = re.compile("survival|dask|workers|batch_systems|compiled_policies")
 #: A pattern, and what may stand in its place.
 SWAPS = {
     r" < ": [" <= ", " > "], r" <= ": [" < "], r" > ": [" >= ", " < "], r" >= ": [" > "], r" == ": [" != "],
@@ -70,21 +137,16 @@ SILENT = re.compile(
 DROPPED = re.compile(r"(\s+)(\w[\w.\[\]]* [+\-|&]?= .*|[\w.]+\(.*\))$")
 
 
-#: What pytest returns where it found none to run.
-NO_TESTS = 5
-
-
 class Mutant(NamedTuple):
     """One line that is another."""
 
-    file: Path
+    path: str
     line: int
     before: str
     after: str
 
     def __str__(self) -> str:
-        path = self.file.relative_to(ROOT)
-        return f"{path}:{self.line + 1}\n    - {self.before.strip()}\n    + {self.after.strip()}"
+        return f"{self.path}:{self.line + 1}\n    - {self.before.strip()}\n    + {self.after.strip()}"
 
 
 def code_lines(text: str) -> list[int]:
@@ -99,113 +161,259 @@ def code_lines(text: str) -> list[int]:
 
 
 def mutants_of(file: Path) -> list[Mutant]:
-    text = file.read_text()
-    lines, found = text.splitlines(), []
-    for number in code_lines(text):
+    path, lines, found = file.relative_to(ROOT).as_posix(), file.read_text().splitlines(), []
+    for number in code_lines(file.read_text()):
         line = lines[number]
         code = re.sub(r"\s{2,}#.*", "", line)
         for pattern, others in SWAPS.items():
             for match in re.finditer(pattern, code):
-                found += [Mutant(file, number, line, line[: match.start()] + o + line[match.end() :]) for o in others]
+                found += [Mutant(path, number, line, line[: match.start()] + o + line[match.end() :]) for o in others]
         if (match := DROPPED.match(code)) and code.count("(") == code.count(")"):
-            found.append(Mutant(file, number, line, match[1] + "pass"))
+            found.append(Mutant(path, number, line, match[1] + "pass"))
     return found
 
 
-def concerning(file: Path) -> list[str]:
-    path = file.relative_to(ROOT / "faultsim").as_posix()
-    tests = TESTS[max((begin for begin in TESTS if path.startswith(begin)), key=len)]
-    if not path.startswith(("_core", "simulation", "policies")):
-        return tests
-    more = [] if path.startswith("_core/workflow") or not path.startswith("_core") else ENGINES
-    return [DIGESTS, *tests, *(test for test in more if test not in tests)]
+def concerning(path: str) -> list[str]:
+    """Files of tests, those first that name the module; of a folder these only, if there are any.
+
+    The digests come second, as they take longer than a test of its own and see more than the others.
+    """
+    below = path.removeprefix("faultsim/")
+    named = TESTS[max((begin for begin in TESTS if below.startswith(begin)), key=len)]
+    word = re.compile(rf"\b{Path(path).stem}\b")
+    files = []
+    for place in (ROOT / name for name in named):
+        within = [file for file in sorted(place.glob("test_*.py")) if not SLOW.search(file.name)] or [place]
+        files += [file for file in within if word.search(file.read_text())] or within
+    more = sorted(ROOT.glob(f"tests/*/test_*{Path(path).stem}*.py"))
+    files += [file for file in more if file.parent.name not in ELSEWHERE]
+    files.sort(key=lambda file: (Path(path).stem not in file.stem, not word.search(file.read_text())))
+    names = [file.relative_to(ROOT).as_posix() for file in files]
+    if runs_change(path):
+        names.insert(1, DIGESTS)
+    return list(dict.fromkeys(names))
 
 
-def run(command: list[str], seconds: float) -> int | None:
-    """Its return code; None if it took too long, which a loop without an end does."""
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
-    ) as process:
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            return None
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise
+def equivalent() -> dict[tuple[str, str, str], str]:
+    """File, line before and after -> why both mean the same."""
+    listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
+    return {(each["path"], each["before"], each["after"]): each["why"] for each in listed}
 
 
-def build() -> bool:
-    return run([sys.executable, "setup.py", "-q", "build_ext", "--inplace"], 1200) == 0
+def drawn(seed: int, only: str) -> list[Mutant]:
+    """All mutants, in a random order."""
+    begins = tuple(f"faultsim/{begin}" for begin in TESTS)
+    files = [file for suffix in ("py", "pyx") for file in sorted(ROOT.glob(f"faultsim/**/*.{suffix}"))]
+    paths = {file: file.relative_to(ROOT).as_posix() for file in files}
+    pool = [
+        mutant
+        for file in files
+        if paths[file].startswith(begins) and only in paths[file]
+        for mutant in mutants_of(file)
+    ]
+    print(f"{len(pool):,} mutants in {len(files):,} files", flush=True)
+    random.Random(seed).shuffle(pool)
+    return [mutant for mutant in pool if not only_words(mutant)]
 
 
-def passes(test: str, seconds: float) -> bool:
-    """Whether tests pass, if there are any."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", test]
-    return run(command, seconds) in (0, NO_TESTS)
+def only_words(mutant: Mutant) -> bool:
+    """Whether a text is another, or an assertion of `zip` is left out."""
+    before, after = (re.sub(r'"[^"]*"|, strict=\w+', "", line) for line in (mutant.before, mutant.after))
+    return before == after and not re.search(r'f"', mutant.before)
 
 
-def verdict(mutant: Mutant, seconds: float) -> str:
-    """ "killed", "survived" or "not built"; the file is what it was afterwards."""
-    text, compiled = mutant.file.read_text(), mutant.file.suffix == ".pyx"
-    lines = text.splitlines(keepends=True)
-    lines[mutant.line] = mutant.after + "\n"
-    try:
-        mutant.file.write_text("".join(lines))
-        if compiled and not build():
-            return "not built"
-        return "survived" if all(passes(test, seconds) for test in concerning(mutant.file)) else "killed"
-    finally:
-        mutant.file.write_text(text)
+# -- what becomes of one
+
+
+def verdict(checkout: Checkout, mutant: Mutant, quick: bool, sanitize: bool) -> tuple[str, str]:
+    """ "killed", "survived", "same code", "not built" or "unclear", and the test that says so."""
+    with checkout.changed(mutant.path, mutant.line, mutant.after):
+        source = None
+        if built := checkout.built(mutant.path):
+            source = checkout.translated(mutant.path)
+            if source is None or not checkout.compiled(source, built, PLAIN):
+                return "not built", ""
+        failed = ""
+        if runs_change(mutant.path):
+            failed = checkout.script(FEW_DIGESTS, FEW_CPU)
+            failed = failed and f"digests: {failed}"
+            if quick and not failed:
+                return "survived", ""
+        failed = failed or checkout.tests(concerning(mutant.path))
+        if not failed and source is not None and checkout.means_the_same(mutant.path, source):
+            return "same code", ""
+        if sanitize and not failed and source is not None and checkout.compiled(source, built, SANITIZERS):
+            failed = checkout.tests([DIGESTS], sanitized=True)
+            failed = failed and f"sanitizers: {failed}"
+    if failed and not failed.startswith(("digests", "sanitizers")):  # what fails on the unchanged program says nothing
+        asked = [failed] if "::" in failed else concerning(mutant.path)
+        if not checkout.passes(asked):
+            return "unclear", failed
+    return ("killed" if failed else "survived"), failed
+
+
+def fails_unchanged(checkout: Checkout, sanitize: bool) -> str:
+    """What fails though nothing was changed, which every mutant would be killed by."""
+    path = "faultsim/_core/state.pyx"
+    with checkout.changed(path, 0, (ROOT / path).read_text().splitlines()[0]):
+        source, built = checkout.translated(path), checkout.built(path)
+        if source is None or built is None or not checkout.compiled(source, built, PLAIN):
+            return f"{path} is not built"
+        if failed := checkout.script(FEW_DIGESTS) or checkout.tests([DIGESTS]):
+            return failed
+        if sanitize and checkout.compiled(source, built, SANITIZERS):
+            failed = checkout.tests([DIGESTS], sanitized=True)
+        return failed and f"sanitizers: {failed}"
+    return ""
+
+
+def runs_change(path: str) -> bool:
+    """Whether digests may notice what is changed in a file."""
+    return path.startswith(tuple(f"faultsim/{folder}" for folder in ("_core", "simulation", "policies", "machines")))
+
+
+# -- all
+
+
+def digest_of_tests() -> str:
+    state = hashlib.sha256()
+    for file in sorted(ROOT.glob("tests/**/*.py")):
+        if not file.name.startswith("mutant"):
+            state.update(file.read_bytes())
+    return state.hexdigest()[:12]
+
+
+class Log:
+    """A line for each verdict, with the tests that gave it: those of the first line, or others were added."""
+
+    def __init__(self, file: Path, commit: str, seed: int, only: str, quick: bool) -> None:
+        self.file, self.tests, self.quick = file, digest_of_tests(), quick
+        self.first_tests, self.last_tests = "", dict[Mutant, str]()
+        head = {"commit": commit, "seed": seed, "only": only}
+        self.first: dict[Mutant, tuple[str, str]] = {}
+        self.last: dict[Mutant, tuple[str, str]] = {}
+        if not file.exists():
+            file.write_text(json.dumps(head) + "\n")
+        begin, *lines = file.read_text().splitlines()
+        if json.loads(begin) != head:
+            sys.exit(f"{file} is of {begin}, not of {head}: name another folder")
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, kept: dict[str, Any]) -> None:
+        mutant = Mutant(*kept["mutant"])
+        self.last[mutant] = kept["verdict"], kept["by"]
+        self.last_tests[mutant] = kept["tests"] + ("" if kept["quick"] else " all")
+        self.first_tests = self.first_tests or kept["tests"]
+        if kept["tests"] == self.first_tests:
+            self.first[mutant] = self.last[mutant]
+
+    def add(self, mutant: Mutant, said: tuple[str, str], seconds: float) -> None:
+        kept = {
+            "mutant": mutant,
+            "verdict": said[0],
+            "by": said[1],
+            "tests": self.tests,
+            "quick": self.quick and runs_change(mutant.path),
+            "seconds": round(seconds, 1),
+        }
+        with self.file.open("a") as file:
+            file.write(json.dumps(kept) + "\n")
+        self._take(json.loads(json.dumps(kept)))
+
+    def counts(self, mutant: Mutant) -> bool:
+        known = (mutant.path, mutant.before.strip(), mutant.after.strip()) in equivalent()
+        return not known and not only_words(mutant) and self.last[mutant][0] in ("killed", "survived")
+
+    def to_do_again(self) -> list[Mutant]:
+        """Survivors that have not met all of the tests as they are now."""
+        met = f"{self.tests} all"
+        return [each for each in self.survivors() if self.last_tests[each] != met]
+
+    def survivors(self) -> list[Mutant]:
+        return [mutant for mutant, (said, _) in self.last.items() if said == "survived" and self.counts(mutant)]
+
+    def numbers(self) -> dict[str, int]:
+        counted = [mutant for mutant in self.last if self.counts(mutant)]
+        said = Counter(self.last[mutant][0] for mutant in counted)
+        before = Counter(self.first.get(mutant, ("",))[0] for mutant in counted)
+        equal = [
+            m for m, (was, _) in self.last.items() if was == "same code" or (was == "survived" and m not in counted)
+        ]
+        return {
+            "mutants": len(counted), "noticed": said["killed"], "survived": said["survived"],
+            "noticed before tests were added for survivors": before["killed"],
+            "equivalent, which do not count": len(equal),
+        }  # fmt: skip
+
+
+class Todo:
+    """Mutants to look at, handed out until enough of them count, or time is up."""
+
+    def __init__(self, log: Log, given: argparse.Namespace) -> None:
+        self.log, self._n, self._end = log, given.n, time.monotonic() + 60 * given.minutes
+        self._pool = iter(log.to_do_again() if given.again else drawn(given.seed, given.only))
+        self._again, self._quick, self._sanitize, self._lock = given.again, given.quick, given.sanitize, Lock()
+
+    def one(self) -> Mutant | None:
+        with self._lock:
+            enough = not self._again and sum(map(self.log.counts, self.log.last)) >= self._n
+            if enough or time.monotonic() > self._end:
+                return None
+            return next((mutant for mutant in self._pool if self._again or mutant not in self.log.last), None)
+
+    def work(self, checkout: Checkout) -> None:
+        """Look at one after the other."""
+        while (mutant := self.one()) is not None:
+            begin = time.monotonic()
+            said = verdict(checkout, mutant, self._quick, self._sanitize)
+            with self._lock:
+                self.log.add(mutant, said, time.monotonic() - begin)
+                print(f"{len(self.log.last)} {' by '.join(filter(None, said))}: {mutant}", flush=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=200, help="how many mutants")
+    parser.add_argument("-n", type=int, default=200, help="how many mutants that count")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="of files whose path holds this")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after these")
-    parser.add_argument("--seconds", type=float, default=300, help="for a file of tests, before it counts as killed")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the copy and the verdicts are")
+    parser.add_argument("--jobs", type=int, default=1, help="so many at once, each in a copy")
+    parser.add_argument(
+        "--quick", action="store_true", help="of the core the first digests only; --again does the rest"
+    )
+    parser.add_argument("--sanitize", action="store_true", help="what survives in the core meets the sanitizers")
+    parser.add_argument("--again", action="store_true", help="survivors meet the tests as they are now")
     given = parser.parse_args()
-    if subprocess.run(["git", "diff", "--quiet", "--", "faultsim"], cwd=ROOT, check=False).returncode:
+    git = ["git", "-C", str(ROOT)]
+    if subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "faultsim"], check=False).returncode:
         parser.error("faultsim has changes that are not committed")
-    begins = tuple(f"faultsim/{begin}" for begin in TESTS)
-    files = [file for suffix in ("py", "pyx") for file in sorted(ROOT.glob(f"faultsim/**/*.{suffix}"))]
-    files = [file for file in files if file.relative_to(ROOT).as_posix().startswith(begins) and given.only in str(file)]
-    pool = [mutant for file in files for mutant in mutants_of(file)]
-    chosen = random.Random(given.seed).sample(pool, min(given.n, len(pool)))
-    print(f"{len(chosen):,} of {len(pool):,} mutants in {len(files):,} files", flush=True)
-    for test in sorted({test for mutant in chosen for test in concerning(mutant.file)}):
-        if not passes(test, given.seconds):  # else all mutants would be killed by it
-            parser.error(f"{test} fails, or takes too long, before anything is changed")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the file that is changed is put back
-    count, survivors, begin = Counter(), [], time.monotonic()
-    for number, mutant in enumerate(chosen, 1):
-        if time.monotonic() - begin > 60 * given.minutes:
-            break
-        said = verdict(mutant, given.seconds)
-        count[said] += 1
-        survivors += [mutant] if said == "survived" else []
-        print(f"{number} {said}: {mutant}", flush=True)
-    build()
-    tried = count["killed"] + count["survived"]
-    print(f"\n{count['killed']} of {tried} killed ({count['killed'] / max(tried, 1):.0%}); survivors:")
-    print("\n".join(map(str, survivors)) or "none")
-    keep(count, shlex.join(["python", "tests/verification/mutants.py", *sys.argv[1:]]))
-    return 0
-
-
-def keep(count: Counter[str], command: str) -> None:
-    """Keep the numbers, for the page on testing, where that is asked for."""
+    tree = subprocess.run(
+        [*git, "rev-parse", "HEAD:faultsim"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    folder = given.keep or Path(tempfile.gettempdir()) / f"faultsim-mutants-{tree[:12]}"
+    checkouts = [Checkout(folder / f"checkout-{number}") for number in range(given.jobs)]
+    sound = folder / f"sound-{digest_of_tests()}{'-sanitized' * given.sanitize}"
+    if not sound.exists():  # in a piece of the run before this one
+        if failed := fails_unchanged(checkouts[0], given.sanitize):
+            sys.exit(f"before anything is changed: {failed}")
+        sound.touch()
+    todo = Todo(Log(folder / "verdicts.jsonl", tree, given.seed, given.only, given.quick), given)
+    with ThreadPoolExecutor(given.jobs) as threads:
+        list(threads.map(todo.work, checkouts))
+    log = todo.log
+    numbers = log.numbers()
+    print("\nsurvivors:", *log.survivors(), sep="\n")
+    print(f"{numbers['noticed'] / max(numbers['mutants'], 1):.1%} noticed; {numbers}")
     sys.path.append(str(ROOT / "tests"))
     from helpers.counts import record
 
     record(
-        "mutants", "tests", "The program is changed at random places, one at a time, and its quick tests are run.",
-        {"mutants": count["killed"] + count["survived"], "noticed": count["killed"], "survived": count["survived"]},
-        command,
+        "mutants", "tests", "The program is changed at random places, one at a time, and tests are run.", numbers,
+        shlex.join(["python", "tests/verification/mutants.py", *sys.argv[1:]]),
     )  # fmt: skip
+    return 0
 
 
 if __name__ == "__main__":

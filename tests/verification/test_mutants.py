@@ -1,0 +1,67 @@
+"""The script that changes the program: what it changes, which tests it runs then, and how it counts."""
+
+import json
+
+import mutants
+import pytest
+from mutants import EQUIVALENT, ROOT, TESTS, Log, Mutant, code_lines, concerning, equivalent, mutants_of, only_words
+
+PLACE = "faultsim/_core/state.pyx"
+
+
+def test_changes_of_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    file = tmp_path / "some.py"
+    file.write_text('"""Words: a < b."""\n\n# a < b\nif a < b and not c:\n    total += 1\n    said("x")\n')
+    assert code_lines(file.read_text()) == [3, 4, 5]
+    assert {(mutant.line, mutant.after.strip()) for mutant in mutants_of(file)} == {
+        (3, "if a <= b and not c:"), (3, "if a > b and not c:"), (3, "if a < b or not c:"), (3, "if a < b and c:"),
+        (4, "total -= 1"), (4, "total += 0"), (4, "pass"), (5, "pass"),
+    }  # fmt: skip
+
+
+def test_words_are_no_code():
+    for before, after, same in (
+        ('say("a or b")', 'say("a and b")', True),
+        ("zip(a, b, strict=True)", "zip(a, b, strict=False)", True),
+        ('say("a") or 1', 'say("a") and 1', False),
+        ('say(f"{a or b}")', 'say(f"{a and b}")', False),
+    ):
+        assert only_words(Mutant(PLACE, 0, before, after)) == same
+
+
+def test_tests_that_concern_a_file_are_there():
+    assert all((ROOT / name).exists() for names in TESTS.values() for name in names)
+    for file in (*ROOT.glob("faultsim/_core/**/*.pyx"), *ROOT.glob("faultsim/sweep/*.py")):
+        found = concerning(file.relative_to(ROOT).as_posix())
+        assert found
+        assert all((ROOT / name).is_file() for name in found)
+    assert concerning("faultsim/_core/torus/row_gains.pyx")[0] == "tests/core/test_row_gains.py"
+
+
+@pytest.mark.skipif(not equivalent(), reason="none is listed")
+def test_what_is_listed_as_equivalent_is_a_mutant_with_a_reason():
+    for (path, before, after), why in equivalent().items():
+        found = {(each.before.strip(), each.after.strip()) for each in mutants_of(ROOT / path)}
+        assert (before, after) in found, f"{EQUIVALENT.name}: {path}: {before}"
+        assert len(why) > 20
+
+
+def test_what_counts(tmp_path, monkeypatch):
+    file = tmp_path / "verdicts.jsonl"
+    one, two, three, four = (Mutant(PLACE, line, "a < b", "a <= b") for line in range(4))
+    monkeypatch.setattr(mutants, "digest_of_tests", lambda: "before")
+    log = Log(file, "tree", 0, "", True)
+    for mutant, said in ((one, "killed"), (two, "survived"), (three, "same code"), (four, "not built")):
+        log.add(mutant, (said, ""), 1.0)
+    assert log.survivors() == log.to_do_again() == [two]
+    monkeypatch.setattr(mutants, "digest_of_tests", lambda: "after")
+    log = Log(file, "tree", 0, "", False)
+    log.add(two, ("killed", "tests/test_new.py::test"), 1.0)
+    numbers = Log(file, "tree", 0, "", False).numbers()
+    assert list(numbers.values()) == [2, 2, 0, 1, 1]
+    assert log.survivors() == []
+    assert len(file.read_text().splitlines()) == 6
+    with pytest.raises(SystemExit, match="name another folder"):
+        Log(file, "another", 0, "", False)
+    assert json.loads(file.read_text().splitlines()[0])["commit"] == "tree"
