@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, 
 
 from faultsim import checks
 from faultsim.errors import OptionError
-from faultsim.policies.base import Check, OwnPolicy, Seconds
+from faultsim.policies.base import Check, NodeCount, OwnPolicy, Seconds
 
-__all__ = ["Hold", "Recovery", "Requeue"]
+__all__ = ["Hold", "HotSpares", "Recovery", "Requeue"]
 
 
 class Recovery(OwnPolicy):
@@ -130,3 +130,60 @@ class Hold(Recovery):
     if TYPE_CHECKING:
 
         def __init__(self, restart_cost: checks.Duration = 0.0) -> None: ...
+
+
+#: As many as any machine has nodes.
+MOST_SPARES = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class HotSpares(Recovery):
+    """Jobs have spare nodes from the start, and go on in place with one of them when a node fails.
+
+    The job rolls back to its last safe point and takes `restart_cost` to go on; the node that failed leaves it for
+    good.  With no spare node left it is killed and requeued.  On a pod with optical switches spares are cubes, which
+    slices of whole cubes have.  `moves` counts the exchanges, and the ledger account ``growth`` has the time of spare
+    nodes.
+
+    Parameters
+    ----------
+    count : int, default 1
+        Spare nodes of each job, or for each `per` of its nodes; on a pod, cubes.
+    per : int, default 0
+        Nodes of a job, on a pod cubes, for which there are so many spares; 0 for all of them, however many.
+    restart_cost : float, default 0
+        Seconds from a failure until the work goes on, and that each start after a kill takes.
+    place : {"arrival", "tail"}, default "arrival"
+        Where a job waits that was killed, as with `Requeue`.
+
+    References
+    ----------
+    model.md#hot-spares.
+
+    Examples
+    --------
+    The node of three that fails at 50 s costs 50 s of work and a restart of 10 s, and no wait:
+
+    >>> import faultsim as fs
+    >>> log = fs.Workload(submit=[0], runtime=[100], size=[2])
+    >>> failures = fs.FailureTrace([50], [0], [600], span=1000)
+    >>> result = fs.simulate(log, fs.Cluster(3), failures=failures, recovery=fs.HotSpares(1, restart_cost=10))
+    >>> result.jobs["finish"], result.jobs["moves"], result.jobs["restarts"]
+    (array([160.]), array([1], dtype=int32), array([0], dtype=int32))
+    """
+
+    name: ClassVar[str] = "hot_spares"
+    count: Annotated[NodeCount, Check(checks.whole, "count of hot spares", low=0, high=MOST_SPARES)] = 1
+    per: Annotated[NodeCount, Check(checks.whole, "per", low=0, high=MOST_SPARES)] = 0
+    restart_cost: RestartCost = 0.0
+    place: Annotated[Place, Check(checks.choice, "place of a requeued job", known=get_args(Place))] = "arrival"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            count: int = 1,
+            per: int = 0,
+            restart_cost: checks.Duration = 0.0,
+            place: Place = "arrival",
+        ) -> None: ...

@@ -58,7 +58,7 @@ from faultsim.policies.queueing import (
     Preemptive,
     Scheduler,
 )
-from faultsim.policies.recovery import Hold, Recovery, Requeue
+from faultsim.policies.recovery import Hold, HotSpares, Recovery, Requeue
 from faultsim.policies.rescheduling import (
     FailureSlowdown,
     Fars,
@@ -287,6 +287,12 @@ POLICIES: tuple[PolicyRow, ...] = (
                         "{there.migrations}, or use a Cluster", reference="faults.least_failures:LeastFailures"),
     PolicyRow("recovery", "requeue", Requeue, _ANY, "[oliner2004] section 6; [zhang2004] section 3",
               compiled="recovery.requeue:REQUEUE", reference="faults.failures:go_back"),
+    PolicyRow("recovery", "hot_spares", HotSpares, ("cluster", "pod"), "model.md#hot-spares",
+              example="hot_spares:1,restart_cost=2m", compiled="recovery.hot_spares:HOT_SPARES",
+              reference="faults.hot_spares:HotSpares", follows="nodes",
+              needs={"switches": "", "built in": "EasyBackfill()", "staying": ""},
+              elsewhere="{name} exchanges nodes of a job, and on {run.machine} a job has one box: use Requeue(), or a "
+                        "Cluster or a Pod with optical switches"),
     PolicyRow("recovery", "hold", Hold, _ANY, "[li2009] section 5.1", compiled="recovery.hold:HOLD",
               reference="faults.failures:hold"),
     PolicyRow("predictor", "blind", Blind, _ANY, "model.md#predictors", aliases=("none",)),

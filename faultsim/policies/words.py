@@ -32,7 +32,7 @@ PlacementWord: TypeAlias = Literal[
     "tie-breaking", "least_failures_first", "lff", "safest_first", "safest", "curve_best_fit", "curve",
 ]  # fmt: skip
 MigrationWord: TypeAlias = Literal["defragment", "least_failures", "lfm", "none"]
-RecoveryWord: TypeAlias = Literal["requeue", "hold"]
+RecoveryWord: TypeAlias = Literal["requeue", "hot_spares", "hold"]
 PredictorWord: TypeAlias = Literal["blind", "none", "perfect"]
 CheckpointingWord: TypeAlias = Literal["none"]
 VictimsWord: TypeAlias = Literal["all", "long", "big"]

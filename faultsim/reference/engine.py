@@ -20,6 +20,7 @@ from faultsim.reference.decisions import Decision
 from faultsim.reference.engine_inputs import World
 from faultsim.reference.faults.checkpointing import alarm, ask
 from faultsim.reference.faults.failures import before_the_first_submit, end_holds, fail, repair
+from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.questions import answerers
@@ -262,6 +263,9 @@ def make_jobs(
             job.interval = float(planned)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
         job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
+        if isinstance(rules["recovery"], HotSpares):
+            job.spares = rules["recovery"].spares_of(job.needs, unit_of(settings))
+            job.needs += job.spares
         jobs.append(job)
     return jobs
 

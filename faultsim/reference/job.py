@@ -37,10 +37,11 @@ class Job:
     runtime: float  # as executed: the estimate for a job that overrun="kill" ends there
     estimate: float
     size: int  # requested nodes
-    needs: int  # size, rounded up to a feasible one on a torus
+    needs: int  # size, rounded up to a feasible one on a torus, and hot spares
     interval: float = 0.0  # W: work between planned checkpoints, 0 for none
     cost: float = 0.0  # C of a planned checkpoint
     restart_cost: float = 0.0  # r
+    spares: int = 0  # nodes, of those that it needs
     decision: float = -1.0  # when its nodes were taken
     start: float = -1.0  # decision + start_delay
     first_start: float = -1.0

@@ -147,7 +147,7 @@ class State:
         self.waits.append(self.now - max(job.submit, job.last_kill))
         job.start = self.now + self.delay
         job.box, job.nodes = box, nodes
-        job.allocated = job.size if box is None else box.size
+        job.allocated = job.needs if box is None else box.size
         job.backfilled = backfilled
         r = job.restart_cost if job.restarts else 0.0
         set_out(job, "restart", job.start, job.start + r, job.safe, job.safe, 0.0, since=job.start)
@@ -215,6 +215,23 @@ class State:
         self.busy = self.busy & ~job.mask | box.mask
         job.box = box
         job.moves += 1
+        self.write(MOVE, job)
+        self._take_place(job)
+
+    def drop(self, job: Job, nodes: list[int]) -> None:
+        """A running job gives some of its nodes back; on a pod, whole cubes."""
+        self._leave_place(job)
+        job.growth += len(nodes) * (self.now - job.decision)
+        job.allocated -= len(nodes)
+        self.free += len(nodes)
+        if job.box is None:
+            job.nodes = sorted(set(job.nodes) - set(nodes))
+            self.free_nodes = sorted(self.free_nodes + nodes)
+        else:
+            assert self.table is not None
+            left = job.mask & ~sum(1 << node for node in nodes)
+            self.busy &= left | ~job.mask
+            job.box = next(box for box in self.table.of_size[job.allocated] if box.mask == left)
         self.write(MOVE, job)
         self._take_place(job)
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faultsim.errors import InputError, OptionError
 from faultsim.machines import Pod
@@ -18,8 +19,11 @@ from faultsim.policies import (
     BOX_ORDERS,
     Backfill,
     Buckets,
+    CompiledPlacement,
+    CompiledScheduler,
     ConservativeBackfill,
     External,
+    HotSpares,
     NoCheckpoint,
     Periodic,
     Policy,
@@ -70,6 +74,26 @@ NEEDS: dict[str, Need] = {
     "coordinates": Need(
         lambda run: run.machine.shape is not None,
         "{name} requires nodes with coordinates, and {run.machine} has none: use {usual}, or placement=FirstFit()",
+    ),
+    "switches": Need(
+        lambda run: not isinstance(run.machine, Pod) or run.machine.wiring == "ocs",
+        "{name} exchanges cubes of a slice, and those of {run.machine} are neighbours: use recovery=Requeue(), or "
+        "wiring='ocs'",
+    ),
+    "built in": Need(
+        lambda run: (
+            not isinstance(run.scheduler, External | CompiledScheduler)
+            and not isinstance(run.placement, CompiledPlacement)
+            and not run.scheduler.is_written()
+            and not run.placement.is_written()
+        ),
+        "{name} starts jobs on more nodes than they ask for, which decisions from outside do not: use "
+        "scheduler={usual} and a built-in placement, or recovery=Requeue()",
+    ),
+    "staying": Need(
+        lambda run: run.migration is None and run.rescheduling is None,
+        "{name} exchanges nodes that fail, and does not go with moves away from others: leave out migration= and "
+        "rescheduling=, or use recovery=Requeue()",
     ),
     "recovery": Need(lambda run: run.recovery is not None, "{name} requires a recovery: give recovery={usual}"),
     "room": Need(
@@ -194,6 +218,19 @@ def spare_nodes(run: RunOptions) -> int:
     """Nodes that `Static` keeps from the jobs."""
     spares = getattr(run.rescheduling, "spares", None)
     return spares.nodes if isinstance(spares, Static) else 0
+
+
+def nodes_needed(run: RunOptions, size: NDArray[np.int32]) -> NDArray[Any]:
+    """Nodes that jobs of these sizes hold at a start, hot spares included; on a pod only without others rounded."""
+    rule, pod = run.recovery, run.machine if isinstance(run.machine, Pod) else None
+    if not isinstance(rule, HotSpares):
+        return size
+    unit = 1 if pod is None else pod.hosts
+    units = -(-size.astype(np.int64) // unit)
+    if pod is not None:
+        units[size <= max((each.hosts for each in pod.slices if each.cubes == 0), default=0)] = 0
+    more = rule.count * (units // rule.per if rule.per else np.minimum(units, 1))
+    return np.where(units > 0, (units + more) * unit, size)
 
 
 def most_nodes(run: RunOptions) -> int:

@@ -109,6 +109,8 @@ def core_engine(
     names = [policy["name"] if (policy := settings.get(kind)) else "" for kind in _KINDS]
     factories, named, follows = _parts(machine, order["name"], recovery["name"], *names)
     columns: dict[str, Any] = dict(world or {})
+    if "per" in recovery:
+        columns["unit"] = settings["machine"].get("hosts", 1)
     columns |= order_inputs(order, estimate, size, columns)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))

@@ -49,7 +49,7 @@ from faultsim.policies.words import (
 )
 from faultsim.results.caveats import is_heard, tell
 from faultsim.results.result import Result
-from faultsim.simulation.compatibility import check_combination, most_nodes, refusable, spare_nodes
+from faultsim.simulation.compatibility import check_combination, most_nodes, nodes_needed, refusable, spare_nodes
 from faultsim.simulation.engine_inputs import EXACT
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.options import EngineName, Estimates
@@ -232,15 +232,18 @@ class Run:
         Nodes reserved by `Static` are not available to jobs.
         """
         log, spare, nodes = self.log, spare_nodes(self), most_nodes(self)
-        if int(log.size.max()) <= nodes:
+        needed = nodes_needed(self, log.size)
+        if int(needed.max()) <= nodes:
             return log
-        larger = log.size > nodes
+        larger = needed > nodes
         reason = LARGER_WITHOUT_SPARES if spare else LARGER
         less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
         what, unit = f"{reason} ({less}{nodes:,} nodes)", "nodes"
         if isinstance(self.machine, Pod):
             reason, unit = LARGER_THAN_SLICES, "hosts"
             what = f"larger than the largest slice of {self.machine} ({nodes:,} hosts)"
+        if needed is not log.size:
+            what = f"with {self.recovery!r} {what}"
         remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
         if self.oversized == "drop":
             if larger.all():

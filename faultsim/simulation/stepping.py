@@ -13,7 +13,7 @@ from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Machine
-from faultsim.policies import External, Recovery, Scheduler
+from faultsim.policies import External, HotSpares, Recovery, Scheduler
 from faultsim.results.result import Result
 from faultsim.simulation.execution import INFINITY, Execution, Unknown
 from faultsim.simulation.run import Run
@@ -69,6 +69,8 @@ class Simulation:
             _check_live(log, live, options)
             options.setdefault("failures", FailureTrace([], [], [], span=0))
         run = Run(log, machine, **options)
+        if live and isinstance(run.recovery, HotSpares):
+            raise NotAvailableError("live= is not available with HotSpares: jobs get their spare nodes before the run")
         mask = _which("unknown", unknown, log)
         if not live and np.any(mask):
             raise OptionError("unknown run times are told later: give live=, how many jobs there will be")

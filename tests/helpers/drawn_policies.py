@@ -37,6 +37,7 @@ VALUES = {
     "max_growth": [1, 0, 2, 5],
     "min_free": [0.0, 0.1, 0.3],
     "mtbf": [20, 1, 5, 200],
+    "per": [0, 2, 1],
     "place": ["arrival", "tail"],
     "queue_cost": ["last", "mean"],
     "repair": [3, 0],

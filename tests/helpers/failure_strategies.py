@@ -88,7 +88,7 @@ def failure_cases(
         "scheduler": drawn("scheduler", names=schedulers, written=True),
         "placement": draw(lowered_placements(machine)),
         "migration": drawn("migration") if draw(st.booleans()) else None,
-        "recovery": drawn("recovery"),
+        "recovery": drawn("recovery", lacking=["staying"]),
         "checkpointing": rule,
         "overrun": draw(st.sampled_from(["extend", "kill"])),
         "start_delay": draw(multiples(0, 0, 1, 3)) * unit,

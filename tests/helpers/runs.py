@@ -1,12 +1,15 @@
 """Hypothesis strategies for whole runs: small machines, every policy, every option, with failures and without."""
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim.policies.registry import row_of
+from faultsim.simulation.compatibility import nodes_needed
 from helpers.drawn_policies import policies
 
 SHORT = st.sampled_from([0, 1, 2.5, 4])
@@ -40,10 +43,10 @@ def machines(draw: st.DrawFn, torus: bool | None = None) -> fs.Cluster | fs.Toru
 
 
 @st.composite
-def pods(draw: st.DrawFn) -> fs.Pod:
+def pods(draw: st.DrawFn, wiring: str | None = None) -> fs.Pod:
     """Few cubes: the plain engine lists every set of them."""
     cubes = draw(st.sampled_from([(1, 1, 1), (1, 1, 3), (1, 2, 2), (1, 1, 5), (2, 1, 3), (2, 2, 2)]))
-    wiring = draw(st.sampled_from(["ocs", "static"]))
+    wiring = wiring or draw(st.sampled_from(["ocs", "static"]))
     spares = draw(st.just(0) | st.integers(0, math.prod(cubes) - 1))
     largest = draw(st.none() | st.integers(1, math.prod(cubes) - spares))
     aligned = wiring == "ocs" or draw(st.booleans())
@@ -110,7 +113,7 @@ def failing_options(draw: st.DrawFn, machine: fs.Cluster | fs.Torus | fs.Pod, as
     nodes, kind = machine.nodes, machine.name
     checkpointing = draw(st.none() | policies("checkpointing", kind).filter(leaves_time))
     options: dict[str, Any] = {"checkpointing": checkpointing, "failures": draw(failure_traces(nodes))}
-    options["recovery"] = draw(st.none() | policies("recovery", kind))
+    options["recovery"] = draw(st.none() | policies("recovery", kind, lacking=["staying"]))
     asks |= isinstance(checkpointing, fs.RiskBased)
     predictor = predictors(nodes, failing=True)
     if not asks:
@@ -138,11 +141,12 @@ def runs(
     moving: bool = True,
     preempting: bool = True,
     on: st.SearchStrategy | None = None,
+    hot: bool = False,
 ) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open.
 
     `moving` says whether jobs may move from predicted failures, `preempting` whether jobs may stop others; `on` draws
-    other machines.
+    other machines; `hot`: jobs have hot spares, on machines where they can.
     """
     machine = draw(machines(torus) if on is None else on)
     failing = draw(st.booleans()) if failing is None else failing
@@ -156,6 +160,15 @@ def runs(
     nodes = machine.nodes - (spares.nodes if isinstance(spares, fs.Static) else 0)
     if isinstance(machine, fs.Pod):
         nodes = machine.most_hosts
+    if hot:
+        more["recovery"] = draw(policies("recovery", machine.name, names=["hot_spares"]))
+        more.pop("rescheduling", None)
+        held = nodes_needed(SimpleNamespace(**more, machine=machine), np.arange(nodes + 1))
+        fitting = np.flatnonzero(held <= nodes)
+        if fitting[-1] > 0:
+            nodes = int(fitting[-1])
+        else:
+            more["recovery"] = fs.HotSpares(0)
     schedulers = policies("scheduler", machine.name)
     if isinstance(machine, fs.Pod) and machine.spares:
         schedulers = schedulers.filter(holds_back)
@@ -164,7 +177,7 @@ def runs(
         machine,
         scheduler=draw(schedulers if preempting else schedulers.filter(lambda one: not isinstance(one, fs.Preemptive))),
         placement=placement,
-        migration=draw(st.none() | policies("migration", machine.name)),
+        migration=None if hot else draw(st.none() | policies("migration", machine.name)),
         estimates=draw(st.sampled_from(["requested", "actual", 0.5, 3.0])),
         overrun=draw(st.sampled_from(["extend", "kill"])),
         start_delay=draw(st.sampled_from([0.0, 1.0, 2.5])),

@@ -30,7 +30,7 @@ def decided(data, **changes):
 @given(data=st.data())
 def test_a_recovery_in_python_equals_the_one_that_it_repeats(engine, data):
     run = data.draw(runs(failing=True, record=True))
-    rule = data.draw(policies("recovery", run.machine.name))
+    rule = data.draw(policies("recovery", run.machine.name, lacking=["staying"]))
     run = run.with_options(recovery=rule)
     assert_same(run.with_options(recovery=Recover(rule)).simulate(engine=engine), run.simulate(engine=engine))
 
@@ -39,7 +39,7 @@ def test_a_recovery_in_python_equals_the_one_that_it_repeats(engine, data):
 @given(data=st.data())
 def test_a_recovery_from_outside_equals_the_one_that_it_repeats(engine, data):
     run = decided(data)
-    rule = data.draw(policies("recovery", run.machine.name))
+    rule = data.draw(policies("recovery", run.machine.name, lacking=["staying"]))
     expected = run.with_options(recovery=rule).simulate(engine=engine)
     given = replace(rule, place="arrival") if data.draw(st.booleans()) and isinstance(rule, fs.Requeue) else rule
     answer = data.draw(st.sampled_from([Recover(rule).react, lambda d: None]))

@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from faultsim._core.cluster.node_sets cimport (
-    nodes_add, nodes_add_range, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges, nodes_swap,
-    nodes_t,
+    nodes_add, nodes_add_range, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges,
+    nodes_remove, nodes_swap, nodes_t,
 )
 from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has, ones
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
@@ -253,6 +253,12 @@ cdef void give(void *state, int32_t job) noexcept nogil:
     m.held[job] = NULL
 
 
+cdef int32_t drop(void *state, int32_t job, int32_t node) noexcept nogil:
+    nodes_remove((<named_t *>state).held[job], node)
+    unblock(state, node)
+    return 1
+
+
 cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
     cdef const nodes_t *mine = (<const named_t *>state).held[job]
     cdef int32_t i
@@ -331,7 +337,7 @@ cdef int open_named(void *target, dict options, dict columns) except -1:
     machine.named = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
-    machine.give, machine.add_job, machine.list_nodes = give, add_job, list_nodes
+    machine.give, machine.drop, machine.add_job, machine.list_nodes = give, drop, add_job, list_nodes
     machine.take_nodes, machine.list_ranges, machine.job_at = take_nodes, list_ranges, job_at
     return 0
 

@@ -18,6 +18,7 @@ cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
 # All nodes of the words [first, end), none of which it has.
 cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil
+cdef void nodes_remove(nodes_t *set_, int32_t node) noexcept nogil                # which it has
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil
 # Node numbers, ascending; how many.
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil

@@ -107,14 +107,18 @@ cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nog
     return OK
 
 
-cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
-    cdef int32_t i = place_of(set_, out >> 6)
-    if i < set_.n and set_.word[i] == out >> 6:
-        set_.bits[i] &= ~((<uint64_t>1) << (out & 63))
+cdef void nodes_remove(nodes_t *set_, int32_t node) noexcept nogil:
+    cdef int32_t i = place_of(set_, node >> 6)
+    if i < set_.n and set_.word[i] == node >> 6:
+        set_.bits[i] &= ~((<uint64_t>1) << (node & 63))
         if set_.bits[i] == 0:
             set_.n -= 1
             memmove(&set_.word[i], &set_.word[i + 1], <size_t>(set_.n - i) * sizeof(int32_t))
             memmove(&set_.bits[i], &set_.bits[i + 1], <size_t>(set_.n - i) * sizeof(uint64_t))
+
+
+cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
+    nodes_remove(set_, out)
     return nodes_insert(set_, into >> 6, (<uint64_t>1) << (into & 63))
 
 

@@ -14,6 +14,7 @@ from faultsim._core.state cimport (
 )
 from faultsim._core.containers.memory cimport blocks_add
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.recovery cimport RELIEVED_SPARE, UNRELIEVED
 
 
 # ---------------------------------------------------------------------------------------------- nodes by failures
@@ -102,6 +103,7 @@ cdef int fire_failure(void *sim, bint *wanted) noexcept nogil:
 cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept nogil:
     cdef int32_t job = job_on(s, node)
     cdef int32_t victim = job if job >= 0 and s.state[job] == JOB_RUNNING else -1
+    cdef int relieved
     s.trace.n_handled += 1
     s.n_events += 1
     count_failure(s, node)
@@ -110,19 +112,26 @@ cdef int fail_node(sim_t *s, int32_t node, double until, bint *wanted) noexcept 
         if s.asked.on[<int>ASK_FAILURE]:
             s.asked.node, s.asked.until = node, until
             return ask(s, <int>ASK_FAILURE, victim, after_answer)
-    return strike(s, node, until, job, victim, wanted)
+    if victim >= 0 and s.recovery.relieve != NULL:
+        relieved = s.recovery.relieve(s.recovery.state, s, victim, node)
+        if relieved < 0:
+            return relieved
+        if relieved != UNRELIEVED:
+            s.trace.n_hit -= relieved == RELIEVED_SPARE
+            return strike(s, node, until, -1, -1, True, wanted)
+    return strike(s, node, until, job, victim, victim >= 0, wanted)
 
 
 cdef int after_answer(void *sim, bint *wanted) noexcept nogil:
     """The job was stopped or held by an act, or the rule of the run says what becomes of it."""
     cdef sim_t *s = <sim_t *>sim
-    return strike(s, s.asked.node, s.asked.until, job_on(s, s.asked.node), s.asked.job, wanted)
+    return strike(s, s.asked.node, s.asked.until, job_on(s, s.asked.node), s.asked.job, True, wanted)
 
 
-cdef int strike(sim_t *s, int32_t node, double until, int32_t job, int32_t victim, bint *wanted) noexcept nogil:
+cdef int strike(sim_t *s, int32_t node, double until, int32_t job, int32_t victim, bint effect,
+                bint *wanted) noexcept nogil:
     """`job` has the node; `victim` is hit."""
     cdef trace_t *f = &s.trace
-    cdef bint effect = victim >= 0
     cdef int code = OK
     if job >= 0 and s.state[job] == JOB_RUNNING:
         roll_back(s, job)

@@ -1,14 +1,14 @@
 """The pod as a machine of the engine; the contract is in tables/machine.pxd."""
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.slices cimport (
-    MOST_CUBES, cubes_of, cubes_t, is_inside, pod_has, pod_has_free, pod_is_place, pod_largest, pod_lift, pod_list,
-    pod_meets, pod_open, pod_put, pod_room, pod_size, pod_t,
+    MOST_CUBES, cubes_of, cubes_t, is_inside, place_of_cubes, pod_has, pod_has_free, pod_is_place, pod_largest,
+    pod_lift, pod_list, pod_meets, pod_open, pod_put, pod_room, pod_size, pod_t,
 )
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, range_t
@@ -74,6 +74,21 @@ cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     pod_lift(m, m.occ, &m.place[job])
+
+
+cdef int32_t drop(void *state, int32_t job, int32_t node) noexcept nogil:
+    """A slice of whole cubes, of which several are left."""
+    cdef pod_t *m = <pod_t *>state
+    cdef cubes_t set_ = cubes_of(&m.place[job]), gone
+    cdef int32_t cube = node // m.hosts
+    cdef place_t place
+    memset(&gone, 0, sizeof(gone))
+    gone.word[cube >> 6] = (<uint64_t>1) << (cube & 63)
+    set_.word[cube >> 6] ^= gone.word[cube >> 6]
+    place = place_of_cubes(m, &gone)
+    pod_lift(m, m.occ, &place)
+    m.place[job] = place_of_cubes(m, &set_)
+    return m.hosts
 
 
 cdef int32_t list_ranges(const void *state, int32_t job, range_t *out) noexcept nogil:
@@ -198,7 +213,7 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.named = machine.placed = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked
     machine.holds, machine.overlap, machine.block, machine.unblock = holds, overlap, block, unblock
-    machine.give, machine.add_job, machine.take = give, add_job, take
+    machine.give, machine.drop, machine.add_job, machine.take = give, drop, add_job, take
     machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
     machine.is_place, machine.free_places = is_place, free_places
     machine.list_nodes, machine.list_ranges = list_nodes, list_ranges

@@ -29,7 +29,8 @@ def before_the_first_submit(state: State) -> int:
 def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]:
     """FAILURE of a node now; whether it had an effect.
 
-    "A failure has an effect if it kills, takes a node down, or makes an up time later." (model.md#effect)
+    "A failure has an effect if it kills, takes a node down, makes an up time later, or takes a node from a job with hot
+    spares." (model.md#effect)
     """
     state.failures_of[node] += 1
     state.failures += 1
@@ -37,15 +38,21 @@ def fail(state: State, node: int, downtime: float) -> Generator[str, None, bool]
     killed = job if job is not None and not job.held else None
     if killed is not None:
         yield from state.ask("failure", killed, node=node, until=state.now + downtime)
+    relieve = getattr(state.rules["recovery"], "relieve", None)
+    worked = relieve(state, killed, node) if relieve is not None and killed is not None else None
+    if worked is not None:
+        killed = None
+        state.failures_hit += worked
     state.write(FAILURE, killed, node)
     if killed is not None:
         state.failures_hit += 1
         if killed is state.holder(node) and not killed.held:
             kill(state, killed)
     later = stay_down(state, node, state.now + downtime)
-    if killed is not None or later:
+    effect = killed is not None or worked is not None or later
+    if effect:
         state.disturb()
-    return killed is not None or later
+    return effect
 
 
 def fail_now(state: State, node: int, downtime: float) -> bool:

@@ -115,8 +115,8 @@ def cluster_hole(state: State, job: Job, first: bool) -> tuple[Reservation | Non
         end = reservation_end(state, job, t)
         here = bisect_left(times, t)
         over = max(bisect_left(times, end), here + 1)
-        if max(used[here:over]) + job.size <= state.nodes - state.left_alone:
-            return Reservation(t, end, job.size), t == state.now and job.size <= state.open_to_start
+        if max(used[here:over]) + job.needs <= state.nodes - state.left_alone:
+            return Reservation(t, end, job.needs), t == state.now and job.needs <= state.open_to_start
     return None, False
 
 

@@ -47,7 +47,7 @@ def start(state: State, plan: Plan, job: Job) -> bool:
     # "It stands in the way of a job that would start now if T is before that job's expected end."
     ahead = [promise for promise in plan if promise.begin < end]
     if state.table is None:
-        if job.size > state.open_to_start or any(job.size > room(state, plan, promise) for promise in ahead):
+        if job.needs > state.open_to_start or any(job.needs > room(state, plan, promise) for promise in ahead):
             return False
         state.begin(job, None, free_nodes_for(state, job), backfilled=True)
         return True
@@ -69,10 +69,10 @@ def earliest(state: State, plan: Plan, job: Job, first: bool) -> Reservation | N
             found = box_at(state, plan, job, first, t, end)
             if found is not None:
                 return found
-        elif job.size <= free_at(state, plan, t) and all(
-            job.size <= room(state, plan, promise) for promise in plan if t < promise.begin < end
+        elif job.needs <= free_at(state, plan, t) and all(
+            job.needs <= room(state, plan, promise) for promise in plan if t < promise.begin < end
         ):
-            return Reservation(t, end, job.size)
+            return Reservation(t, end, job.needs)
     return None
 
 

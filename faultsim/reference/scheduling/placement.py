@@ -35,10 +35,10 @@ def free_nodes_for(state: State, job: Job) -> list[int]:
         return []
     choose = state.rules["placement"]
     sound = [node for node in state.free_nodes if node not in state.avoided]
-    chosen = choose(state, job, sound, min(job.size, len(sound)))
-    if len(chosen) < job.size:
+    chosen = choose(state, job, sound, min(job.needs, len(sound)))
+    if len(chosen) < job.needs:
         rest = [node for node in state.free_nodes if node in state.avoided]
-        chosen = chosen + choose(state, job, rest, job.size - len(chosen))
+        chosen = chosen + choose(state, job, rest, job.needs - len(chosen))
     return sorted(chosen)
 
 

@@ -100,14 +100,14 @@ def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> Non
     then uses them up".
     """
     free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
-    extra = free_at_T - head.size
+    extra = free_at_T - head.needs
     for job in later:
-        if job.size > state.open_to_start:
+        if job.needs > state.open_to_start:
             continue
         if not ends_by(state, job, T):
-            if job.size > extra:
+            if job.needs > extra:
                 continue
-            extra -= job.size
+            extra -= job.needs
         state.begin(job, None, free_nodes_for(state, job), backfilled=True)
 
 
