@@ -253,7 +253,8 @@ def reading() -> Iterator[Row]:
         yield path.name, partial(fs.read_swf, path)
     log = fs.synthetic.sdsc_like(20_000, rng=1)
     log.write_swf(FOLDER / "plain.swf")
-    log.with_gap_factor(1.0001).with_runtime_factor(1.01).write_swf(FOLDER / "decimals.swf")
+    decimals = {"submit": log.submit * 1.0001, "runtime": log.runtime * 1.01}
+    fs.Workload(**decimals, size=log.size, estimate=log.estimate).write_swf(FOLDER / "decimals.swf")
     for name in ("plain", "decimals"):
         yield f"20,000 synthetic jobs, {name}", partial(fs.read_swf, FOLDER / f"{name}.swf")
     yield "write 20,000 jobs", partial(log.write_swf, FOLDER / "out.swf")
