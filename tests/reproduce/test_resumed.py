@@ -104,3 +104,16 @@ def test_all_papers_killed_and_resumed(where, tmp_path, monkeypatch):
     assert all(row["done"] == row["tasks"] and not row["failed"] for row in made.values())
     with Store(store, write=False) as kept:
         assert kept.count("run") <= sum(row["tasks"] for row in made.values())
+
+
+@pytest.mark.slow
+def test_a_study_on_dask_gives_the_same_tables(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.delenv("FAULTSIM_DATA", raising=False)
+    command = [sys.executable, "-m", "faultsim", "reproduce", "yu2010", "--quick", "--quiet"]
+    subprocess.run([*command, "--out", tmp_path / "threads"], check=True, timeout=600)
+    command += ["--dask", "local", "--workers", "2", "--store", tmp_path / "runs.db"]
+    subprocess.run([*command, "--out", tmp_path / "dask"], check=True, timeout=600)
+    assert tables(tmp_path / "dask") == tables(tmp_path / "threads")
+    made = sweeps(tmp_path / "runs.db")["yu2010"]
+    assert made["done"] == made["tasks"] > 0
