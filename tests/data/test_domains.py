@@ -243,6 +243,7 @@ def test_options_that_are_refused() -> None:
     refused(OptionError, "downtime of domains must be at least 0 s", Domains, [[0]], 4, downtime=-1)
     refused(OptionError, "kind of domains must be printable text", Domains, [[0]], 4, kind="")
     refused(OptionError, "nodes of domains must be a whole number", Domains, [[0]], "4")
+    refused(OptionError, "nodes of domains must be at least 1", Domains, [[0]], 0)
     refused(OptionError, "10 nodes are no whole number of blocks of 4", Domains.blocks, 10, 4)
     refused(OptionError, "at most 200,000,000 are possible", Domains.blocks, 10**6, 10**6, copies=1000)
     refused(OptionError, "expected a machine with coordinates or three extents", Domains.links, fs.Cluster(8))

@@ -75,6 +75,8 @@ test_bad_text = refusals(
     parse_machine,
     ("tours:4x4x8", r"unknown machine 'tours:4x4x8' \(did you mean 'torus'\?\); write 'cluster:128'"),
     ("torus:4x4", "machine 'torus:4x4' needs three extents"),
+    ("torus:4", "machine 'torus:4' needs three extents"),
+    ("cluster:4x4", "machine 'cluster:4x4' needs one number, or three extents"),
     ("torus:4x4x", "needs whole numbers after the colon"),
     ("torus:4x4x2.5", "needs whole numbers after the colon"),
     ("torus:0x4x4", "the extent x of a torus must be at least 1, got 0"),

@@ -171,6 +171,15 @@ def test_repairs_that_nobody_foresees_are_as_if_unknown(run):
     assert_equal(told(run, by_hand=True), run.simulate(), but=("runtime", "passes"))
 
 
+def test_a_waiting_job_may_be_cut_to_nothing():
+    sim = live()
+    sim.extend(1, -10)
+    sim.run()
+    jobs = sim.result().jobs
+    assert jobs["runtime"].tolist() == [10, 0, 5, 4]
+    assert jobs["finish"][1] == jobs["start"][1] >= 10
+
+
 def test_a_run_time_that_changes_while_the_job_runs():
     sim = fs.Simulation(LOG, fs.Cluster(4), scheduler=fs.Fcfs(), live=10)
     sim.advance(until=5)
@@ -328,6 +337,7 @@ test_what_cannot_be_told = refusals(
     (lambda sim: sim.finish(9), "there is no job 9: the log has rows 0 to 3"),
     (lambda sim: sim.extend(0, -6), "job 0 cannot be extended by -6 s: it would have ended before 5 s"),
     (lambda sim: sim.extend(0, -60), "job 0 cannot be extended by -60 s: it runs for 10 s"),
+    (lambda sim: (sim.finish(0), sim.fail(0, 1)), "node 0 has job 0, which ends now: let it end first"),
     (lambda sim: sim.fail(4, 1), "there is no node 4: nodes are 0 to 3"),
     (lambda sim: sim.up(2), "node 2 is not down"),
     (lambda sim: fs.Simulation(LOG, fs.Cluster(4)).down(1), "only a simulation that was made with live="),

@@ -1,6 +1,8 @@
 """`RunList`: runs that no grid describes, in a store."""
 
 import math
+import sqlite3
+from contextlib import closing
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,7 @@ import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.sweep.kinds import WORKFLOW_RUNS
+from faultsim.sweep.row_schema import COLUMNS as ROW
 from faultsim.sweep.run_list import RunList
 from faultsim.sweep.store import Store
 from helpers.refusals import refused
@@ -114,6 +117,18 @@ def test_equal_runs_are_made_once(tmp_path):
     with Store(tmp_path / "a.db", write=False) as kept:
         assert [row["done"] for row in kept.sweeps()] == [20, 20]
         assert kept.count("run") == 10  # the load is only a name here
+
+
+def test_a_store_that_is_closed_is_one_file_though_others_read_it(tmp_path):
+    path, alone = tmp_path / "a.db", tmp_path / "alone.db"
+    store = Store(path)
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("SELECT count(*) FROM run").fetchone()
+        store.add([(f"{number:032}", "ok", None, "e", *[0.0] * len(ROW)) for number in range(3)], [], [])
+        store.close()
+        alone.write_bytes(path.read_bytes())
+        with closing(sqlite3.connect(alone)) as kept:
+            assert kept.execute("SELECT count(*) FROM run").fetchone() == (3,)
 
 
 BROKEN = [True]

@@ -161,6 +161,7 @@ recovery = "hodl"
     [
         ("a = [1\n", r":\d+: not TOML: Unclosed array"),
         ("a = 1\nb = = 2\n", ":2: not TOML: Invalid value"),
+        ("\n\n" + 33 * "a." + "b = 1\n", ":3: a key of more than 32 parts; none that a sweep knows has"),
         ("replicates = 2\n", r": needs a table \[base\] with log and machine"),
         (HEAD + "[grid]\nplacement = ['mfp', 'safest-first']\n", ":5: grid: cell placement=safest_first: SafestFirst"),
         (HEAD + "[grid]\noverrun = ['kill', 'kil']\n", ":5: grid: cell overrun=kil: unknown overrun 'kil'"),

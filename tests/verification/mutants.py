@@ -1,7 +1,7 @@
 """Change the program at random places, one at a time, and count how often its quick tests notice.
 
     python tests/verification/mutants.py [-n 200] [--seed 0] [--only PART] [--minutes M] [--keep FOLDER]
-        [--jobs J] [--quick] [--again] [--sanitize]
+        [--jobs J] [--files F] [--again] [--sanitize]
 
 A mutant is one comparison, operator, number or condition of the core or of the Python above it that is another, or one
 statement that is left out.  The tests that concern it are those of its folder (`TESTS`), and the digests.  Mutants
@@ -174,10 +174,7 @@ def mutants_of(file: Path) -> list[Mutant]:
 
 
 def concerning(path: str) -> list[str]:
-    """Files of tests, those first that name the module; of a folder these only, if there are any.
-
-    The digests come second, as they take longer than a test of its own and see more than the others.
-    """
+    """Files of tests, those first that name the module; of a folder these only, if there are any."""
     below = path.removeprefix("faultsim/")
     named = TESTS[max((begin for begin in TESTS if below.startswith(begin)), key=len)]
     word = re.compile(rf"\b{Path(path).stem}\b")
@@ -189,9 +186,7 @@ def concerning(path: str) -> list[str]:
     files += [file for file in more if file.parent.name not in ELSEWHERE]
     files.sort(key=lambda file: (Path(path).stem not in file.stem, not word.search(file.read_text())))
     names = [file.relative_to(ROOT).as_posix() for file in files]
-    if runs_change(path):
-        names.insert(1, DIGESTS)
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys([*names, DIGESTS] if runs_change(path) else names))
 
 
 def equivalent() -> dict[tuple[str, str, str], str]:
@@ -225,7 +220,7 @@ def only_words(mutant: Mutant) -> bool:
 # -- what becomes of one
 
 
-def verdict(checkout: Checkout, mutant: Mutant, quick: bool, sanitize: bool) -> tuple[str, str]:
+def verdict(checkout: Checkout, mutant: Mutant, files: int | None, again: bool, sanitize: bool) -> tuple[str, str]:
     """ "killed", "survived", "same code", "not built" or "unclear", and the test that says so."""
     with checkout.changed(mutant.path, mutant.line, mutant.after):
         source = None
@@ -234,10 +229,12 @@ def verdict(checkout: Checkout, mutant: Mutant, quick: bool, sanitize: bool) -> 
             if source is None or not checkout.compiled(source, built, PLAIN):
                 return "not built", ""
         failed = ""
-        if runs_change(mutant.path):
+        if runs_change(mutant.path) and not again:
             failed = checkout.script(FEW_DIGESTS, FEW_CPU)
             failed = failed and f"digests: {failed}"
-            if quick and not failed:
+        if runs_change(mutant.path) and files is not None and not failed:
+            failed = files and checkout.tests(concerning(mutant.path)[:files])
+            if not failed:
                 return "survived", ""
         failed = failed or checkout.tests(concerning(mutant.path))
         if not failed and source is not None and checkout.means_the_same(mutant.path, source):
@@ -286,8 +283,8 @@ def digest_of_tests() -> str:
 class Log:
     """A line for each verdict, with the tests that gave it: those of the first line, or others were added."""
 
-    def __init__(self, file: Path, commit: str, seed: int, only: str, quick: bool) -> None:
-        self.file, self.tests, self.quick = file, digest_of_tests(), quick
+    def __init__(self, file: Path, commit: str, seed: int, only: str, partly: bool) -> None:
+        self.file, self.tests, self.partly = file, digest_of_tests(), partly
         self.first_tests, self.last_tests = "", dict[Mutant, str]()
         head = {"commit": commit, "seed": seed, "only": only}
         self.first: dict[Mutant, tuple[str, str]] = {}
@@ -303,7 +300,7 @@ class Log:
     def _take(self, kept: dict[str, Any]) -> None:
         mutant = Mutant(*kept["mutant"])
         self.last[mutant] = kept["verdict"], kept["by"]
-        self.last_tests[mutant] = kept["tests"] + ("" if kept["quick"] else " all")
+        self.last_tests[mutant] = kept["tests"] + ("" if kept["partly"] else " all")
         self.first_tests = self.first_tests or kept["tests"]
         if kept["tests"] == self.first_tests:
             self.first[mutant] = self.last[mutant]
@@ -314,7 +311,7 @@ class Log:
             "verdict": said[0],
             "by": said[1],
             "tests": self.tests,
-            "quick": self.quick and runs_change(mutant.path),
+            "partly": self.partly and runs_change(mutant.path),
             "seconds": round(seconds, 1),
         }
         with self.file.open("a") as file:
@@ -353,7 +350,7 @@ class Todo:
     def __init__(self, log: Log, given: argparse.Namespace) -> None:
         self.log, self._n, self._end = log, given.n, time.monotonic() + 60 * given.minutes
         self._pool = iter(log.to_do_again() if given.again else drawn(given.seed, given.only))
-        self._again, self._quick, self._sanitize, self._lock = given.again, given.quick, given.sanitize, Lock()
+        self._again, self._files, self._sanitize, self._lock = given.again, given.files, given.sanitize, Lock()
 
     def one(self) -> Mutant | None:
         with self._lock:
@@ -366,7 +363,7 @@ class Todo:
         """Look at one after the other."""
         while (mutant := self.one()) is not None:
             begin = time.monotonic()
-            said = verdict(checkout, mutant, self._quick, self._sanitize)
+            said = verdict(checkout, mutant, self._files, self._again, self._sanitize)
             with self._lock:
                 self.log.add(mutant, said, time.monotonic() - begin)
                 print(f"{len(self.log.last)} {' by '.join(filter(None, said))}: {mutant}", flush=True)
@@ -380,9 +377,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no mutant after these")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the copy and the verdicts are")
     parser.add_argument("--jobs", type=int, default=1, help="so many at once, each in a copy")
-    parser.add_argument(
-        "--quick", action="store_true", help="of the core the first digests only; --again does the rest"
-    )
+    parser.add_argument("--files", type=int, help="of tests of the core, after the first digests; --again runs all")
     parser.add_argument("--sanitize", action="store_true", help="what survives in the core meets the sanitizers")
     parser.add_argument("--again", action="store_true", help="survivors meet the tests as they are now")
     given = parser.parse_args()
@@ -399,7 +394,7 @@ def main() -> int:
         if failed := fails_unchanged(checkouts[0], given.sanitize):
             sys.exit(f"before anything is changed: {failed}")
         sound.touch()
-    todo = Todo(Log(folder / "verdicts.jsonl", tree, given.seed, given.only, given.quick), given)
+    todo = Todo(Log(folder / "verdicts.jsonl", tree, given.seed, given.only, given.files is not None), given)
     with ThreadPoolExecutor(given.jobs) as threads:
         list(threads.map(todo.work, checkouts))
     log = todo.log
