@@ -7,11 +7,12 @@ from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.slices cimport (
-    MOST_CUBES, cubes_of, cubes_t, is_inside, place_of_cubes, pod_has, pod_has_free, pod_is_place, pod_largest,
-    pod_lift, pod_list, pod_meets, pod_open, pod_put, pod_room, pod_size, pod_t,
+    MOST_CUBES, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside, pod_has_free,
+    pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_open, pod_put, pod_room, pod_size,
+    pod_t, pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t, range_t
+from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t, range_t
 
 
 cdef int32_t next_size(const void *state, int32_t size) noexcept nogil:
@@ -165,6 +166,29 @@ cdef void release(const void *state, const release_t *items, int32_t n, uint64_t
             unmark(state, mask, -1 - items[i].job)
 
 
+cdef void trace(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil:
+    pod_trace(<const pod_t *>state, mask, low, high, into)
+
+
+cdef void release_parts(const void *state, const release_t *items, int32_t n, uint64_t *mask,
+                        outline_t *taken) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    cdef int32_t i, cube
+    for i in range(n):
+        if items[i].job >= 0:
+            pod_lift_parts(m, mask, &m.place[items[i].job], taken)
+            continue
+        unmark(state, mask, -1 - items[i].job)
+        cube = (-1 - items[i].job) // m.hosts
+        if hosts_of(m, mask, cube) == 0:
+            taken.word[cube >> 6] &= ~((<uint64_t>1) << (cube & 63))
+
+
+cdef bint has_beside(void *state, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+                     int32_t need) noexcept nogil:
+    return pod_has_beside(<pod_t *>state, taken, size, limit, later, need)
+
+
 cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
     return pod_is_place(<pod_t *>state, place)
 
@@ -221,6 +245,8 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free
     machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks
     machine.searched, machine.check = searched, check
+    machine.part = m.hosts if m.spares == 0 else 0
+    machine.trace, machine.release_parts, machine.has_beside = trace, release_parts, has_beside
     return 0
 
 

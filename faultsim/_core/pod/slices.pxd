@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount, ones
-from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
 
 cdef enum:
     MOST_CUBES = 160         # bits of five parts of a place
@@ -42,6 +42,11 @@ cdef struct pod_t:
 cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1
 
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
+# The outline of a mask has a bit for each cube with a host in it.  (These do not know of spare cubes.)
+cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
+cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil
+cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+                         int32_t need) noexcept nogil
 # How many cubes more jobs may use than are in use in a mask; < 0: too many are.
 cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
 # A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).

@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.containers.memory cimport own_block
-from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
 
 
 # -- what a pod has ----------------------------------------------------------------------------------------------------
@@ -125,24 +125,28 @@ cdef inline void drop_beyond(const pod_t *m, cubes_t *set_) noexcept nogil:
         set_.word[i] &= ones(max(0, min(64, m.cubes - 64 * i)))
 
 
+cdef inline uint64_t four_taken(uint64_t bits) noexcept nogil:
+    """A word has four cubes of 16 hosts: a bit for each that has one in it."""
+    bits |= bits >> 1
+    bits |= bits >> 2
+    bits |= bits >> 4
+    bits |= bits >> 8
+    # The product brings the lowest bits of the four together, at 48.
+    return ((bits & <uint64_t>0x0001000100010001) * <uint64_t>0x0001000200040008) >> 48 & 15
+
+
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil:
     cdef cubes_t free
     cdef int32_t cube, word
     cdef uint64_t bits
     memset(&free, 0, sizeof(free))
     m.looked += m.cubes
-    if m.hosts == 16:                # a word has four cubes, and the lowest bit of each tells whether it is taken
+    if m.hosts == 16:
         for word in range(m.words):
             bits = mask[word]
             if forbidden != NULL:
                 bits |= forbidden[word]
-            bits |= bits >> 1
-            bits |= bits >> 2
-            bits |= bits >> 4
-            bits |= bits >> 8
-            # The product brings these four bits together, at 48.
-            bits = ((~bits & <uint64_t>0x0001000100010001) * <uint64_t>0x0001000200040008) >> 48 & 15
-            free.word[word >> 4] |= bits << (4 * (word & 15))
+            free.word[word >> 4] |= (four_taken(bits) ^ 15) << (4 * (word & 15))
         drop_beyond(m, &free)
         return free
     for cube in range(m.cubes):
@@ -169,6 +173,23 @@ cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil:
     return n
 
 
+cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil:
+    cdef int32_t word, cube, shift
+    cdef uint64_t bit
+    if m.hosts == 16:
+        for word in range(low, high):
+            shift = 4 * (word & 15)
+            into.word[word >> 4] &= ~((<uint64_t>15) << shift)
+            into.word[word >> 4] |= four_taken(mask[word]) << shift
+        return
+    for cube in range(64 * low // m.hosts, min(m.cubes, (64 * high + m.hosts - 1) // m.hosts)):
+        bit = (<uint64_t>1) << (cube & 63)
+        if hosts_of(m, mask, cube):
+            into.word[cube >> 6] |= bit
+        else:
+            into.word[cube >> 6] &= ~bit
+
+
 cdef inline bint is_within(const cubes_t *block, const cubes_t *free) noexcept nogil:
     return not (block.word[0] & ~free.word[0] or block.word[1] & ~free.word[1] or block.word[2] & ~free.word[2])
 
@@ -182,8 +203,29 @@ cdef inline bint has_run(uint64_t busy, int32_t hosts, int32_t size) noexcept no
     return False
 
 
+cdef bint has_run_in_words(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
+    """`has_inside` where words have whole cubes."""
+    cdef uint64_t aligned = ones(64) // ones(size), free
+    cdef int32_t word, shift, last = m.nodes & 63
+    for word in range(m.words):
+        m.looked += 1
+        free = ~mask[word]
+        if last > 0 and word == m.words - 1:
+            free &= ones(last)
+        shift = 1
+        while shift < size:
+            free &= free >> shift
+            shift *= 2
+        if free & aligned:
+            return True
+    return False
+
+
 cdef bint has_inside(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil:
-    cdef int32_t cube, more = pod_room(m, mask)
+    cdef int32_t cube, more
+    if m.spares == 0 and 64 % m.hosts == 0:
+        return has_run_in_words(m, mask, size)
+    more = pod_room(m, mask)
     for cube in range(m.cubes):
         m.looked += 1
         if has_run(hosts_of(m, mask, cube), m.hosts, size) and (more > 0 or (more == 0 and in_use(m, mask, cube))):
@@ -200,6 +242,64 @@ cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil:
         m.looked += 1
         if is_within(&m.block[i], free):
             return True
+    return False
+
+
+cdef inline cubes_t free_beside(const pod_t *m, const outline_t *taken) noexcept nogil:
+    cdef cubes_t free
+    cdef int32_t i
+    for i in range(3):
+        free.word[i] = ~taken.word[i]
+    drop_beyond(m, &free)
+    return free
+
+
+cdef bint has_blocks(pod_t *m, const cubes_t *free, int32_t n, int32_t most) noexcept nogil:
+    """Do these cubes have a slice of n to `most` cubes?  A larger block may have no smaller one in it."""
+    cdef int32_t count = count_cubes(free)
+    if m.switched:
+        return has_cubes(m, free, n)
+    if most > count:
+        most = count
+    while n <= most:
+        if has_cubes(m, free, n):
+            return True
+        n += 1
+    return False
+
+
+cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t n) noexcept nogil:
+    """Have those of the cubes that are not in the block a slice of at least n?"""
+    cdef cubes_t rest
+    cdef int32_t i
+    for i in range(3):
+        rest.word[i] = later.word[i] & ~block.word[i]
+    return has_blocks(m, &rest, n, m.cubes)
+
+
+cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+                         int32_t need) noexcept nogil:
+    cdef cubes_t free = free_beside(m, taken), kept, both
+    cdef int32_t i, spare, n = (size + m.hosts - 1) // m.hosts, most = m.cubes if limit >= m.nodes else limit // m.hosts
+    m.looked += 1
+    if later == NULL or need < m.hosts:
+        return has_blocks(m, &free, n, most)
+    if need > m.nodes or m.next[need] == 0:
+        return False
+    need = m.next[need] // m.hosts
+    kept = free_beside(m, later)
+    if m.switched:
+        for i in range(3):
+            both.word[i] = free.word[i] & kept.word[i]
+        spare = count_cubes(&kept) - need
+        return n <= m.largest and spare >= 0 and count_cubes(&free) - max(0, count_cubes(&both) - spare) >= n
+    if most > count_cubes(&free):
+        most = count_cubes(&free)
+    if n <= most:
+        for i in range(m.first_block[n], m.first_block[most + 1]):
+            m.looked += 1
+            if is_within(&m.block[i], &free) and leaves_blocks(m, &kept, &m.block[i], need):
+                return True
     return False
 
 
@@ -278,6 +378,19 @@ cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept
 
 cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil:
     change_place(m, mask, place, False)
+
+
+cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil:
+    cdef cubes_t set_
+    cdef int32_t i
+    pod_lift(m, mask, place)
+    if is_inside(place):
+        if hosts_of(m, mask, place.part[0]) == 0:
+            taken.word[place.part[0] >> 6] &= ~((<uint64_t>1) << (place.part[0] & 63))
+        return
+    set_ = cubes_of(place)
+    for i in range(3):
+        taken.word[i] &= ~set_.word[i]
 
 
 cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil:
@@ -471,15 +584,20 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
 
 cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t cubes, const permit_t *permit, place_t **found,
                       long *capacity, place_t *first_one) noexcept nogil:
-    cdef int32_t i
+    cdef int32_t i, need = 0
+    cdef cubes_t later
     cdef place_t place
     cdef long n = 0
+    if permit != NULL and permit.later != NULL and m.spares == 0 and 1 <= permit.need <= m.nodes:
+        need = m.next[permit.need] // m.hosts
+    if need > 0:
+        later = pod_free_cubes(m, permit.later, NULL)
     for i in range(m.first_block[cubes], m.first_block[cubes + 1]):
         m.looked += 1
         if not is_within(&m.block[i], free):
             continue
         place = place_of_cubes(m, &m.block[i])
-        if not leaves(m, permit, &place):
+        if not (leaves_blocks(m, &later, &m.block[i], need) if need > 0 else leaves(m, permit, &place)):
             continue
         if found == NULL:
             first_one[0] = place

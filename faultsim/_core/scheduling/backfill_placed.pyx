@@ -20,7 +20,7 @@ from faultsim._core.scheduling.shadow cimport later_t, lift_mover, settle_mover,
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, set_window, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport machine_t, outline_join, outline_t, permit_t, place_t
 from faultsim._core.tables.scheduler cimport promise_t
 
 cdef struct claim_t:         # a reservation
@@ -34,11 +34,17 @@ cdef struct plan_t:
     int32_t max_growth
     claim_t *claim           # in queue order
     uint64_t *mask           # of their places, one after another
+    outline_t *outline       # of these; NULL: the machine has none
     int32_t n, capacity
     bint open                # claim[0] is the head's, and has no place
     uint64_t *beside         # open: the places of other reservations that meet it
     double *time             # when nodes come back, from now on, ascending, each once: what is tried
     int32_t n_times, time_capacity
+    # With outlines: of what runs after so many releases, as long as no job starts.
+    outline_t *gone
+    int32_t n_gone, gone_capacity        # n_gone: so many are known
+    uint64_t *going          # the mask of the last of them
+    outline_t left           # open: of what `later` and `beside` have
     int32_t *none_free       # per size: there is no free place of it since this epoch
     int32_t epoch
     # scratch
@@ -91,7 +97,7 @@ cdef int clear_plan(plan_t *p, sim_t *s) noexcept nogil:
     cdef int32_t i
     p.n = 0
     p.open = False
-    p.n_times = 0
+    p.n_times = p.n_gone = 0
     for i in range(s.releases.n):
         if items[i].end == INFINITY:
             break
@@ -106,7 +112,8 @@ cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t
     cdef size_t capacity = 2 * <size_t>p.capacity
     if p.n == p.capacity:
         if (resize_block(p, &p.claim, capacity * sizeof(claim_t)) < 0
-                or resize_block(p, &p.mask, capacity * bytes) < 0):
+                or resize_block(p, &p.mask, capacity * bytes) < 0
+                or (p.outline != NULL and resize_block(p, &p.outline, capacity * sizeof(outline_t)) < 0)):
             return NO_MEMORY
         p.capacity *= 2
     p.claim[p.n].begin = begin
@@ -118,6 +125,9 @@ cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t
         memset(p.beside, 0, bytes)
     else:
         s.machine.put(s.machine.state, mask_of(p, s, p.n), place)
+        if p.outline != NULL:
+            memset(&p.outline[p.n], 0, sizeof(outline_t))
+            s.machine.trace(s.machine.state, mask_of(p, s, p.n), 0, s.machine.words, &p.outline[p.n])
         if p.open and meets(&p.claim[0], begin, p.claim[p.n].end):
             mask_join(p.beside, mask_of(p, s, p.n), s.machine.words)
     p.n += 1
@@ -171,19 +181,73 @@ cdef int try_at(plan_t *p, sim_t *s, int32_t job, double t, place_t *place) noex
     return choose_growing(s, job, t, p.instant, s.need[job] + p.max_growth, &permit, False, place)
 
 
+cdef int find_gone(plan_t *p, sim_t *s, int32_t n) noexcept nogil:
+    """The outlines after up to n releases."""
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef machine_t *m = &s.machine
+    while p.n_gone <= n:
+        if p.n_gone == p.gone_capacity:
+            if resize_block(p, &p.gone, 2 * <size_t>p.gone_capacity * sizeof(outline_t)) < 0:
+                return NO_MEMORY
+            p.gone_capacity *= 2
+        if p.n_gone == 0:
+            memcpy(p.going, m.occ, <size_t>m.words * sizeof(uint64_t))
+            memset(p.gone, 0, sizeof(outline_t))
+            m.trace(m.state, p.going, 0, m.words, p.gone)
+        else:
+            p.gone[p.n_gone] = p.gone[p.n_gone - 1]
+            m.release_parts(m.state, items + p.n_gone - 1, 1, p.going, &p.gone[p.n_gone])
+        p.n_gone += 1
+    return OK
+
+
+cdef bint is_hopeless(plan_t *p, sim_t *s, int32_t job, double t, int32_t n) noexcept nogil:
+    """Do outlines tell that a job finds no place at t, after n releases?"""
+    cdef machine_t *m = &s.machine
+    cdef double end = end_if_started_at(s, job, t)
+    cdef const outline_t *later = NULL
+    cdef outline_t taken = p.gone[n]
+    cdef int32_t i
+    for i in range(p.n):
+        if not meets(&p.claim[i], t, end):
+            continue
+        if has_place(p, i):
+            outline_join(&taken, &p.outline[i])
+        else:
+            later = &p.left
+    return not m.has_beside(m.state, &taken, s.need[job], s.need[job] + p.max_growth, later, p.claim[0].need)
+
+
 cdef int reserve(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     """The job's reservation, at the earliest time with a place, into the plan; none if there is no such time."""
     cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
-    cdef int32_t i, n = 0, since
+    cdef int32_t i, n = 0, since = 0, tight = -1
+    cdef bint by_parts = m.part > 0 and s.need[job] >= m.part, fits = False
     cdef place_t place
     cdef int code
+    cdef permit_t permit
     memcpy(p.running, m.occ, <size_t>m.words * sizeof(uint64_t))
+    if by_parts and p.open:
+        spare_head(p, s, &permit)
+        memset(&p.left, 0, sizeof(outline_t))
+        m.trace(m.state, p.around, 0, m.words, &p.left)
     for i in range(p.n_times):
-        since = n
         while n < s.releases.n and items[n].end <= p.time[i]:
             n += 1
+        if by_parts:
+            # Jobs only leave: after `tight` releases there is no place even without the reservations.
+            if n == tight:
+                continue
+            if find_gone(p, s, n) < 0:
+                return NO_MEMORY
+            fits = fits or m.has_beside(m.state, &p.gone[n], s.need[job], s.need[job] + p.max_growth, NULL, 0)
+            if not fits:
+                tight = n
+            if not fits or is_hopeless(p, s, job, p.time[i], n):
+                continue
         m.release(m.state, items + since, n - since, p.running)
+        since = n
         code = try_at(p, s, job, p.time[i], &place)
         if code != 0:
             return code if code < 0 else add_claim(p, s, job, p.time[i], &place)
@@ -228,6 +292,7 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
                     return code
                 if p.open and p.claim[0].begin < end:
                     m.put(m.state, p.later.mask, &place)
+                p.n_gone = 0
                 code = add_time(p, end)
                 return code if code < 0 else 1
             if not restricted:
@@ -365,6 +430,11 @@ cdef int open_backfill(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.running, words, sizeof(uint64_t))
     own_block(p, &p.window, words, sizeof(uint64_t))
     own_block(p, &p.instant, words, sizeof(uint64_t))
+    if s.machine.part > 0:
+        p.gone_capacity = 64
+        own_block(p, &p.outline, p.capacity, sizeof(outline_t))
+        own_block(p, &p.gone, p.gone_capacity, sizeof(outline_t))
+        own_block(p, &p.going, words, sizeof(uint64_t))
     return 0
 
 

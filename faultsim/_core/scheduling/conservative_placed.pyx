@@ -250,7 +250,7 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.place, n, sizeof(place_t))
     own_block(p, &p.seen, n, sizeof(int64_t))
     refusals_open(p, &p.refused)
-    steps_open(p, &p.steps, s.machine.words)
+    steps_open(p, &p.steps, &s.machine)
     own_block(p, &p.window, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.instant, s.machine.words, sizeof(uint64_t))
     own_block(p, &p.own, s.machine.words, sizeof(uint64_t))

@@ -8,9 +8,11 @@ from faultsim._core.avoidance cimport choose_growing
 from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.scheduling.placed_plan cimport meet, plan_t, put_alone
 from faultsim._core.scheduling.refusals cimport refuse_until, refused_until, surely_before
-from faultsim._core.scheduling.steps cimport step_at, step_t, taken_at
+from faultsim._core.scheduling.steps cimport outline_at, step_at, step_t, taken_at
 from faultsim._core.state cimport end_if_started_at, sim_t
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport (
+    machine_t, outline_grows, outline_join, outline_lift, outline_t, permit_t, place_t,
+)
 
 
 cdef bint is_touched(const plan_t *p, int32_t job) noexcept nogil:
@@ -49,13 +51,32 @@ cdef bint has_place(sim_t *s, const uint64_t *mask, int32_t size, int32_t limit)
 cdef inline void join_step(plan_t *p, int32_t i, bint mine, uint64_t *into) noexcept nogil:
     """What others take in a step; `mine`: the reservation in p.own is in this step."""
     cdef const uint64_t *taken = taken_at(&p.steps, i)
-    cdef int32_t k
+    cdef const uint64_t *own = p.own
+    cdef int32_t k, words = p.steps.words
     if mine:
-        for k in range(p.steps.words):
-            into[k] |= taken[k] & ~p.own[k]
+        for k in range(words):
+            into[k] |= taken[k] & ~own[k]
     else:
-        for k in range(p.steps.words):
+        for k in range(words):
             into[k] |= taken[k]
+
+
+cdef bint widens(plan_t *p, int32_t i, bint mine, uint64_t *into) noexcept nogil:
+    """`join_step`; did it add anything?"""
+    cdef const uint64_t *taken = taken_at(&p.steps, i)
+    cdef const uint64_t *own = p.own
+    cdef uint64_t more, added = 0
+    cdef int32_t k, words = p.steps.words
+    if mine:
+        for k in range(words):
+            more = taken[k] & ~own[k]
+            added |= more & ~into[k]
+            into[k] |= more
+    else:
+        for k in range(words):
+            added |= taken[k] & ~into[k]
+            into[k] |= taken[k]
+    return added != 0
 
 
 cdef inline bint is_mine(const plan_t *p, const sim_t *s, int32_t job, int32_t i) noexcept nogil:
@@ -78,25 +99,34 @@ cdef void find_window(plan_t *p, sim_t *s, int32_t job, double t, double end) no
             return
 
 
-cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop) noexcept nogil:
-    """The earliest step that begins, or is now, before `stop`, from which on a place is free for long enough; -1: none.
+cdef int32_t begin_search(plan_t *p, sim_t *s, int32_t job, bint head, double owed, double stop) noexcept nogil:
+    """The step from which on there may be a hole; -1: there is none before `stop`."""
+    cdef double t
+    if head:
+        return 0
+    t = refused_until(&p.refused, s.need[job], owed, s.remaining[job])
+    if p.begin[job] < INFINITY:
+        # From here on its own reservation may be in the way.
+        t = min(t, surely_before(p.begin[job], s.start_delay + owed + s.remaining[job]))
+    if t >= stop:
+        return -1
+    return step_at(&p.steps, t) if t > s.now else 0
 
-    p.window is then what is taken.  The job's own reservation (p.own) is as good as free.
-    """
+
+cdef inline bint may_have_place(sim_t *s, const uint64_t *mask, int32_t size, int32_t limit) noexcept nogil:
+    """Whether a place is free, where that is soon found, else whether so many nodes are."""
+    if s.machine.part > 0:
+        return has_place(s, mask, size, limit)
+    return s.nodes - mask_count(mask, s.machine.words) >= size
+
+
+cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
+    """`first_hole` from step i on, which joins masks."""
     cdef const step_t *step = p.steps.step
-    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), i = 0, k
+    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k
     cdef size_t bytes = <size_t>p.steps.words * sizeof(uint64_t)
-    cdef double owed = s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0, t, end
+    cdef double t, end
     cdef bint room
-    if not head:
-        t = refused_until(&p.refused, need, owed, s.remaining[job])
-        if p.begin[job] < INFINITY:
-            # From here on its own reservation may be in the way.
-            t = min(t, surely_before(p.begin[job], s.start_delay + owed + s.remaining[job]))
-        if t >= stop:
-            return -1
-        if t > s.now:
-            i = step_at(&p.steps, t)
     while i < p.steps.n:
         t = step[i].at if step[i].at > s.now else s.now
         s.work.steps += 1
@@ -110,13 +140,11 @@ cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop
         k = i
         room = True
         while room and (k == i or (k < p.steps.n and step[k].at < end)):
-            join_step(p, k, is_mine(p, s, job, k), p.window)
+            if widens(p, k, is_mine(p, s, job, k), p.window):
+                room = may_have_place(s, p.window, need, limit)
             s.work.steps += 1
-            room = s.nodes - mask_count(p.window, p.steps.words) >= need
             k += 1
         if room and has_place(s, p.window, need, limit):
-            if not head:
-                refuse_until(&p.refused, need, owed, s.remaining[job], t)
             return i
         if room:
             i += 1
@@ -127,13 +155,84 @@ cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop
         while True:
             i -= 1
             s.work.steps += 1
-            join_step(p, i, is_mine(p, s, job, i), p.window)
-            if s.nodes - mask_count(p.window, p.steps.words) < need:
+            if widens(p, i, is_mine(p, s, job, i), p.window) and not may_have_place(s, p.window, need, limit):
                 break
         i += 1
-    if not head:
-        refuse_until(&p.refused, need, owed, s.remaining[job], stop)
     return -1
+
+
+cdef inline bint widens_parts(plan_t *p, sim_t *s, int32_t job, int32_t i, const outline_t *own,
+                              outline_t *taken) noexcept nogil:
+    """The outline of what others take in a step into `taken`; did it add anything?"""
+    cdef outline_t more = outline_at(&p.steps, i)[0]
+    s.work.steps += 1
+    if is_mine(p, s, job, i):
+        outline_lift(&more, own)
+    if not outline_grows(taken, &more):
+        return False
+    outline_join(taken, &more)
+    return True
+
+
+cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
+    """The same of a job that needs whole parts of the machine, which joins outlines."""
+    cdef const machine_t *m = &s.machine
+    cdef const step_t *step = p.steps.step
+    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k
+    cdef double t, end
+    cdef bint room
+    cdef outline_t taken, own
+    memset(&own, 0, sizeof(own))
+    if p.begin[job] < INFINITY:
+        m.trace(m.state, p.own, 0, m.words, &own)
+    while i < p.steps.n:
+        t = step[i].at if step[i].at > s.now else s.now
+        if t >= stop:
+            break
+        memset(&taken, 0, sizeof(taken))
+        widens_parts(p, s, job, i, &own, &taken)
+        room = m.has_beside(m.state, &taken, need, limit, NULL, 0)
+        k = i + 1
+        if not room:
+            i = k
+            continue
+        end = end_if_started_at(s, job, t)
+        while room and k < p.steps.n and step[k].at < end:
+            if widens_parts(p, s, job, k, &own, &taken):
+                room = m.has_beside(m.state, &taken, need, limit, NULL, 0)
+            k += 1
+        if room:
+            find_window(p, s, job, t, end)
+            return i
+        # Whatever begins later and takes in as much before this step has no room either.
+        memset(&taken, 0, sizeof(taken))
+        i = k
+        while True:
+            i -= 1
+            if widens_parts(p, s, job, i, &own, &taken) and not m.has_beside(m.state, &taken, need, limit, NULL, 0):
+                break
+        i += 1
+    return -1
+
+
+cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop) noexcept nogil:
+    """The earliest step that begins, or is now, before `stop`, from which on a place is free for long enough; -1: none.
+
+    p.window is then what is taken.  The job's own reservation (p.own) is as good as free.
+    """
+    cdef double owed = s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0, until = stop
+    cdef int32_t i = begin_search(p, s, job, head, owed, stop)
+    if i < 0:
+        return -1
+    if s.machine.part > 0 and s.need[job] >= s.machine.part:
+        i = hole_by_parts(p, s, job, head, stop, i)
+    else:
+        i = hole_by_nodes(p, s, job, head, stop, i)
+    if i >= 0:
+        until = p.steps.step[i].at if p.steps.step[i].at > s.now else s.now
+    if not head:
+        refuse_until(&p.refused, s.need[job], owed, s.remaining[job], until)
+    return i
 
 
 cdef int choose_at(plan_t *p, sim_t *s, int32_t job, bint head, double t, bint starts, place_t *place) noexcept nogil:

@@ -17,7 +17,7 @@ cdef int take(plan_t *p, sim_t *s, double begin, double end, const place_t *plac
         return OK
     put_alone(s, p.window, place)
     widen(&p.changed, begin, end)
-    return steps_take(p, &p.steps, s.now, begin, end, p.window)
+    return steps_take(p, &p.steps, &s.machine, s.now, begin, end, p.window)
 
 
 cdef void give(plan_t *p, sim_t *s, double begin, double end, const place_t *place) noexcept nogil:
@@ -25,7 +25,7 @@ cdef void give(plan_t *p, sim_t *s, double begin, double end, const place_t *pla
         return
     put_alone(s, p.window, place)
     widen(&p.changed, begin, end)
-    steps_give(&p.steps, s.now, begin, end, p.window)
+    steps_give(&p.steps, &s.machine, s.now, begin, end, p.window)
     refuse_from(&p.refused, s.now, s.start_delay, begin)
 
 
@@ -55,7 +55,7 @@ cdef int build(plan_t *p, sim_t *s) noexcept nogil:
     while i >= 0 and items[i].end == INFINITY:
         add_release(p, s, i)
         i -= 1
-    if steps_begin(p, &p.steps, s.now, p.window, s.nodes) < 0:
+    if steps_begin(p, &p.steps, m, s.now, p.window) < 0:
         return NO_MEMORY
     # From the last release to the first: each ends a step, in which it is taken and so is all that ends later.
     while i >= 0 and items[i].end > s.now:
@@ -66,7 +66,7 @@ cdef int build(plan_t *p, sim_t *s) noexcept nogil:
             add_release(p, s, i)
             edges += 1
             i -= 1
-        if steps_before(p, &p.steps, s.now, end, edges, p.window, s.nodes) < 0:
+        if steps_before(p, &p.steps, m, s.now, end, edges, p.window) < 0:
             return NO_MEMORY
     for i in range(s.queue.head, s.queue.end):
         p.begin[s.queue.job[i]] = INFINITY

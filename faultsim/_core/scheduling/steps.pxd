@@ -5,12 +5,14 @@
 # holds nodes at one time has none of them in common.  A step begins only where something that is still known begins or
 # ends (`edges` counts these), so that what is taken over [begin, end) is taken over whole steps of it, `begin` in the
 # past being as good as now.  `stamp` tells when a step was changed last: it is at most `steps_t.stamp`, which every
-# change raises.
+# change raises.  On a machine with outlines (machine.pxd) each step has that of its mask.
 #
 # With n steps of w words, taking nodes and giving them back costs O(n) bytes moved and w words a step of the time in
 # question.
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from faultsim._core.tables.machine cimport machine_t, outline_t
 
 cdef struct step_t:
     double at
@@ -25,21 +27,24 @@ cdef struct steps_t:
     int32_t words
     int64_t stamp
     uint64_t *masks
+    outline_t *outlines      # of the masks; NULL: of none
     int32_t n_masks, cap_masks
     int32_t spare            # the first spare mask, whose first word leads to the next; -1: none
 
-# `owner` owns the blocks of `s` (memory.pxd), here and in what follows: it is what `s` is part of.
-cdef int steps_open(void *owner, steps_t *s, int32_t words) except -1
+# `owner` owns the blocks of `s` (memory.pxd), here and in what follows: it is what `s` is part of.  `m` is the machine.
+cdef int steps_open(void *owner, steps_t *s, const machine_t *m) except -1
 # From `now` on one step, in which only what is in `taken` is taken.
-cdef int steps_begin(void *owner, steps_t *s, double now, const uint64_t *taken, int32_t nodes) noexcept nogil
+cdef int steps_begin(void *owner, steps_t *s, const machine_t *m, double now, const uint64_t *taken) noexcept nogil
 # Before all steps, which are to begin at `end`: a step that begins at `now`, in which `more` is taken besides what is
 # taken then.  `edges` things end there.
-cdef int steps_before(void *owner, steps_t *s, double now, double end, int32_t edges, const uint64_t *more,
-                      int32_t nodes) noexcept nogil
+cdef int steps_before(void *owner, steps_t *s, const machine_t *m, double now, double end, int32_t edges,
+                      const uint64_t *more) noexcept nogil
 cdef void steps_forget(steps_t *s, double now) noexcept nogil
 # All nodes of `mask`, which are free, are taken in [begin, end), which is not empty; they are given back.
-cdef int steps_take(void *owner, steps_t *s, double now, double begin, double end, const uint64_t *mask) noexcept nogil
-cdef void steps_give(steps_t *s, double now, double begin, double end, const uint64_t *mask) noexcept nogil
+cdef int steps_take(void *owner, steps_t *s, const machine_t *m, double now, double begin, double end,
+                    const uint64_t *mask) noexcept nogil
+cdef void steps_give(steps_t *s, const machine_t *m, double now, double begin, double end,
+                     const uint64_t *mask) noexcept nogil
 
 
 cdef inline int32_t step_at(const steps_t *s, double t) noexcept nogil:
@@ -56,3 +61,7 @@ cdef inline int32_t step_at(const steps_t *s, double t) noexcept nogil:
 
 cdef inline const uint64_t *taken_at(const steps_t *s, int32_t i) noexcept nogil:
     return s.masks + <int64_t>s.step[i].taken * s.words
+
+
+cdef inline const outline_t *outline_at(const steps_t *s, int32_t i) noexcept nogil:
+    return s.outlines + s.step[i].taken

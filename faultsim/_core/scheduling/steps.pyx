@@ -2,20 +2,23 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy, memmove, memset
 
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.memory cimport open_state, own_block, part_t, resize_block
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.tables.machine cimport machine_t, outline_join, outline_lift, outline_t
 
 
-cdef int steps_open(void *owner, steps_t *s, int32_t words) except -1:
-    s.words = words
+cdef int steps_open(void *owner, steps_t *s, const machine_t *m) except -1:
+    s.words = m.words
     s.capacity = s.cap_masks = 64
     s.spare = -1
     own_block(owner, &s.step, s.capacity, sizeof(step_t))
-    own_block(owner, &s.masks, <size_t>s.cap_masks * <size_t>words, sizeof(uint64_t))
+    own_block(owner, &s.masks, <size_t>s.cap_masks * <size_t>s.words, sizeof(uint64_t))
+    if m.part > 0:
+        own_block(owner, &s.outlines, s.cap_masks, sizeof(outline_t))
     return 0
 
 
@@ -31,6 +34,9 @@ cdef int32_t new_mask(void *owner, steps_t *s) noexcept nogil:
         return mask
     if s.n_masks == s.cap_masks:
         if resize_block(owner, &s.masks, 2 * <size_t>s.cap_masks * <size_t>s.words * sizeof(uint64_t)) < 0:
+            return -1
+        if (s.outlines != NULL
+                and resize_block(owner, &s.outlines, 2 * <size_t>s.cap_masks * sizeof(outline_t)) < 0):
             return -1
         s.cap_masks *= 2
     s.n_masks += 1
@@ -53,6 +59,8 @@ cdef int insert(void *owner, steps_t *s, int32_t i, double at) noexcept nogil:
     if mask < 0:
         return NO_MEMORY
     memcpy(mask_at(s, mask), mask_at(s, s.step[like].taken), <size_t>s.words * sizeof(uint64_t))
+    if s.outlines != NULL:
+        s.outlines[mask] = s.outlines[s.step[like].taken]
     memmove(&s.step[i + 1], &s.step[i], <size_t>(s.n - i) * sizeof(step_t))
     s.n += 1
     if i > 0:
@@ -63,7 +71,7 @@ cdef int insert(void *owner, steps_t *s, int32_t i, double at) noexcept nogil:
     return OK
 
 
-cdef int steps_begin(void *owner, steps_t *s, double now, const uint64_t *taken, int32_t nodes) noexcept nogil:
+cdef int steps_begin(void *owner, steps_t *s, const machine_t *m, double now, const uint64_t *taken) noexcept nogil:
     s.n_masks = 0
     s.spare = -1
     s.stamp += 1
@@ -72,13 +80,16 @@ cdef int steps_begin(void *owner, steps_t *s, double now, const uint64_t *taken,
     memcpy(mask_at(s, 0), taken, <size_t>s.words * sizeof(uint64_t))
     s.step[0].at = now
     s.step[0].stamp = s.stamp
-    s.step[0].left = nodes - mask_count(taken, s.words)
+    s.step[0].left = m.nodes - mask_count(taken, s.words)
     s.step[0].edges = 0
+    if s.outlines != NULL:
+        memset(s.outlines, 0, sizeof(outline_t))
+        m.trace(m.state, taken, 0, s.words, s.outlines)
     return OK
 
 
-cdef int steps_before(void *owner, steps_t *s, double now, double end, int32_t edges, const uint64_t *more,
-                      int32_t nodes) noexcept nogil:
+cdef int steps_before(void *owner, steps_t *s, const machine_t *m, double now, double end, int32_t edges,
+                      const uint64_t *more) noexcept nogil:
     cdef uint64_t *mask
     cdef int32_t i
     if insert(owner, s, 0, now) < 0:
@@ -88,7 +99,9 @@ cdef int steps_before(void *owner, steps_t *s, double now, double end, int32_t e
     mask = mask_at(s, s.step[0].taken)
     for i in range(s.words):
         mask[i] |= more[i]
-    s.step[0].left = nodes - mask_count(mask, s.words)
+    s.step[0].left = m.nodes - mask_count(mask, s.words)
+    if s.outlines != NULL:
+        m.trace(m.state, mask, 0, s.words, s.outlines + s.step[0].taken)
     return OK
 
 
@@ -130,9 +143,17 @@ cdef inline void bounds(const steps_t *s, const uint64_t *mask, int32_t *low, in
         high[0] -= 1
 
 
-cdef int steps_take(void *owner, steps_t *s, double now, double begin, double end, const uint64_t *mask) noexcept nogil:
+cdef inline void trace_alone(const machine_t *m, const uint64_t *mask, int32_t low, int32_t high,
+                             outline_t *into) noexcept nogil:
+    memset(into, 0, sizeof(outline_t))
+    m.trace(m.state, mask, low, high, into)
+
+
+cdef int steps_take(void *owner, steps_t *s, const machine_t *m, double now, double begin, double end,
+                    const uint64_t *mask) noexcept nogil:
     cdef int32_t i, k, w, low, high, size
     cdef uint64_t *taken
+    cdef outline_t parts
     i = step_at(s, now)
     if begin > now:
         i = cut(owner, s, begin)
@@ -147,32 +168,45 @@ cdef int steps_take(void *owner, steps_t *s, double now, double begin, double en
         s.step[k].edges += 1
     bounds(s, mask, &low, &high)
     size = mask_count(mask + low, high - low)
+    if s.outlines != NULL:
+        trace_alone(m, mask, low, high, &parts)
     s.stamp += 1
     while i < k:
         taken = mask_at(s, s.step[i].taken)
         for w in range(low, high):
             fs_require(taken[w] & mask[w] == 0)
             taken[w] |= mask[w]
+        if s.outlines != NULL:
+            outline_join(s.outlines + s.step[i].taken, &parts)
         s.step[i].left -= size
         s.step[i].stamp = s.stamp
         i += 1
     return OK
 
 
-cdef void steps_give(steps_t *s, double now, double begin, double end, const uint64_t *mask) noexcept nogil:
+cdef void steps_give(steps_t *s, const machine_t *m, double now, double begin, double end,
+                     const uint64_t *mask) noexcept nogil:
     cdef int32_t first = step_at(s, now if now > begin else begin), i = first, k = s.n, w, low, high, size
     cdef uint64_t *taken
+    cdef outline_t parts
     if end < INFINITY:
         k = step_at(s, end)
         fs_require(s.step[k].at == end)
     bounds(s, mask, &low, &high)
     size = mask_count(mask + low, high - low)
+    if s.outlines != NULL:
+        trace_alone(m, mask, low, high, &parts)
     s.stamp += 1
     while i < k:
         taken = mask_at(s, s.step[i].taken)
         for w in range(low, high):
             fs_require(taken[w] & mask[w] == mask[w])
             taken[w] &= ~mask[w]
+        if s.outlines != NULL:
+            if size >= m.part:
+                outline_lift(s.outlines + s.step[i].taken, &parts)
+            else:
+                m.trace(m.state, taken, low, high, s.outlines + s.step[i].taken)
         s.step[i].left += size
         s.step[i].stamp = s.stamp
         i += 1
@@ -189,32 +223,34 @@ cdef class Steps:
     """For tests: masks are whole numbers below 2**63."""
     cdef part_t part
     cdef steps_t *s
+    cdef machine_t m
 
     def __cinit__(self):
         self.s = <steps_t *>open_state(&self.part, sizeof(steps_t))
-        steps_open(self.s, self.s, 1)
+        self.m.nodes, self.m.words = 64, 1
+        steps_open(self.s, self.s, &self.m)
 
     def __dealloc__(self):
         if self.part.close != NULL:
             self.part.close(self.part.state)
 
     def begin(self, double now, uint64_t taken):
-        if steps_begin(self.s, self.s, now, &taken, 64) < 0:
+        if steps_begin(self.s, self.s, &self.m, now, &taken) < 0:
             raise MemoryError
 
     def before(self, double now, double end, int32_t edges, uint64_t more):
-        if steps_before(self.s, self.s, now, end, edges, &more, 64) < 0:
+        if steps_before(self.s, self.s, &self.m, now, end, edges, &more) < 0:
             raise MemoryError
 
     def forget(self, double now):
         steps_forget(self.s, now)
 
     def take(self, double now, double begin, double end, uint64_t mask):
-        if steps_take(self.s, self.s, now, begin, end, &mask) < 0:
+        if steps_take(self.s, self.s, &self.m, now, begin, end, &mask) < 0:
             raise MemoryError
 
     def give(self, double now, double begin, double end, uint64_t mask):
-        steps_give(self.s, now, begin, end, &mask)
+        steps_give(self.s, &self.m, now, begin, end, &mask)
 
     def show(self):
         """Begin, mask, nodes left and stamp of each step, and the last stamp."""

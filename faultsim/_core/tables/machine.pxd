@@ -18,6 +18,10 @@ from faultsim._core.containers.releases cimport release_t, releases_t
 cdef struct place_t:
     int32_t part[6]
 
+# Which parts of a machine have a node in a mask, a bit a part: a word or two instead of many where places are large.
+cdef struct outline_t:
+    uint64_t word[3]
+
 # Consecutive nodes.
 cdef struct range_t:
     int32_t first, count
@@ -94,10 +98,37 @@ cdef struct machine_t:
     int32_t (*largest_now)(void *state) noexcept nogil
     # [placed] is it known, without a search, that `occ` has no free place of exactly `size` nodes?
     bint (*lacks)(void *state, int32_t size) noexcept nogil
+    # [placed] places of so many nodes or more have whole parts, so that outlines tell whether they are free; 0: there
+    # are no outlines, and none of these
+    int32_t part
+    # the outline of a mask, where this is in words [low, high) of it; `release`, with the outline of the mask; is a
+    # place of a size in [size, limit], size >= `part`, free where this is taken, with which one of `need` is left in
+    # `later` (NULL or less than `part`: that is not asked)
+    void (*trace)(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
+    void (*release_parts)(const void *state, const release_t *items, int32_t n, uint64_t *mask,
+                          outline_t *taken) noexcept nogil
+    bint (*has_beside)(void *state, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+                       int32_t need) noexcept nogil
     # [or NULL] the invariant of its own that is broken, or NULL
     const char *(*check)(void *state) noexcept nogil
     # [placed] words that it has looked at in order to find places, for tests of how work grows
     int64_t (*searched)(const void *state) noexcept nogil
+
+
+cdef inline bint outline_grows(const outline_t *taken, const outline_t *more) noexcept nogil:
+    return (more.word[0] & ~taken.word[0] | more.word[1] & ~taken.word[1] | more.word[2] & ~taken.word[2]) != 0
+
+
+cdef inline void outline_join(outline_t *taken, const outline_t *more) noexcept nogil:
+    taken.word[0] |= more.word[0]
+    taken.word[1] |= more.word[1]
+    taken.word[2] |= more.word[2]
+
+
+cdef inline void outline_lift(outline_t *taken, const outline_t *less) noexcept nogil:
+    taken.word[0] &= ~less.word[0]
+    taken.word[1] &= ~less.word[1]
+    taken.word[2] &= ~less.word[2]
 
 
 cdef inline bint same_place(const place_t *p, const place_t *q) noexcept nogil:
