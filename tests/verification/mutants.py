@@ -405,10 +405,12 @@ def main() -> int:
     from helpers.counts import record
 
     record(
-        "mutants", "tests", "Core and Python are changed at random places, one at a time, and tests that concern them are run.",
+        "mutants",
+        "tests",
+        "Core and Python are changed at random places, one at a time, and tests that concern them are run.",
         numbers,
         f"python tests/verification/mutants.py -n {given.n} --seed {given.seed}",
-    )  # fmt: skip
+    )
     return 0
 
 
