@@ -340,6 +340,8 @@ def _are_written(*classes: Any) -> bool:
 
 def _cost(policy: Policy | None, name: str = "cost") -> float:
     """In seconds, of one written in Python, too."""
+    if policy is None:
+        return 0.0
     return checks.number(f"{type(policy).__name__}.{name}", getattr(policy, name, 0.0), unit="seconds")
 
 
