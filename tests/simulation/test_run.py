@@ -64,8 +64,8 @@ test_bad_options = refusals(
     ),
     ({"scheduler": "eazy"}, r"unknown scheduler 'eazy' \(did you mean 'easy'\?\)"),
     ({"placement": 3}, "placement must be one of FirstFit, MaxFreePartition, .*, got 3"),
-    ({"recovery": 3}, "recovery must be one of Requeue, Hold, got 3"),
-    ({"recovery": "mfp"}, r"unknown recovery 'mfp' \(it is a placement\); known: requeue, hold"),
+    ({"recovery": 3}, "recovery must be one of Requeue, HotSpares, Hold, got 3"),
+    ({"recovery": "mfp"}, r"unknown recovery 'mfp' \(it is a placement\); known: requeue, hot_spares, hold"),
     ({"predictor": 0.1}, "predictor must be one of Blind, Perfect, Confidence, .*, got 0.1"),
     (
         {"checkpointing": fs.Periodic},
