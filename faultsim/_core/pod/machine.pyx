@@ -6,10 +6,11 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
+from faultsim._core.pod.opening cimport pod_open
 from faultsim._core.pod.slices cimport (
     MOST_CUBES, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside, pod_has_free,
-    pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_open, pod_put, pod_room, pod_size,
-    pod_t, pod_trace,
+    pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_put, pod_room, pod_size, pod_t,
+    pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t, range_t

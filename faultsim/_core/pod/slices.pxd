@@ -37,10 +37,6 @@ cdef struct pod_t:
     place_t *place           # per job
     int64_t looked           # at cubes and blocks
 
-# Options: extents `cubes` and `cube`, `hosts`, `wiring`, `aligned`, `largest` (None: all), `spares` (or not), as a
-# lowered pod has them.
-cdef int pod_open(pod_t *m, dict options, int32_t jobs) except -1
-
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
 # The outline of a mask has a bit for each cube with a host in it.  (These do not know of spare cubes.)
 cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
