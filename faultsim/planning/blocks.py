@@ -57,6 +57,20 @@ def count_blocks(pod: Pod, of: Slice) -> tuple[int, int]:
     return (x // a) * (y // b) * (z // c), 1
 
 
+def most_slices(pod: Pod, of: Slice) -> int:
+    """How many such slices are there at once when nothing is down: cubes that the pod holds back take none.
+
+    Examples
+    --------
+    >>> pod = Pod.tpu_v4()
+    >>> most_slices(pod, pod.slice_of(chips=1024)), most_slices(Pod(spares=1), pod.slice_of(chips=1024))
+    (4, 3)
+    """
+    blocks, of_one = count_blocks(pod, of)
+    most = blocks // of_one
+    return min(most, (pod.n_cubes - pod.spares) // of.cubes) if pod.spares and of.cubes else most
+
+
 def block_of_host(pod: Pod, of: Slice) -> NDArray[np.int64]:
     """The block of each host, or -1 where there is none.
 

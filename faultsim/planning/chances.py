@@ -7,7 +7,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from faultsim.planning.blocks import Level
+from faultsim.machines.pod import Pod
+from faultsim.machines.slices import Slice
+from faultsim.planning.blocks import Level, count_blocks, most_slices
 
 Floats = NDArray[np.float64]
 #: Cells of a table of probabilities above which draws are made instead; and cubes after which no spare is looked for.
@@ -39,6 +41,12 @@ def slices_up(blocks: int, of_one: int, up: float) -> Floats:
     array([1.  , 0.75, 0.25])
     """
     return at_least(blocks, of_one * np.arange(blocks // of_one + 1), up)
+
+
+def independent_up(pod: Pod, of: Slice, a: float) -> Floats:
+    """P(at least s slices are up at once), s = 0, 1, ..., up to the most that the pod has, of independent hosts."""
+    blocks, of_one = count_blocks(pod, of)
+    return slices_up(blocks, of_one, a ** (of.hosts // of_one))[: most_slices(pod, of) + 1]
 
 
 def promised(tail: Floats, probability: float) -> int:

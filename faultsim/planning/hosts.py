@@ -10,6 +10,9 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import InputError, OptionError
 from faultsim.machines.pod import Pod
 
+#: A trace begins late if nothing fails for this share of its span, and for so many mean times between failures.
+_LATE, _GAPS = 0.05, 20.0
+
 
 class Hosts(NamedTuple):
     """Hosts in the long run: the share of time that one is up, and how long it is up and down; NaN: not known."""
@@ -67,15 +70,31 @@ def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:
     ------
     InputError
         No trace, one without a span, with failures of hosts that the pod does not have, or that looks as though it was
-        in days.
+        in days or began later than at 0 s.
     """
     if not isinstance(trace, FailureTrace):
         raise InputError(f"plan: failures must be a FailureTrace, got {checks.shown(trace, 'FailureTrace')}")
     if not trace.span > 0:
         raise InputError("plan: the trace has no span, so there is no time to count; give it one with span=")
     trace.check_against(pod.nodes)
-    trace.refuse_days("plan", any_rate)
+    if not any_rate:
+        trace.refuse_days("plan", any_rate)
+        _refuse_late(trace)
     return trace
+
+
+def _refuse_late(trace: FailureTrace) -> None:
+    """Raise if nothing fails for so long at first that the record must begin later than at 0 s."""
+    times = np.unique(trace.time)
+    if not len(times):
+        return
+    first, gap = float(times[0]), (trace.span - float(times[0])) / len(times)
+    if first > _LATE * trace.span and first > _GAPS * gap:
+        raise InputError(
+            f"plan: the first failure is at {first:,.0f} s, then one comes every {gap:,.4g} s: was nothing recorded "
+            "before, or are times those of a calendar? Time without a record would count as time up: take "
+            "trace.window(begin, end, under_way=True); any_rate=True takes the trace as it is"
+        )
 
 
 def recorded_hosts(trace: FailureTrace, nodes: int) -> Hosts:

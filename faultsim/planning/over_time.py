@@ -7,6 +7,9 @@ from numpy.typing import NDArray
 
 from faultsim.data.failure_summary import merged_outages
 from faultsim.data.failures import FailureTrace
+from faultsim.machines.pod import Pod
+from faultsim.machines.slices import Slice
+from faultsim.planning.blocks import block_of_host, count_blocks, most_slices
 
 Floats = NDArray[np.float64]
 
@@ -94,6 +97,13 @@ def slices_up(found: Counts, of_one: int) -> Floats:
     """
     exactly = np.bincount(found.up // of_one, weights=found.share)
     return np.minimum(np.cumsum(exactly[::-1])[::-1], 1.0)
+
+
+def recorded_up(trace: FailureTrace, pod: Pod, of: Slice) -> Floats:
+    """Share of the time with at least s slices up at once, s = 0, 1, ..., up to the most that the pod has."""
+    counted = slices_up(blocks_up(trace, block_of_host(pod, of)), count_blocks(pod, of)[1])
+    most = most_slices(pod, of)
+    return np.append(counted, np.zeros(max(0, most + 1 - len(counted))))[: most + 1]
 
 
 def nested_up(counts: list[Counts], needs: list[int]) -> float:

@@ -15,8 +15,7 @@ from faultsim.data.tabular import TablesOfAResult
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod
 from faultsim.machines.text import parse_machine
-from faultsim.planning.blocks import count_blocks
-from faultsim.planning.chances import promised, slices_up
+from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
 from faultsim.planning.tables import check_room, ettr_table, promises_table, spares_table
 from faultsim.planning.training import Training, named_rules
@@ -93,15 +92,20 @@ class PodPlan(TablesOfAResult):
         """Share of the pod's chips that can be promised as slices of a shape, over the availability of a host.
 
         Hosts are independent. `wiring` may be the other one than the pod's; a shape that then has no place has NaN.
+
+        Raises
+        ------
+        OptionError
+            An availability or a probability that is not between 0 and 1, or another wiring.
         """
         pod = rewired(self.pod, wiring)
         a = np.asarray(availability, dtype=np.float64)
+        chance = share("probability", probability, 0.97)
         try:
             of = pod.slice_of(shape=shape)
         except OptionError:
             return np.full(a.shape, math.nan)
-        blocks, of_one = count_blocks(pod, of)
-        found = [promised(slices_up(blocks, of_one, up ** (of.hosts // of_one)), probability) for up in a.ravel()]
+        found = [promised(independent_up(pod, of, share("availability", up, 0.999)), chance) for up in a.ravel()]
         return np.reshape(np.array(found) * (of.chips / pod.chips), a.shape)
 
     def __str__(self) -> str:

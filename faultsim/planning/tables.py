@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from faultsim.data.failures import FailureTrace
 from faultsim.errors import OptionError
 from faultsim.machines.pod import Pod
 from faultsim.planning import over_time
-from faultsim.planning.blocks import block_of_host, count_blocks, nested_levels, places
-from faultsim.planning.chances import nested_up, promised, slices_up
+from faultsim.planning.blocks import count_blocks, nested_levels, places
+from faultsim.planning.chances import independent_up, nested_up, promised
 from faultsim.planning.hosts import Hosts
 from faultsim.planning.packing import Packing
 from faultsim.planning.spares import NAN, Spares, cubes_taken, spares_by_formula, spares_by_trace
@@ -24,6 +25,9 @@ from faultsim.results.printed_table import PrintedTable
 
 #: Failures of a row, and how a chance was found.
 INDEPENDENT, TRACE, DRAWN = "independent", "trace", "drawn"
+#: Of a ratio: what a difference must be to be told.
+_POINT = 0.01
+_SAID = {INDEPENDENT: "independent hosts", TRACE: "by the trace"}
 
 
 def name_of(probability: float) -> str:
@@ -68,8 +72,14 @@ def _room(wanted: Sequence[Wanted], enough: Callable[[Sequence[Wanted]], bool], 
     room = []
     for i, each in enumerate(wanted):
         rest = [*wanted[:i], *wanted[i + 1 :]]
-        fewer = (n for n in range(each.number - 1, 0, -1) if enough([*rest, each._replace(number=n)]))
-        if most := next(fewer, 0):
+        most, too_many = 0, each.number
+        while too_many - most > 1:
+            middle = (most + too_many) // 2
+            if enough([*rest, each._replace(number=middle)]):
+                most = middle
+            else:
+                too_many = middle
+        if most:
             room.append(f"{most:,} of {each.slice}")
     return f"at most {' or '.join(room)} {what}{' beside the others' if len(wanted) > 1 else ''}" if room else ""
 
@@ -79,18 +89,13 @@ def promises_table(
 ) -> PrintedTable:
     rows: list[dict[str, Any]] = []
     for of, _ in wanted:
-        blocks, of_one = count_blocks(pod, of)
-        most = blocks // of_one
-        if pod.spares:
-            most = min(most, (pod.n_cubes - pod.spares) // of.cubes)
-        laws = {INDEPENDENT: slices_up(blocks, of_one, hosts.availability ** (of.hosts // of_one))[: most + 1]}
+        laws = {INDEPENDENT: independent_up(pod, of, hosts.availability)}
         if trace is not None:
-            counted = over_time.slices_up(over_time.blocks_up(trace, block_of_host(pod, of)), of_one)[: most + 1]
-            laws = {TRACE: np.append(counted, np.zeros(most + 1 - len(counted))), **laws}
+            laws = {TRACE: over_time.recorded_up(trace, pod, of), **laws}
         for name, tail in laws.items():
             row = {"shape": str(of), "chips": of.chips, "cubes": of.cubes}
             row |= {} if trace is None else {"failures": name}
-            row |= {"most": most, "mean": float(tail[1:].sum())}
+            row |= {"most": len(tail) - 1, "mean": float(tail[1:].sum())}
             up = {name_of(each): promised(tail, each) for each in probabilities}
             row |= {f"slices_{each}": count for each, count in up.items()}
             rows.append(row | {f"share_{each}": count * of.chips / pod.chips for each, count in up.items()})
@@ -112,9 +117,12 @@ def spares_table(
     groups = [[each] for each in wanted] + ([list(wanted)] if at_once and len(wanted) > 1 else [])
     for group in groups:
         found = {INDEPENDENT: _independent(pod, group, hosts.availability, probabilities, rng)}
-        notes += _too_few(pod, group, hosts.availability, found[INDEPENDENT], probabilities)
         if trace is not None:
             found = {TRACE: _recorded(pod, group, trace, probabilities), **found}
+        chances = {INDEPENDENT: partial(_chance, pod, hosts.availability), TRACE: partial(_chance_by_trace, pod, trace)}
+        for name, each in found.items():
+            said = _too_few(pod, group, each, probabilities, chances[name])
+            notes += [said if trace is None else f"{_SAID[name]}: {said}"] if said else []
         for name, each in found.items():
             row: dict[str, Any] = {"wanted": together(group)}
             row |= {} if trace is None else {"failures": name}
@@ -149,20 +157,46 @@ def _recorded(pod: Pod, group: Sequence[Wanted], trace: FailureTrace, probabilit
     return Spares(cubes_taken(pod, group), low, *bounds, [NAN] * len(probabilities), TRACE)
 
 
-def _too_few(pod: Pod, group: Sequence[Wanted], a: float, found: Spares, probabilities: Sequence[float]) -> list[str]:
-    """A line for the least probability with which the pod is too small."""
+def _chance(pod: Pod, a: float, group: Sequence[Wanted]) -> float | None:
+    """That all are up at once, of independent hosts; None where no formula has it."""
+    levels = nested_levels(pod, group)
+    return None if levels is None else nested_up(levels, a)
+
+
+def _chance_by_trace(pod: Pod, trace: FailureTrace | None, group: Sequence[Wanted]) -> float | None:
+    """The share of the time in which all were up; None where only a search can say it."""
+    found = None if trace is None else spares_by_trace(pod, group, trace, [])
+    return None if found is None else found.chance
+
+
+def _too_few(
+    pod: Pod,
+    group: Sequence[Wanted],
+    found: Spares,
+    probabilities: Sequence[float],
+    chance: Callable[[Sequence[Wanted]], float | None],
+) -> str:
+    """A line for the least probability with which the pod is too small; nothing where it is not known what would do."""
     short = [(each, spare) for each, spare in zip(probabilities, found.spare, strict=True) if found.chance < each]
     if not short:
-        return []
+        return ""
     probability, spare = short[0]
+    said = [] if math.isnan(spare) else [_needed(pod, group, int(spare))]
+    if chance(group) is not None:
+        room = _room(group, lambda fewer: (chance(fewer) or 0.0) >= probability, "can be promised")
+        none = "none can be promised" if len(group) == 1 else "fewer of one shape are not enough"
+        said.append(room or none)
+    return f"{together(group)} with {name_of(probability)} %: {'; '.join(said)}" if said else ""
 
-    def enough(fewer: Sequence[Wanted]) -> bool:
-        levels = nested_levels(pod, fewer)
-        return levels is not None and (nested_up(levels, a) or 0.0) >= probability
 
-    said = [] if math.isnan(spare) else [f"{found.cubes + spare:,.0f} cubes are needed, {pod.n_cubes} are there"]
-    said += [room] if (room := _room(group, enough, "can be promised")) else []
-    return [f"{together(group)} with {name_of(probability)} %: {'; '.join(said) or 'not on this pod'}"]
+def _needed(pod: Pod, group: Sequence[Wanted], spare: int) -> str:
+    """How many cubes, or static blocks, the slices and their spares need, and how many there are."""
+    what, of_one, there = "cubes", 1, pod.n_cubes
+    if pod.wiring == "static" and group[0].slice.cubes > 1:
+        what, of_one, there = "blocks", group[0].slice.cubes, count_blocks(pod, group[0].slice)[0]
+    needed = (cubes_taken(pod, group) + spare) // of_one
+    shown = f"more than {10 * there:,}" if needed > 10 * there else f"{needed:,}"
+    return f"{shown} {what} are needed, {there:,} {'is' if there == 1 else 'are'} there"
 
 
 def ettr_table(
@@ -175,14 +209,19 @@ def ettr_table(
     rng: np.random.Generator | None,
 ) -> PrintedTable:
     rows: list[dict[str, Any]] = []
+    left_out: dict[str, int] = {}
     seeds = [] if rng is None else rng.integers(2**63, size=RUNS).tolist()
     for of, _ in wanted:
         mttf = hosts.mtbf / of.hosts if trace is None else over_time.time_between(trace, places(pod, of))
+        tail = independent_up(pod, of, hosts.availability) if trace is None else over_time.recorded_up(trace, pod, of)
+        up = float(tail[1]) if len(tail) > 1 else 0.0
         of_slice = hosts._replace(mtbf=mttf * of.hosts)  # of hosts that fail independently and hit the slice as often
         for name, rule in (rules or usual_rules(job, of_slice.mtbf)).items():
             found = ratio(of, of_slice, rule, job)
             if rng is not None:
-                found = simulated(pod, of, of_slice, rule, job, found, trace=trace, seeds=seeds)
+                found, why_not = simulated(pod, of, of_slice, rule, job, found, trace=trace, seeds=seeds, up=up)
+                if why_not:
+                    left_out[why_not] = left_out.get(why_not, 0) + 1
             row: dict[str, Any] = {"shape": str(of), "hosts": of.hosts, "mttf": mttf}
             row |= {"checkpointing": name, **found._asdict()}
             rows.append(row)
@@ -192,15 +231,28 @@ def ettr_table(
             del columns[name]
     formats = dict.fromkeys(("first_order", "renewal", "simulated", "low", "high"), "{:.2%}")
     formats |= dict.fromkeys(("mttf", "interval", "hits"), "{:,.0f}")
-    off = np.abs(columns["first_order"] - columns["renewal"]) > 0.01
     notes = ["mttf and interval in seconds"]
-    if off.any():
-        notes.append(
-            f"first_order is off by more than a point in {int(off.sum())} of {len(off)} rows; renewal is exact"
-        )
-    if rng is not None and (columns["hits"] < RUNS).any():
-        notes.append(f"with few hits in the {RUNS} runs their interval is too narrow: a longer runtime helps")
+    off = int((np.abs(columns["first_order"] - columns["renewal"]) > _POINT).sum())
+    if off:
+        notes.append(f"first_order is off by more than a point in {off} of {len(rows)} rows")
+        if trace is None:
+            notes.append("renewal: exact if failures are independent and exponential and a restart waits for no host")
+    notes += _of_simulation(columns, left_out) if rng is not None else []
     return PrintedTable(columns, "ettr", formats, notes)
+
+
+def _of_simulation(columns: dict[str, NDArray[Any]], left_out: dict[str, int]) -> list[str]:
+    """What is said of simulated ratios: those far from the formula, those of few failures, those that there are not."""
+    count = len(columns["hits"])
+    notes = []
+    apart = np.abs(columns["simulated"] - columns["renewal"])
+    far = int(((apart > _POINT) & (apart > columns["high"] - columns["low"])).sum())
+    if far:
+        notes.append(f"simulated is off renewal by more than a point in {far} of {count} rows: "
+            "restarts wait for hosts")  # fmt: skip
+    if (columns["hits"] < RUNS).any():
+        notes.append(f"with few hits in the {RUNS} runs their interval is too narrow: a longer runtime helps")
+    return notes + [f"not simulated in {rows} of {count} rows: {why}" for why, rows in left_out.items()]
 
 
 def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, NDArray[Any]]:

@@ -103,8 +103,8 @@ def plot_promises(
                     drawstyle="steps-mid")  # fmt: skip
             drawn.append(wiring)
         handles.append(Line2D([], [], color=colour(i), linewidth=2.5, label=shape))
-        at = 100.0 * float(plan.promised_share(shape, plan.availability, chance, plan.pod.wiring))
-        if planned > 0.0:
+        if 0.0 < planned < 1.0:
+            at = 100.0 * float(plan.promised_share(shape, plan.availability, chance, plan.pod.wiring))
             ax.plot([planned], [at], "o", color=colour(i), markersize=6.5, markeredgecolor=current().ink, zorder=4,
                     clip_on=False)  # fmt: skip
         if (by_trace := _by_trace(plan.promises, shape, chance)) is not None and planned > 0.0:

@@ -129,5 +129,5 @@ def test_a_pod_that_holds_cubes_back():
 
 def test_what_can_be_promised_of_too_many():
     notes = fs.plan("pod:tpu-v4,wiring=static", "8x8x16=3,4x4x4=10", availability=0.999).spares.notes
-    assert notes[0] == ("3 of 8x8x16 with 90 %: 80 cubes are needed, 64 are there; at most 2 of 8x8x16 can be promised")
+    assert notes[0] == ("3 of 8x8x16 with 90 %: 5 blocks are needed, 4 are there; at most 2 of 8x8x16 can be promised")
     assert notes[1].endswith("with 90 %: at most 2 of 8x8x16 can be promised beside the others")
