@@ -17,7 +17,7 @@ from faultsim.machines.pod import Pod
 from faultsim.machines.text import parse_machine
 from faultsim.planning.chances import independent_up, promised
 from faultsim.planning.hosts import Hosts, checked_trace, given_hosts, recorded_hosts, share
-from faultsim.planning.tables import check_room, ettr_table, promises_table, spares_table
+from faultsim.planning.tables import check_room, ettr_table, name_of, promises_table, spares_table
 from faultsim.planning.training import Training, named_rules
 from faultsim.planning.wanted import Shapes, Wanted, together, wanted_slices
 from faultsim.policies.checkpointing import Checkpointing
@@ -239,7 +239,11 @@ def plan(
     """
     machine = _pod(pod)
     wanted, at_once = wanted_slices(machine, shapes)
-    chances = tuple(share("probability", each, 0.97) for each in _listed("probabilities", probabilities))
+    chances = tuple(sorted({share("probability", each, 0.97) for each in _listed("probabilities", probabilities)}))
+    if len({name_of(each) for each in chances}) < len(chances):
+        raise OptionError(
+            f"probabilities: two would have columns of the same name, got {probabilities!r:.60}"
+        )
     job = Training(
         checks.number("runtime", runtime, above=0.0, unit="seconds"),
         checks.number("cost", cost, above=0.0, unit="seconds"),
@@ -248,6 +252,8 @@ def plan(
     )
     any_rate, draw = checks.flag("any_rate", any_rate), checks.flag("simulate", simulate)
     if failures is None:
+        if any_rate:
+            raise OptionError("plan: any_rate= is for failures=")
         trace, hosts = None, given_hosts(availability, mtbf, repair)
     else:
         if any(each is not None for each in (availability, mtbf, repair)):
@@ -304,7 +310,7 @@ def _listed(what: str, given: Any) -> list[Any]:
         return [listed]
     if isinstance(listed, str) or not isinstance(listed, Sequence) or not len(listed):
         raise OptionError(f"{what} must be numbers such as (0.9, 0.97, 0.99), got {given!r:.60}")
-    return sorted(set(listed))
+    return list(listed)
 
 
 def _title(found: PodPlan) -> str:

@@ -216,8 +216,9 @@ def ettr_table(
         tail = independent_up(pod, of, hosts.availability) if trace is None else over_time.recorded_up(trace, pod, of)
         up = float(tail[1]) if len(tail) > 1 else 0.0
         of_slice = hosts._replace(mtbf=mttf * of.hosts)  # of hosts that fail independently and hit the slice as often
-        for name, rule in (rules or usual_rules(job, of_slice.mtbf)).items():
-            found = ratio(of, of_slice, rule, job)
+        for name, rule in (rules or usual_rules(job, of_slice.mtbf or 1.0)).items():
+            # A slice that is never up has no ratio.
+            found = ratio(of, of_slice, rule, job) if mttf > 0.0 else Ratio(*[NAN] * len(Ratio._fields))
             if rng is not None:
                 found, why_not = simulated(pod, of, of_slice, rule, job, found, trace=trace, seeds=seeds, up=up)
                 if why_not:

@@ -72,7 +72,7 @@ def usual_rules(job: Training, mtbf: float) -> dict[str, Checkpointing]:
 
 def named_rules(given: Sequence[Any] | str | Checkpointing) -> dict[str, Checkpointing]:
     """Rules from policies and words, by what a table calls them."""
-    listed = [given] if isinstance(given, str | Checkpointing) else list(given)
+    listed = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     found: dict[str, Checkpointing] = {}
     for each in listed:
         rule = parse_policy("checkpointing", each) if isinstance(each, str) else each

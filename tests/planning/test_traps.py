@@ -120,3 +120,25 @@ def test_a_drawn_chance_promises_nothing_of_others():
 def test_far_too_many_slices_are_refused_at_once():
     with pytest.raises(fs.OptionError, match="at most 64 of 4x4x4 fit"):
         fs.plan("pod:tpu-v4", {"4x4x4": 10**15}, availability=0.999)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"probabilities": [0.9, "0.97"]}, "probability must be"),
+        ({"probabilities": [[0.9]]}, "probability must be"),
+        ({"probabilities": [0.9, 0.9000000000000001]}, "two would have columns"),
+        ({"repair": "1h", "checkpointing": fs.Periodic}, "checkpointing: expected rules such as"),
+        ({"any_rate": True}, "any_rate= is for failures="),
+    ],
+)
+def test_what_was_a_bare_error_or_ignored(options, message):
+    with pytest.raises(fs.OptionError, match=message):
+        fs.plan("pod:tpu-v4", 64, **{"availability": 0.99} | options)
+
+
+def test_a_slice_that_is_never_up_in_a_trace():
+    trace = fs.FailureTrace([0, 0], [0, 16], [100, 100], span=100)
+    found = fs.plan(fs.Pod((1, 1, 2)), 64, failures=trace, simulate=True).ettr
+    assert np.isnan(found["renewal"]).all()
+    assert np.isnan(found["simulated"]).all()
