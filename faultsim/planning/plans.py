@@ -241,9 +241,7 @@ def plan(
     wanted, at_once = wanted_slices(machine, shapes)
     chances = tuple(sorted({share("probability", each, 0.97) for each in _listed("probabilities", probabilities)}))
     if len({name_of(each) for each in chances}) < len(chances):
-        raise OptionError(
-            f"probabilities: two would have columns of the same name, got {probabilities!r:.60}"
-        )
+        raise OptionError(f"probabilities: two would have columns of the same name, got {probabilities!r:.60}")
     job = Training(
         checks.number("runtime", runtime, above=0.0, unit="seconds"),
         checks.number("cost", cost, above=0.0, unit="seconds"),

@@ -134,7 +134,8 @@ def spares_table(
     formats |= {f"spare_{name_of(each)}": "{:,.0f}" for each in probabilities}
     if any(row["method"] == DRAWN for row in rows):
         notes.append(f"drawn: {DRAWS:,} states of the pod; low and high: 95% interval of the chance")
-    return PrintedTable(_columns(rows), "spares", formats, notes)
+    most = {f"spare_{name_of(each)}": 10.0 * pod.n_cubes for each in probabilities}
+    return PrintedTable(_columns(rows), "spares", formats, notes, most)
 
 
 def _independent(

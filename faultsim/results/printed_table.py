@@ -29,9 +29,12 @@ class PrintedTable(Columns):
         what: str,
         formats: Mapping[str, str],
         notes: Sequence[str] = (),
+        most: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(columns, what)
         self._formats, self._notes = dict(formats), tuple(notes)
+        #: Values by column beyond which only that is printed.
+        self._most = dict(most or {})
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -41,9 +44,14 @@ class PrintedTable(Columns):
     def _cells(self) -> dict[str, list[str]]:
         """Every value as text."""
         return {
-            name: ["-" if value != value else self._formats.get(name, "{}").format(value) for value in column.tolist()]
+            name: ["-" if value != value else self._cell(name, value) for value in column.tolist()]
             for name, column in self.items()
         }
+
+    def _cell(self, name: str, value: Any) -> str:
+        form = self._formats.get(name, "{}")
+        most = self._most.get(name)
+        return form.format(value) if most is None or value <= most else f"> {form.format(most)}"
 
     def __str__(self) -> str:
         lined = {name: [name, *cells] for name, cells in self._cells().items()}

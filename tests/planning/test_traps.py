@@ -142,3 +142,9 @@ def test_a_slice_that_is_never_up_in_a_trace():
     found = fs.plan(fs.Pod((1, 1, 2)), 64, failures=trace, simulate=True).ettr
     assert np.isnan(found["renewal"]).all()
     assert np.isnan(found["simulated"]).all()
+
+
+def test_spares_of_more_than_ten_pods_are_printed_as_such():
+    found = fs.plan("pod:4x4x9,wiring=static", {"16x16x24": 1}, availability=0.995, probabilities=[0.9]).spares
+    assert found["spare_90"][0] > 100_000
+    assert "> 1,440" in str(found)
