@@ -8,7 +8,7 @@ policies are names, with parameters after a colon:
 and, if nodes fail:
   --failures       FILE  FILE:FORMAT,option=value  synthetic  synthetic:KIND,option=value
                    with the formats, kinds and options of 'faultsim failures': LA-UR-05-7318.csv:lanl,system=20
-  --recovery       requeue  hold                 (requeue:place=tail,restart_cost=30)
+  --recovery       requeue  hold  hot-spares:1    (requeue:place=tail,restart_cost=30)
   --predictor      confidence:0.1  accuracy:0.5  interval:precision=0.7,recall=0.7,interval=300  buckets:4h
                    perfect  blind
   --checkpointing  periodic:2h,5m  young:cost=30,mtbf=56d  daly:...  before-failure:300  risk-based:3600,300
