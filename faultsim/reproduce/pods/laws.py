@@ -26,6 +26,8 @@ TABLE: dict[int, tuple[float, ...]] = {
 #: Availabilities of hosts in the table.
 LEVELS = (0.99, 0.995, 0.999)
 WIRINGS = ("static", "switched")
+#: Other readings of what is available: hosts up, and with which probability slices are.
+AVAILABILITIES, PROBABILITIES = (0.99, 0.995, 0.999, 0.9995), (0.9, 0.95, 0.97, 0.99)
 #: Google's statement of 2026, as reported: so many of so many cubes are healthy with this probability.
 HEALTHY, OF, WITH = 130, 144, 0.95
 
@@ -68,6 +70,18 @@ def promised_slices(cubes: int, a: float, wiring: str, extents: Shape = EXTENTS)
 def promised_share(cubes: int, a: float, wiring: str, extents: Shape = EXTENTS) -> float:
     """The same as a share of the pod."""
     return promised_slices(cubes, a, wiring, extents) * cubes / math.prod(extents)
+
+
+def best_ratio(a: float, probability: float) -> float:
+    """The greatest promise with switches over that with static wiring, of slices of which the latter promises any.
+
+    Examples
+    --------
+    >>> best_ratio(0.999, 0.97), best_ratio(0.99, 0.9)
+    (3.0, 6.0)
+    """
+    promises = [[promised(law(cubes, a, wiring), probability) for wiring in WIRINGS] for cubes in TABLE]
+    return max(switched / static for static, switched in promises if static)
 
 
 def mean_share(cubes: int, a: float, wiring: str, extents: Shape = EXTENTS) -> float:

@@ -52,24 +52,8 @@ def host_failures(hosts: int, a: float, repairs: float, kinds: Distributions, rn
     up = REPAIR * a / (1.0 - a)
     begin = kinds.forgotten * up + REPAIRS * REPAIR
     span = begin + repairs * REPAIR
-    return after(
-        renewal_failures(hosts, span, up, REPAIR, uptimes=kinds.uptimes, repairs=kinds.repairs, rng=rng), begin
-    )
-
-
-def after(trace: FailureTrace, begin: float) -> FailureTrace:
-    """A trace from a moment on: who is down then is so from the first instant.
-
-    Examples
-    --------
-    >>> part = after(FailureTrace([1.0, 4.0, 9.0], [0, 1, 2], [2.0, 3.0, 1.0], span=10.0), 5.0)
-    >>> part.time, part.node, part.downtime, part.span
-    (array([0., 4.]), array([1, 2], dtype=int32), array([2., 1.]), 5.0)
-    """
-    ends = trace.time + trace.downtime
-    rows = ends > begin
-    time = np.maximum(trace.time[rows] - begin, 0.0)
-    return FailureTrace(time, trace.node[rows], ends[rows] - begin - time, span=trace.span - begin)
+    whole = renewal_failures(hosts, span, up, REPAIR, uptimes=kinds.uptimes, repairs=kinds.repairs, rng=rng)
+    return whole.window(begin, span, under_way=True)
 
 
 def always_wanted(pod: Pod, cubes: int, needed: int, since: float, until: float) -> Workload:

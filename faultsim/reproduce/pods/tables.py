@@ -72,12 +72,17 @@ def _spares(wiring: str) -> Grid:
                 row += ["-"] * len(PROBABILITIES)
                 continue
             cells = (float(found[f"spare_{100 * p:.0f}"][-1]) for p in PROBABILITIES)
-            row += ["-" if math.isnan(cell) else f"{cell:,.0f}" for cell in cells]
+            row += [_count(cell, 10 * pod.n_cubes) for cell in cells]
         rows.append(row)
     which = f"{pod.n_cubes} cubes, {wiring}"
     if wiring == "static":
-        which += " (spares are whole blocks; -: no room for them, or no formula)"
+        which += " (spares are whole blocks; -: no room for them, no formula, or beyond what is counted)"
     return Grid(f"Spare cubes that keep these slices up: {which}, by availability of hosts and probability", rows)
+
+
+def _count(cubes: float, most: int) -> str:
+    """In a cell: beyond ten pods the number itself says nothing more."""
+    return "-" if math.isnan(cubes) else f"> {most:,}" if cubes > most else f"{cubes:,.0f}"
 
 
 def run_rows(e: Evidence) -> Rows:

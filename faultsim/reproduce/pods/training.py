@@ -1,5 +1,6 @@
 """Runs of one long training job, and of jobs that meet outages at the reported rates."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -121,12 +122,30 @@ def parts_of(pod: Pod, cables: bool) -> Domains:
     return Domains.join(found)
 
 
+def hit_by_law(cubes: int, cables: bool) -> float:
+    """The share of jobs of so many cubes and a day that meet an outage, at the reported rates.
+
+    Examples
+    --------
+    >>> round(hit_by_law(1, False), 4), round(hit_by_law(16, True), 4)
+    (0.0127, 0.2454)
+    """
+    pod = Pod.tpu_v4()
+    rate = pod.hosts * DAILY["host"] + cables * CABLES * DAILY["cable"]
+    return -math.expm1(-cubes * rate * JOB / DAY)
+
+
 def outages(pod: Pod, cubes: int, cables: bool, days: float, rng: np.random.Generator) -> Run:
-    """Jobs of so many cubes that need a day, always wanted, at the reported rates."""
+    """Jobs of so many cubes that need a day, always wanted, at the reported rates.
+
+    Failures go on for twice as long as jobs come, since lost work and repairs push the last ones on.
+    """
     parts = parts_of(pod, cables)
     rates = {kind: DAILY[kind] for kind in parts.kinds}
     mttr = {kind: MTTR[kind] for kind in parts.kinds}
-    failures: FailureTrace = domain_failures(parts, days * DAY, per_day=rates, mttr=mttr, rng=rng).map_domains(parts)
+    failures: FailureTrace = domain_failures(parts, 2 * days * DAY, per_day=rates, mttr=mttr, rng=rng).map_domains(
+        parts
+    )
     slices = pod.n_cubes // cubes
     n = int(days) * slices
     log = Workload(np.repeat(np.arange(int(days)) * JOB, slices), np.full(n, JOB), np.full(n, cubes * pod.hosts))
