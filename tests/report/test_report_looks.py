@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import faultsim as fs
-from faultsim.plot.gantt import bars
+from faultsim.plot.gantt import drawn_gantt
 from faultsim.plot.touching import FILLS, job_colours
 from faultsim.report import report_run, report_sweep
 from helpers.browser import MISSING
@@ -147,7 +147,8 @@ def test_the_chart_tells_the_job_where_one_points(browser, pages, result):
     browser.screen(1280, 6000)
     browser.open(pages["run"])
     browser.until("return document.querySelector('figure.chart').dataset.ready === 'yes'")
-    row, first, count = bars(result)
+    _, drawn = drawn_gantt(result)
+    row, first, count = drawn
     held, (origin, end) = result.allocations, result.span
     long = np.flatnonzero((held["end"] - held["begin"])[row] > 0.02 * (end - origin))
     colours = job_colours(result, (row, first, count))

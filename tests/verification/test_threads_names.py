@@ -74,6 +74,8 @@ MADE = {
     "Fars": fs.Fars(10, fs.ServiceUnitLoss()), "PredictedWindows": fs.PredictedWindows("20s", victims=fs.AllJobs()),
 }  # fmt: skip
 
+PLAN = partial(fs.plan, "pod:tpu-v4", {"4x4x8": 3}, mtbf="100d", repair="4h")
+
 
 def columns(result: Any) -> list[bytes]:
     return [np.asarray(result.jobs[name]).tobytes() for name in result.jobs]
@@ -102,8 +104,7 @@ def looks(thing: Any) -> Callable[[], object]:
     kinds = (property, cached_property)
     names = [name for name, member in inspect.getmembers_static(type(thing)) if isinstance(member, kinds)]
     public = [name for name in names if not name.startswith("_") and name not in TIMED]
-    pickled = not isinstance(thing, fs.SweepTable)  # which is a store's, and cannot be
-    return lambda: (repr(thing), pickle.loads(pickle.dumps(thing)) is not None if pickled else None,
+    return lambda: (repr(thing), pickle.loads(pickle.dumps(thing)) is not None,
                     [(name, repr(getattr(thing, name))) for name in public])  # fmt: skip
 
 
@@ -136,7 +137,7 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
     shared = {
         "Box": fs.Box(0, 1, 0, 2, 1, 1), "Cluster": SHAPED, "FailureTrace": FAILURES, "JobState": fs.JobState.RUNNING,
         "Domains": fs.Domains({"left": [0, 1, 2], "right": [3, 4, 5]}, nodes=6), "Limits": fs.Limits(),
-        "Pod": fs.Pod.tpu_v4(), "Power": fs.Power(idle=100, busy=300),
+        "Pod": fs.Pod.tpu_v4(), "PodPlan": PLAN(), "Power": fs.Power(idle=100, busy=300),
         "Resources": fs.Resources(2), "Result": result, "Run": run,
         "SweepTable": table, "Torus": TORUS, "Workflow": FLOWS[0], "WorkflowResult": flows, "Workload": LOG,
     }  # fmt: skip
@@ -154,6 +155,7 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
         "knapsack": lambda: repr(fs.knapsack(GAIN, WEIGHT, 40)),
         "krevat_span": lambda: repr(fs.krevat_span(span, "nasa")),
         "parse_policy": lambda: repr(fs.parse_policy("checkpointing", "young:cost=30,mtbf=56d")),
+        "plan": lambda: repr(PLAN()),
         "rerun": lambda: columns(fs.rerun(result)),
         "simulate": lambda: columns(fs.simulate(LOG, TORUS, placement="mfp")),
         "simulate_workflows": lambda: columns(fs.simulate_workflows(FLOWS, fs.Resources(3))),
