@@ -101,7 +101,12 @@ def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike
     times = {each: suited(columns[each], 0) for each in ("exposed", "mttf", "low", "high")}
     notes = [f"in seconds; low and high: {level:.0%} interval of the mean time between kills"]
     of_all = int(np.add.reduce(result.jobs["restarts"]))
-    if others := of_all - result.counters["failures_hit"]:
+    # With hot spares, which go with no other moves, each move is a failure that killed nobody.
+    spared = (result.settings.get("recovery") or {}).get("name") == "hot_spares"
+    swaps = int(np.add.reduce(result.jobs["moves"])) if spared else 0
+    if swaps:
+        notes.append(f"no kills: what hot spares took over, {swaps:,} times")
+    if others := of_all - (result.counters["failures_hit"] - swaps):
         notes.append(f"{others:,} of the {of_all:,} kills of the run are not of failures")
     return PrintedTable(columns, f"time between kills by {name}", {**times, "per_1000_node_days": "{:.4g}"}, notes)
 

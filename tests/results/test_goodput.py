@@ -309,3 +309,12 @@ def test_sweeps_keep_what_is_infinite_or_nothing_as_json(tmp_path, recwarn):
     assert np.isnan(found["sd"]).all()
     assert not [warning for warning in recwarn if warning.category is RuntimeWarning]
     assert any("1 of 2 rows are infinite" in note for note in found.notes)
+
+
+def test_what_hot_spares_take_over_is_no_kill():
+    """One failure, one swap: no kill, and none that something else than a failure did."""
+    log = fs.Workload(submit=[0], runtime=[100], size=[2])
+    failures = fs.FailureTrace(time=[10], node=[0], downtime=[5])
+    found = str(fs.simulate(log, fs.Cluster(8), failures=failures, recovery=fs.HotSpares(1)).mttf())
+    assert "no kills: what hot spares took over, 1 times" in found
+    assert "are not of failures" not in found
