@@ -34,6 +34,8 @@ class Recovery(OwnPolicy):
 
     kind: ClassVar[str] = "recovery"
     name: ClassVar[str] = "python"
+    #: Whether jobs are started otherwise than without it, so that it counts where nothing fails, too.
+    from_start: ClassVar[bool] = False
     restart_cost: Seconds = 0.0
     place: str = "arrival"
 
@@ -173,6 +175,7 @@ class HotSpares(Recovery):
     """
 
     name: ClassVar[str] = "hot_spares"
+    from_start: ClassVar[bool] = True
     count: Annotated[NodeCount, Check(checks.whole, "count of hot spares", low=0, high=MOST_SPARES)] = 1
     per: Annotated[NodeCount, Check(checks.whole, "per", low=0, high=MOST_SPARES)] = 0
     restart_cost: RestartCost = 0.0

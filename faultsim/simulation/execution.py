@@ -19,7 +19,7 @@ from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Pod, Torus
-from faultsim.policies import BOX_ORDERS
+from faultsim.policies import BOX_ORDERS, Recovery
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
 from faultsim.policies.registry import find
 from faultsim.results.provenance import Record
@@ -285,7 +285,10 @@ def _engine_settings(lowered: dict[str, Any]) -> dict[str, Any]:
     settings["placement"] = {"box_order": BOX_ORDERS[0], **settings["placement"]}
     scheduler = None if lowered["failures"] else find("scheduler", lowered["scheduler"]["name"])
     stops = scheduler is not None and "recovery" in scheduler.needs
-    settings["recovery"] = lowered["recovery"] if lowered["failures"] or stops else None
+    recovery = lowered["recovery"]
+    row = find("recovery", recovery["name"]) if recovery else None
+    holds_more = row is not None and issubclass(row.cls, Recovery) and row.cls.from_start
+    settings["recovery"] = recovery if lowered["failures"] or stops or holds_more else None
     return settings
 
 

@@ -244,15 +244,16 @@ class Run:
             what = f"larger than the largest slice of {self.machine} ({nodes:,} hosts)"
         if needed is not log.size:
             what = f"with {self.recovery!r} {what}"
-        remedy = "take a larger machine" + (" or fewer spare nodes," if spare else "")
+        remedy = "take a larger machine" + (" or fewer spare nodes," if spare or needed is not log.size else "")
         if self.oversized == "drop":
             if larger.all():
                 raise InputError(f"all {len(log):,} jobs are {what}: {remedy.rstrip(',')}")
             return log.drop(larger, reason)
         count = int(larger.sum())
+        asked = (each[larger][:5].tolist() for each in (log.id, log.size, needed))
         first = ", ".join(
-            f"{job} ({size:,} {unit})"
-            for job, size in zip(log.id[larger][:5].tolist(), log.size[larger][:5].tolist(), strict=True)
+            f"{job} ({size:,} {unit}{f', {held:,} with spares' if held != size else ''})"
+            for job, size, held in zip(*asked, strict=True)
         )
         raise InputError(
             f"{count:,} of {len(log):,} jobs are {what}: id {first}"

@@ -74,8 +74,7 @@ def simulate(
     failures : FailureTrace, optional
         When each node fails, and for how long it is down; None means that nothing fails.
     recovery : Recovery, optional
-        What happens to a job that a failure hits: `Requeue` (the default), `Hold` or `HotSpares`, with which a
-        job holds spares if there are failures.
+        What happens to a job that a failure hits: `Requeue` (the default), `Hold` or `HotSpares`.
     predictor : Predictor, optional
         What `Balancing`, `TieBreaking`, `SafestFirst`, `BeforeFailure`, `RiskBased` and `Fars` know about upcoming
         failures: `Confidence`, `Accuracy`, `IntervalPredictor`, `PredictionTrace`, `Buckets`, `Perfect`, `Blind`.

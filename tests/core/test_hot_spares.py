@@ -269,7 +269,7 @@ def test_a_caller_that_owns_time_is_refused():
 
 def test_a_job_that_is_too_large_with_its_spares_is_refused_or_dropped():
     log = fs.Workload(submit=[0, 0], runtime=[10, 10], size=[7, 8])
-    with pytest.raises(fs.InputError, match=r"1 of 2 jobs are with HotSpares\(.*larger than the machine"):
+    with pytest.raises(fs.InputError, match=r"1 of 2 jobs are with .* \(8 nodes, 9 with spares\); .*fewer spare"):
         fs.simulate(log, fs.Cluster(8), recovery=fs.HotSpares())
     assert len(fs.simulate(log, fs.Cluster(8), recovery=fs.HotSpares(), oversized="drop").jobs["start"]) == 1
     pod = fs.Pod((1, 1, 4), largest=3)
@@ -280,3 +280,19 @@ def test_a_job_that_is_too_large_with_its_spares_is_refused_or_dropped():
         else:
             with pytest.raises(fs.InputError, match="with HotSpares"):
                 fs.simulate(one, pod, recovery="hot_spares")
+
+
+@pytest.mark.parametrize("scheduler", ["fcfs", "easy", "backfill:depth=3", "conservative"])
+@pytest.mark.parametrize("machine", [fs.Cluster(160), fs.Pod((1, 1, 10))], ids=["cluster", "pod"])
+def test_jobs_have_spares_where_nothing_fails(machine, scheduler):
+    """As with a trace of no failures, so that a run without failures pays for the spares, too."""
+    log = fs.synthetic.sdsc_like(60, rng=1)
+    options = {"scheduler": scheduler, "recovery": fs.HotSpares(1), "oversized": "drop"}
+    result = fs.simulate(log, machine, **options)
+    assert result.ledger["growth"] > 0
+    for other in (
+        fs.simulate(log, machine, **options, engine="reference"),
+        fs.simulate(log, machine, **options, failures=fs.FailureTrace([], [], [], span=10)),
+    ):
+        assert all((other.jobs[name] == result.jobs[name]).all() for name in ("start", "finish", "allocated"))
+        assert other.ledger["growth"] == result.ledger["growth"]

@@ -90,11 +90,13 @@ def predictors(nodes: int, failing: bool) -> st.SearchStrategy:
     )
     known = [st.just(fs.Blind()), dated, pairs]
     if failing:
+        # On a few nodes all pairs of interval and node may have a failure, and none is left for a false alarm.
+        precisions = [0.7, 1.0] if nodes >= 4 else [1.0]
         known += [
             st.just(fs.Perfect()),
             SHARES.map(fs.Confidence),
             SHARES.map(fs.Accuracy),
-            st.builds(fs.IntervalPredictor, st.sampled_from([0.7, 1.0]), SHARES.filter(bool), st.sampled_from([7, 20])),
+            st.builds(fs.IntervalPredictor, st.sampled_from(precisions), SHARES.filter(bool), st.sampled_from([7, 20])),
         ]
     return st.one_of(known)
 
