@@ -126,7 +126,15 @@ JOBS: tuple[Column, ...] = (
         "[li2009] section 5.3",
         0.0,
     ),
-    Column("moves", "i4", "1", None, "Number of times the job moved while running.", "[krevat2002]", 0.0),
+    Column(
+        "moves",
+        "i4",
+        "1",
+        None,
+        "Number of times the job moved while running, or went on with a hot spare.",
+        "[krevat2002]",
+        0.0,
+    ),
     Column("backfilled", "?", "1", None, "Started ahead of an earlier job in the queue.", "[krevat2002] section 2"),
     Column("state", "i1", "1", None, "What has become of it, see `JobState`.", "model.md#partial", 0.0),
 )

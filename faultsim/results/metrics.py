@@ -193,9 +193,12 @@ def failures(result: Measured) -> int:
     return result.counters["failures"]
 
 
-@_of_failures("failures that killed a job", "", _Z)
+@_of_failures("failures that hit a job", "", _Z)
 def failures_hit(result: Measured) -> int:
-    """Number of times that a failure killed a job; those stopped by `NodeStealing` or `Preemptive` are not counted."""
+    """Number of times that a failure killed a job or took a working node of one with `HotSpares`.
+
+    Those stopped by `NodeStealing` or `Preemptive` are not counted.
+    """
     return result.counters["failures_hit"]
 
 
@@ -268,7 +271,7 @@ def migrations_successful(result: Measured) -> int:
 
 @_quiet("sum(moves)", "", _KZ, per_job=True)
 def moves(result: Measured) -> int:
-    """Number of times that a job moved while it held nodes."""
+    """Number of times that a job moved while it held nodes, or went on with a spare one (`HotSpares`)."""
     return int(result.jobs["moves"].sum())
 
 
