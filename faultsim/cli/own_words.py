@@ -74,7 +74,8 @@ def in_words_of_plans(message: str) -> str:
     'are the times in days? --any-rate takes them as they are'
     """
     said = in_own_words(message.removeprefix("plan: "))
-    own = r"(?<![\w./'\"-])(availability|mtbf|repair|simulate|any_rate)=(?:True\b|(?![\w.-]))"
+    names = "availability|mtbf|repair|simulate|any_rate|interval|cost|restart_cost|runtime"
+    own = rf"(?<![\w./'\"-])({names})=(?:True\b|(?![\w.-]))"
     return re.sub(own, lambda found: f"--{found[1].replace('_', '-')}", said)
 
 

@@ -60,10 +60,10 @@ def _add_arguments(parser: Parser) -> None:
         metavar="P",
         help="a rule, as in 'run', instead of all that need no predictions",
     )
-    job.add_argument("--interval", type=duration, default=3600.0, metavar="T", help="of periodic (default 1h)")
-    job.add_argument("--cost", type=duration, default=60.0, metavar="T", help="of a checkpoint (default 1m)")
-    job.add_argument("--restart-cost", type=duration, default=300.0, metavar="T", help="of a restart (default 5m)")
-    job.add_argument("--runtime", type=duration, default=604_800.0, metavar="T", help="work of the job (default 7d)")
+    job.add_argument("--interval", type=duration, metavar="T", help="of periodic (default 1h)")
+    job.add_argument("--cost", type=duration, metavar="T", help="of a checkpoint (default 1m)")
+    job.add_argument("--restart-cost", type=duration, metavar="T", help="of a restart (default 5m)")
+    job.add_argument("--runtime", type=duration, metavar="T", help="work of the job (default 7d)")
     job.add_argument("--simulate", action="store_true", help="simulate the job alone on the pod, too, 20 times")
     job.add_argument("--seed", type=seed, default=0, metavar="S", help="of what is drawn (default 0)")
     out = parser.add_argument_group("output (- for FILE is standard output)")

@@ -163,10 +163,10 @@ def plan(
     any_rate: bool = False,
     probabilities: Sequence[float] = (0.9, 0.97, 0.99),
     checkpointing: Sequence[Checkpointing | str] | Checkpointing | str | None = None,
-    interval: checks.Duration = 3600.0,
-    cost: checks.Duration = 60.0,
-    restart_cost: checks.Duration = 300.0,
-    runtime: checks.Duration = 604_800.0,
+    interval: checks.Duration | None = None,
+    cost: checks.Duration | None = None,
+    restart_cost: checks.Duration | None = None,
+    runtime: checks.Duration | None = None,
     simulate: bool = False,
     rng: checks.Random = 0,
 ) -> PodPlan:
@@ -193,12 +193,12 @@ def plan(
         Of what is promised.
     checkpointing : policies or text, optional
         Rules for the table `PodPlan.ettr`; by default all whose checkpoints do not depend on predictions.
-    interval : duration, default 1 hour
-        Of `Periodic`.
-    cost, restart_cost : duration, default 1 minute and 5 minutes
-        Of a checkpoint, and from a failure until the job works again.
-    runtime : duration, default 7 days
-        Work of the job, which matters without checkpoints.
+    interval : duration, optional
+        Of `Periodic`; 1 hour if nothing is said.
+    cost, restart_cost : duration, optional
+        Of a checkpoint, 1 minute, and from a failure until the job works again, 5 minutes.
+    runtime : duration, optional
+        Work of the job, 7 days, which matters without checkpoints.
     simulate : bool, default False
         Whether the ratios are simulated, too: one job alone on the pod, 20 times.
     rng : numpy.random.Generator, numpy.random.SeedSequence or int
@@ -224,7 +224,8 @@ def plan(
     ------
     OptionError
         A machine that is no pod, or a pod with ``aligned=False``; shapes that it does not have, or more slices than fit
-        into it; an availability or probability that is not between 0 and 1; too much or too little about failures.
+        into it; an availability or probability that is not between 0 and 1; too much or too little about failures; what
+        is for a table that there is not, or for other rules than those of `checkpointing`.
     InputError
         A trace of other hosts, without a span, or in days.
 
@@ -243,10 +244,10 @@ def plan(
     if len({name_of(each) for each in chances}) < len(chances):
         raise OptionError(f"probabilities: two would have columns of the same name, got {probabilities!r:.60}")
     job = Training(
-        checks.number("runtime", runtime, above=0.0, unit="seconds"),
-        checks.number("cost", cost, above=0.0, unit="seconds"),
-        checks.number("restart_cost", restart_cost, low=0.0, unit="seconds"),
-        checks.number("interval", interval, above=0.0, unit="seconds"),
+        checks.number("runtime", _or(runtime, 604_800.0), above=0.0, unit="seconds"),
+        checks.number("cost", _or(cost, 60.0), above=0.0, unit="seconds"),
+        checks.number("restart_cost", _or(restart_cost, 300.0), low=0.0, unit="seconds"),
+        checks.number("interval", _or(interval, 3600.0), above=0.0, unit="seconds"),
     )
     any_rate, draw = checks.flag("any_rate", any_rate), checks.flag("simulate", simulate)
     if failures is None:
@@ -262,12 +263,16 @@ def plan(
     for each in wanted:
         check_room(machine, [each])
     rules = None if checkpointing is None else named_rules(checkpointing)
+    of_usual = [name for name, value in (("interval", interval), ("cost", cost)) if value is not None]
+    if rules is not None and of_usual:
+        raise OptionError(f"plan: {of_usual[0]}= is for the usual rules, those of checkpointing= have their own")
     of_states, of_runs = checks.generator(rng).spawn(2)
     ettr = None
     if math.isnan(hosts.mtbf):
-        if rules is not None or draw:
-            what = "checkpointing=" if rules is not None else "simulate="
-            raise OptionError(f"plan: {what} needs to know how often hosts fail; give repair= or mtbf=, too")
+        said = {"checkpointing": checkpointing, "simulate": simulate or None, "runtime": runtime}
+        said |= {"restart_cost": restart_cost, "interval": interval, "cost": cost}
+        if what := next((name for name, value in said.items() if value is not None), ""):
+            raise OptionError(f"plan: {what}= needs to know how often hosts fail; give repair= or mtbf=, too")
     else:
         ettr = ettr_table(machine, wanted, hosts, rules, job, trace, of_runs if draw else None)
     return PodPlan(
@@ -300,6 +305,10 @@ def _pod(given: object) -> Pod:
             "a lower bound, or simulate"
         )
     return machine
+
+
+def _or(given: checks.Duration | None, usual: float) -> checks.Duration:
+    return usual if given is None else given
 
 
 def _listed(what: str, given: Any) -> list[Any]:

@@ -148,3 +148,16 @@ def test_spares_of_more_than_ten_pods_are_printed_as_such():
     found = fs.plan("pod:4x4x9,wiring=static", {"16x16x24": 1}, availability=0.995, probabilities=[0.9]).spares
     assert found["spare_90"][0] > 100_000
     assert "> 1,440" in str(found)
+
+
+@pytest.mark.parametrize("said", [{"cost": "5m"}, {"interval": "2h"}, {"restart_cost": 0}, {"runtime": "1d"}], ids=str)
+def test_what_no_table_takes_is_refused(said):
+    """An availability alone does not say how often hosts fail, so that there are no ratios."""
+    with pytest.raises(fs.OptionError, match=f"{next(iter(said))}= needs to know how often hosts fail"):
+        fs.plan("pod:tpu-v4", "4x4x8", availability=0.999, **said)
+    assert len(fs.plan("pod:tpu-v4", "4x4x8", availability=0.999, repair="4h", **said).ettr) == 5
+
+
+def test_rules_have_their_own_costs():
+    with pytest.raises(fs.OptionError, match="cost= is for the usual rules"):
+        fs.plan("pod:tpu-v4", "4x4x8", mtbf="100d", repair="4h", checkpointing="young:60,100d", cost="2m")
