@@ -16,6 +16,7 @@ from faultsim._core.tables.recovery cimport RELIEVED_SPARE, RELIEVED_WORKING, UN
 cdef struct hot_spares_t:
     int32_t unit             # nodes that are exchanged at once: 1, or the hosts of a cube
     int32_t *working         # per job: nodes that are at work
+    int32_t *nodes           # those of a job, while they are counted
 
 
 cdef int roll_back(sim_t *s, int32_t job) noexcept nogil:
@@ -33,12 +34,12 @@ cdef int roll_back(sim_t *s, int32_t job) noexcept nogil:
 cdef int relieve(void *state, void *sim, int32_t job, int32_t node) noexcept nogil:
     cdef const hot_spares_t *p = <const hot_spares_t *>state
     cdef sim_t *s = <sim_t *>sim
-    cdef int32_t i, lower = 0, gone
+    cdef int32_t i, lower = 0, gone, first = node - node % p.unit
     cdef bint works
     if s.allocated[job] == p.working[job]:
         return UNRELIEVED
-    for i in range(node - node % p.unit):
-        lower += s.machine.holds(s.machine.state, job, i)
+    for i in range(s.machine.list_nodes(s.machine.state, job, p.nodes)):
+        lower += p.nodes[i] < first
     works = lower < p.working[job]
     if works and roll_back(s, job) < 0:
         return NO_MEMORY
@@ -76,6 +77,7 @@ cdef int open_hot_spares(void *sim, dict options, dict columns) except -1:
     open_requeue(sim, options, columns)
     p.unit = columns["unit"]
     own_block(p, &p.working, s.n, sizeof(int32_t))
+    own_block(p, &p.nodes, s.nodes, sizeof(int32_t))
     for i in range(s.n):
         p.working[i] = s.need[i]
         units = s.need[i] // p.unit

@@ -103,9 +103,7 @@ class Plan:
     def settings(self) -> dict[Key, dict[str, range]]:
         """Every setting with its replicates."""
         found = dict.fromkeys(self._drawn(), self.replicates)
-        found |= {
-            Key("record", w, k, 0.0): self.replays for w in laws.WIRINGS for k in REPLAYED if k > 1 or w != "static"
-        }
+        found |= {Key("record", wiring, cubes, 0.0): self.replays for wiring, cubes in replayed()}
         found |= dict.fromkeys((Key("titan", "torus", 0, 0.0, policy) for policy in titan.POLICIES), self.replays)
         return {key: {"replicate": range(count)} for key, count in found.items()}
 
