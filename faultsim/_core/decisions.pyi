@@ -3,14 +3,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from faultsim._core.outlook import Outlook
+from faultsim._core.places import Places
 
-class Decision(Outlook):
+class Decision(Places):
     def __init__(self, *args: object) -> None: ...
     def may_backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool: ...
     def backfill(self, job: int, head: int | None = None, *, max_growth: int = 1) -> bool: ...
     def start(
-        self, job: int, *, nodes: Sequence[int] | NDArray[Any] | None = None, box: Sequence[int] | None = None
+        self,
+        job: int,
+        *,
+        nodes: Sequence[int] | NDArray[Any] | None = None,
+        box: Sequence[int] | None = None,
+        cubes: Sequence[int] | NDArray[Any] | None = None,
     ) -> None: ...
     def requeue(self, job: int) -> None: ...
     def hold(self, job: int) -> None: ...
@@ -22,6 +27,7 @@ class Decision(Outlook):
         *,
         nodes: Sequence[int] | NDArray[Any] | None = None,
         box: Sequence[int] | None = None,
+        cubes: Sequence[int] | NDArray[Any] | None = None,
         checkpoint_cost: float = 30.0,
         restart_cost: float = 30.0,
         live: bool = False,

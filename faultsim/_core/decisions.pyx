@@ -1,9 +1,8 @@
 """What somebody outside does when it is to decide (model.md#decisions); the contract is in decisions.pxd."""
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free as c_free, malloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
 
 import numpy as np
 
@@ -15,7 +14,8 @@ from faultsim._core.faults.outages cimport roll_back
 from faultsim._core.faults.progress cimport move_t
 from faultsim._core.jobs cimport end_for_good, start_job, stop_job
 from faultsim._core.migration.told cimport move_to_nodes, move_to_place
-from faultsim._core.outlook cimport Outlook, clipped
+from faultsim._core.outlook cimport clipped
+from faultsim._core.places cimport Places
 from faultsim._core.queue cimport sort_queue
 from faultsim._core.record cimport record_event
 from faultsim._core.recovery.hold cimport hold_job
@@ -55,7 +55,7 @@ cdef Decision new_decision(object engine, sim_t *s, str kind, const int32_t *row
     return d
 
 
-cdef class Decision(Outlook):
+cdef class Decision(Places):
     """What can be seen and done when the simulation waits for a decision (model.md#decisions).
 
     `Simulation.advance` returns one, and `Scheduler.schedule` receives one.  Jobs are named by their row in the log
@@ -196,20 +196,20 @@ cdef class Decision(Outlook):
         """Whether a waiting job could start now without delaying another one, by default the first in the queue.
 
         That is: it fits and is expected to end by the shadow time of `head`, or leaves it enough nodes, on a torus a
-        large enough box (model.md#easy).
+        large enough box, on a pod a slice (model.md#easy).
 
         Parameters
         ----------
         job, head : int
             Rows.
         max_growth : int, default 1
-            On a torus the job may take a box of so many nodes more than its rounded size.
+            On a torus or a pod the job may take so many nodes more than its rounded size.
         """
         _inside = self.enter(False)          # the placement rule is asked, perhaps one in Python
         return bool(self.try_to_backfill(self.find(job), self.head_of(head), clipped(max_growth), False))
 
     def backfill(self, job, head=None, *, max_growth=1):
-        """Start a job if `may_backfill` allows it, on a torus in a box that does; whether it started."""
+        """Start a job if `may_backfill` allows it, in a box or slice that does; whether it started."""
         _inside = self.enter(False)
         cdef int32_t j = self.find(job), of = self.head_of(head)
         if not self.try_to_backfill(j, of, clipped(max_growth), True):
@@ -256,21 +256,22 @@ cdef class Decision(Outlook):
 
     # ------------------------------------------------------------------ acts
 
-    def start(self, job, *, nodes=None, box=None):
-        """Start a waiting job now.
+    def start(self, job, *, nodes=None, box=None, cubes=None):
+        """Start a waiting job now, where the placement rule says or the caller, by one of `nodes`, `box` and `cubes`.
 
         Parameters
         ----------
         job : int
             Its row.
         nodes : sequence of int, optional
-            On a cluster: as many free nodes as it asks for; by default the placement rule chooses.
+            On a cluster as many free nodes as it asks for; on a pod the hosts of a free slice that is large enough.
         box : sequence of 6 int, optional
             On a torus: base x, y, z and extents a, b, c of a free box that is large enough, as `boxes` lists them; by
             default the placement rule chooses among those of the smallest size that has one.
+        cubes : sequence of int, optional
+            On a pod: the cubes of a free slice of whole cubes, by number.
         """
-        # Arrays of the caller's own run code of its own: first of all.
-        given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
+        given = self.said(job, {"nodes": nodes, "box": box, "cubes": cubes})
         _inside = self.enter(False)
         cdef int32_t j = self.find(job), at = self.waiting_at(j), size = self.s.need[j]
         cdef machine_t *m = &self.s.machine
@@ -279,7 +280,7 @@ cdef class Decision(Outlook):
         if size > usable(self.s):
             self.refuse(f"job {job} cannot start: it needs {size} nodes and {usable(self.s)} are free")
         if given is not None:
-            self.begin(j, at, size, given, nodes is None)
+            self.begin(j, at, size, given)
         elif not m.placed:
             self.act("started")
             self.launch(j, at, size, NULL)
@@ -292,78 +293,25 @@ cdef class Decision(Outlook):
                         break
                     size = m.next_size(m.state, size + 1)
             if not found:
-                self.refuse(f"job {job} cannot start: no box of {self.s.need[j]} nodes or more is free")
+                self.refuse(f"job {job} cannot start: no {'box' if m.boxes else 'slice'} of {self.s.need[j]} nodes or "
+                            f"more is free")
             self.act("started")
             self.launch(j, at, size, &place)
-        taken = None if given is None else given.tolist()
-        where = {"nodes": None if nodes is None else taken, "box": taken if nodes is None else None}
-        self.note("start", (self.row_of(j),), where)
+        self.note("start", (self.row_of(j),), {} if given is None else {given[0]: given[1].tolist()})
 
-    cdef object whole_numbers(self, object job, object nodes, object box):
-        what, asked = ("nodes", nodes) if nodes is not None else ("box", box)
-        try:
-            given = np.ascontiguousarray(asked)
-            if given.dtype.kind not in "iu":
-                raise TypeError
-        except (TypeError, ValueError, OverflowError):
-            _inside = self.enter(True)
-            self.check()
-            self.refuse(f"{what} of job {job} must be whole numbers, got {asked!r}")
-        if given.dtype != np.int32:      # what does not fit is no node either
-            given = np.clip(given, -1, 0x7FFFFFFF).astype(np.int32)
-        return given.ravel()
-
-    cdef int check_nodes(self, int32_t job, int32_t size, object where, int32_t owner) except -1:
-        """Whether a job may have these nodes, which are free, or `owner`'s (-1: nobody's)."""
-        cdef sim_t *s = self.s
-        cdef machine_t *m = &s.machine
-        cdef const int32_t[::1] list_ = where
-        cdef int i
-        if m.placed:
-            self.refuse("jobs on a torus take boxes: give box=, not nodes=")
-        if list_.shape[0] != size:
-            self.refuse(f"job {self.row_of(job)} asks for {size} nodes, got {list_.shape[0]}")
-        for i in range(size):
-            if not 0 <= list_[i] < s.nodes:
-                self.refuse(f"there is no node {list_[i]}: nodes are 0 to {s.nodes - 1}")
-            if m.marked(m.state, m.occ, list_[i]) and (owner < 0 or not m.holds(m.state, owner, list_[i])):
-                self.refuse(f"node {list_[i]} is not free")
-        if len(set(where.tolist())) != size:
-            self.refuse(f"nodes of job {self.row_of(job)} are named twice")
-        return 0
-
-    cdef int check_box(self, object where, place_t *place) except -1:
-        """Whether it is one."""
-        cdef machine_t *m = &self.s.machine
-        cdef const int32_t[::1] list_ = where
-        cdef int i
-        if not m.placed:
-            self.refuse("jobs on a cluster take nodes: give nodes=, not box=")
-        if list_.shape[0] != 6:
-            self.refuse(f"a box is six numbers (x, y, z, a, b, c), got {list_.shape[0]}")
-        for i in range(6):
-            place.part[i] = list_[i]
-        if not m.is_place(m.state, place):
-            self.refuse(f"{tuple(where.tolist())} is no box of this machine")
-        return 0
-
-    cdef int begin(self, int32_t job, int32_t at, int32_t size, object where, bint boxed) except -1:
+    cdef int begin(self, int32_t job, int32_t at, int32_t size, tuple given) except -1:
         """Start a job where the caller says."""
         cdef sim_t *s = self.s
         cdef machine_t *m = &s.machine
-        cdef const int32_t[::1] list_ = where
+        cdef const int32_t[::1] list_ = given[1]
         cdef place_t place
-        if not boxed:
-            self.check_nodes(job, size, where, -1)
+        if not m.placed:
+            self.check_nodes(job, given[0], given[1], size, -1)
             self.act("started")
             s.given = &list_[0]
             self.launch(job, at, size, NULL)
         else:
-            self.check_box(where, &place)
-            if m.size_of(&place) < s.size[job]:
-                self.refuse(f"job {self.row_of(job)} asks for {s.size[job]} nodes, and the box has {m.size_of(&place)}")
-            if m.meets(m.state, m.occ, &place):
-                self.refuse(f"box {tuple(where.tolist())} is not free")
+            self.check_place(job, given[0], given[1], -1, &place)
             self.act("started")
             self.launch(job, at, m.size_of(&place), &place)
         return 0
@@ -430,7 +378,7 @@ cdef class Decision(Outlook):
         self.conclude(save(self.s, j))
         self.note("checkpoint", (self.row_of(j),), {})
 
-    def move(self, job, *, nodes=None, box=None, double checkpoint_cost=30.0, double restart_cost=30.0,
+    def move(self, job, *, nodes=None, box=None, cubes=None, double checkpoint_cost=30.0, double restart_cost=30.0,
              bint live=False):
         """A running job goes on elsewhere, as if `Fars` had moved it (model.md#move).
 
@@ -439,71 +387,54 @@ cdef class Decision(Outlook):
         job : int
             Its row.
         nodes : sequence of int
-            On a cluster: as many nodes as it has, free ones or its own.
+            On a cluster as many nodes as it has, free ones or its own; on a pod the hosts of a slice of the size that
+            it has, free but for its own.
         box : sequence of 6 int
             On a torus: base x, y, z and extents a, b, c of a box of the size that it has, free but for its own nodes.
+        cubes : sequence of int
+            On a pod: the cubes of a slice of whole cubes.
         checkpoint_cost, restart_cost : float, default 30
             Seconds that the move takes: a checkpoint, whose end is a safe point, then a restart.
         live : bool, default False
             The move costs only `restart_cost` and is no safe point.
         """
-        given = None if nodes is None and box is None else self.whole_numbers(job, nodes, box)
+        given = self.said(job, {"nodes": nodes, "box": box, "cubes": cubes})
         _inside = self.enter(False)
         cdef int32_t j = self.stoppable(job, "moved")
+        cdef machine_t *m = &self.s.machine
         cdef move_t cost
+        cdef place_t place
         if not (0.0 <= checkpoint_cost < INFINITY and 0.0 <= restart_cost < INFINITY):
             self.refuse(f"the costs of a move must be 0 s or more, and finite: got {checkpoint_cost:g} s and "
                         f"{restart_cost:g} s")
         self.refuse_unless_named()
         cost.live, cost.checkpoint_cost, cost.restart_cost = live, checkpoint_cost, restart_cost
         if given is None:
-            self.refuse(f"say where job {job} moves to: {'box=' if self.s.machine.placed else 'nodes='}")
-        elif nodes is not None:
+            ways = "box=" if m.boxes else "cubes= or nodes=" if m.placed else "nodes="
+            self.refuse(f"say where job {job} moves to: {ways}")
+        elif not m.placed:
             self.change_nodes(j, given, &cost)
         else:
-            self.change_box(j, given, &cost)
+            self.check_place(j, given[0], given[1], j, &place)
+            self.act("moved")
+            self.conclude(move_to_place(self.s, j, &place, &cost))
         if not self.moved:
             self.moved = True
             self.s.n_attempted += 1
             self.s.n_successful += 1
-        taken = given.tolist()
         options = {"checkpoint_cost": checkpoint_cost, "restart_cost": restart_cost, "live": live}
-        self.note("move", (self.row_of(j),), {**options, "nodes" if nodes is not None else "box": taken})
+        self.note("move", (self.row_of(j),), {**options, given[0]: given[1].tolist()})
 
-    cdef int change_nodes(self, int32_t job, object where, const move_t *cost) except -1:
+    cdef int change_nodes(self, int32_t job, tuple given, const move_t *cost) except -1:
         cdef const int32_t[::1] left, taken
-        self.check_nodes(job, self.s.allocated[job], where, job)
+        where = given[1]
+        self.check_nodes(job, given[0], where, self.s.allocated[job], job)
         own, new = set(self.engine.nodes_of(job).tolist()), set(where.tolist())
         left, taken = np.array(sorted(own - new), np.int32), np.array(sorted(new - own), np.int32)
         if not left.shape[0]:
             self.refuse(f"job {self.row_of(job)} already has these nodes")
         self.act("moved")
         return self.conclude(move_to_nodes(self.s, job, &left[0], &taken[0], <int32_t>left.shape[0], cost))
-
-    cdef int change_box(self, int32_t job, object where, const move_t *cost) except -1:
-        cdef machine_t *m = &self.s.machine
-        cdef place_t place, old
-        cdef size_t bytes = <size_t>m.words * sizeof(uint64_t)
-        cdef uint64_t *without
-        cdef bint taken
-        self.check_box(where, &place)
-        if m.size_of(&place) != self.s.allocated[job]:
-            self.refuse(f"job {self.row_of(job)} moves to a box of the {self.s.allocated[job]} nodes that it has, got "
-                        f"{m.size_of(&place)}")
-        old = m.place_of(m.state, job)
-        if not memcmp(&old, &place, sizeof(place_t)):
-            self.refuse(f"job {self.row_of(job)} already has this box")
-        without = <uint64_t *>malloc(bytes)
-        if without == NULL:
-            raise MemoryError("no memory for an occupancy")
-        memcpy(without, m.occ, bytes)
-        m.lift(m.state, without, &old)
-        taken = m.meets(m.state, without, &place)
-        c_free(without)
-        if taken:
-            self.refuse(f"box {tuple(where.tolist())} is not free")
-        self.act("moved")
-        return self.conclude(move_to_place(self.s, job, &place, cost))
 
     def wake(self, double at):
         """Ask for a scheduling pass at a time, in seconds, whatever else happens."""

@@ -24,4 +24,5 @@ cdef class Outlook(Moment):
     cdef int32_t row_of(self, int32_t job) noexcept
     cdef int32_t waiting_at(self, int32_t job) except -1
     cdef int look_ahead(self, int32_t head) except -1
+    cdef dict pod(self)
     cdef str phrase(self, int32_t job)

@@ -3,12 +3,12 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free as c_free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from faultsim._core.changes cimport changes_since
-from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_shadow
 from faultsim._core.job_columns cimport Moment, Running, Waiting, ints
 from faultsim._core.scheduling.shadow cimport placed_shadow
@@ -33,6 +33,14 @@ cdef int32_t clipped(object number) except? -1:
     """A whole number, or the nearest that there is: of what goes by nodes, both are as many as too many."""
     cdef Py_ssize_t given = PyNumber_AsSsize_t(number, NULL)
     return <int32_t>max(-0x7FFFFFFF, min(given, 0x7FFFFFFF))
+
+
+cdef object nodes_in(const uint64_t *mask, int32_t words):
+    """The numbers of the bits of a mask whose bit i is node i."""
+    bits = np.frombuffer((<const char *>mask)[:8 * words], np.uint8)
+    if not FS_LITTLE_ENDIAN:
+        bits = bits.view(np.uint64).byteswap().view(np.uint8)
+    return np.flatnonzero(np.unpackbits(bits, bitorder="little"))
 
 
 cdef class Outlook(Moment):
@@ -145,7 +153,7 @@ cdef class Outlook(Moment):
 
     @property
     def occupancy(self):
-        """Which nodes are taken or down: bool of shape (nodes,), on a torus (x, y, z)."""
+        """Which nodes are taken or down: bool of shape (nodes,), on a pod of its hosts, on a torus (x, y, z)."""
         cdef machine_t *m = &self.s.machine
         cdef int32_t i
         _inside = self.enter(True)
@@ -180,7 +188,7 @@ cdef class Outlook(Moment):
         return np.array(rows, [("node", np.int32), ("begin", float), ("end", float), ("p", float)])
 
     def fits(self, job):
-        """Whether a job could be started now: enough nodes are free, on a torus in one box."""
+        """Whether a job could be started now: enough nodes are free, on a torus in one box, on a pod in one slice."""
         _inside = self.enter(True)
         cdef int32_t j = self.find(job)
         cdef machine_t *m = &self.s.machine
@@ -204,7 +212,8 @@ cdef class Outlook(Moment):
         cdef place_t *found = NULL
         cdef long count, cap = 0
         if not m.boxes:
-            self.refuse("a cluster has no boxes: choose nodes by d.occupancy")
+            self.refuse("a pod has no boxes: choose by d.slices or d.free_cubes" if m.placed else
+                        "a cluster has no boxes: choose nodes by d.occupancy")
         count = m.free_places(m.state, m.occ, self.s.need[j] if size is None else clipped(size), NULL, &found, &cap)
         try:
             if count < 0:
@@ -212,6 +221,58 @@ cdef class Outlook(Moment):
             return ints(<const int32_t *>found, 6 * count).reshape(-1, 6)
         finally:
             c_free(found)
+
+    def slices(self, job, size=None):
+        """The free slices that a job could take (pod), in the order of the model: hosts of each, int32 of shape (k, n).
+
+        Of a slice of whole cubes that optical switches join there is no list, as any of `free_cubes` will do.
+
+        Parameters
+        ----------
+        job : int
+            Row of the job.
+        size : int, optional
+            Hosts of the slice, n; by default the job's size, rounded up to one that a slice has.
+        """
+        _inside = self.enter(True)
+        cdef int32_t j = self.find(job), n
+        cdef machine_t *m = &self.s.machine
+        cdef place_t *found = NULL
+        cdef uint64_t *mask
+        cdef long count, i, cap = 0
+        pod = self.pod()
+        n = self.s.need[j] if size is None else clipped(size)
+        if pod["wiring"] == "ocs" and n >= pod["hosts"]:
+            self.refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
+        mask = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
+        count = -1 if mask == NULL else m.free_places(m.state, m.occ, n, NULL, &found, &cap)
+        try:
+            if count < 0:
+                raise MemoryError("no memory for the slices")
+            rows = []
+            for i in range(count):
+                memset(mask, 0, <size_t>m.words * sizeof(uint64_t))
+                m.put(m.state, mask, &found[i])
+                rows.append(nodes_in(mask, m.words))
+            return np.array(rows, np.int32).reshape(count, max(0, min(n, m.nodes)))
+        finally:
+            c_free(mask)
+            c_free(found)
+
+    @property
+    def free_cubes(self):
+        """Cubes of a pod of which all hosts are free, ascending (int32); those that it holds back count, too."""
+        _inside = self.enter(True)
+        self.check()
+        hosts = self.pod()["hosts"]
+        return np.flatnonzero(~self.occupancy.reshape(-1, hosts).any(axis=1)).astype(np.int32)
+
+    cdef dict pod(self):
+        """What the machine is, which must be a pod."""
+        machine = self.engine.settings["machine"]
+        if machine["name"] != "pod":
+            self.refuse("only a pod has cubes and slices")
+        return machine
 
     cdef int look_ahead(self, int32_t head) except -1:
         """The shadow of a waiting job: when it could start, and what is left over then."""

@@ -7,7 +7,7 @@ Requests and replies are JSON objects, each one message of a REQ socket of ZeroM
 With --scheduler external the client decides (GET is refused):
   {"request": "ADVANCE", "t": 60}     {"kind": "schedule", "now": 5.0, "free": 8, "down": [], "queue": [...], ...}
                                       kind: schedule, time (t is reached), or end; without t to the next pass
-  {"request": "START", "id": 3}       {"ok": true}                            also with "nodes" or "box": a list
+  {"request": "START", "id": 3}       {"ok": true}                            with "nodes", "box" or "cubes": a list
   {"request": "REQUEUE", "id": 3}     {"ok": true}
   {"request": "WAKE", "t": 30}        {"ok": true}                            a pass at that time
 A bad request gets {"error": "..."} and changes nothing. Jobs have their nodes alone: several jobs on one node are not
@@ -43,7 +43,7 @@ _REQUESTS = {
     "GET": (("t",), ()),
     "END": ((), ()),
     "ADVANCE": ((), ("t",)),
-    "START": (("id",), ("nodes", "box")),
+    "START": (("id",), ("nodes", "box", "cubes")),
     "REQUEUE": (("id",), ()),
     "WAKE": (("t",), ()),
 }
@@ -117,8 +117,8 @@ class Server:
         columns = [[self._ids[row] for row in some.index.tolist()], *(getattr(some, name).tolist() for name in names)]
         return [dict(zip(("id", *names), values, strict=True)) for values in zip(*columns, strict=True)]
 
-    def _start(self, id: int | str, nodes: list[int] | None = None, box: list[int] | None = None) -> dict[str, Any]:
-        self._decision().start(self._row(id), nodes=nodes, box=box)
+    def _start(self, id: int | str, **where: list[int]) -> dict[str, Any]:
+        self._decision().start(self._row(id), **where)
         return {"ok": True}
 
     def _requeue(self, id: int | str) -> dict[str, Any]:

@@ -206,8 +206,8 @@ _NODES = (
     "{name} chooses single nodes, and on {run.machine} jobs take {there.takes}: use {there.placements}, or use a "
     "Cluster"
 )
-_DECIDES = (
-    "{{name}} decides about nodes or boxes, and on {{run.machine}} jobs take {{there.takes}}: use {other}, or use a "
+_CHOOSES = (
+    "{name} chooses nodes or boxes, and on {run.machine} jobs take {there.takes}: use placement=FirstFit(), or use a "
     "Cluster or a Torus"
 )
 
@@ -361,12 +361,12 @@ POLICIES: tuple[PolicyRow, ...] = (
 #: Policies that users write in Python, by subclassing the base of the kind, or compile elsewhere, and those that leave
 #: it to the caller.
 WRITTEN: tuple[PolicyRow, ...] = (
-    PolicyRow("scheduler", "python", Scheduler, _BOTH, "", compiled="scheduling.external:WRITTEN", follows="nodes",
-              elsewhere=_DECIDES.format(other="an order in Python"), reference="external:Written"),
-    PolicyRow("scheduler", "external", External, _BOTH, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
-              elsewhere=_DECIDES.format(other="an order in Python"), reference="external:External"),
-    PolicyRow("scheduler", "compiled", CompiledScheduler, _BOTH, "", compiled="scheduling.compiled_scheduler:COMPILED",
-              elsewhere=_DECIDES.format(other="an order compiled elsewhere"), reference="compiled:Compiled"),
+    PolicyRow("scheduler", "python", Scheduler, _ANY, "", compiled="scheduling.external:WRITTEN", follows="nodes",
+              reference="external:Written"),
+    PolicyRow("scheduler", "external", External, _ANY, "", compiled="scheduling.external:OUTSIDE", follows="nodes",
+              reference="external:External"),
+    PolicyRow("scheduler", "compiled", CompiledScheduler, _ANY, "", compiled="scheduling.compiled_scheduler:COMPILED",
+              reference="compiled:Compiled"),
     PolicyRow("predictor", "python", Predictor, _ANY, "", needs=_FAILURES),
     PolicyRow("checkpointing", "python", Checkpointing, _ANY, "", compiled=_PLANNED, follows="progress",
               reference="faults.checkpointing:Written"),
@@ -374,18 +374,18 @@ WRITTEN: tuple[PolicyRow, ...] = (
               reference="faults.checkpointing:Asked"),
     PolicyRow("recovery", "python", Recovery, _ANY, "", compiled="recovery.either:EITHER", follows="nodes",
               reference="faults.failures:go_back"),
-    PolicyRow("rescheduling", "python", Rescheduling, _BOTH, "", compiled="fars.ticks:TICKS", follows="nodes",
-              elsewhere=_DECIDES.format(other="Fars"), reference="state:nobody"),
+    PolicyRow("rescheduling", "python", Rescheduling, _ANY, "", compiled="fars.ticks:TICKS", follows="nodes",
+              reference="state:nobody"),
     PolicyRow("order", "python", QueueOrder, _ANY, "", compiled="scheduling.python_orders:PYTHON",
               reference="scheduling.orders:python"),
     PolicyRow("order", "compiled", CompiledOrder, _ANY, "", compiled="scheduling.compiled_orders:COMPILED",
               reference="scheduling.orders:python"),
     PolicyRow("placement", "python", Placement, _BOTH, "", follows="places",
-              elsewhere=_DECIDES.format(other="placement=FirstFit()"),
+              elsewhere=_CHOOSES,
               compiled={"cluster": "placement.cluster_rules:PYTHON", "torus": "placement.torus_rules:PYTHON"},
               reference={"cluster": "scheduling.placement:own_nodes", "torus": "scheduling.placement:python"}),
     PolicyRow("placement", "compiled", CompiledPlacement, _BOTH, "", follows="places",
-              elsewhere=_DECIDES.format(other="placement=FirstFit()"),
+              elsewhere=_CHOOSES,
               compiled={"cluster": "placement.compiled_rules:ON_CLUSTER", "torus": "placement.compiled_rules:ON_TORUS"},
               reference={"cluster": "compiled:nodes", "torus": "compiled:box"}),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Decisions from outside (model.md#decisions): what is seen, and what can be done, in plain Python."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +12,8 @@ from faultsim.reference.fars.moves import Cost, interrupt
 from faultsim.reference.faults.checkpointing import may_begin, take
 from faultsim.reference.faults.failures import hold, kill_for_good, requeue, roll_back
 from faultsim.reference.job import Job, expected_if_started, where
+from faultsim.reference.places import given_place
+from faultsim.reference.pod.table import PodTable
 from faultsim.reference.scheduling.placement import free_nodes_for, place, unsuspected, window_at
 from faultsim.reference.scheduling.queueing import occupied_at, queue_order, shadow_time
 from faultsim.reference.state import THEFT, State
@@ -136,9 +138,27 @@ class Decision:
         found, table = self._find(job), self._state.table
         if table is None:
             self._refuse("a cluster has no boxes: choose nodes by d.occupancy")
+        if not table.are_boxes:
+            self._refuse("a pod has no boxes: choose by d.slices or d.free_cubes")
         free = table.free_of_size(self._state.blocked, found.needs if size is None else size)
         rows = sorted((box[:6] for box in free), key=lambda box: (*(-extent for extent in box[3:]), *box[:3]))
         return np.array(rows, np.int32).reshape(-1, 6)
+
+    def slices(self, job: int, size: int | None = None) -> Any:
+        """The free slices that a job could take."""
+        found, table = self._find(job), self._pod()
+        wanted = found.needs if size is None else size
+        if table.slices.wiring == "ocs" and wanted >= table.slices.hosts:
+            self._refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
+        free = table.free_of_size(self._state.blocked, wanted)
+        rows = [[node for node in range(table.nodes) if box.mask >> node & 1] for box in free]
+        return np.array(rows, np.int32).reshape(len(rows), max(0, min(wanted, table.nodes)))
+
+    @property
+    def free_cubes(self) -> Any:
+        """The cubes of which all hosts are free."""
+        self._check()
+        return np.array(self._pod().slices.free_cubes(self._state.blocked), np.int32)
 
     def expected_end(self, job: int, at: float | None = None) -> float:
         """When a waiting job would end if it were started then."""
@@ -167,15 +187,15 @@ class Decision:
 
     # -- acts
 
-    def start(self, job: int, *, nodes: Any = None, box: Any = None) -> None:
+    def start(self, job: int, *, nodes: Any = None, box: Any = None, cubes: Any = None) -> None:
         """Start a waiting job."""
         found, state = self._waiting(job), self._state
         if found.needs > state.open_to_start:
             self._refuse(f"job {job} cannot start: it needs {found.needs} nodes and {state.open_to_start} are free")
-        if nodes is not None:
-            self._begin(found, None, self._given_nodes(found, nodes))
-        elif box is not None:
-            self._begin(found, self._given_box(found, box), [])
+        given = {"nodes": nodes, "box": box, "cubes": cubes}
+        named = given_place(state, found, given, self._refuse, moves=False)
+        if named is not None:
+            self._begin(found, *named)
         elif state.table is None:
             self._begin(found, None, free_nodes_for(state, found))
         else:
@@ -183,7 +203,8 @@ class Decision:
                 boxes = state.table.free_of_size(state.blocked, size)
                 if boxes:
                     return self._begin(found, self._rule(found, boxes), [])
-            self._refuse(f"job {job} cannot start: no box of {found.needs} nodes or more is free")
+            kind = "box" if state.table.are_boxes else "slice"
+            self._refuse(f"job {job} cannot start: no {kind} of {found.needs} nodes or more is free")
         return None
 
     def requeue(self, job: int) -> None:
@@ -232,6 +253,7 @@ class Decision:
         *,
         nodes: Any = None,
         box: Any = None,
+        cubes: Any = None,
         checkpoint_cost: float = 30.0,
         restart_cost: float = 30.0,
         live: bool = False,
@@ -241,25 +263,20 @@ class Decision:
         cost = Cost(float(checkpoint_cost), float(restart_cost), live)
         if not all(0.0 <= seconds < math.inf for seconds in cost[:2]):
             self._refuse(f"the costs of a move must be 0 s or more, and finite: got {cost[0]:g} s and {cost[1]:g} s")
-        if nodes is None and box is None:
-            self._refuse(f"say where job {job} moves to: {'nodes=' if state.table is None else 'box='}")
-        if nodes is not None:
-            given = self._given_nodes(found, nodes, found.nodes)
-            left, taken = sorted(set(found.nodes) - set(given)), sorted(set(given) - set(found.nodes))
+        given = {"nodes": nodes, "box": box, "cubes": cubes}
+        named = given_place(state, found, given, self._refuse, moves=True)
+        if named is None:
+            ways = "nodes=" if state.table is None else "box=" if state.table.are_boxes else "cubes= or nodes="
+            self._refuse(f"say where job {job} moves to: {ways}")
+        elif named[0] is None:
+            left, taken = sorted(set(found.nodes) - set(named[1])), sorted(set(named[1]) - set(found.nodes))
             if not taken:
                 self._refuse(f"job {job} already has these nodes")
             self._act("moved")
             state.swap(found, left, taken)
         else:
-            where_to = self._given_box(found, box, 0 if state.table is None else found.mask)
-            if where_to.size != found.allocated:
-                self._refuse(
-                    f"job {job} moves to a box of the {found.allocated} nodes that it has, got {where_to.size}"
-                )
-            if where_to == found.box:
-                self._refuse(f"job {job} already has this box")
             self._act("moved")
-            state.relocate(found, where_to)
+            state.relocate(found, named[0])
         interrupt(state, found, cost)
         state.events += 1
         if not self._moved:
@@ -344,6 +361,12 @@ class Decision:
             self._refuse(f"job {row} is not waiting: it {self._phrase(job)}")
         return job
 
+    def _pod(self) -> PodTable:
+        table = self._state.table
+        if not isinstance(table, PodTable):
+            self._refuse("only a pod has cubes and slices")
+        return table
+
     def _head(self, row: int | None) -> Job:
         if row is not None:
             return self._waiting(row)
@@ -388,51 +411,6 @@ class Decision:
         self._act("started")
         self._order.remove(job)
         self._state.begin(job, box, nodes, backfilled=backfilled)
-
-    def _given_nodes(self, job: Job, nodes: Any, own: Sequence[int] = ()) -> list[int]:
-        state, row = self._state, self._rows[job.index]
-        given = _whole(nodes)
-        if given is None:
-            self._refuse(f"nodes of job {row} must be whole numbers, got {nodes!r}")
-        if state.table is not None:
-            self._refuse("jobs on a torus take boxes: give box=, not nodes=")
-        if len(given) != job.size:
-            self._refuse(f"job {row} asks for {job.size} nodes, got {len(given)}")
-        for node in given:
-            if not 0 <= node < state.nodes:
-                self._refuse(f"there is no node {node}: nodes are 0 to {state.nodes - 1}")
-            if node not in state.free_nodes and node not in own:
-                self._refuse(f"node {node} is not free")
-        if len(set(given)) != len(given):
-            self._refuse(f"nodes of job {row} are named twice")
-        return sorted(given)
-
-    def _given_box(self, job: Job, box: Any, own: int = 0) -> Box:
-        state, row = self._state, self._rows[job.index]
-        given = _whole(box)
-        if given is None:
-            self._refuse(f"box of job {row} must be whole numbers, got {box!r}")
-        if state.table is None:
-            self._refuse("jobs on a cluster take nodes: give nodes=, not box=")
-        if len(given) != 6:
-            self._refuse(f"a box is six numbers (x, y, z, a, b, c), got {len(given)}")
-        boxes = (other for size in state.table.sizes for other in state.table.of_size[size])
-        found = next((other for other in boxes if other[:6] == tuple(given)), None)
-        if found is None:
-            self._refuse(f"{tuple(given)} is no box of this machine")
-        if found.size < job.size:
-            self._refuse(f"job {row} asks for {job.size} nodes, and the box has {found.size}")
-        if found.mask & state.blocked & ~own:
-            self._refuse(f"box {tuple(given)} is not free")
-        return found
-
-
-def _whole(values: Any) -> list[int] | None:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        return None
-    return array.ravel().tolist() if array.dtype.kind in "iu" else None
 
 
 class Table:

@@ -182,6 +182,16 @@ def test_a_server_outlives_bad_requests(serving, swf):
     assert [*map(list, replies)] == [["error"], ["error"], ["ok"]]
 
 
+def test_a_client_names_cubes():
+    log = fs.Workload(submit=[0], runtime=[10], size=[8])
+    server = Server(fs.Simulation(log, fs.Pod((1, 2, 2), (2, 2, 2), 4), scheduler=fs.External()), decides=True)
+    assert server.answer(b'{"request": "ADVANCE"}')["kind"] == "schedule"
+    assert "cubes are 0 to 3" in server.answer(b'{"request": "START", "id": 1, "cubes": [4, 1]}')["error"]
+    assert '"cubes" must be a list' in server.answer(b'{"request": "START", "id": 1, "cubes": 3}')["error"]
+    assert server.answer(b'{"request": "START", "id": 1, "cubes": [3, 1]}') == {"ok": True}
+    assert server.sim.decision.free_cubes.tolist() == [0, 2]
+
+
 def test_job_numbers_that_occur_twice():
     log = fs.Workload(submit=[5, 6], runtime=[10, 10], size=[2, 2], id=[3, 3])
     with pytest.raises(fs.InputError, match="some occur twice"):

@@ -18,7 +18,7 @@ from helpers.compiling import build_library, build_package
 from helpers.engines import head_of, runs_agree
 from helpers.refusals import refusals, refused
 from helpers.results import assert_equal, random_log
-from helpers.runs import runs
+from helpers.runs import machines, pods, runs
 from helpers.scripts import CHECKOUT, environment, python
 
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
@@ -67,7 +67,7 @@ def by_symbol(library, name, make=fs.CompiledScheduler):
 @st.composite
 def scheduled_runs(draw, kind):
     """Runs of a scheduler to whose reservations nothing else looks."""
-    run = draw(runs())
+    run = draw(runs(on=machines() | pods()))
     built_in = kind(order=draw(st.sampled_from(["arrival", "shortest", "largest", "wfp3"])))
     if kind is not fs.Fcfs and draw(st.booleans()):
         built_in = replace(built_in, repairs="unknown")
@@ -99,7 +99,9 @@ def test_the_reference_engine_calls_the_same_functions(name, kind, data):
     assert_equal(again(run, name).simulate(engine="reference"), run.simulate(engine="reference"))
 
 
-@pytest.mark.parametrize("machine", [fs.Cluster(128), fs.Torus(4, 4, 8)], ids=lambda machine: machine.name)
+@pytest.mark.parametrize(
+    "machine", [fs.Cluster(128), fs.Torus(4, 4, 8), fs.Pod((2, 2, 2))], ids=lambda machine: machine.name
+)
 def test_real_logs_and_their_invariants(machine, data_dir):
     log = head_of(data_dir, "SDSC-SP2-1998-4.2-cln", 3000 if machine.name == "cluster" else 600)
     failures = fs.synthetic.exponential_failures(128, float(log.submit[-1]), 5e6, downtime=600.0, rng=1)
@@ -174,7 +176,7 @@ class Greedy(fs.Scheduler):
 
 @ENGINES
 @pytest.mark.parametrize(("name", "step"), [("greedy_table", 1), ("latest_table", -1)])
-@given(run=runs(max_jobs=8))
+@given(run=runs(max_jobs=8, on=machines() | pods()))
 def test_a_scheduler_in_c(library, engine, name, step, run):
     run = run.with_options(migration=None, rescheduling=None)
     compiled = run.with_options(scheduler=by_symbol(library, name)).simulate(engine=engine)
@@ -182,14 +184,14 @@ def test_a_scheduler_in_c(library, engine, name, step, run):
     assert_equal(compiled, expected, but=("ledger",))
 
 
-@given(run=runs(max_jobs=8))
+@given(run=runs(max_jobs=8, on=machines() | pods()))
 def test_what_it_remembers_and_passes_that_it_asks_for(library, run):
     run = run.with_options(scheduler=by_symbol(library, "slow_table"), migration=None, rescheduling=None)
     decisions = np.sort(runs_agree(run).jobs["start"] - run.start_delay)
     assert run.failures is not None or (np.diff(decisions) >= 1).all()
 
 
-@given(run=runs(max_jobs=10), order=st.sampled_from(["arrival", "shortest", "wfp3"]))
+@given(run=runs(max_jobs=10, on=machines() | pods()), order=st.sampled_from(["arrival", "shortest", "wfp3"]))
 def test_whatever_is_possible_is_the_same_on_both_engines(library, run, order):
     random = by_symbol(library, "random_table", lambda table: fs.CompiledScheduler(table, order=order))
     runs_agree(run.with_options(scheduler=random, migration=None, rescheduling=None))

@@ -103,6 +103,29 @@ def test_the_same_places_are_found_and_chosen(pod):
     assert chosen > 0
 
 
+@pytest.mark.parametrize(
+    "pod",
+    [
+        Pod((1, 1, 3), (2, 2, 2), 4),
+        Pod((1, 1, 4), (2, 2, 2), 2, largest=3),
+        Pod((1, 2, 2), (2, 2, 2), 2, "static"),
+        Pod((1, 1, 5), (2, 2, 2), 2, "static", aligned=False),
+        Pod((2, 2, 2), (1, 1, 1), 1, "static"),
+        Pod((1, 1, 1), (2, 2, 2), 8),
+    ],
+    ids=str,
+)
+def test_slices_are_known_by_their_hosts(pod):
+    """Of all sets of hosts, those that are a slice, and where it is; in any order."""
+    rng = random.Random(3)
+    machine, slices = both(pod)
+    there = {place.mask: place for size in slices.sizes for place in slices.free_of_size(0, size)}
+    for mask in range(1, 1 << pod.nodes):
+        nodes = [node for node in range(pod.nodes) if mask >> node & 1]
+        rng.shuffle(nodes)
+        assert machine.place_with(nodes) == there.get(mask)
+
+
 @pytest.mark.parametrize("pod", PODS, ids=NAMES)
 def test_jobs_that_come_and_go(pod):
     """Places, failures and repairs, told to both; the occupancy is the same all the time, and a copy goes on alone."""

@@ -11,14 +11,14 @@ import faultsim as fs
 from helpers.answers import Always, Leave, Recover, Risky, answered, leave
 from helpers.deciders import assert_same, decider_of
 from helpers.drawn_policies import policies
-from helpers.runs import runs
+from helpers.runs import machines, pods, runs
 
 ENGINES = pytest.mark.parametrize("engine", ["core", "reference"])
 
 
 def decided(data, **changes):
     """A failing run under a scheduler that the helpers know, with a recovery."""
-    run = data.draw(runs(failing=True, record=True, moving=False))
+    run = data.draw(runs(failing=True, record=True, moving=False, on=machines() | pods()))
     scheduler = data.draw(st.sampled_from([fs.Fcfs, fs.EasyBackfill]))(
         order=data.draw(st.sampled_from(["arrival", "wfp3"]))
     )
@@ -29,7 +29,7 @@ def decided(data, **changes):
 @ENGINES
 @given(data=st.data())
 def test_a_recovery_in_python_equals_the_one_that_it_repeats(engine, data):
-    run = data.draw(runs(failing=True, record=True))
+    run = data.draw(runs(failing=True, record=True, on=machines() | pods()))
     rule = data.draw(policies("recovery", run.machine.name, lacking=["staying"]))
     run = run.with_options(recovery=rule)
     assert_same(run.with_options(recovery=Recover(rule)).simulate(engine=engine), run.simulate(engine=engine))
@@ -52,7 +52,7 @@ def test_a_recovery_from_outside_equals_the_one_that_it_repeats(engine, data):
 @ENGINES
 @given(data=st.data())
 def test_requests_answered_in_python_equal_the_rule_that_they_repeat(engine, data):
-    run = data.draw(runs(failing=True, record=True))
+    run = data.draw(runs(failing=True, record=True, on=machines() | pods()))
     rule = data.draw(policies("checkpointing", run.machine.name, names=("risk_based",)))
     predictor = run.predictor if run.predictor is not None and run.predictor.says_where else fs.Blind()
     run = run.with_options(checkpointing=rule, predictor=predictor)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from helpers.deciders import ByHand, assert_same, easy
-from helpers.runs import runs
+from helpers.runs import pods, runs
 
 CHANGES = ("start", "backfill", "requeue", "wake", "hold", "kill", "checkpoint", "move")
 STOPS = ("requeue", "hold", "kill", "checkpoint")
 COLUMNS = ("index", "submit", "wait", "estimate", "size", "restarts", "saved", "fits")
 
 
-def random_act(rng, d, n):
-    """A name, positional and keyword arguments: sensible or not."""
+def random_act(rng, d, n, hosts=0):
+    """A name, positional and keyword arguments: sensible or not; `hosts` of a cube of a pod."""
     waiting, running = d.queue.tolist(), list(d.running)
     job = rng.choice([*waiting, *waiting, *running, rng.randrange(-1, n + 1), rng.choice([-(2**70), 2**63, n])])
     name = rng.choice(["start", "start", "start", *CHANGES, "may_backfill", "shadow", "fits", "expected_end", "boxes"])
@@ -35,15 +35,31 @@ def random_act(rng, d, n):
         return name, (job if d.job is not None else rng.choice([job, *running]),), {}
     if name == "move":
         job = rng.choice([job, *running])
-        where = random_way(rng, d, job) if rng.random() < 0.9 else {}
+        where = random_way(rng, d, job, hosts) if rng.random() < 0.9 else {}
         return name, (job,), {**where, "live": rng.random() < 0.4, "checkpoint_cost": rng.choice([0, 2.5, 2.5, -1])}
     if name == "start" and rng.random() < 0.4:
-        return name, (job,), random_place(rng, d, job)
+        return name, (job,), random_place(rng, d, job, hosts)
     return name, (job,), {}
 
 
-def random_place(rng, d, job):
+def random_slice(rng, d, job, size, hosts, own=()):
+    """Hosts or cubes of a pod: a slice that the job could have, often."""
+    listed = outcome(d, ("slices", (job, size), {}))
+    if listed != "refused" and listed and rng.random() < 0.7:
+        return {"nodes": rng.choice(listed)}
+    cubes = {*d.free_cubes.tolist(), *(node // hosts for node in own)}
+    cubes = sorted(cubes) if rng.random() < 0.8 else list(range(-1, d.occupancy.size // hosts + 1))
+    chosen = rng.sample(cubes, min(len(cubes), max(1, size // hosts)))
+    if rng.random() < 0.5:
+        return {"cubes": rng.choice([chosen, chosen, np.array(chosen, np.int64), [*chosen, 2**32], "ab"])}
+    return {"nodes": [cube * hosts + host for cube in chosen for host in range(hosts)]}
+
+
+def random_place(rng, d, job, hosts=0):
     busy = d.occupancy
+    if hosts and rng.random() < 0.9:
+        sizes = [size for row, size in zip(d.queue.tolist(), d.queue.size.tolist(), strict=True) if row == job]
+        return random_slice(rng, d, job, rng.choice([*sizes, *sizes, *sizes, rng.randrange(1, 9)]), hosts)
     if busy.ndim == 1:
         free = np.flatnonzero(~busy).tolist() if rng.random() < 0.7 else list(range(-1, busy.size + 1))
         sizes = [size for row, size in zip(d.queue.tolist(), d.queue.size.tolist(), strict=True) if row == job]
@@ -53,10 +69,12 @@ def random_place(rng, d, job):
     return {"box": rng.choice([*boxes, [rng.randrange(-1, 4) for _ in range(6)], [0, 0, 0, 1, 1]])}
 
 
-def random_way(rng, d, job):
-    """Where a running job could go, or not: some of its nodes and some others, or a box of its size."""
+def random_way(rng, d, job, hosts=0):
+    """Where a running job could go, or not: some of its nodes and some others, or a box or slice of its size."""
     where = dict(zip(d.running.index.tolist(), d.running.where, strict=True)).get(job)
     busy = d.occupancy
+    if where is not None and hosts and rng.random() < 0.9:
+        return random_slice(rng, d, job, len(where), hosts, where.tolist())
     if where is None or rng.random() < 0.1:
         return {"nodes": [0]} if busy.ndim == 1 else {"box": [0, 0, 0, 1, 1, 1]}
     if busy.ndim == 1:
@@ -72,7 +90,8 @@ def outcome(d, act):
     """What came of an act, comparable."""
     name, args, kwargs = act
     try:
-        value = getattr(d, name)(*args, **kwargs)
+        value = getattr(d, name)
+        value = value(*args, **kwargs) if callable(value) else value
     except fs.DecisionError:
         return "refused"
     return value.tolist() if isinstance(value, np.ndarray) else value
@@ -85,7 +104,8 @@ def seen(d):
     shown += [d.job, d.node, d.until, d.asked]
     shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
     shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
-    return [*shown, [np.asarray(where).tolist() for where in running.where]]
+    shown += [outcome(d, ("slices", (job,), {})) for job in queue]
+    return [*shown, [np.asarray(where).tolist() for where in running.where], outcome(d, ("free_cubes", (), {}))]
 
 
 def advanced(sim, until):
@@ -115,7 +135,7 @@ def check_run(run, seed, steps=30, verify=True):
         steps -= 1
         assert seen(d) == seen(found[1]) == seen(found[2])
         for _ in range(rng.randrange(6) if steps > 0 else 0):
-            act = random_act(rng, d, n)
+            act = random_act(rng, d, n, getattr(run.machine, "hosts", 0))
             before = seen(d)
             result = outcome(d, act)
             if verify:
@@ -154,6 +174,11 @@ def check_run(run, seed, steps=30, verify=True):
 
 @given(runs(), st.integers(0, 2**32))
 def test_random_acts_change_nothing_unless_they_are_taken(run, seed):
+    check_run(run, seed)
+
+
+@given(runs(on=pods()), st.integers(0, 2**32))
+def test_the_same_on_pods(run, seed):
     check_run(run, seed)
 
 

@@ -12,6 +12,13 @@ from helpers.command import run as command
 POD = fs.Pod((1, 2, 2), (2, 2, 2), 4)
 
 
+class Mine(fs.Placement):
+    """A rule of one's own."""
+
+    def choose_nodes(self, job, free, state):
+        return free[: job.size]
+
+
 def log_of(rows, **columns):
     """Rows (submit, runtime, hosts)."""
     return fs.Workload(*map(list, zip(*rows, strict=True)), columns=columns)
@@ -36,7 +43,7 @@ def random_log(rng, sizes, n=200, gap=20):
         ({"placement": "lff"}, r"chooses single nodes, and on pod:.* jobs take slices: use placement=FirstFit\(\)"),
         ({"migration": "defragment"}, "Defragment is not supported on pod:.*, where slices do not move"),
         ({"migration": "lfm"}, "jobs keep slices: use migration=None, or use a Cluster"),
-        ({"scheduler": fs.External()}, "External decides about nodes or boxes, and on pod:.* jobs take slices"),
+        ({"placement": Mine()}, r"Mine chooses nodes or boxes, and on pod:.* jobs take slices: use placement=FirstFit"),
         ({"engine": "reference", "machine": fs.Pod()}, "takes at most 12 cubes, not 64: use engine='core'"),
         ({"log": log_of([(0, 1, 4)], shape=["2x2x4"])}, r"job 1 \(row 0\) asks for 4 hosts, and its shape 2x2x4 has 8"),
         ({"log": log_of([(0, 1, 1)], shape=["2x2x4"])}, r"job 1 \(row 0\) asks for 1 host, and its shape"),

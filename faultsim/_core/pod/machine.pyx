@@ -8,9 +8,9 @@ from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
 from faultsim._core.pod.opening cimport pod_open
 from faultsim._core.pod.slices cimport (
-    MOST_CUBES, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside, pod_has_free,
-    pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_put, pod_room, pod_size, pod_t,
-    pod_trace,
+    MOST_CUBES, count_cubes, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside,
+    pod_has_free, pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_put, pod_room, pod_size,
+    pod_t, pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t, range_t
@@ -215,6 +215,33 @@ cdef long free_places(void *state, const uint64_t *mask, int32_t size, permit_t 
     return pod_list(<pod_t *>state, mask, size, permit, found, capacity)
 
 
+cdef bint place_with(const void *state, const int32_t *list_, int32_t count, place_t *out) noexcept nogil:
+    cdef pod_t *m = <pod_t *>state
+    cdef cubes_t set_
+    cdef int32_t i, cube, low = m.nodes
+    memset(out, 0, sizeof(place_t))
+    for i in range(count):
+        low = min(low, list_[i])
+    if 0 < count < m.hosts:
+        for i in range(count):
+            if list_[i] >= low + count:
+                return False
+        out.part[0], out.part[1], out.part[2], out.part[5] = low // m.hosts, low % m.hosts, count, -1
+        return pod_is_place(m, out)
+    memset(&set_, 0, sizeof(set_))
+    for i in range(count):
+        cube = list_[i] // m.hosts
+        set_.word[cube >> 6] |= (<uint64_t>1) << (cube & 63)
+    if count_cubes(&set_) * m.hosts != count:
+        return False
+    out[0] = place_of_cubes(m, &set_)
+    return pod_is_place(m, out)
+
+
+cdef bint may_be_busy(void *state, const uint64_t *mask) noexcept nogil:
+    return pod_room(<pod_t *>state, mask) >= 0
+
+
 cdef bint lacks(void *state, int32_t size) noexcept nogil:
     return False
 
@@ -241,6 +268,7 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.give, machine.drop, machine.add_job, machine.take = give, drop, add_job, take
     machine.place_of, machine.set_place, machine.rearrange = place_of, set_place, rearrange
     machine.is_place, machine.free_places = is_place, free_places
+    machine.place_with, machine.may_be_busy = place_with, may_be_busy
     machine.list_nodes, machine.list_ranges = list_nodes, list_ranges
     machine.size_of, machine.put, machine.lift, machine.meets = pod_size, put, lift, meets
     machine.release, machine.has_place, machine.has_free = release, has_place, has_free

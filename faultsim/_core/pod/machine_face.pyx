@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
+import numpy as np
+
 from faultsim._core.pod.slices cimport cubes_of, cubes_t, is_inside, pod_choose, pod_t
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
@@ -73,6 +75,14 @@ cdef class PodMachine:
         occ = self._mask(busy)
         return (bool(self.m.has_place(self.m.state, occ, size)), bool(self.m.has_free(self.m.state, occ, size)),
                 self.m.largest(self.m.state, occ))
+
+    def place_with(self, nodes):
+        """The place that has these nodes, which are different ones; None: there is none."""
+        cdef int32_t[::1] each = np.array(nodes, np.int32)
+        cdef place_t place
+        if not self.m.place_with(self.m.state, &each[0], <int32_t>each.shape[0], &place):
+            return None
+        return self._row(&place)
 
     def next_size(self, int32_t size):
         return self.m.next_size(self.m.state, size)

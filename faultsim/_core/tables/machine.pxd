@@ -76,6 +76,10 @@ cdef struct machine_t:
     bint (*is_place)(const void *state, const place_t *place) noexcept nogil
     long (*free_places)(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
                         long *capacity) noexcept nogil
+    # [placed, no boxes] the place that has these `count` different nodes and no others; False: there is none
+    bint (*place_with)(const void *state, const int32_t *list, int32_t count, place_t *out) noexcept nogil
+    # [placed; or NULL] may jobs hold what is taken in a mask and not down now, or would it be more than they may use
+    bint (*may_be_busy)(void *state, const uint64_t *mask) noexcept nogil
     # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`, to which
     # the size of the largest free place is known)
     void (*take)(void *state, int32_t job, const place_t *place) noexcept nogil

@@ -1,0 +1,3 @@
+from faultsim._core.outlook import Outlook
+
+class Places(Outlook): ...
