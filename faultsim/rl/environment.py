@@ -11,7 +11,7 @@ from faultsim._core.decisions import Decision
 from faultsim._core.door import Door
 from faultsim.data.workload import Workload
 from faultsim.errors import BusyError, OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Machine
 from faultsim.results.result import Result
 from faultsim.rl.rewards import make_reward
 from faultsim.simulation.stepping import Simulation
@@ -33,9 +33,7 @@ class Environment(gymnasium.Env[Any, np.int64]):
     _scheduler: Any
     _decision: Decision | None
 
-    def __init__(
-        self, log: Workload, machine: Cluster | Torus, *, jobs: int, reward: str, metric: str, **options: Any
-    ) -> None:
+    def __init__(self, log: Workload, machine: Machine, *, jobs: int, reward: str, metric: str, **options: Any) -> None:
         for name in ("scheduler", "record", "engine"):
             if name in options:
                 raise OptionError(f"an environment has no option {name!r}: its actions take the place of a scheduler")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from faultsim._core.decisions import Decision
 from faultsim.data.workload import Workload
-from faultsim.machines import Cluster, Torus
+from faultsim.errors import OptionError
+from faultsim.machines import Machine, Pod, Torus
 
 Array = NDArray[np.float32]
 
@@ -37,7 +38,7 @@ class Compact:
 
     slots = 16
 
-    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+    def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
         self._nodes, self._slots = machine.nodes, slots
         self.space = Box(0.0, 1.0, (slots + 1, 4), np.float32)
 
@@ -79,7 +80,7 @@ class RLScheduler:
 
     _further = ("memory", "user", "group", "executable")
 
-    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+    def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
         self._nodes = machine.nodes
         self._longest = max(1.0, float(log.requested.max()))
         known = [name for name in self._further if name in log.columns]
@@ -120,7 +121,7 @@ class CqGym:
     slots = 50
     _most = 1e9
 
-    def __init__(self, log: Workload, machine: Cluster | Torus, slots: int) -> None:
+    def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
         self._nodes, self._slots, self._machine = machine.nodes, slots, machine
         self.space = Box(0.0, self._most, (2 * slots + self._nodes, 2), np.float32)
 
@@ -139,7 +140,43 @@ class CqGym:
         return np.zeros(self.space.shape, np.float32)
 
 
-def time_to_end(decision: Decision, machine: Cluster | Torus) -> NDArray[np.float64]:
+class Cubes:
+    """A row per place in the queue, then one per cube of a pod; shape (slots + cubes, 4), all from 0 to 1.
+
+    A job as in `Compact`.  A cube: shares of its hosts that are free and that are down, whether all are free, and the
+    time until the last of its jobs is expected to end, 0 if there is none.  A time t is t / (t + 1 h), an empty place
+    0.
+    """
+
+    slots = 16
+
+    def __init__(self, log: Workload, machine: Machine, slots: int) -> None:
+        if not isinstance(machine, Pod):
+            raise OptionError(f"the observation 'cubes' is of a Pod, got {machine!r}: use 'compact' or another")
+        self._pod, self._slots = machine, slots
+        self.space = Box(0.0, 1.0, (slots + machine.n_cubes, 4), np.float32)
+
+    def __call__(self, decision: Decision, fits: Sequence[bool]) -> Array:
+        seen, queue, n = self.nothing(), decision.queue, len(fits)
+        seen[:n, 0] = squash(queue.wait[:n])
+        seen[:n, 1] = squash(queue.estimate[:n])
+        seen[:n, 2] = queue.size[:n] / self._pod.nodes
+        seen[:n, 3] = fits
+        cubes, hosts = seen[self._slots :], self._pod.hosts
+        down = np.zeros(self._pod.nodes)
+        down[decision.down] = 1.0
+        cubes[:, 0] = 1.0 - decision.occupancy.reshape(-1, hosts).mean(axis=1)
+        cubes[:, 1] = down.reshape(-1, hosts).mean(axis=1)
+        cubes[decision.free_cubes, 2] = 1.0
+        cubes[:, 3] = squash(time_to_end(decision, self._pod).reshape(-1, hosts).max(axis=1))
+        return seen
+
+    def nothing(self) -> Array:
+        """Of an episode that has ended."""
+        return np.zeros(self.space.shape, np.float32)
+
+
+def time_to_end(decision: Decision, machine: Machine) -> NDArray[np.float64]:
     """Time (s) until the job of each node is expected to end, 0 where none is; as `Decision.occupancy` is shaped."""
     return on_nodes(decision, machine, np.maximum(0.0, decision.running.expected_end - decision.now), 0.0)
 
@@ -149,7 +186,7 @@ def in_box(shape: Sequence[int], box: Sequence[int]) -> tuple[NDArray[np.int64],
     return np.ix_(*(np.arange(at, at + n) % m for at, n, m in zip(box[:3], box[3:], shape, strict=True)))
 
 
-def on_nodes(decision: Decision, machine: Cluster | Torus, values: Any, nobody: float) -> NDArray[np.float64]:
+def on_nodes(decision: Decision, machine: Machine, values: Any, nobody: float) -> NDArray[np.float64]:
     """What belongs to each running job, written to its nodes, as `Decision.occupancy` is shaped."""
     shape = (machine.x, machine.y, machine.z) if isinstance(machine, Torus) else (machine.nodes,)
     found = np.full(shape, nobody)
@@ -161,7 +198,12 @@ def on_nodes(decision: Decision, machine: Cluster | Torus, values: Any, nobody: 
     return found
 
 
-Observation = Compact | RLScheduler | CqGym
+Observation = Compact | RLScheduler | CqGym | Cubes
 
 #: Name -> what it is.
-OBSERVATIONS: dict[str, type[Observation]] = {"compact": Compact, "rlscheduler": RLScheduler, "cqgym": CqGym}
+OBSERVATIONS: dict[str, type[Observation]] = {
+    "compact": Compact,
+    "rlscheduler": RLScheduler,
+    "cqgym": CqGym,
+    "cubes": Cubes,
+}

@@ -74,7 +74,10 @@ class PickBox(Environment):
     ) -> None:
         machine = Torus(4, 4, 8) if machine is None else machine
         if not isinstance(machine, Torus):
-            raise OptionError(f"PickBox needs a Torus: a cluster has no boxes, got {machine!r}")
+            kind = getattr(machine, "name", "other machine")
+            raise OptionError(
+                f"PickBox needs a Torus: a {kind} has no boxes, got {machine!r}; PickJob takes any machine"
+            )
         if log is None:
             log = sdsc_like(10_000, rng=0)
             log = log[(log.size & (log.size - 1)) == 0]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim._core.decisions import Decision
 from faultsim.data.workload import Workload
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Cluster, Machine
 from faultsim.policies import External, QueueOrder
 from faultsim.policies.words import OrderWord
 from faultsim.rl.environment import Environment
@@ -29,13 +29,13 @@ class PickJob(Environment):
     ----------
     log : Workload, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
-    machine : Cluster or Torus, optional
+    machine : Cluster, Torus or Pod, optional
         By default `Cluster` of 128 nodes.
     observation : str, default "compact"
         One of `OBSERVATIONS`: ``"compact"``; ``"rlscheduler"``, the 128 x 8 values of RLScheduler; ``"cqgym"``, the
-        window of jobs and the nodes of CQGym.
+        window of jobs and the nodes of CQGym; ``"cubes"``, on a pod, jobs and cubes.
     slots : int, optional
-        Places of the queue that are shown; by default 16, 128 and 50.
+        Places of the queue that are shown; by default 16, 128, 50 and 16.
     order : QueueOrder or str, default "arrival"
         Order of the queue.
     jobs : int, default 256
@@ -76,7 +76,7 @@ class PickJob(Environment):
     def __init__(
         self,
         log: Workload | None = None,
-        machine: Cluster | Torus | None = None,
+        machine: Machine | None = None,
         *,
         observation: str = "compact",
         slots: int | None = None,

@@ -13,7 +13,7 @@ from faultsim._core.decisions import Decision
 from faultsim.data.failures import FailureTrace
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, OptionError
-from faultsim.machines import Cluster, Torus
+from faultsim.machines import Cluster, Machine, Pod, Torus
 from faultsim.policies import Perfect, Predictor, QueueOrder, Scheduler
 from faultsim.policies.words import OrderWord, PredictorWord
 from faultsim.rl.environment import Environment
@@ -47,8 +47,9 @@ class Respond(Environment):
     A warning comes `lead` seconds before a predicted failure begins, and is a decision if a job runs on the node then.
     An action is one of `actions` (model.md#acts): nothing; requeue, by which the job loses what it has not saved, and
     others may start at once; checkpoint, with the cost of ``checkpointing=``; or move, with the costs of `Fars`, 30 s
-    each: on a cluster from the node that is warned of to a free one, on a torus to another box of its size, where as
-    few nodes as possible are predicted to fail before the job is expected to end.  `EasyBackfill` decides who starts.
+    each: on a cluster from the node that is warned of to a free one, on a pod with switches from its cube to a free
+    one, else to another box or slice of its size, where as few nodes as possible are predicted to fail before the job is
+    expected to end.  `EasyBackfill` decides who starts.
     The mask excludes what is known not to be possible; an action that is not possible is taken for nothing.
 
     The observation is 8 numbers from 0 to 1: share of the nodes that the job has; t / (t + 1 h) of its unsaved work, of
@@ -59,7 +60,7 @@ class Respond(Environment):
     ----------
     log : Workload, optional
         What episodes are taken from; by default 10,000 jobs of `synthetic.lublin` for 128 nodes, with seed 0.
-    machine : Cluster or Torus, optional
+    machine : Cluster, Torus or Pod, optional
         By default `Cluster` of 128 nodes.
     failures : FailureTrace, optional
         By default each node fails every 30 days, and is down for an hour.
@@ -93,7 +94,7 @@ class Respond(Environment):
     def __init__(
         self,
         log: Workload | None = None,
-        machine: Cluster | Torus | None = None,
+        machine: Machine | None = None,
         *,
         failures: FailureTrace | None = None,
         predictor: Predictor | PredictorWord | None = None,
@@ -149,12 +150,26 @@ class Respond(Environment):
             failing = doomed.reshape(self._machine.shape)
             counts = [int(failing[in_box(failing.shape, box)].sum()) for box in boxes]
             return {"box": boxes[int(np.argmin(counts))]}
+        if isinstance(self._machine, Pod):
+            return self._another_slice(decision, self._machine, doomed)
         free = np.flatnonzero(~decision.occupancy)
         if not len(free):
             return {}
         own = decision.running.where[self._at]
         new = free[np.argmin(doomed[free])]
         return {"nodes": np.where(own == self._warning["node"], new, own)}
+
+    def _another_slice(self, decision: Decision, pod: Pod, doomed: NDArray[np.bool_]) -> dict[str, Any]:
+        """With switches one cube is exchanged; else the whole slice is another."""
+        own = decision.running.where[self._at]
+        if pod.wiring == "ocs" and len(own) >= pod.hosts:
+            free, cubes = decision.free_cubes, np.unique(own // pod.hosts)
+            if not len(free):
+                return {}
+            new = free[np.argmin(doomed.reshape(-1, pod.hosts).sum(axis=1)[free])]
+            return {"cubes": np.where(cubes == self._warning["node"] // pod.hosts, new, cubes)}
+        slices = decision.slices(self._job, len(own))
+        return {"nodes": slices[np.argmin(doomed[slices].sum(axis=1))]} if len(slices) else {}
 
     def _warnings(self) -> Iterator[Decision]:
         """The warnings about nodes that have a job, in the order of time."""

@@ -32,9 +32,16 @@ def first(mask):
     return int(np.argmax(mask))
 
 
-@pytest.mark.parametrize("observation", OBSERVATIONS)
-@pytest.mark.parametrize("machine", [fs.Cluster(128), fs.Torus(4, 4, 8)], ids=["cluster", "torus"])
-def test_gymnasium_finds_and_checks_each_preset(observation, machine):
+@pytest.mark.parametrize(
+    ("machine", "observation"),
+    [
+        *((fs.Cluster(128), name) for name in OBSERVATIONS if name != "cubes"),
+        *((fs.Torus(4, 4, 8), name) for name in OBSERVATIONS if name != "cubes"),
+        *((fs.Pod((2, 2, 2)), name) for name in OBSERVATIONS),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_gymnasium_finds_and_checks_each_preset(machine, observation):
     log = fs.synthetic.sdsc_like(100, rng=1)
     log = log[(log.size & (log.size - 1)) == 0]
     env = gymnasium.make("faultsim/PickJob-v0", log=log, machine=machine, observation=observation, jobs=20)
@@ -69,12 +76,14 @@ def test_lost_work_is_paid_when_it_is_lost():
     assert sum(rewards) == -env.result.ledger["lost"]
 
 
+@pytest.mark.parametrize("machine", [fs.Cluster(128), fs.Pod((2, 2, 2), spares=1)], ids=["cluster", "pod"])
 @pytest.mark.parametrize("order", ["arrival", "shortest"])
-def test_the_first_that_fits_by_hand(order):
+def test_the_first_that_fits_by_hand(order, machine):
     log = fs.synthetic.lublin(300, rng=5)
-    env = PickJob(log, fs.Cluster(128), jobs=300, slots=300, order=order)
+    log = log[log.size <= 112]
+    env = PickJob(log, machine, jobs=len(log), slots=300, order=order)
     play(env, first)
-    sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.External(order=order))
+    sim = fs.Simulation(log, machine, scheduler=fs.External(order=order))
     while (d := sim.advance()) is not None:
         for job in d.queue.tolist():
             if d.fits(job):
@@ -131,6 +140,17 @@ def test_cqgym_by_hand():
     assert seen[4:].tolist() == [[0, 10], [0, 10], [1, 0], [1, 0]]
 
 
+def test_cubes_by_hand():
+    """Two cubes of four hosts: host 5 is down, and job 0 takes the hosts 6 and 7 of the cube that is broken up."""
+    pod, down = fs.Pod((1, 1, 2), (2, 2, 2), 4), fs.FailureTrace([0], [5], [90], span=99)
+    env = PickJob(LOG, pod, observation="cubes", slots=2, jobs=4, failures=down)
+    assert env.reset()[0].tolist() == [[0, hour(12), 0.25, 1], [0] * 4, [1, 0, 1, 0], [0.75, 0.25, 0, 0]]
+    seen, *_, info = env.step(0)
+    assert (info["now"], info["action_mask"].tolist()) == (1.0, [True, False, True])
+    assert seen.tolist() == [[0, hour(10), 0.5, 1], [0] * 4, [1, 0, 1, 0], [0.25, 0.25, 0, hour(11)]]
+    assert not env._preset.nothing().any()
+
+
 def test_time_to_end_wraps_around_a_torus():
     env = PickJob(
         fs.Workload(submit=[0, 0], runtime=[8, 9], size=[2, 2]), fs.Torus(2, 1, 3), observation="cqgym", jobs=2
@@ -155,6 +175,7 @@ def test_what_is_not_possible_is_counted():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"observation": "cubes"}, "the observation 'cubes' is of a Pod, got Cluster"),
         ({"observation": "compat"}, r"unknown observation 'compat' \(did you mean 'compact'\?\)"),
         ({"reward": "none"}, "unknown reward 'none'"),
         ({"metric": "makespan"}, "metric must be one of 'mean_wait'"),

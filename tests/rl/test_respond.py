@@ -29,12 +29,20 @@ def play(env, choose, **options):
     return rewards, times
 
 
-def test_gymnasium_finds_and_checks_it():
-    env = gymnasium.make("faultsim/Respond-v0", jobs=100)
+@pytest.mark.parametrize("machine", [None, fs.Pod((2, 2, 2))], ids=["cluster", "pod"])
+def test_gymnasium_finds_and_checks_it(machine):
+    env = gymnasium.make("faultsim/Respond-v0", machine=machine, jobs=100)
     check_env(env.unwrapped, skip_render_check=True)
 
 
-@pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=["cluster", "torus"])
+#: Pods of four hosts: in cubes of one, which switches join; in one cube; in cubes of two, which are wired.
+PODS = [fs.Pod((1, 2, 2), (1, 1, 1), 1), fs.Pod((1, 1, 1), (2, 2, 2), 4), fs.Pod((1, 1, 2), (2, 2, 2), 2, "static")]
+MACHINES = pytest.mark.parametrize(
+    "machine", [fs.Cluster(4), fs.Torus(2, 2, 1), *PODS], ids=["cluster", "torus", "pod", "cube", "wired"]
+)
+
+
+@MACHINES
 def test_a_warning_by_hand(machine):
     env = Respond(LOG, machine, failures=FAILURES, jobs=2)
     seen, info = env.reset()
@@ -51,12 +59,14 @@ def test_a_job_that_is_requeued_loses_less():
     assert env.result.jobs["start"].tolist() == [0.0, 3000.0]  # at once on the other nodes
 
 
-@given(seed=st.integers(0, 2**32 - 1), torus=st.booleans())
-def test_rewards_add_up_whatever_is_done(seed, torus):
+EIGHT = [fs.Cluster(8), fs.Torus(2, 2, 2), fs.Pod((1, 2, 2), (2, 2, 2), 2), fs.Pod((1, 1, 2), (2, 2, 2), 4, "static")]
+
+
+@given(seed=st.integers(0, 2**32 - 1), machine=st.sampled_from(EIGHT))
+def test_rewards_add_up_whatever_is_done(seed, machine):
     rng = np.random.default_rng(seed)
     log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
     failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
-    machine = fs.Torus(2, 2, 2) if torus else fs.Cluster(8)
     for reward in ("lost", "telescoping"):
         env = Respond(
             log, machine, failures=failures, lead=20.0, jobs=15, reward=reward, checkpointing=fs.Periodic(80.0, 2.0)
@@ -67,19 +77,19 @@ def test_rewards_add_up_whatever_is_done(seed, torus):
         assert times == sorted(times)
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-def test_doing_nothing_is_easy_backfilling(seed):
+@given(seed=st.integers(0, 2**32 - 1), machine=st.sampled_from(EIGHT))
+def test_doing_nothing_is_easy_backfilling(seed, machine):
     rng = np.random.default_rng(seed)
     log = fs.synthetic.exponential(20, rng=rng, mean_gap=50, mean_runtime=100, sizes=(1, 2, 4))
     failures = fs.synthetic.exponential_failures(8, 1e4, 5e2, downtime=50.0, rng=rng)
-    env = Respond(log, fs.Cluster(8), failures=failures, lead=20.0, jobs=20)
+    env = Respond(log, machine, failures=failures, lead=20.0, jobs=20)
     play(env, lambda: 0, options={"first": 0})
-    expected = fs.simulate(log, fs.Cluster(8), failures=failures, predictor=fs.Perfect())
+    expected = fs.simulate(log, machine, failures=failures, predictor=fs.Perfect())
     for name in ("start", "finish", "restarts", "lost_work"):
         assert np.array_equal(env.result.jobs[name], expected.jobs[name]), name
 
 
-@pytest.mark.parametrize("machine", [fs.Cluster(4), fs.Torus(2, 2, 1)], ids=["cluster", "torus"])
+@MACHINES
 @pytest.mark.parametrize("action", ["checkpoint", "move"])
 def test_what_saves_the_work_of_a_job(machine, action):
     """Warned at 3,000 s: 60 s for a checkpoint, or 30 s and 30 s for a move; the failure is at 3,600 s."""
