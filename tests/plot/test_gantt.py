@@ -36,6 +36,8 @@ def rectangles(ax):
     found = []
     for bars in ax.collections:
         colours = bars.get_facecolor()
+        if bars.get_hatch():  # over those that have a colour
+            continue
         for i, path in enumerate(bars.get_paths()):
             (left, low), (right, high) = path.vertices.min(axis=0), path.vertices.max(axis=0)
             found.append((left, right, low, high, tuple(colours[i % len(colours)][:3])))
@@ -129,11 +131,14 @@ def test_crosses_are_on_the_job_that_was_hit(torus_run):
     hits = (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
     _, kills = ax.lines
     assert len(kills.get_xdata()) == hits.sum() > 5
-    ended = [bar for bars in ax.collections if bars.get_hatch() for bar in bars.get_paths()]
+    ended = [
+        corners for bars in ax.collections if bars.get_hatch() for path in bars.get_paths()
+        for corners in path.vertices.reshape(-1, 5, 2)
+    ]  # fmt: skip
     for x, y in zip(*kills.get_data(), strict=True):
         inside = [
-            path for path in ended
-            if abs(path.vertices[:, 0].max() - x) < 1e-9 and path.vertices[:, 1].min() <= y <= path.vertices[:, 1].max()
+            corners for corners in ended
+            if abs(corners[:, 0].max() - x) < 1e-9 and corners[:, 1].min() <= y <= corners[:, 1].max()
         ]  # fmt: skip
         assert bool(inside) == (torus_run.settings["recovery"]["name"] == "requeue")
 
