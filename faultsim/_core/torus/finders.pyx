@@ -49,7 +49,6 @@ cdef struct nodes_t:
     const torus_t *torus
     unsigned char *busy             # [x][y][z]
     int64_t done                    # steps, for signals.pxd
-    int64_t looked                  # nodes, by _first_busy
     # of pop
     int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros)
     int32_t *run_z                  # [y][z][x]
@@ -76,16 +75,16 @@ cdef void _nodes_close(void *state) noexcept nogil:
     free(state)
 
 
-cdef inline int _first_busy(nodes_t *s, const box_t *box) noexcept nogil:
-    """How far along z the first busy node found is from the base; -1 = the box is free."""
+cdef inline int _first_busy(const nodes_t *s, const box_t *box, int64_t *looked) noexcept nogil:
+    """How far along z the first busy node found is from the base; -1 = the box is free.  Counts lines along z."""
     cdef const torus_t *t = s.torus
     cdef const unsigned char *line
     cdef int _i, _j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
     for _i in range(box.a):
         y = box.y
-        s.looked += <int64_t> box.b * box.c
         for _j in range(box.b):
             line = &s.busy[(x * t.y + y) * t.z]
+            looked[0] += 1
             for k in range(rest):
                 if line[box.z + k]:
                     return k
@@ -104,6 +103,7 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
     cdef const torus_t *t = s.torus
     cdef box_t box
     cdef int best = 0
+    cdef int64_t looked
     occ_unpack(t, occ, s.busy)
     box.a = t.x
     while box.a:
@@ -113,9 +113,9 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
             while box.c:
                 for box.x in range(axis_bases(t.x, box.a, t.wrap)):
                     for box.y in range(axis_bases(t.y, box.b, t.wrap)):
-                        s.looked = 0
+                        looked = 0
                         for box.z in range(axis_bases(t.z, box.c, t.wrap)):
-                            if _first_busy(s, &box) >= 0:
+                            if _first_busy(s, &box, &looked) >= 0:
                                 continue
                             if list == NULL:
                                 if box.a * box.b * box.c > best:
@@ -123,7 +123,7 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
                                     largest[0] = box
                             elif box.a * box.b * box.c == size and boxes_push(list, &box):
                                 return NO_MEMORY
-                        if stopped(&s.done, s.looked):
+                        if stopped(&s.done, looked * box.c):
                             return PYTHON_ERROR
                 box.c -= 1
             box.b -= 1
@@ -156,6 +156,7 @@ cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept
     cdef const torus_t *t = s.torus
     cdef box_t box
     cdef int hit, last
+    cdef int64_t looked
     box.a = min(size, t.x)
     while box.a:
         if size % box.a == 0:
@@ -167,9 +168,9 @@ cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept
                     for box.x in range(axis_bases(t.x, box.a, t.wrap)):
                         for box.y in range(axis_bases(t.y, box.b, t.wrap)):
                             box.z = 0
-                            s.looked = 0
+                            looked = 0
                             while box.z < last:
-                                hit = _first_busy(s, &box)
+                                hit = _first_busy(s, &box, &looked)
                                 if hit >= 0:
                                     box.z += hit + 1
                                     continue
@@ -178,7 +179,7 @@ cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept
                                 if only_first:
                                     return 0
                                 box.z += 1
-                            if stopped(&s.done, s.looked):
+                            if stopped(&s.done, looked * box.c):
                                 return PYTHON_ERROR
                 box.b -= 1
         box.a -= 1
