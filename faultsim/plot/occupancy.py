@@ -1,4 +1,4 @@
-"""Who holds which nodes of a torus at an instant, layer by layer or in space, and as a small animation."""
+"""Who holds which nodes of a torus or a pod at an instant, layer by layer or in space, and as a small animation."""
 
 import io
 import os
@@ -12,6 +12,7 @@ from faultsim import checks
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import OptionError
 from faultsim.plot.base import axes, legend_below, new_figure, room, three_digits, time_unit, write_title
+from faultsim.plot.cubes import BROKEN, NOBODY, draw_cubes, pod_of, rim
 from faultsim.plot.failure_marks import swatch
 from faultsim.plot.held_runs import stay_nodes
 from faultsim.plot.theme import ThemeName, current, themed, use_theme
@@ -31,29 +32,28 @@ FACES = (
     (((1, -1, -1), (1, 1, -1), (1, 1, 1), (1, -1, 1)), 0.82),
     (((-1, 1, -1), (1, 1, -1), (1, 1, 1), (-1, 1, 1)), 0.64),
 )
-NOBODY, BROKEN = -1, -2
 ENDS = (".gif", ".webp", ".png")
 
 
 def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
-    """Which job holds each node of a torus at an instant.
+    """Which job holds each node of a torus, or each host of a pod, at an instant.
 
     Parameters
     ----------
     result : Result
-        A run on a torus, made with ``record=True``.
+        A run on a torus or a pod, made with ``record=True``.
     at : float
         Seconds, on the clock of ``result.jobs["start"]``.
 
     Returns
     -------
-    array of int, shape (X, Y, Z)
+    array of int, shape (X, Y, Z), or (cubes, hosts of a cube)
         Row of the job, -1 for a free node, -2 for a free one that is down.
 
     Raises
     ------
     OptionError
-        If the machine is not a torus or the run was not recorded.
+        If the machine is a cluster or the run was not recorded.
 
     Examples
     --------
@@ -64,24 +64,39 @@ def occupancy(result: "Result", at: float) -> NDArray[np.int64]:
     >>> occupancy(run, at=2.0).tolist()
     [[[0, 0, 1, -1]]]
     """
-    held, shape = _boxes(result)
+    held, shape = _places(result)
     state = np.full(shape, NOBODY, dtype=np.int64)
     trace = result.failures
     if trace is not None:
         down = (trace.time <= at) & (at < trace.time + trace.downtime)
         state.reshape(-1)[trace.node[down]] = BROKEN
-    for row in np.flatnonzero((held["begin"] <= at) & (at < held["end"])).tolist():
+    there = np.flatnonzero((held["begin"] <= at) & (at < held["end"])).tolist()
+    if len(shape) == 2:
+        offsets, nodes = held["node_offsets"], held["nodes"]
+        for row in there:
+            state.reshape(-1)[nodes[offsets[row] : offsets[row + 1]]] = held["job"][row]
+        return state
+    for row in there:
         x, y, z, a, b, c = (int(held[name][row]) for name in "xyzabc")
         inside = ((x + np.arange(a)) % shape[0], (y + np.arange(b)) % shape[1], (z + np.arange(c)) % shape[2])
         state[np.ix_(*inside)] = held["job"][row]
     return state
 
 
-def _boxes(result: "Result") -> tuple[Mapping[str, NDArray[Any]], tuple[int, int, int]]:
+def _places(result: "Result") -> tuple[Mapping[str, NDArray[Any]], tuple[int, ...]]:
+    """Who held what, and the shape of the machine."""
     machine, held = result.machine, result.allocations
+    if (pod := pod_of(result)) is not None:
+        return held, (pod.n_cubes, pod.hosts)
     if "x" not in held or machine.shape is None:
-        raise OptionError(f"jobs on {machine} have no boxes; draw a run on a Torus, or use plot_gantt")
+        raise OptionError(f"jobs on {machine} have no boxes; draw a run on a Torus or a Pod, or use plot_gantt")
     return held, machine.shape
+
+
+def _check_view(result: "Result", view: View) -> None:
+    checks.choice("view", view, ("slices", "space"))
+    if view == "space" and pod_of(result) is not None:
+        raise OptionError("view='space' draws the nodes of a torus; the cubes of a pod are drawn with view='slices'")
 
 
 def busiest(result: "Result") -> float:
@@ -94,7 +109,7 @@ def busiest(result: "Result") -> float:
     >>> busiest(fs.simulate(log, fs.Torus(1, 1, 4), record=True))
     1.0
     """
-    held, _ = _boxes(result)
+    held, _ = _places(result)
     times = np.concatenate([held["begin"], held["end"]])
     nodes = stay_nodes(held)
     at, where = np.unique(times, return_inverse=True)
@@ -111,25 +126,29 @@ def plot_occupancy(
     ax: "Axes | None" = None,
     theme: ThemeName | None = None,
 ) -> "Axes":
-    """Draw the nodes of a torus at an instant, each in the color of the job that holds it.
+    """Draw the nodes of a torus or a pod at an instant, each in the color of the job that holds it.
 
     Jobs that touch have different colors, the same ones at all instants. In slices all nodes are seen: a grid for each
     layer of equal z, x to the right and y up. In space there is a cube for each node, smaller if it is free, x to the
     lower right, y to the lower left, z up. A box that wraps around appears at both ends.
 
+    Of a pod a square is a cube: one piece if one job has it or nobody, else with its hosts, row by row, and framed if
+    one of them is down, which takes it from slices of whole cubes. Wired cubes are in layers, like the nodes of a
+    torus; switched ones in the order of their numbers, which stand at the left.
+
     Parameters
     ----------
     result : Result
-        A run on a torus, made with ``record=True``.
+        A run on a torus or a pod, made with ``record=True``.
     at : float, optional
         Seconds, on the clock of ``result.jobs["start"]``; by default the first instant at which most nodes are held.
     view : {"slices", "space"}
-        Layers side by side, or cubes in space, of which near ones hide others.
+        Layers side by side, or, of a torus, cubes in space, of which near ones hide others.
 
     Raises
     ------
     OptionError
-        If the machine is not a torus, the run was not recorded, or there is no such view.
+        If the machine is a cluster, the run was not recorded, or there is no such view.
 
     Examples
     --------
@@ -140,29 +159,34 @@ def plot_occupancy(
     >>> ax.get_title()
     '2 s after the first submit\\n2 jobs on 3 of 4 nodes'
     """
-    checks.choice("view", view, ("slices", "space"))
+    _check_view(result, view)
     moment = busiest(result) if at is None else float(at)
     return _draw(result, moment, view, ax, job_colours(result))
 
 
 def _draw(result: "Result", moment: float, view: View, ax: "Axes | None", colours: NDArray[np.int64]) -> "Axes":
-    _, shape = _boxes(result)
+    _, shape = _places(result)
     state = occupancy(result, moment)
-    if view == "slices":
+    if (pod := pod_of(result)) is not None:
+        ax = draw_cubes(ax, pod, state, _paints(state, colours))
+    elif view == "slices":
         ax = _slices(ax, state, colours)
     else:
         ax = axes(ax, 6.0, 5.5)
         ax.add_collection(_cubes(state, colours))
         corners = _flat(np.array([(i * shape[0], j * shape[1], k * shape[2]) for i, j, k in np.ndindex(2, 2, 2)]) - 0.5)
         (left, low), (right, top) = corners.min(axis=0), corners.max(axis=0)
-        _name_axes(ax, shape)
+        _name_axes(ax, (shape[0], shape[1], shape[2]))
         ax.set_xlim(left - 1.0, right + 1.0)
         ax.set_ylim(low - 1.0, top + 0.6)
     ax.set_aspect("equal")
     ax.set_axis_off()
     write_title(ax, _caption(result, state, moment))
     kinds = [("free", current().free, (state == NOBODY).any()), ("down", current().down, (state == BROKEN).any())]
-    marks = [swatch(f"node {words}", fill, 1.0, None) for words, fill, there in kinds if there]
+    node = "host" if len(shape) == 2 else "node"
+    marks = [swatch(f"{node} {words}", fill, 1.0, None) for words, fill, there in kinds if there]
+    if len(shape) == 2 and (state == BROKEN).any():
+        marks.append(rim("cube with a host that is down"))
     legend_below(ax, marks, bare=True)
     return ax
 
@@ -264,7 +288,11 @@ def _caption(result: "Result", state: NDArray[np.int64], moment: float) -> str:
     number = three_digits((moment - begin) / seconds)
     when = f"{number} {'s' if unit == 'seconds' else unit.removesuffix('s') if number == '1' else unit}"
     down = f", {broken:,} down" if broken else ""
-    return f"{when} after the first submit\n{jobs:,} jobs on {nodes:,} of {state.size:,} nodes{down}"
+    what = "nodes"
+    if state.ndim == 2:
+        what, cubes = "hosts", int((state == BROKEN).any(axis=1).sum())
+        down += f" in {cubes:,} cube{'s' if cubes != 1 else ''}" if broken else ""
+    return f"{when} after the first submit\n{jobs:,} jobs on {nodes:,} of {state.size:,} {what}{down}"
 
 
 def animate_occupancy(
@@ -278,12 +306,12 @@ def animate_occupancy(
     view: View = "slices",
     theme: ThemeName | None = None,
 ) -> None:
-    """Write a small animation of the nodes of a torus over time, frames as `plot_occupancy` draws them.
+    """Write a small animation of the nodes of a torus or a pod over time, frames as `plot_occupancy` draws them.
 
     Parameters
     ----------
     result : Result
-        A run on a torus, made with ``record=True``.
+        A run on a torus or a pod, made with ``record=True``.
     path : path
         File to write: .gif, .webp or .png (an animated one).
     frames : int
@@ -300,7 +328,7 @@ def animate_occupancy(
     Raises
     ------
     OptionError
-        If the machine is not a torus, the run was not recorded, there are no frames, or the file name has another
+        If the machine is a cluster, the run was not recorded, there are no frames, or the file name has another
         extension.
     MissingExtraError
         If matplotlib is not installed.
@@ -319,8 +347,8 @@ def animate_occupancy(
         raise OptionError(f"{name}: an animation is written as {', '.join(ENDS)}")
     if frames < 1:
         raise OptionError(f"frames: got {frames}, at least 1 is needed")
-    _boxes(result)
-    checks.choice("view", view, ("slices", "space"))
+    _places(result)
+    _check_view(result, view)
     with use_theme(theme or current().name):
         pictures = _frames(result, frames, begin, end, view)
     memory = io.BytesIO()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.plot import cubes
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
     job = np.asarray(held["job"], dtype=np.int64)
     begin, end = np.asarray(held["begin"], dtype=float), np.asarray(held["end"], dtype=float)
     on_nodes = joined(list(blocks(held, torus)))
-    pairs = touching(on_nodes, begin, end, [_next_node] if torus is None else _beside(torus))
+    near = [_next_node] if torus is None else _beside(torus)
+    if rows is None and (pod := cubes.pod_of(result)) is not None:
+        near = cubes.beside(pod)
+    pairs = touching(on_nodes, begin, end, near)
     if rows is not None:
         pairs = np.concatenate([pairs, touching(rows, begin, end, [_next_node])])
     return coloured(job[pairs], jobs)

@@ -166,15 +166,20 @@ def _places(result: "Result", draw: Pictures) -> Iterator[Part]:
         return
     failing = "; crosses are failures, red if they killed a job" if result.failures is not None else ""
     yield Chart(result, "g", f"Nodes over time{failing}.")
-    if "x" not in result.allocations:
+    if result.machine.name == "cluster":
         return
     ax = plot_occupancy(result, busiest(result))
+    what = "Cubes of the pod" if result.machine.name == "pod" else "Nodes of the torus"
     yield draw(
         ax,
-        f"Nodes of the torus, {ax.get_title().replace(chr(10), ': ')}",
+        f"{what}, {ax.get_title().replace(chr(10), ': ')}",
         "The first instant at which most nodes are held",
     )
-    if len(result.allocations["job"]) <= MOST_STAYS and result.machine.nodes <= MOST_NODES:
+    if (
+        "x" in result.allocations
+        and len(result.allocations["job"]) <= MOST_STAYS
+        and result.machine.nodes <= MOST_NODES
+    ):
         yield Replay(result, "The nodes over time, layer by layer; colors repeat, pale nodes are free, gray ones down")
 
 

@@ -48,8 +48,8 @@ class Respond(Environment):
     An action is one of `actions` (model.md#acts): nothing; requeue, by which the job loses what it has not saved, and
     others may start at once; checkpoint, with the cost of ``checkpointing=``; or move, with the costs of `Fars`, 30 s
     each: on a cluster from the node that is warned of to a free one, on a pod with switches from its cube to a free
-    one, else to another box or slice of its size, where as few nodes as possible are predicted to fail before the job is
-    expected to end.  `EasyBackfill` decides who starts.
+    one, else to another box or slice of its size, where as few nodes as possible are predicted to fail before the job
+    is expected to end.  `EasyBackfill` decides who starts.
     The mask excludes what is known not to be possible; an action that is not possible is taken for nothing.
 
     The observation is 8 numbers from 0 to 1: share of the nodes that the job has; t / (t + 1 h) of its unsaved work, of

@@ -62,6 +62,14 @@ def workflows(size):
     return fs.simulate_workflows(flows, fs.Resources(nodes), failures=failures, record=True)
 
 
+@cache
+def pod_run(size):
+    """With a host that is down."""
+    pod = fs.Pod((1, 1, 3), (2, 2, 2), 4) if size == "small" else fs.Pod.tpu_v5p("static")
+    failures = fs.FailureTrace([0], [1], [1e9], span=1e9)
+    return fs.simulate(random_log(60, 8), pod, failures=failures, record=True)
+
+
 def both(size):
     easy, fcfs, _ = runs(size)
     return {"EASY": easy, "FCFS": fcfs} if size == "small" else {LONG: easy, f"{LONG} 2": fcfs, "FCFS": fcfs}
@@ -95,6 +103,7 @@ FIGURES = {
     "ledger": (3.2, lambda size, ax: plot.plot_ledger(both(size), title="Where the time goes, " + LONG, ax=ax)),
     "slices": (5.0, lambda size, ax: plot.plot_occupancy(runs(size)[0], ax=ax)),
     "cubes": (5.0, lambda size, ax: plot.plot_occupancy(runs(size)[0], view="space", ax=ax)),
+    "cubes of a pod": (5.0, lambda size, ax: plot.plot_occupancy(pod_run(size), ax=ax)),
     "kiviat": (5.0, lambda size, ax: plot.plot_kiviat(both(size), baseline="FCFS", title=LONG, ax=ax)),
     "sweep": (4.6, lambda size, ax: plot.plot_sweep(table(size), "mean_wait", x="load", title=LONG, ax=ax)),
     "words": (4.6, lambda size, ax: plot.plot_sweep(table(size).select(load=0.9), "utilization", x="scheduler", ax=ax)),

@@ -67,6 +67,13 @@ def test_numbers_sort_as_numbers_and_words_as_words():
     assert page.text["td"].split() == ["12n/ab1,500a7inf3"]
 
 
+def test_the_report_of_a_pod_shows_its_cubes():
+    log = fs.Workload(submit=[0, 5], runtime=[10, 10], size=[8, 1])
+    text = report_run(fs.simulate(log, fs.Pod((1, 2, 2), (2, 2, 2), 4), record=True)).html()
+    assert "Cubes of the pod, 5 s after the first submit: 2 jobs on 9 of 16 hosts" in text
+    assert "replay" not in text.split("</style>")[1].split("<script")[0]
+
+
 def test_a_run_gives_a_whole_page_the_same_each_time(run):
     result = run.simulate()
     text = report_run(result, command="faultsim run --report x.html").html()
