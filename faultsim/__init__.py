@@ -1,8 +1,9 @@
 """faultsim: fast, trusted simulation of fault-aware job scheduling."""
 # ruff: noqa: I001 (grouped by meaning)
 
+from typing import TYPE_CHECKING
+
 # Inputs
-from faultsim import synthetic
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import Limits
@@ -112,11 +113,12 @@ from faultsim.simulation.workflows import simulate_workflows
 from faultsim.results.workflow_result import WorkflowResult
 from faultsim.results.saved_workflows import load_workflow_result
 
-# Plans of pods
-from faultsim.planning import PodPlan, plan
-
-# Sweeps
-from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
+# What is imported when it is first asked for: most runs need none of it, and it takes as long to import as the rest of
+# what is above the core
+if TYPE_CHECKING:
+    from faultsim import synthetic
+    from faultsim.planning import PodPlan, plan
+    from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
 from faultsim.errors import (
@@ -275,9 +277,30 @@ __all__ = [
 ]
 
 
+#: Name -> its module, where that is imported when it is first asked for; "" names a package itself.
+_LATER = {
+    "planning": "",
+    "sweep": "",
+    "synthetic": "",
+    **dict.fromkeys(("PodPlan", "plan"), "planning"),
+    **dict.fromkeys(("Sweep", "SweepTable", "load_sweep", "read_sweep"), "sweep"),
+}
+
+
 def __getattr__(name: str) -> object:
-    """A wrong name gets a did-you-mean."""
+    """What is imported late; a wrong name gets a did-you-mean."""
+    if name in _LATER:
+        from importlib import import_module
+
+        value: object = import_module(f"faultsim.{_LATER[name] or name}")
+        if _LATER[name]:
+            value = globals()[name] = getattr(value, name)
+        return value
     from faultsim.checks import did_you_mean
 
     hint = "" if name.startswith("_") else did_you_mean(name, __all__)
     raise AttributeError(f"module 'faultsim' has no attribute {name!r}{hint}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

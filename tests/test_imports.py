@@ -32,6 +32,7 @@ NAMED_IN = {
     ),
     "faultsim.reference.": modules(row.reference for row in ROWS),
     "faultsim.cli.": COMMANDS,
+    "faultsim.": {name for name, module in faultsim._LATER.items() if not module},
 }
 
 PAGE = (PACKAGE.parent / "docs" / "background" / "architecture.md").read_text(encoding="utf-8")
