@@ -154,6 +154,7 @@ def log_of_two():
         (b'{"request": "GET", "t": "8"}', 'GET: "t" must be seconds, a finite number'),
         (b'{"request": "GET", "t": true}', 'GET: "t" must be seconds'),
         (b'{"request": "GET", "t": NaN}', "a request is one JSON object"),
+        (b'{"request": "GET", "t": -1e300}', 'GET: "t" must be seconds'),
         (b'{"request": "GET", "t": 1e999}', 'GET: "t" must be seconds'),
         (b'{"request": "GET", "t": 1' + b"0" * 400 + b"}", 'GET: "t" must be seconds'),
         (b'{"request": "GET", "t": 6}', "GET: advance(until=6): it is 7 s already"),

@@ -73,6 +73,19 @@ def test_slopes_and_keys_start_the_same_jobs(seed, key, scheduler, machine):
         assert_equal(*found)
 
 
+@pytest.mark.parametrize(("scheduler", "machine"), [(SCHEDULERS[3], MACHINES[0]), (SCHEDULERS[1], MACHINES[2])])
+def test_ties_that_products_with_slopes_miss_by_a_rounding(scheduler, machine):
+    """At 200 all have waited as long as they ask for: w / e is 1, but w * (1 / e) is not always.  The first goes."""
+    for seed in range(20):
+        wait = np.sort(np.random.default_rng(seed).integers(1, 200, 6))[::-1].astype(float)
+        runtime = np.append(200, wait)
+        log = fs.Workload(submit=np.append(0, 200 - wait), runtime=runtime, size=[8] * 7, estimate=runtime)
+        keys = ("-wait / estimate", "-wait / estimate + 0 * now")
+        one, other = (fs.simulate(log, machine, scheduler=scheduler(order=fs.Key(key))) for key in keys)
+        assert one.jobs["start"][1] == 200
+        assert_equal(one, other)
+
+
 def looked(log, order):
     sim = fs.Simulation(log, fs.Cluster(128), scheduler=fs.EasyBackfill(order=order))
     sim.run()

@@ -60,6 +60,11 @@ def test_columns_are_read_only_copies_of_the_tables_types() -> None:
         del trace.name
 
 
+@pytest.mark.parametrize("node", [[0], [3, 0], [0, 7, 2]])
+def test_a_trace_needs_a_machine_up_to_its_last_node(node: list[int]) -> None:
+    assert FailureTrace([5.0] * len(node), node).min_nodes == max(node) + 1
+
+
 def test_an_empty_trace() -> None:
     trace = FailureTrace([], [])
     assert len(trace) == 0

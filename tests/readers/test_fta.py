@@ -11,6 +11,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.fta import _parse
 from helpers.refusals import refused
 
 HEADER = "# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time ...\n"
@@ -55,6 +56,14 @@ def test_unavailable_intervals_become_failures(tmp_path: Path, name: str, slow: 
     assert trace.span == 95_000
     assert dict(trace.dropped) == {"outage merged with the one before": 1}
     assert trace.name == "event_trace (0 s = 1970-01-01 00:00)"
+
+
+@pytest.mark.parametrize("end", ["\n", ""])
+def test_lines_as_they_should_be_go_the_fast_way(end: str) -> None:
+    block = "".join([HEADER, *FEW]).rstrip("\n") + end
+    found = _parse(block.encode(), b"")
+    assert found is not None
+    assert found.node.tolist() == [9, 9, 4, 4]
 
 
 def test_parts(tmp_path: Path) -> None:

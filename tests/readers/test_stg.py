@@ -44,6 +44,7 @@ def test_blank_lines_and_comments_are_left_aside(tmp_path) -> None:
         (2, "1 -3 1 0", "line 3: time -3; expected a finite number of 0 or more"),
         (2, "1 nan 1 0", "line 3: time nan; expected a finite number"),
         (2, "1 3 1 9", "line 3: task 9 is unknown; the tasks are 0 to 4"),
+        (2, "1 3 1 5", "line 3: task 5 is unknown; the tasks are 0 to 4"),
         (2, "1 3 1 -1", "line 3: predecessor -1 is negative"),
         (4, "3 2 2 1 1", "line 5: a predecessor appears twice"),
         (2, "1 3 1 3", r"w\.stg: cycle: '1' -> '3' -> '1'"),

@@ -125,6 +125,14 @@ def test_a_byte_order_mark_is_passed_over(tmp_path: Path, first: str) -> None:
     assert log == read(tmp_path, first, row(1, submit=5))
 
 
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_lines_of_jobs_go_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str) -> None:
+    monkeypatch.delattr(swf, "_read_block")
+    path = tmp_path / "log.swf"
+    path.write_text("\n".join(row(id, submit=id) for id in range(9)) + end)
+    assert fs.read_swf(path).id.tolist() == list(range(9))
+
+
 def test_no_newline_at_the_end(tmp_path: Path) -> None:
     (tmp_path / "x.swf").write_text(row(1) + "\n" + row(2))
     assert len(fs.read_swf(tmp_path / "x.swf")) == 2

@@ -475,6 +475,26 @@ def test_a_pickle_goes_on_as_the_simulation_does(machine):
         assert_equal(to_the_end(one), expected)
 
 
+def exhaust(sim, act):
+    for _ in range(9):
+        act(sim)
+
+
+@pytest.mark.parametrize("act", [fs.Simulation.advance, fs.Simulation.step])
+def test_a_pickle_of_a_simulation_in_which_nothing_will_ever_happen(act):
+    """Job 1 waits and nobody starts it: time passed until that was seen, and a pickle is there, too."""
+    log = fs.Workload(submit=[0, 5], runtime=[1, 1], size=[1, 1])
+    sim = fs.Simulation(log, fs.Cluster(1), scheduler=fs.External())
+    sim.advance().start(0)
+    with pytest.raises(fs.DecisionError, match="wait"):
+        exhaust(sim, act)
+    assert sim.now == 5
+    for one in (pickle.loads(pickle.dumps(sim)), sim.copy()):
+        assert (one.now, one.queue.tolist(), one.running.tolist()) == (5, [1], [])
+        with pytest.raises(fs.DecisionError, match="wait"):
+            act(one)
+
+
 def test_a_pickle_of_what_was_told():
     sim = fs.Simulation(LOG, fs.Cluster(4), live=9)
     sim.run(until=2)

@@ -48,6 +48,20 @@ def test_wrong_keys(engine, keys, said):
 
 
 @ENGINES
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64", "list"])
+def test_keys_may_be_numbers_of_any_kind(engine, kind):
+    """The largest job goes first, whatever the numbers are that say so."""
+    log = fs.Workload(submit=[0] * 4, runtime=[5] * 4, size=[2, 1, 4, 3])
+
+    def keys(queue):
+        found = 8 - np.asarray(queue.size)
+        return found.tolist() if kind == "list" else found.astype(kind)
+
+    result = fs.simulate(log, fs.Cluster(4), scheduler=fs.Fcfs(order=Order(keys)), engine=engine)
+    assert result.jobs["start"].tolist() == [10, 10, 0, 5]
+
+
+@ENGINES
 @pytest.mark.parametrize("given", [-1, 2.0, np.nan, None, "0", 10**30, np.array([0, 1])])
 def test_wrong_choices(engine, given):
     with pytest.raises(OptionError, match=r"Rule.choose must return a whole number from 0 to \d, got"):

@@ -264,3 +264,14 @@ def test_pieces_of_a_look_alike(n: int, seed: int) -> None:
     assert (starts >= submit).all()
     for time in starts:  # never more than the machine
         assert size[(starts <= time) & (starts + runtime > time)].sum() <= 8
+
+
+def test_run_times_of_a_series_are_the_more_alike_the_higher_the_likeness() -> None:
+    """By rank, the spread within a series: that of a free draw at 0, that of neighbours at 1, and between them."""
+    spread = []
+    for likeness in (0.0, 0.5, 0.9, 1.0):
+        rng = np.random.default_rng(3)
+        drawn = [(1, np.arange(4000.0))]
+        _, runtime, series = in_series(drawn, rng, length=8, likeness=likeness, spread=1.0, slots=10)
+        spread.append(np.mean([np.ptp(runtime[series == one]) for one in np.unique(series)]))
+    assert spread[0] > 1.3 * spread[1] > 3 * spread[2] > 9 * spread[3] > 0

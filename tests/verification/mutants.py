@@ -33,7 +33,10 @@ from mutant_runs import PLAIN, ROOT, SANITIZERS, Checkout
 
 EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 #: The first of each kind, which most mutants change.
-FEW_DIGESTS = ["tests/verification/digests.py", "check", "random", "big_jobs", "rescheduling", "workflows", "-n", "60"]
+FEW_DIGESTS = [
+    "tests/verification/digests.py", "check",
+    "random", "big_jobs", "rescheduling", "workflows", "pods", "preemption", "-n", "60",
+]  # fmt: skip
 #: Seconds of the processor for these, which take 2.
 FEW_CPU = 15
 #: The soonest to notice what a run gives.
@@ -67,7 +70,11 @@ TESTS = {
     "_core/scheduling/conservative_counted": [
         "tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py", "tests/core/test_profile.py",
     ],
-    "_core/scheduling/expressions": ["tests/core/test_expressions.py"],
+    "_core/scheduling/reservations": ["tests/core/test_conservative_many.py", "tests/core/test_work_conservative.py"],
+    "_core/scheduling/easy_placed": ["tests/core/test_work_torus.py", "tests/simulation/test_simulate.py"],
+    "_core/scheduling/compiled": ["tests/core/test_compiled_policies.py", "tests/core/test_compiled_orders.py"],
+    "_core/scheduling/python_orders": ["tests/simulation/test_python_policies.py", "tests/policies"],
+    "_core/scheduling/expressions": ["tests/core/test_expressions.py", "tests/core/test_by_slope.py"],
     "_core/torus": [
         "tests/core/test_row_gains.py", "tests/core/test_row_slices.py", "tests/kernels/test_partition.py",
         "tests/core/test_lines.py", "tests/core/test_work_torus.py", "tests/core/test_choose.py",
@@ -83,6 +90,8 @@ TESTS = {
         "tests/simulation/test_own_nodes.py", "tests/simulation/test_live_requests.py", "tests/results/test_partial.py",
     ],
     "_core/environments": ["tests/rl"],
+    "_core/team": ["tests/rl"],
+    "_core/record": ["tests/results/test_partial.py", "tests/verification/test_invariants.py"],
     "_core/job_columns": [
         "tests/simulation/test_decisions.py", "tests/simulation/test_asked.py", "tests/simulation/test_own_nodes.py",
     ],
@@ -92,7 +101,9 @@ TESTS = {
     ],
     "_core/so_far": ["tests/results/test_partial.py"],
     "_core/border": ["tests/simulation/test_live.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
-    "_core/decisions": ["tests/simulation/test_decisions.py", "tests/simulation/test_decision_logs.py"],
+    "_core/decisions": [
+        "tests/simulation/test_decisions.py", "tests/simulation/test_acts.py", "tests/simulation/test_decision_logs.py",
+    ],
     "_core/live": ["tests/simulation/test_live.py", "tests/simulation/test_live_requests.py"],
     "_core/changes": ["tests/simulation/test_live.py", "tests/simulation/test_own_nodes.py"],
     "_core/outlook": ["tests/simulation/test_foreseeing.py", "tests/simulation/test_asked.py"],
@@ -102,10 +113,13 @@ TESTS = {
     "_core": ["tests/core/test_set_up.py", "tests/core/test_steps.py", "tests/simulation/test_simulate.py",
               "tests/core/test_refused_sizes.py", "tests/verification/test_invariants.py"],
     "cli": ["tests/cli"],
-    "cli/reproduce": ["tests/cli/test_cli.py", "tests/reproduce/test_studies.py"],
+    "cli/reproduce": ["tests/cli/test_cli.py", "tests/reproduce/test_studies.py", "tests/reproduce/test_reports.py"],
     "machines": ["tests/machines"],
+    "machines/power": ["tests/results/test_energy.py"],
     "data": ["tests/data"],
+    "data/event_kinds": ["tests/results/test_partial.py"],
     "readers": ["tests/readers"],
+    "policies/expressions": ["tests/policies", "tests/core/test_by_slope.py"],
     "policies/curves": ["tests/core/test_curve_best_fit.py"],
     "policies": ["tests/policies", "tests/simulation/test_foreseeing.py"],
     "simulation/stepping": [
@@ -113,6 +127,10 @@ TESTS = {
     ],
     "simulation/progress": ["tests/simulation/test_progress.py"],
     "simulation": ["tests/simulation/test_simulate.py", "tests/simulation/test_foreseeing.py"],
+    "simulation/execution": ["tests/simulation/test_live.py", "tests/simulation/test_simulate.py"],
+    "results/caveats": ["tests/results", "tests/simulation/test_pods.py"],
+    "results/prediction_accuracy": ["tests/simulation/test_simulate_workflows.py"],
+    "results/saved": ["tests/results", "tests/trust/test_saved_results.py"],
     "results/expected_ettr": ["tests/verification/test_ettr_theory.py"],
     "results": ["tests/results"],
     "sweep": ["tests/sweep/test_sweep.py", "tests/sweep/test_sweep_statistics.py", "tests/sweep"],
@@ -211,9 +229,13 @@ def drawn(seed: int, only: str) -> list[Mutant]:
 
 
 def only_words(mutant: Mutant) -> bool:
-    """Whether a text is another, or an assertion of `zip` is left out."""
-    before, after = (re.sub(r'"[^"]*"|, strict=\w+', "", line) for line in (mutant.before, mutant.after))
-    return before == after and not re.search(r'f"', mutant.before)
+    """Whether a text is another, or an assertion of `zip` is left out; what braces hold in a text is code."""
+
+    def code(text: re.Match[str]) -> str:
+        return "".join(re.findall(r"{[^{}]*}", text[0])) if text[0].startswith("f") else ""
+
+    before, after = (re.sub(r'f?"[^"]*"|, strict=\w+', code, line) for line in (mutant.before, mutant.after))
+    return before == after
 
 
 # -- what becomes of one

@@ -26,6 +26,7 @@ def test_words_are_no_code():
         ("zip(a, b, strict=True)", "zip(a, b, strict=False)", True),
         ('say("a") or 1', 'say("a") and 1', False),
         ('say(f"{a or b}")', 'say(f"{a and b}")', False),
+        ('say(f"{a} or {b}")', 'say(f"{a} and {b}")', True),
     ):
         assert only_words(Mutant(PLACE, 0, before, after)) == same
 
