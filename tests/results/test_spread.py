@@ -49,6 +49,13 @@ def plainly(result):
     return found
 
 
+def test_a_user_may_have_the_number_0():
+    log = fs.Workload(submit=[0, 0, 0], runtime=[50, 10, 10], size=[2, 2, 2], user=[-1, 0, 0])
+    metrics = fs.simulate(log, fs.Cluster(2)).metrics
+    assert metrics["worst_user_wait"] == (50 + 60) / 2
+    assert metrics["worst_user_slowdown"] == (60 / 10 + 70 / 10) / 2
+
+
 @given(runs())
 def test_every_row_against_plain_loops(run):
     result = run.simulate()

@@ -174,6 +174,16 @@ def test_illegal_acts_are_refused_by_name_and_change_nothing(engine, act, words)
     assert sim.result().jobs["start"].tolist() == fs.simulate(LOG, fs.Cluster(4)).jobs["start"].tolist()
 
 
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_pass_that_was_ended_is_over(engine):
+    sim = simulation(engine=engine)
+    d = sim.advance()
+    d.finish()
+    for act in (lambda: d.start(0), lambda: d.wake(9.0), d.finish):
+        with pytest.raises(fs.DecisionError, match=r"this decision \(at 0 s\) is over"):
+            act()
+
+
 @pytest.mark.parametrize(
     ("box", "words"),
     [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import faultsim as fs
 from faultsim.errors import OptionError
 from faultsim.synthetic import ExponentialTimes, LognormalTimes, WeibullTimes, exponential_failures, weibull_failures
-from faultsim.synthetic.failures import reorder_gaps, zipf_shares
+from faultsim.synthetic.failures import _places, reorder_gaps, zipf_shares
 from helpers.refusals import refused
 
 DAY = 86_400.0
@@ -313,3 +313,14 @@ def test_repair_times_of_any_kind() -> None:
     refused(OptionError, "unknown distribution of repairs 'normal'", renewal, repairs="normal")
     refused(OptionError, "mttr must be at least 0 s, got -1", renewal, mttr=-1)
     refused(OptionError, "fail too often; check the units", renewal, mtbf=0.1)
+
+
+def test_the_largest_draw_there_is_names_a_node_that_is_there() -> None:
+    """Ten shares of a tenth add up to the number next to 1, which a draw may be."""
+
+    class Largest:
+        def random(self, n: int) -> np.ndarray:
+            return np.full(n, 1 - 2.0**-53)
+
+    assert np.cumsum(np.full(10, 0.1))[-1] < 1
+    assert _places(np.ones(3, dtype=np.int64), np.full(10, 0.1), Largest()).tolist() == [9, 9, 9]

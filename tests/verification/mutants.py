@@ -117,6 +117,7 @@ TESTS = {
     "machines": ["tests/machines"],
     "machines/power": ["tests/results/test_energy.py"],
     "data": ["tests/data"],
+    "data/failure_table": ["tests/data/test_failures.py", "tests/data/test_failure_table.py"],
     "data/event_kinds": ["tests/results/test_partial.py"],
     "readers": ["tests/readers"],
     "policies/expressions": ["tests/policies", "tests/core/test_by_slope.py"],
