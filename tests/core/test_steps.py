@@ -31,6 +31,10 @@ def agree(steps, held, always, now):
         assert left == 64 - mask.bit_count()
     edges = {t for begin, end, _ in held for t in (begin, end) if now < t < math.inf}
     assert {at for at in begins if at > now} == edges
+    counts = [sum(begin == at for begin, *_ in held) for at in begins]
+    assert steps.begins()[1:] == counts[1:]
+    for (_, before, *_), (_, mask, *_), count in zip(shown, shown[1:], counts[1:], strict=False):
+        assert count > 0 or not mask & ~before
 
 
 @given(st.lists(st.tuples(TIMES, NODES), max_size=6), NODES, st.data())

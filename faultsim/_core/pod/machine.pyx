@@ -171,6 +171,15 @@ cdef void trace(const void *state, const uint64_t *mask, int32_t low, int32_t hi
     pod_trace(<const pod_t *>state, mask, low, high, into)
 
 
+cdef void fill(const void *state, const outline_t *taken, uint64_t *mask) noexcept nogil:
+    cdef const pod_t *m = <const pod_t *>state
+    cdef cubes_t set_
+    cdef place_t place
+    memcpy(set_.word, taken.word, sizeof(set_.word))
+    place = place_of_cubes(m, &set_)
+    pod_put(m, mask, &place)
+
+
 cdef void release_parts(const void *state, const release_t *items, int32_t n, uint64_t *mask,
                         outline_t *taken) noexcept nogil:
     cdef const pod_t *m = <const pod_t *>state
@@ -275,7 +284,7 @@ cdef int open_pod(void *target, dict options, dict columns) except -1:
     machine.largest, machine.largest_now, machine.lacks = largest, largest_now, lacks
     machine.searched, machine.check = searched, check
     machine.part = m.hosts if m.spares == 0 else 0
-    machine.trace, machine.release_parts, machine.has_beside = trace, release_parts, has_beside
+    machine.trace, machine.fill, machine.release_parts, machine.has_beside = trace, fill, release_parts, has_beside
     return 0
 
 

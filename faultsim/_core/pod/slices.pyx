@@ -436,17 +436,32 @@ cdef inline const uint64_t *forbidden_by(const permit_t *permit) noexcept nogil:
     return permit.forbidden
 
 
+cdef inline int32_t cubes_needed(const pod_t *m, const permit_t *permit) noexcept nogil:
+    """Of a slice of whole cubes that is to remain at the later time; 0: there are also other things to see to."""
+    if permit == NULL or permit.later == NULL or m.spares > 0 or not 1 <= permit.need <= m.nodes:
+        return 0
+    return m.next[permit.need] // m.hosts
+
+
 cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
                       long *capacity, place_t *first_one) noexcept nogil:
     """Into the buffer, or only the first (`found` is NULL)."""
     cdef const uint64_t *forbidden = forbidden_by(permit)
     cdef int32_t level, cube, i, first, most
     cdef int32_t more = pod_room(m, occ)
+    cdef int32_t need = cubes_needed(m, permit)
     cdef uint64_t busy
+    cdef bint remains = True, asked
+    cdef cubes_t later, alone
     cdef place_t place
     cdef long n = 0
     memset(&place, 0, sizeof(place))
     place.part[2], place.part[5] = size, -1
+    if need > 0:
+        later = pod_free_cubes(m, permit.later, NULL)
+        memset(&alone, 0, sizeof(alone))
+        if not leaves_blocks(m, &later, &alone, need):
+            return 0
     for level in range(m.n_inside + 1):           # what is broken up: the smallest first, whole cubes at last
         most = m.inside[level] if level < m.n_inside else m.hosts
         if most < size:
@@ -456,6 +471,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
             busy = hosts_of(m, occ, cube)
             if (busy == 0) != (level == m.n_inside) or (more <= 0 and (more < 0 or not in_use(m, occ, cube))):
                 continue
+            asked = False
             for i in range(m.hosts // size):
                 first = i * size
                 if around(m, busy, first, size) != most:
@@ -463,7 +479,13 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
                 if forbidden != NULL and hosts_at(forbidden, cube * m.hosts + first, size):
                     continue
                 place.part[0], place.part[1] = cube, first
-                if not leaves(m, permit, &place):
+                if need > 0 and not asked:                # the answer is that of the cube
+                    asked = True
+                    alone.word[cube >> 6] = (<uint64_t>1) << (cube & 63)
+                    remains = (later.word[cube >> 6] & alone.word[cube >> 6] == 0
+                               or leaves_blocks(m, &later, &alone, need))
+                    alone.word[cube >> 6] = 0
+                if not (remains if need > 0 else leaves(m, permit, &place)):
                     continue
                 if found == NULL:
                     first_one[0] = place
@@ -476,12 +498,10 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
 
 cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t cubes, const permit_t *permit, place_t **found,
                       long *capacity, place_t *first_one) noexcept nogil:
-    cdef int32_t i, need = 0
+    cdef int32_t i, need = cubes_needed(m, permit)
     cdef cubes_t later
     cdef place_t place
     cdef long n = 0
-    if permit != NULL and permit.later != NULL and m.spares == 0 and 1 <= permit.need <= m.nodes:
-        need = m.next[permit.need] // m.hosts
     if need > 0:
         later = pod_free_cubes(m, permit.later, NULL)
     for i in range(m.first_block[cubes], m.first_block[cubes + 1]):

@@ -86,17 +86,52 @@ cdef inline bint is_mine(const plan_t *p, const sim_t *s, int32_t job, int32_t i
     return p.begin[job] <= t and t < p.end[job]
 
 
-cdef void find_window(plan_t *p, sim_t *s, int32_t job, double t, double end) noexcept nogil:
-    """p.window: what others take in [t, end), or at t if that is empty."""
+cdef inline bint is_by_parts(const sim_t *s, int32_t job) noexcept nogil:
+    return s.machine.part > 0 and s.need[job] >= s.machine.part
+
+
+cdef inline outline_t own_parts(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
+    """The outline of p.own, of a job that has a reservation; else nothing."""
+    cdef outline_t own
+    memset(&own, 0, sizeof(own))
+    if p.begin[job] < INFINITY:
+        s.machine.trace(s.machine.state, p.own, 0, s.machine.words, &own)
+    return own
+
+
+cdef inline int32_t next_begin(const plan_t *p, int32_t i, double end) noexcept nogil:
+    """The first step after step i, and before `end`, with which something begins; steps.n: none.  What is taken in the
+    others was taken before, too.
+    """
     cdef const step_t *step = p.steps.step
+    i += 1
+    while i < p.steps.n and step[i].at < end:
+        if step[i].begins > 0:
+            return i
+        i += 1
+    return p.steps.n
+
+
+cdef void find_window(plan_t *p, sim_t *s, int32_t job, double t, double end) noexcept nogil:
+    """p.window: what others take in [t, end), or at t if that is empty; of parts that are taken, all nodes, if the job
+    needs whole ones.
+    """
+    cdef const machine_t *m = &s.machine
     cdef int32_t i = step_at(&p.steps, t)
+    cdef outline_t taken, own
     memset(p.window, 0, <size_t>p.steps.words * sizeof(uint64_t))
-    while True:
+    if is_by_parts(s, job):
+        own = own_parts(p, s, job)
+        memset(&taken, 0, sizeof(taken))
+        while i < p.steps.n:
+            widens_parts(p, s, job, i, &own, &taken)
+            i = next_begin(p, i, end)
+        m.fill(m.state, &taken, p.window)
+        return
+    while i < p.steps.n:
         join_step(p, i, is_mine(p, s, job, i), p.window)
         s.work.steps += 1
-        i += 1
-        if i == p.steps.n or step[i].at >= end:
-            return
+        i = next_begin(p, i, end)
 
 
 cdef int32_t begin_search(plan_t *p, sim_t *s, int32_t job, bint head, double owed, double stop) noexcept nogil:
@@ -123,7 +158,7 @@ cdef inline bint may_have_place(sim_t *s, const uint64_t *mask, int32_t size, in
 cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
     """`first_hole` from step i on, which joins masks."""
     cdef const step_t *step = p.steps.step
-    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k
+    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k, last
     cdef size_t bytes = <size_t>p.steps.words * sizeof(uint64_t)
     cdef double t, end
     cdef bint room
@@ -137,13 +172,14 @@ cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double s
             continue
         end = end_if_started_at(s, job, t)
         memset(p.window, 0, bytes)
-        k = i
+        k = last = i
         room = True
-        while room and (k == i or (k < p.steps.n and step[k].at < end)):
+        while room and k < p.steps.n:
             if widens(p, k, is_mine(p, s, job, k), p.window):
                 room = may_have_place(s, p.window, need, limit)
             s.work.steps += 1
-            k += 1
+            last = k
+            k = next_begin(p, k, end)
         if room and has_place(s, p.window, need, limit):
             return i
         if room:
@@ -151,7 +187,7 @@ cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double s
             continue
         # Whatever begins later and takes in as much before this step has no room either.
         memset(p.window, 0, bytes)
-        i = k
+        i = last + 1
         while True:
             i -= 1
             s.work.steps += 1
@@ -174,42 +210,57 @@ cdef inline bint widens_parts(plan_t *p, sim_t *s, int32_t job, int32_t i, const
     return True
 
 
+cdef inline bint has_room(sim_t *s, const outline_t *taken, int32_t need, int32_t limit) noexcept nogil:
+    s.work.probes += 1
+    return s.machine.has_beside(s.machine.state, taken, need, limit, NULL, 0)
+
+
 cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
     """The same of a job that needs whole parts of the machine, which joins outlines."""
     cdef const machine_t *m = &s.machine
     cdef const step_t *step = p.steps.step
-    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k
+    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k, last
     cdef double t, end
-    cdef bint room
-    cdef outline_t taken, own
-    memset(&own, 0, sizeof(own))
-    if p.begin[job] < INFINITY:
-        m.trace(m.state, p.own, 0, m.words, &own)
+    cdef bint room, is_full = False
+    cdef outline_t taken, full, own = own_parts(p, s, job)
+    memset(&full, 0, sizeof(full))
     while i < p.steps.n:
         t = step[i].at if step[i].at > s.now else s.now
         if t >= stop:
             break
+        if step[i].left < need and not is_mine(p, s, job, i):
+            i += 1
+            continue
         memset(&taken, 0, sizeof(taken))
         widens_parts(p, s, job, i, &own, &taken)
-        room = m.has_beside(m.state, &taken, need, limit, NULL, 0)
-        k = i + 1
-        if not room:
-            i = k
+        # Where nothing is free that was not when there was no room, there is none.
+        if is_full and not outline_grows(&taken, &full):
+            i += 1
+            continue
+        if not has_room(s, &taken, need, limit):
+            is_full, full = True, taken
+            i += 1
             continue
         end = end_if_started_at(s, job, t)
-        while room and k < p.steps.n and step[k].at < end:
+        room = True
+        last = i
+        k = next_begin(p, i, end)
+        while room and k < p.steps.n:
             if widens_parts(p, s, job, k, &own, &taken):
-                room = m.has_beside(m.state, &taken, need, limit, NULL, 0)
-            k += 1
+                room = has_room(s, &taken, need, limit)
+            last = k
+            k = next_begin(p, k, end)
         if room:
-            find_window(p, s, job, t, end)
+            memset(p.window, 0, <size_t>p.steps.words * sizeof(uint64_t))
+            m.fill(m.state, &taken, p.window)
             return i
         # Whatever begins later and takes in as much before this step has no room either.
+        is_full, full = True, taken
         memset(&taken, 0, sizeof(taken))
-        i = k
+        i = last + 1
         while True:
             i -= 1
-            if widens_parts(p, s, job, i, &own, &taken) and not m.has_beside(m.state, &taken, need, limit, NULL, 0):
+            if widens_parts(p, s, job, i, &own, &taken) and not has_room(s, &taken, need, limit):
                 break
         i += 1
     return -1
@@ -224,7 +275,7 @@ cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop
     cdef int32_t i = begin_search(p, s, job, head, owed, stop)
     if i < 0:
         return -1
-    if s.machine.part > 0 and s.need[job] >= s.machine.part:
+    if is_by_parts(s, job):
         i = hole_by_parts(p, s, job, head, stop, i)
     else:
         i = hole_by_nodes(p, s, job, head, stop, i)

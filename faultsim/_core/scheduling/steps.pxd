@@ -20,6 +20,7 @@ cdef struct step_t:
     int32_t taken            # number of its mask
     int32_t left
     int32_t edges
+    int32_t begins           # of these; where none do, no more is taken than in the step before
 
 cdef struct steps_t:
     step_t *step

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memmove, memset
 
-from faultsim._core.containers.bits cimport mask_count
+from faultsim._core.containers.bits cimport mask_count, mask_count_without
 from faultsim._core.containers.memory cimport open_state, own_block, part_t, resize_block
 from faultsim._core.contract cimport fs_require
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -67,8 +67,17 @@ cdef int insert(void *owner, steps_t *s, int32_t i, double at) noexcept nogil:
         s.step[i] = s.step[like]
     s.step[i].at = at
     s.step[i].taken = mask
-    s.step[i].edges = 0
+    s.step[i].edges = s.step[i].begins = 0
     return OK
+
+
+cdef inline void bounds(const steps_t *s, const uint64_t *mask, int32_t *low, int32_t *high) noexcept nogil:
+    """The words of a mask that have bits."""
+    low[0], high[0] = 0, s.words
+    while low[0] < high[0] and mask[low[0]] == 0:
+        low[0] += 1
+    while low[0] < high[0] and mask[high[0] - 1] == 0:
+        high[0] -= 1
 
 
 cdef int steps_begin(void *owner, steps_t *s, const machine_t *m, double now, const uint64_t *taken) noexcept nogil:
@@ -81,7 +90,7 @@ cdef int steps_begin(void *owner, steps_t *s, const machine_t *m, double now, co
     s.step[0].at = now
     s.step[0].stamp = s.stamp
     s.step[0].left = m.nodes - mask_count(taken, s.words)
-    s.step[0].edges = 0
+    s.step[0].edges = s.step[0].begins = 0
     if s.outlines != NULL:
         memset(s.outlines, 0, sizeof(outline_t))
         m.trace(m.state, taken, 0, s.words, s.outlines)
@@ -91,17 +100,18 @@ cdef int steps_begin(void *owner, steps_t *s, const machine_t *m, double now, co
 cdef int steps_before(void *owner, steps_t *s, const machine_t *m, double now, double end, int32_t edges,
                       const uint64_t *more) noexcept nogil:
     cdef uint64_t *mask
-    cdef int32_t i
+    cdef int32_t i, low, high
     if insert(owner, s, 0, now) < 0:
         return NO_MEMORY
     s.step[1].at = end
     s.step[1].edges = edges
     mask = mask_at(s, s.step[0].taken)
-    for i in range(s.words):
+    bounds(s, more, &low, &high)
+    s.step[0].left = s.step[1].left - mask_count_without(more + low, mask + low, high - low)
+    for i in range(low, high):
         mask[i] |= more[i]
-    s.step[0].left = m.nodes - mask_count(mask, s.words)
     if s.outlines != NULL:
-        m.trace(m.state, mask, 0, s.words, s.outlines + s.step[0].taken)
+        m.trace(m.state, mask, low, high, s.outlines + s.step[0].taken)
     return OK
 
 
@@ -134,15 +144,6 @@ cdef inline void close(steps_t *s, int32_t i) noexcept nogil:
     memmove(&s.step[i], &s.step[i + 1], <size_t>(s.n - i) * sizeof(step_t))
 
 
-cdef inline void bounds(const steps_t *s, const uint64_t *mask, int32_t *low, int32_t *high) noexcept nogil:
-    """The words of a mask that have bits."""
-    low[0], high[0] = 0, s.words
-    while low[0] < high[0] and mask[low[0]] == 0:
-        low[0] += 1
-    while low[0] < high[0] and mask[high[0] - 1] == 0:
-        high[0] -= 1
-
-
 cdef inline void trace_alone(const machine_t *m, const uint64_t *mask, int32_t low, int32_t high,
                              outline_t *into) noexcept nogil:
     memset(into, 0, sizeof(outline_t))
@@ -160,6 +161,7 @@ cdef int steps_take(void *owner, steps_t *s, const machine_t *m, double now, dou
         if i < 0:
             return NO_MEMORY
         s.step[i].edges += 1
+        s.step[i].begins += 1
     k = s.n
     if end < INFINITY:
         k = cut(owner, s, end)
@@ -214,6 +216,7 @@ cdef void steps_give(steps_t *s, const machine_t *m, double now, double begin, d
         close(s, k)
     if begin > now:
         fs_require(s.step[first].at == begin)
+        s.step[first].begins -= 1
         close(s, first)
 
 
@@ -256,3 +259,7 @@ cdef class Steps:
         """Begin, mask, nodes left and stamp of each step, and the last stamp."""
         return [(self.s.step[i].at, taken_at(self.s, i)[0], self.s.step[i].left, self.s.step[i].stamp)
                 for i in range(self.s.n)], self.s.stamp
+
+    def begins(self):
+        """How many things begin with each step."""
+        return [self.s.step[i].begins for i in range(self.s.n)]
