@@ -71,11 +71,20 @@ def poisson_interval(count: ArrayLike, confidence: float) -> tuple[NDArray[np.fl
     return low, high
 
 
-def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike, confidence: float) -> PrintedTable:
+def mttf_table(
+    result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike, confidence: float, count_swaps: bool = False
+) -> PrintedTable:
     """A row per group of jobs: how long they could be killed, how often they were, and the time between kills."""
     level = checks.number("confidence", confidence, above=0.0)
     if level >= 1.0:
         raise OptionError(f"confidence must be below 1, such as 0.95, got {confidence!r}")
+    # With hot spares, which go with no other moves, each move is a failure that killed nobody.
+    recovery = (result.settings.get("recovery") or {}).get("name")
+    spared = recovery == "hot_spares"
+    if checks.flag("swaps", count_swaps) and not spared:
+        raise OptionError(
+            f"swaps=True counts what hot spares took over, and this run has none (recovery={recovery!r}): leave it out"
+        )
     name, labels = labels_of(result, by)
     rows = np.flatnonzero(among)
     values, group = np.unique(labels[rows], return_inverse=True)
@@ -85,30 +94,40 @@ def mttf_table(result: "Measured", among: NDArray[np.bool_], by: str | ArrayLike
 
     exposed = result.exposed
     seconds, kills = summed(exposed), summed(result.jobs["restarts"])
-    node_seconds = summed(exposed * result.jobs["allocated"])
-    low, high = poisson_interval(kills, level)
+    node_seconds = summed(exposed * (_at_work(result) if count_swaps else result.jobs["allocated"]))
+    swapped = summed(result.jobs["moves"]) if count_swaps else np.zeros_like(kills)
+    hits = kills + swapped
+    low, high = poisson_interval(hits, level)
     with np.errstate(divide="ignore", invalid="ignore"):
         columns: dict[str, NDArray[Any]] = {
             name: values,
             "jobs": np.bincount(group, minlength=len(values)),
             "exposed": seconds,
             "kills": kills.astype(np.int64),
-            "mttf": seconds / kills,
+            **({"swaps": swapped.astype(np.int64)} if count_swaps else {}),
+            "mttf": seconds / hits,
             "low": seconds / high,
             "high": seconds / low,
-            "per_1000_node_days": NODE_DAYS * kills / node_seconds,
+            "per_1000_node_days": NODE_DAYS * hits / node_seconds,
         }
     times = {each: suited(columns[each], 0) for each in ("exposed", "mttf", "low", "high")}
-    notes = [f"in seconds; low and high: {level:.0%} interval of the mean time between kills"]
+    between = "kills and swaps" if count_swaps else "kills"
+    notes = [f"in seconds; low and high: {level:.0%} interval of the mean time between {between}"]
     of_all = int(np.add.reduce(result.jobs["restarts"]))
-    # With hot spares, which go with no other moves, each move is a failure that killed nobody.
-    spared = (result.settings.get("recovery") or {}).get("name") == "hot_spares"
     swaps = int(np.add.reduce(result.jobs["moves"])) if spared else 0
-    if swaps:
+    if swaps and not count_swaps:
         notes.append(f"no kills: what hot spares took over, {swaps:,} times")
     if others := of_all - (result.counters["failures_hit"] - swaps):
         notes.append(f"{others:,} of the {of_all:,} kills of the run are not of failures")
-    return PrintedTable(columns, f"time between kills by {name}", {**times, "per_1000_node_days": "{:.4g}"}, notes)
+    return PrintedTable(columns, f"time between {between} by {name}", {**times, "per_1000_node_days": "{:.4g}"}, notes)
+
+
+def _at_work(result: "Measured") -> NDArray[np.int64]:
+    """The nodes of each job that are not spare (model.md#hot-spares): on a pod whole cubes, or a part of one."""
+    unit = getattr(result.machine, "hosts", 1)
+    size = np.asarray(result.jobs["size"], np.int64)
+    at_work: NDArray[np.int64] = np.minimum(-(-size // unit) * unit, result.jobs["allocated"])
+    return at_work
 
 
 class GoodputOfAResult:
@@ -160,7 +179,9 @@ class GoodputOfAResult:
         seconds.setflags(write=False)
         return seconds
 
-    def mttf(self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95) -> PrintedTable:
+    def mttf(
+        self: Any, by: str | ArrayLike = "size_class", *, confidence: float = 0.95, swaps: bool = False
+    ) -> PrintedTable:
         """Mean time of a job between kills, for each class of sizes, user, or value of any column.
 
         Parameters
@@ -170,6 +191,10 @@ class GoodputOfAResult:
             column of `jobs`; or a label for each job.
         confidence : float, default 0.95
             Of the interval: the exact one of a Poisson number of kills ([garwood1936]).
+        swaps : bool, default False
+            Whether failures that `HotSpares` took over count, too: they interrupt a job, which goes on in place from
+            what it has saved.  Then there is a column ``swaps``, the time is that between kills and swaps, and the rate
+            is per node at work.
 
         Returns
         -------
@@ -183,7 +208,7 @@ class GoodputOfAResult:
         Raises
         ------
         OptionError
-            For an unknown column, or a confidence that is not between 0 and 1.
+            For an unknown column, a confidence that is not between 0 and 1, or swaps of a run without `HotSpares`.
 
         Examples
         --------
@@ -196,7 +221,7 @@ class GoodputOfAResult:
                  4     1   39,600      1  39,600  7,107  1,564,116               545.5
         in seconds; low and high: 95% interval of the mean time between kills
         """
-        return mttf_table(self, self.ended, by, confidence)
+        return mttf_table(self, self.ended, by, confidence, swaps)
 
     def energy(self: Any, power: Power | str) -> Energy:
         """What the run took in energy, by account of the ledger.

@@ -126,6 +126,9 @@ def test_a_decision_refuses_other_threads_too():
     acts += [lambda: d.fits(0), lambda: d.shadow(0), lambda: d.expected_end(0), lambda: d.foreseen(9)]
     acts += [
         lambda: d.boxes(0),
+        lambda: d.slices(0),
+        lambda: d.free_cubes,
+        lambda: d.start(0, cubes=[1]),
         lambda: d.may_backfill(0),
         lambda: d.backfill(0),
         lambda: d.start(0),
