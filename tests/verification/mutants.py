@@ -82,7 +82,7 @@ TESTS = {
     "_core/containers": ["tests/kernels/test_event_queue.py", "tests/core/test_releases.py"],
     "_core/workflow": [
         "tests/core/test_work_workflows.py", "tests/reference/test_reference_workflow.py",
-        "tests/core/test_workflow_engines.py",
+        "tests/core/test_workflow_engines.py", "tests/simulation/test_simulate_workflows.py",
     ],
     "_core/pod": ["tests/core/test_pod_machine.py", "tests/core/test_pod_engines.py", "tests/machines/test_pod.py"],
     "_core/jobs": ["tests/simulation/test_own_nodes.py", "tests/core/test_set_up.py", "tests/results/test_partial.py"],
@@ -135,6 +135,7 @@ TESTS = {
     "results/expected_ettr": ["tests/verification/test_ettr_theory.py"],
     "results": ["tests/results"],
     "sweep": ["tests/sweep/test_sweep.py", "tests/sweep/test_sweep_statistics.py", "tests/sweep"],
+    "sweep/runner": ["tests/sweep/test_batches.py", "tests/sweep/test_sweep.py", "tests/sweep"],
     "synthetic": ["tests/synthetic"],
 }  # fmt: skip
 #: Folders of tests that take long, or are about other parts.
@@ -242,7 +243,7 @@ def only_words(mutant: Mutant) -> bool:
 # -- what becomes of one
 
 
-def verdict(checkout: Checkout, mutant: Mutant, files: int | None, again: bool, sanitize: bool) -> tuple[str, str]:
+def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, sanitize: bool) -> tuple[str, str]:
     """ "killed", "survived", "same code", "not built" or "unclear", and the test that says so."""
     with checkout.changed(mutant.path, mutant.line, mutant.after):
         source = None
@@ -254,20 +255,22 @@ def verdict(checkout: Checkout, mutant: Mutant, files: int | None, again: bool, 
         if runs_change(mutant.path) and not again:
             failed = checkout.script(FEW_DIGESTS, FEW_CPU)
             failed = failed and f"digests: {failed}"
-        if runs_change(mutant.path) and files is not None and not failed:
-            failed = files and checkout.tests(concerning(mutant.path)[:files])
+        if runs_change(mutant.path) and first is not None and not failed:
+            failed = checkout.tests(concerning(mutant.path)[:first]) if first else ""
             if not failed:
                 return "survived", ""
-        failed = failed or checkout.tests(concerning(mutant.path))
+        files = concerning(mutant.path)
+        failed = failed or checkout.tests(files)
+        if failed and not failed.startswith("digests"):  # a crash does not say where
+            files = [failed] if "::" in failed else next(([one] for one in files if checkout.tests([one])), files)
         if not failed and source is not None and checkout.means_the_same(mutant.path, source):
             return "same code", ""
         if sanitize and not failed and source is not None and checkout.compiled(source, built, SANITIZERS):
             failed = checkout.tests([DIGESTS], sanitized=True)
             failed = failed and f"sanitizers: {failed}"
-    if failed and not failed.startswith(("digests", "sanitizers")):  # what fails on the unchanged program says nothing
-        asked = [failed] if "::" in failed else concerning(mutant.path)
-        if not checkout.passes(asked):
-            return "unclear", failed
+    by_tests = failed and not failed.startswith(("digests", "sanitizers"))
+    if by_tests and not checkout.passes(files):  # what fails on the unchanged program says nothing
+        return "unclear", failed
     return ("killed" if failed else "survived"), failed
 
 
