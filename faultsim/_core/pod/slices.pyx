@@ -469,6 +469,8 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
         for cube in range(m.cubes):
             m.looked += 1
             busy = hosts_of(m, occ, cube)
+            if busy == ones(m.hosts):
+                continue
             if (busy == 0) != (level == m.n_inside) or (more <= 0 and (more < 0 or not in_use(m, occ, cube))):
                 continue
             asked = False

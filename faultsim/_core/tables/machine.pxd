@@ -106,8 +106,8 @@ cdef struct machine_t:
     # are no outlines, and none of these
     int32_t part
     # the outline of a mask, where this is in words [low, high) of it; all nodes of these parts into a mask; `release`,
-    # with the outline of the mask; is a place of a size in [size, limit], size >= `part`, free where this is taken, with
-    # which one of `need` is left in `later` (NULL or less than `part`: that is not asked)
+    # with the outline of the mask; is a place of a size in [size, limit], size >= `part`, free where this is taken,
+    # with which one of `need` is left in `later` (NULL or less than `part`: that is not asked)
     void (*trace)(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
     void (*fill)(const void *state, const outline_t *taken, uint64_t *mask) noexcept nogil
     void (*release_parts)(const void *state, const release_t *items, int32_t n, uint64_t *mask,
