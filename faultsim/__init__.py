@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from faultsim.data.domains import Domains
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import Limits
+from faultsim.data.slowdowns import Slowdown
 from faultsim.readers.bluegene_ras import read_bluegene_ras
 from faultsim.readers.dax import read_dax
 from faultsim.readers.failures_csv import read_failures
@@ -231,6 +232,7 @@ __all__ = [
     "SharedOutputs",
     "ShortestFirst",
     "Simulation",
+    "Slowdown",
     "Static",
     "StoreError",
     "Sweep",

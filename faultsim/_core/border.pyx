@@ -63,6 +63,7 @@ cdef class Border:
         s.checkpoint_time = <double *>self.column("checkpoint_time", FLOAT64)
         s.restart_time = <double *>self.column("restart_time", FLOAT64)
         s.failure_wait = <double *>self.column("failure_wait", FLOAT64)
+        s.slowed_time = <double *>self.column("slowed_time", FLOAT64)
         s.moves = <int32_t *>self.column("moves", INT32)
         s.backfilled = <uint8_t *>self.column("backfilled", BOOL)
         return 0

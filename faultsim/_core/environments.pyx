@@ -13,7 +13,7 @@ from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, OK
 
 # Bytes per job of the result columns: eight of 8, three of 4, one of 1.
 cdef enum:
-    DOUBLES = 8
+    DOUBLES = 9
     INTS = 3
     BYTES = 77
 
@@ -211,6 +211,7 @@ cdef class PickJobs:
         double_column[0], double_column[1], double_column[2] = &s.first_start, &s.start, &s.finish
         double_column[3], double_column[4], double_column[5] = &s.run, &s.lost_work, &s.checkpoint_time
         double_column[6], double_column[7] = &s.restart_time, &s.failure_wait
+        double_column[8] = &s.slowed_time
         int_column[0], int_column[1], int_column[2] = &s.allocated, &s.restarts, &s.moves
         memset(e.results, 0, n * BYTES)
         for i in range(DOUBLES):

@@ -1,6 +1,6 @@
 """Columns from Python; the contract is in inputs.pxd."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -70,6 +70,36 @@ cdef int set_requests(sim_t *s, dict columns, dict table) except -1:
     return 0
 
 
+cdef int set_clocks(sim_t *s, dict columns, dict table) except -1:
+    cdef const int32_t[::1] of
+    cdef const int64_t[::1] first
+    cdef const double[::1] time, speed, shown
+    cdef double[::1] sums
+    cdef Py_ssize_t n = len(table["time"]), clocks = len(table["first"]) - 1, k
+    cdef int64_t i
+    if n == 0:
+        return 0
+    of, first = column(columns, table, "of", np.int32, s.n), column(columns, table, "first", np.int64, clocks + 1)
+    time, speed = column(columns, table, "time", np.float64, n), column(columns, table, "speed", np.float64, n)
+    if not (np.asarray(speed) > 0).all() or not np.isfinite(speed).all() or not np.isfinite(time).all():
+        raise ValueError("speeds must be positive, and their times finite")
+    if first[0] != 0 or first[clocks] != n or (np.diff(first) < 1).any():
+        raise ValueError("each clock has at least one corner")
+    if np.min(of) < -1 or np.max(of) >= clocks:
+        raise ValueError(f"there are {clocks} clocks")
+    sums = np.empty(n)
+    for k in range(clocks):
+        sums[first[k]] = time[first[k]]
+        for i in range(first[k] + 1, first[k + 1]):
+            if not time[i] > time[i - 1]:
+                raise ValueError("the times of speeds must ascend")
+            sums[i] = sums[i - 1] + speed[i - 1] * (time[i] - time[i - 1])
+    shown = column(columns, {"shown": np.asarray(sums)}, "shown", np.float64, n)
+    s.track.clocks.of, s.track.clocks.first = &of[0], &first[0]
+    s.track.clocks.time, s.track.clocks.speed, s.track.clocks.shown = &time[0], &speed[0], &shown[0]
+    return 0
+
+
 cdef int set_inputs(sim_t *s, dict columns) except -1:
     cdef const int32_t[::1] row
     if columns.get("rows") is not None:
@@ -81,4 +111,6 @@ cdef int set_inputs(sim_t *s, dict columns) except -1:
         set_predictions(s, columns, columns["predictions"])
     if columns.get("alarms"):
         set_requests(s, columns, columns["alarms"])
+    if columns.get("clocks"):
+        set_clocks(s, columns, columns["clocks"])
     return 0

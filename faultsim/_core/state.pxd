@@ -57,13 +57,14 @@ cdef enum account:
     ACC_CHECKPOINT = 2
     ACC_RESTART = 3
     ACC_MIGRATION = 4
-    ACC_START_DELAY = 5
-    ACC_GROWTH = 6
-    ACC_HELD_FOR_REPAIR = 7
-    ACC_DOWN = 8
-    ACC_IDLE_NO_DEMAND = 9
-    ACC_IDLE_DEMAND = 10
-    N_ACCOUNTS = 11
+    ACC_SLOWED = 5
+    ACC_START_DELAY = 6
+    ACC_GROWTH = 7
+    ACC_HELD_FOR_REPAIR = 8
+    ACC_DOWN = 9
+    ACC_IDLE_NO_DEMAND = 10
+    ACC_IDLE_DEMAND = 11
+    N_ACCOUNTS = 12
 
 # Waiting jobs in queue order: job[head..end).
 cdef struct queue_t:
@@ -115,7 +116,17 @@ cdef enum lead:
     LEAD_MIGRATION = 2
     N_LEADS = 3
 
-# Where a job is on its way (progress.pxd).  Progress is in seconds of its run time.
+# Clocks of jobs that are slow at times (model.md#slowness), each a polygon of time: k has the corners first[k] to
+# first[k + 1] - 1.  `of` is NULL where nobody ever is.
+cdef struct clocks_t:
+    const int32_t *of        # per job: its clock; -1: it is never slow
+    const int64_t *first
+    const double *time       # corners ascend
+    const double *shown      # what the clock shows there
+    const double *speed      # from there on; above 0
+
+# Where a job is on its way (progress.pxd).  Progress is in seconds of its run time, and times are those of its own
+# clock.
 cdef struct progress_t:
     int64_t next             # in the list of spare ones
     double interval          # work between planned checkpoints; inf: none are planned
@@ -130,11 +141,13 @@ cdef struct progress_t:
     double points            # ... with so many of the stretch's planned checkpoints; -1: without its lead phase, too
     double planned           # checkpoints planned from t0 on
     double pause_until       # a migration's pause, inside of which its clock stands still
+    double ends              # its finish
     int8_t kind              # of the lead phase
     bint eventful            # not all of this stay is start delay and work
     # seconds of this stay on nodes, by account
     double lost
     double held
+    double slowed            # by which time was longer than its own clock
     double spent[3]          # by lead: restart, checkpoint, migration
 
 # The progress of all jobs, where failures or checkpoints make it matter; else a job ends `run` seconds after its start.
@@ -152,6 +165,7 @@ cdef struct tracking_t:
     uint8_t *started         # a start has really come: its delay was not broken off
     double *remaining        # expected time from the begin of work to the end
     double *owed             # restart cost at the next start; inf: it was killed for good
+    clocks_t clocks
 
 # The failure trace, by time, and what is down.  `down` and what follows are NULL unless tracking is on.
 cdef struct trace_t:
@@ -269,6 +283,7 @@ cdef struct sim_t:
     double *checkpoint_time
     double *restart_time
     double *failure_wait
+    double *slowed_time
     double *paused_until     # end of a job's last pause by a migration; NULL: it costs nothing, or progress is tracked
     double *promise          # earliest start promised in this epoch; inf: none
     int32_t *promise_epoch
@@ -320,7 +335,7 @@ cdef struct sim_t:
     rescheduling_t rescheduling
     const int32_t *given     # nodes that the caller has chosen for the job that starts; NULL: the rule chooses
     void *owner              # borrowed PyObject* of the Engine, for policies in Python
-    double ledger[11]
+    double ledger[12]
     record_t record
 
 # Allocate and free what the simulation owns; the machine and the policies are opened by their factories.

@@ -126,6 +126,7 @@ JOBS: tuple[Column, ...] = (
         "[li2009] section 5.3",
         0.0,
     ),
+    Column("slowed_time", "f8", "s", None, "By which outages that slow it made it longer.", "model.md#slowness", 0.0),
     Column(
         "moves",
         "i4",

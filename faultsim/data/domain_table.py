@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from faultsim import checks
 from faultsim.data.columns import read_only
+from faultsim.data.slowdowns import Slowdown
 from faultsim.data.table import ReadOnly
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import InputError, OptionError
 
-Effect = Literal["down", "none"]
+Effect: TypeAlias = Literal["down", "none"] | Slowdown
 # More members than this, in all, come from a mistake in numbers and would fill the memory.
 _MOST_MEMBERS = 200_000_000
 
@@ -31,7 +32,18 @@ class Domain(NamedTuple):
 class DomainTable(ReadOnly):
     """Names, kinds and members of failure domains: what `faultsim.Domains` stands on, which adds ways to make them."""
 
-    __slots__ = ("_by_kind", "_down", "_downtime", "_kinds", "_members", "_names", "_nodes", "_offsets", "_row")
+    __slots__ = (
+        "_by_kind",
+        "_down",
+        "_downtime",
+        "_kinds",
+        "_members",
+        "_names",
+        "_nodes",
+        "_offsets",
+        "_row",
+        "_slow",
+    )
     CALLED = "Domains"
 
     _names: tuple[str, ...]
@@ -42,6 +54,7 @@ class DomainTable(ReadOnly):
     _members: NDArray[np.int32]
     _downtime: NDArray[np.float64]
     _down: NDArray[np.bool_]
+    _slow: tuple[Slowdown | None, ...]
     _nodes: int
 
     def _set(
@@ -53,6 +66,7 @@ class DomainTable(ReadOnly):
         members: NDArray[Any],
         downtime: NDArray[np.float64],
         down: NDArray[np.bool_],
+        slow: tuple[Slowdown | None, ...],
         nodes: int,
     ) -> Self:
         """Sets the columns of a new table, whose members are known to be valid."""
@@ -60,6 +74,12 @@ class DomainTable(ReadOnly):
         if len(row) < len(names):
             twice = next(name for at, name in enumerate(names) if row[name] != at)
             raise InputError(f"domains: {twice!r:.60} appears twice; a name is that of one domain")
+        for at, name in enumerate(names):
+            if slow[at] is not None and sizes[at] < nodes:
+                raise OptionError(
+                    f"effect of domains: {name!r:.60} has {sizes[at]} of {nodes} nodes, and Slowdown is for what all "
+                    f"nodes share; 'down' takes its members down, 'none' leaves them up and counts the outage"
+                )
         offsets = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
         parts = {
             "names": names,
@@ -70,6 +90,7 @@ class DomainTable(ReadOnly):
             "members": read_only(np.ascontiguousarray(members, dtype=np.int32)),
             "downtime": read_only(downtime),
             "down": read_only(down),
+            "slow": slow,
             "nodes": nodes,
         }
         for name, value in parts.items():
@@ -77,7 +98,8 @@ class DomainTable(ReadOnly):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._names, self._kinds, np.diff(self._offsets), self._members, self._downtime, self._down)
+        sizes = np.diff(self._offsets)
+        parts = (self._names, self._kinds, sizes, self._members, self._downtime, self._down, self._slow)
         return _restored, (type(self), *parts, self._nodes)
 
     @classmethod
@@ -88,7 +110,7 @@ class DomainTable(ReadOnly):
         rows: NDArray[Any],
         nodes: int,
         downtime: checks.Duration | None,
-        effect: str,
+        effect: Effect,
     ) -> Self:
         """Domains with as many members each, a row of nodes for each of them."""
         return object.__new__(cls)._set(
@@ -98,6 +120,7 @@ class DomainTable(ReadOnly):
             members=rows.ravel(),
             downtime=np.full(len(names), own_downtime(downtime)),
             down=np.full(len(names), is_down(effect)),
+            slow=(effect if isinstance(effect, Slowdown) else None,) * len(names),
             nodes=nodes,
         )
 
@@ -136,6 +159,7 @@ class DomainTable(ReadOnly):
             members=np.concatenate([part._members for part in parts]),
             downtime=np.concatenate([part._downtime for part in parts]),
             down=np.concatenate([part._down for part in parts]),
+            slow=tuple(effect for part in parts for effect in part._slow),
             nodes=parts[0]._nodes,
         )
 
@@ -158,7 +182,7 @@ class DomainTable(ReadOnly):
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many nodes each domain takes away; 0 if its outages are routed around."""
+        """How many nodes each domain takes away; 0 if its outages are routed around, or slow jobs down."""
         return np.where(self._down, np.diff(self._offsets), 0)
 
     @property
@@ -225,7 +249,7 @@ class DomainTable(ReadOnly):
             self._kinds[row],
             self._members[self._offsets[row] : self._offsets[row + 1]],
             None if np.isnan(own) else own,
-            "down" if self._down[row] else "none",
+            self._slow[row] or ("down" if self._down[row] else "none"),
         )
 
     def __contains__(self, name: object) -> bool:
@@ -235,7 +259,8 @@ class DomainTable(ReadOnly):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DomainTable):
             return NotImplemented
-        return (self._nodes, self._names, self._kinds) == (other._nodes, other._names, other._kinds) and all(
+        facts = (self._nodes, self._names, self._kinds, self._slow)
+        return facts == (other._nodes, other._names, other._kinds, other._slow) and all(
             np.array_equal(getattr(self, name), getattr(other, name), equal_nan=name == "_downtime")
             for name in ("_offsets", "_members", "_downtime", "_down")
         )
@@ -252,7 +277,7 @@ class DomainTable(ReadOnly):
 
 
 def _restored(cls: type[DomainTable], *parts: Any) -> DomainTable:
-    names = ("names", "kinds", "sizes", "members", "downtime", "down", "nodes")
+    names = ("names", "kinds", "sizes", "members", "downtime", "down", "slow", "nodes")
     return object.__new__(cls)._set(**dict(zip(names, parts, strict=True)))
 
 
@@ -273,11 +298,10 @@ def own_downtime(downtime: object) -> float:
 
 def is_down(effect: object) -> bool:
     """Whether outages take the members down."""
+    if isinstance(effect, Slowdown):
+        return False
     if effect == "slowdown":
-        raise NotAvailableError(
-            "effect of domains: 'slowdown' is not available, the engine does not change the speed of running jobs; "
-            "'down' takes the members down, 'none' leaves them up and counts the outage"
-        )
+        raise OptionError("effect of domains: a slowdown needs its speed: give effect=fs.Slowdown(0.95), or another")
     return checks.choice("effect of domains", effect, ("down", "none")) == "down"
 
 

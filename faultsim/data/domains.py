@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol, Self, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from faultsim import checks
 from faultsim.data.columns import MAX_NODES
 from faultsim.data.domain_table import DomainTable, Effect, check_count, is_down, own_downtime
+from faultsim.data.slowdowns import AXES, Axis, Slowdown
 from faultsim.errors import InputError, OptionError
 
-Axis = Literal["x", "y", "z"]
-_AXES = ("x", "y", "z")
+_AXES = AXES
 
 
 class _Counted(Protocol):
@@ -60,17 +60,17 @@ class Domains(DomainTable):
         What they are, for `rows` and `faultsim.synthetic.domain_failures`.
     downtime : float, optional
         Seconds that an outage of such a domain lasts, whatever the trace says; by default what the trace says.
-    effect : {"down", "none"}
-        What an outage does: ``"down"`` takes the members down; ``"none"`` is routed around and only counted.
-        Slower jobs (``"slowdown"``) are refused: the engine does not change the speed of a job.
+    effect : {"down", "none"} or Slowdown
+        What an outage does: ``"down"`` takes the members down; ``"none"`` is routed around and only counted; a
+        `Slowdown`, where the members are all nodes, makes jobs slower.
 
     Raises
     ------
     InputError
         A domain without members; a member that the machine does not have or that appears twice; two domains of
         one name.
-    NotAvailableError
-        The effect ``"slowdown"``.
+    OptionError
+        A `Slowdown` of domains that do not have all nodes.
 
     Examples
     --------
@@ -117,6 +117,7 @@ class Domains(DomainTable):
             members=np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32),
             downtime=np.full(len(names), own_downtime(downtime)),
             down=np.full(len(names), is_down(effect)),
+            slow=(effect if isinstance(effect, Slowdown) else None,) * len(names),
             nodes=machine,
         )
 
@@ -302,7 +303,7 @@ class Domains(DomainTable):
         hosts: int | None,
         kind: str,
         downtime: checks.Duration | None,
-        effect: str,
+        effect: Effect,
         *,
         planes: bool,
     ) -> Self:

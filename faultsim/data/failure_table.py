@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from faultsim import checks, renames
 from faultsim.data.columns import FAILURES, as_column, by_name, read_only
+from faultsim.data.slowdowns import SlowOutage
 from faultsim.data.table import Table
-from faultsim.errors import InputError
+from faultsim.errors import InputError, NotAvailableError
 
 _COLUMNS = by_name(FAILURES)
 # The stream of default coins: any fixed number will do, and changing it changes every prediction.
@@ -75,13 +76,14 @@ class FailureTable(Table):
     The parameters, columns and errors are those of `faultsim.FailureTrace`, which adds the methods.
     """
 
-    __slots__ = ("_span",)
+    __slots__ = ("_slow", "_span")
     CALLED: ClassVar[str] = "FailureTrace"
     NOUN: ClassVar[str] = "failure trace"
     SORTED_BY: ClassVar[str] = "time"
     OWN: ClassVar[str] = "span"
 
     _span: float
+    _slow: tuple[SlowOutage, ...]
 
     @renames.arguments("FailureTrace")
     def __init__(
@@ -114,7 +116,7 @@ class FailureTable(Table):
         if coin is None:
             columns["coin"] = read_only(default_coins(n))
         checked = _checked_span(span, columns["time"])
-        self._fill(columns=columns, span=checked, name=str(name), dropped=dict(dropped or {}))
+        self._fill(columns=columns, span=checked, name=str(name), dropped=dict(dropped or {}), slow=())
 
     def _made(
         self,
@@ -122,6 +124,7 @@ class FailureTable(Table):
         span: float | None = None,
         dropped: Mapping[str, int] | None = None,
         name: str | None = None,
+        slow: Iterable[SlowOutage] | None = None,
     ) -> Self:
         """A trace of rows that are already valid and sorted; the rest is taken from this one."""
         kept = {key: read_only(np.ascontiguousarray(columns[key], dtype=_COLUMNS[key].dtype)) for key in _COLUMNS}
@@ -130,7 +133,12 @@ class FailureTable(Table):
             span=self._span if span is None else span,
             name=self._name if name is None else name,
             dropped=dict(self._dropped if dropped is None else dropped),
+            slow=self._slow if slow is None else tuple(sorted(slow, key=lambda outage: outage.time)),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        restore, (kind, parts) = super().__reduce__()
+        return restore, (kind, {**parts, "slow": self._slow})
 
     def _rows(self, rows: slice | NDArray[Any], dropped: Mapping[str, int] | None = None) -> Self:
         """Some of the rows, in order, as copies that keep no larger array alive."""
@@ -169,6 +177,30 @@ class FailureTable(Table):
         return self._span
 
     @property
+    def slowdowns(self) -> tuple[SlowOutage, ...]:
+        """The outages that slow jobs down, by time: those of domains whose effect is a `Slowdown`.
+
+        They are no failures, and in no row.  Methods that choose rows leave them as they are; `window`, `align`,
+        `with_span`, `merge` and `concat` do with them what they do with failures.
+
+        Examples
+        --------
+        >>> import faultsim as fs
+        >>> network = fs.Domains({"network": range(4)}, 4, effect=fs.Slowdown(0.5))
+        >>> fs.FailureTrace([60], [0], 600).map_domains(network).slowdowns
+        (SlowOutage(time=60.0, duration=600.0, domain='network', nodes=4, effect=Slowdown(speed=0.5, axis=None)),)
+        """
+        return self._slow
+
+    def refuse_slowdowns(self, what: str) -> None:
+        """Raise `NotAvailableError` if there are any, for those who would overlook them."""
+        if self._slow:
+            raise NotAvailableError(
+                f"{what} does not know outages that slow jobs down, and the trace has {len(self._slow)}: give their "
+                f"domains the effect 'none' or 'down'"
+            )
+
+    @property
     def min_nodes(self) -> int:
         """Nodes that a machine needs for this trace: the highest node number plus one; 0 without failures."""
         return int(self.node.max()) + 1 if len(self) else 0
@@ -178,10 +210,12 @@ class FailureTable(Table):
         failures = "1 failure" if len(self) == 1 else f"{len(self):,} failures"
         nodes = f", nodes {self.node.min()}-{self.node.max()}" if len(self) else ""
         dropped = f", {sum(self._dropped.values()):,} dropped" if self._dropped else ""
-        return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{dropped}>"
+        slow = f", {len(self._slow):,} slowdown{'s' * (len(self._slow) > 1)}" if self._slow else ""
+        return f"<FailureTrace{name}: {failures}{nodes}, span {self._span:.10g} s{slow}{dropped}>"
 
     def _hashed_first(self) -> bytes:
-        return np.array([self._span], dtype="<f8").tobytes()
+        said = "".join(outage.as_text() + "\n" for outage in self._slow)
+        return np.array([self._span], dtype="<f8").tobytes() + said.encode()
 
 
 def _checked_coins(coin: ArrayLike, n: int) -> NDArray[Any]:

@@ -142,7 +142,14 @@ class FailureTrace(GroupedFailures):
         columns["downtime"] = np.where(caught, left, self.downtime)[rows]
         columns["time"] = np.maximum(columns["time"], begin) - (begin if shift else 0.0)
         until = max(min(end, self._span), begin)
-        return self._made(columns, span=until - begin if shift else until)
+        slow = []
+        for outage in self._slow:
+            rest = outage.time + outage.duration - begin
+            is_caught = under_way and outage.time < begin and rest > 0
+            if is_caught or begin <= outage.time < end:
+                at = max(outage.time, begin) - (begin if shift else 0.0)
+                slow.append(outage._replace(time=at, duration=rest if is_caught else outage.duration))
+        return self._made(columns, span=until - begin if shift else until, slow=slow)
 
     def align(self, log: JobTable, begin: checks.Duration = 0.0) -> FailureTrace:
         """The trace on the clock of a log: its second `begin` is the first submit; failures before that are left out.
@@ -171,7 +178,8 @@ class FailureTrace(GroupedFailures):
             raise InputError(f"align: the log must be a Workload, got {checks.shown(log, 'Workload')}")
         part = self.window(begin, np.inf)
         first = float(log.submit[0])
-        return part._made({**part._columns, "time": part.time + first}, span=part.span + first)
+        slow = [outage._replace(time=outage.time + first) for outage in part.slowdowns]
+        return part._made({**part._columns, "time": part.time + first}, span=part.span + first, slow=slow)
 
     def with_span(self, span: checks.Duration) -> FailureTrace:
         """Times scaled such that the trace's span becomes `span`; down times are unchanged.
@@ -189,11 +197,12 @@ class FailureTrace(GroupedFailures):
         if new == self._span:
             return self
         if self._span == 0:
-            if not len(self):
+            if not len(self) and not self._slow:
                 return self._made(self._columns, span=new)
             raise InputError("with_span: the trace has no span (all failures are at 0 s); give it one with span=")
         # Divided first: the end of the span comes out as `new` to the bit, and no failure after it.
-        return self._made({**self._columns, "time": self.time / self._span * new}, span=new)
+        slow = [outage._replace(time=outage.time / self._span * new) for outage in self._slow]
+        return self._made({**self._columns, "time": self.time / self._span * new}, span=new, slow=slow)
 
     # -- count -------------------------------------------------------------------------------------------------------
 
@@ -287,6 +296,8 @@ class FailureTrace(GroupedFailures):
         array([3, 0], dtype=int32)
         """
         nodes = checks.whole("n of map_nodes()", n, low=1, high=MAX_NODES)
+        if self._slow:
+            raise InputError("map_nodes: the trace has slowdowns of another machine: use it before map_domains")
         if isinstance(how, str):
             if checks.choice("way to map nodes", how, ("modulo", "permute")) == "modulo":
                 return self._made({**self._columns, "node": self.node % nodes})
@@ -362,7 +373,8 @@ class FailureTrace(GroupedFailures):
         """
         traces = _traces("merge", [self, *others])
         joined = {key: np.concatenate([trace.columns[key] for trace in traces]) for key in self._columns}
-        return self._sorted(joined, **together(traces, name), span=max(trace.span for trace in traces))
+        slow = [outage for trace in traces for outage in trace.slowdowns]
+        return self._sorted(joined, **together(traces, name), span=max(trace.span for trace in traces), slow=slow)
 
     @classmethod
     def concat(cls, traces: Iterable[FailureTrace], *, name: str = "") -> FailureTrace:
@@ -383,7 +395,12 @@ class FailureTrace(GroupedFailures):
         begin = np.concatenate([[0.0], np.cumsum([trace.span for trace in parts])])
         joined = {key: np.concatenate([trace.columns[key] for trace in parts]) for key in parts[0].columns}
         joined["time"] = np.concatenate([trace.time + t for trace, t in zip(parts, begin[:-1], strict=True)])
-        return parts[0]._sorted(joined, **together(parts, name), span=float(begin[-1]))
+        slow = [
+            outage._replace(time=outage.time + float(t))
+            for trace, t in zip(parts, begin[:-1], strict=True)
+            for outage in trace.slowdowns
+        ]
+        return parts[0]._sorted(joined, **together(parts, name), span=float(begin[-1]), slow=slow)
 
     def merge_overlaps(self) -> FailureTrace:
         """Merge overlapping outages of a node into one, from the first failure to the last repair.
@@ -457,7 +474,8 @@ class FailureTrace(GroupedFailures):
         90.5,2,30,0.75
         """
         name = f"# name: {' '.join(self._name.split())}\n" if self._name.split() else ""
-        head = f"{CSV_MARK}\n# span: {shortest(np.array([self._span]))[0]}\n{name}{','.join(self._columns)}\n"
+        slow = "".join(f"# slowdown: {outage.as_text()}\n" for outage in self._slow)
+        head = f"{CSV_MARK}\n# span: {shortest(np.array([self._span]))[0]}\n{name}{slow}{','.join(self._columns)}\n"
         rows = map(",".join, zip(*(shortest(values) for values in self._columns.values()), strict=True))
         write_text(path, head + "".join(row + "\n" for row in rows))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from faultsim import checks
 from faultsim.data.domains import Domains
 from faultsim.data.failure_table import FailureTable
+from faultsim.data.slowdowns import SlowOutage
 from faultsim.errors import InputError
 
 # No hardware fails more often than hourly over at least so many failures: then times are not in seconds.
@@ -40,7 +41,8 @@ class GroupedFailures(FailureTable):
             A row for each member of each domain that fails, at the same time, with the same coin (predictors see all or
             none), with the down time of the domain, else of the failure; of one failure in the order of their numbers.
             Overlapping outages stay as they are: a node is down until the last of its domains is repaired.  A domain
-            without effect leaves no row; `dropped` counts its failures as "routed around".
+            without effect leaves no row; `dropped` counts its failures as "routed around". Outages that slow jobs down
+            leave no row either: they are in `slowdowns`, and so in the runs that get the trace.
 
         Raises
         ------
@@ -78,11 +80,22 @@ class GroupedFailures(FailureTable):
         own = domains.downtime[self.node]
         lasting = np.where(np.isnan(own), self.downtime, own)
         columns = {"time": self.time, "downtime": lasting, "coin": self.coin}
-        around = int((domains.sizes[self.node] == 0).sum())
+        slow = np.array([effect is not None for effect in domains._slow], dtype=bool)[self.node]
+        around = int(((domains.sizes[self.node] == 0) & ~slow).sum())
         dropped = {**self._dropped}
         if around:
             dropped["routed around"] = dropped.get("routed around", 0) + around
-        return self._made({key: column[which] for key, column in columns.items()} | {"node": node}, dropped=dropped)
+        rows = zip(self.time[slow].tolist(), lasting[slow].tolist(), self.node[slow].tolist(), strict=True)
+        outages = [
+            SlowOutage(time, duration, domains.names[row], domains.nodes, effect)
+            for time, duration, row in rows
+            if (effect := domains._slow[row]) is not None
+        ]
+        return self._made(
+            {key: column[which] for key, column in columns.items()} | {"node": node},
+            dropped=dropped,
+            slow=(*self._slow, *outages),
+        )
 
     def exclude_lemons(
         self,

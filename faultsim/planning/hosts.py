@@ -68,6 +68,8 @@ def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:
 
     Raises
     ------
+    NotAvailableError
+        A trace with outages that slow jobs down.
     InputError
         No trace, one without a span, with failures of hosts that the pod does not have, or that looks as though it was
         in days or began later than at 0 s.
@@ -77,6 +79,7 @@ def checked_trace(trace: object, pod: Pod, any_rate: bool) -> FailureTrace:
     if not trace.span > 0:
         raise InputError("plan: the trace has no span, so there is no time to count; give it one with span=")
     trace.check_against(pod.nodes)
+    trace.refuse_slowdowns("plan")
     if not any_rate:
         trace.refuse_days("plan", any_rate)
         _refuse_late(trace)

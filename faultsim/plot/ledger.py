@@ -22,6 +22,7 @@ ACCOUNT_COLOURS = {
     "checkpoint": "#E69F00",
     "restart": "#D55E00",
     "migration": "#CC79A7",
+    "slowed": "#F0E442",
     "start_delay": "#56B4E9",
     "growth": "#009E73",
     "held_for_repair": "#8C510A",

@@ -11,6 +11,7 @@ import numpy as np
 from faultsim.checks import parsed
 from faultsim.data.columns import FAILURES, by_name
 from faultsim.data.failures import FailureTrace
+from faultsim.data.slowdowns import SlowOutage, slow_outage
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown, stem
 
@@ -25,8 +26,8 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     ----------
     path : path
         Plain, gzip, xz or bzip2, detected by content; "-" is standard input.  Lines that begin with "#" are comments,
-        of which ``# span: seconds`` and ``# name: text`` are read. The first other line names the columns: time and
-        node, optionally downtime and coin; further columns are ignored.  Rows may come in any order.
+        of which ``# span: seconds``, ``# name: text`` and those of slowdowns are read. The first other line names the
+        columns: time and node, optionally downtime and coin; further columns are ignored.  Rows may come in any order.
 
     Returns
     -------
@@ -50,6 +51,7 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     text = b"".join(lines)
     facts: dict[str, str] = {}
     header: list[str] = []
+    slow: list[SlowOutage] = []
     rows: list[list[float]] = []
     where: list[int] = []
     places: list[int] = []
@@ -57,7 +59,12 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
         stripped = line.strip()
         if stripped.startswith(b"#"):
             key, colon, value = stripped.lstrip(b"# ").decode("utf-8", "replace").partition(":")
-            if colon:
+            if colon and key.strip() == "slowdown":
+                try:
+                    slow.append(slow_outage(value.strip()))
+                except InputError as error:
+                    raise InputError(f"{lines.name}, line {number}: {error}") from None
+            elif colon:
                 facts[key.strip()] = value.strip()
         elif stripped and not header:
             header = [name.strip() for name in stripped.decode("utf-8", "replace").split(",")]
@@ -82,7 +89,8 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
     except ValueError:
         raise InputError(f"{lines.name}: span: {span!r:.60} is not a number") from None
     try:
-        return FailureTrace(**table, span=until, name=facts.get("name") or stem(path, _SUFFIXES))
+        trace = FailureTrace(**table, span=until, name=facts.get("name") or stem(path, _SUFFIXES))
+        return trace._made(trace.columns, slow=slow) if slow else trace
     except ValueError as error:
         raise InputError(f"{lines.name}{_line_of(str(error), where)}: {error}") from error
 

@@ -23,6 +23,7 @@ from faultsim.reference.faults.failures import before_the_first_submit, end_hold
 from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
+from faultsim.reference.own_clock import clocks
 from faultsim.reference.questions import answerers
 from faultsim.reference.questions import ask as ask_outside
 from faultsim.reference.rules import rules_of
@@ -111,6 +112,8 @@ class Run:
         jobs = make_jobs(
             settings, rules, table, submit, runtime, estimate, size, (world or {}).get("checkpoint_interval")
         )
+        for job, clock in zip(jobs, clocks((world or {}).get("clocks"), len(jobs)), strict=True):
+            job.clock = clock
         answers = answerers(settings)
         self.state = state = State(settings, rules, jobs, table, nodes, World(world), asks=bool(answers))
         if answers:
@@ -459,6 +462,7 @@ def output(state: State, jobs: list[Job], accounts: dict[str, float], begin: flo
         "checkpoint_time": column("checkpoint", np.float64),
         "restart_time": column("restart", np.float64),
         "failure_wait": column("failure_wait", np.float64),
+        "slowed_time": column("slowed", np.float64),
         "moves": column("moves", np.int32),
         "backfilled": column("backfilled", np.bool_),
         "migrations_attempted": state.attempted,

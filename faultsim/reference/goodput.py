@@ -1,8 +1,8 @@
 """Where the node-seconds went (model.md#goodput), plainly: without the ledger.
 
 What is down, free, asked for and rounded up is counted node by node from the schedule and the trace. Run times, lost
-work, checkpoints and waits for repair are the columns of the jobs, and what is restarting is the rest of the time on
-nodes, so that these four cannot but sum to it.
+work, checkpoints, slowness and waits for repair are the columns of the jobs, and what is restarting is the rest of the
+time on nodes, so that these five cannot but sum to it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -70,6 +70,7 @@ def goodput(
         "productive": fsum(job["size"] * job["runtime"] for job in jobs),
         "rolled_back": fsum(job["lost_work"] for job in jobs),
         "checkpointing": fsum(job["size"] * job["checkpoint_time"] for job in jobs),
+        "slowed": fsum(job["size"] * job["slowed_time"] for job in jobs),
     }
     return {
         **found,

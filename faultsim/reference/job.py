@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from faultsim.errors import EngineError
+from faultsim.reference.own_clock import OwnClock, own
 from faultsim.reference.torus.boxes import Box
 
 NEVER = float("-inf")
@@ -23,7 +24,7 @@ class Where(NamedTuple):
     progress: float  # in a lead phase: what it leads to
     unsaved: float  # work since the safe point, by the clock
     checkpoints: float  # time in planned checkpoints so far in this stretch
-    since: float  # when, by the clock, it was last safe, or started
+    since: float  # when, by its own clock, it was last safe, or started
     points: int  # of the planned checkpoints of the stretch, how many that takes into account; -1: not even its lead
     again: float = 0.0  # time so far in the planned checkpoint that it is in
 
@@ -56,8 +57,9 @@ class Job:
     wanted: float = 0.0  # run time without the limit that overrun="kill" sets
     done: float | None = None  # what it had done when somebody said that it ends
     killed: bool = False  # for good
+    clock: OwnClock | None = None  # its own, where it may be slow
 
-    # the stretch that it is in, or what is left of the last one
+    # the stretch that it is in, or what is left of the last one; the times are those of its own clock
     lead: str = "restart"
     lead_begin: float = 0.0
     t0: float = 0.0  # end of the lead phase, begin of the work
@@ -68,6 +70,8 @@ class Job:
     since: float = 0.0  # when, by the clock, it was last safe, or started
     points: int = 0  # as in `Where`
     pause_until: float = NEVER  # Defragment, live moves of Fars
+    ends: float = -1.0  # its finish
+    as_of: float = NEVER  # not by its own clock: when these were set
     asked: int = 0  # requests of a risk-based policy in this stretch
 
     # failures
@@ -86,6 +90,7 @@ class Job:
     lost: float = 0.0
     failure_wait: float = 0.0
     growth: float = 0.0  # node-seconds
+    slowed: float = 0.0  # by which time was longer than its own clock
 
     @property
     def mask(self) -> int:
@@ -112,7 +117,23 @@ class Job:
     def useful(self) -> float:
         """Seconds: "the time held that is in no other account"."""
         others = (self.start_delay, self.restart, self.checkpoint, self.migration, self.hold, self.lost)
-        return self.holding - sum(others)
+        return (self.holding - sum(others)) - self.slowed
+
+    def own(self, t: float) -> float:
+        """What its own clock shows at t."""
+        return own(self.clock, t)
+
+    def will_be(self, u: float, now: float) -> float:
+        """When its own clock will show u, as of now."""
+        return u if self.clock is None or math.isinf(u) else self.clock.time_from(now, u)
+
+    def was(self, u: float) -> float:
+        """When its own clock showed u."""
+        return u if self.clock is None else self.clock.time_at(u)
+
+    def slowed_between(self, begin: float, end: float) -> float:
+        """Seconds that its own clock lost."""
+        return 0.0 if self.clock is None else (end - begin) - (self.own(end) - self.own(begin))
 
 
 # -- times
@@ -151,12 +172,14 @@ def set_out(
     carried: float,
     *,
     since: float,
+    now: float,
     saves: bool = False,
     safe_at: float | None = None,
 ) -> None:
     """Open a stretch: a lead phase [begin, t0), then work from the progress `after` on; that is safe from `safe_at` on.
 
-    The job was last safe, or started, at `since`; it is again at `safe_at` if the lead phase `saves` its progress.
+    The job was last safe, or started, at `since`; it is again at `safe_at` if the lead phase `saves` its progress.  All
+    of these are times of its own clock, and it is now `now`, or the job starts then.
 
     "finish = t0 + (L + n(L) C), expected end = t0 + (Le + n(Le) C)" (L is kept from below 0 too: p is a sum of
     doubles.)
@@ -166,8 +189,12 @@ def set_out(
     job.safe_at = t0 if safe_at is None else safe_at
     job.since, job.points = since, -1 if saves else 0
     job.asked = 0
-    job.finish = t0 + duration(job, max(0.0, job.runtime - after))
-    job.expected = t0 + duration(job, max(0.0, job.estimate - after))
+    job.ends = t0 + duration(job, max(0.0, job.runtime - after))
+    job.finish, job.as_of = job.will_be(job.ends, now), now
+    # "Expected ends are those at full speed from now on: in them what the clock will show as b is at (now + (b -
+    # u(now)))" (model.md#slowness)
+    ahead = t0 if job.clock is None else now + (t0 - job.own(now))
+    job.expected = ahead + duration(job, max(0.0, job.estimate - after))
 
 
 # -- where it is
@@ -181,8 +208,8 @@ def where(job: Job, t: float) -> Where:
     and t >= b_(j+1), else it works."  In a pause, the position is the one "at the end of the pause".
     """
     if t < job.start:
-        return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.start, 0)
-    t = max(t, job.pause_until)
+        return Where("start_delay", job.safe, job.after, 0.0, 0.0, job.own(job.start), 0)
+    t = max(job.own(t), job.pause_until)
     if t < job.t0:
         if t >= job.safe_at:
             return Where(job.lead, job.after, job.after, 0.0, 0.0, *last_safe(job, 0, job.safe_at))
@@ -213,7 +240,7 @@ def close_stretch(job: Job, t: float) -> Where:
     """Where the job is at t, with the time in phases other than work booked, each in its own account."""
     here = where(job, t)
     if here.phase != "start_delay":
-        spent = min(max(t, job.pause_until), job.t0) - job.lead_begin
+        spent = min(max(job.own(t), job.pause_until), job.t0) - job.lead_begin
         if job.lead == "restart":
             job.restart += spent
         elif job.lead == "checkpoint":
@@ -231,14 +258,16 @@ def pause(job: Job, now: float, cost: float, again: float = 0.0) -> None:
     Everything shifts by `again` more if that much of a planned checkpoint must be repeated.
     """
     _, _, _, _, _, job.since, job.points, _ = where(job, now)
-    begin = max(now, job.start, job.pause_until)
+    now = max(now, job.start)
+    begin = max(job.own(now), job.pause_until)
     job.pause_until = begin + cost
     later = again + cost
     job.lead_begin += later
     if job.safe_at > begin:
         job.safe_at += later
     job.t0 += later
-    job.finish += later
+    job.ends += later
+    job.finish = job.will_be(job.ends, now)
     job.expected += later
     job.checkpoint += again
     job.migration += cost
@@ -248,20 +277,21 @@ def break_off(job: Job, now: float) -> None:
     """model.md#live: "The rest of a pause that it is in already, E - t where that would end at E, is given back first:
     the begin of work, finish and expected end are earlier by it, the finish not before t."
     """
-    rest = job.pause_until - now
+    rest = job.pause_until - job.own(now)
     if rest > 0.0:
         job.lead_begin -= rest
         if job.safe_at > job.pause_until:
             job.safe_at -= rest
         job.t0 -= rest
-        job.finish = max(job.finish - rest, now)
+        job.ends = max(job.ends - rest, job.own(now))
+        job.finish = job.will_be(job.ends, now)
         job.expected -= rest
         job.migration -= rest
-        job.pause_until = now
+        job.pause_until = job.own(now)
 
 
 def unpause(job: Job, t: float) -> None:
     """ "The part of a pause that a kill, or an end that is told, cuts off is deducted from the account"."""
-    if t < job.pause_until:
-        job.migration -= job.pause_until - max(t, job.start)
+    if job.own(t) < job.pause_until:
+        job.migration -= job.pause_until - job.own(max(t, job.start))
     job.pause_until = NEVER

@@ -20,6 +20,7 @@ def ledger(state: State, jobs: list[Job]) -> dict[str, float]:
         "checkpoint": fsum(job.size * job.checkpoint for job in jobs),
         "restart": fsum(job.size * job.restart for job in jobs),
         "migration": fsum(job.size * job.migration for job in jobs),
+        "slowed": fsum(job.size * job.slowed for job in jobs),
         "start_delay": fsum(job.size * job.start_delay for job in jobs),
         "growth": fsum(job.growth for job in jobs),
         "held_for_repair": fsum(job.size * job.hold for job in jobs),

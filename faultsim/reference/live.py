@@ -70,7 +70,7 @@ class Live(Run):
             finish = job.t0 + duration(job, max(0.0, runtime - job.after))
             if finish < state.now:
                 refuse(f"job {row} cannot be extended by {seconds:g} s: it would have ended before {state.now:g} s")
-            job.finish = finish
+            job.finish = job.ends = finish
         state.catch_up()
         job.wanted, job.runtime, job.done = wanted, runtime, None
 

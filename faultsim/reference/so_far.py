@@ -28,12 +28,14 @@ def so_far(state: State, job: Job) -> Job:
         if job.held:
             assert job.waiting_since is not None
             seen.hold += now - job.waiting_since
+            seen.slowed -= job.slowed_between(job.waiting_since, now)
         else:
             close_stretch(seen, now)
             unpause(seen, now)
         started = min(job.start, now)
         seen.start_delay += started - job.decision
         seen.holding += now - job.decision
+        seen.slowed += job.slowed_between(started, now)
         seen.growth += (job.allocated - job.size) * (now - job.decision)
         if job.first_start < 0:
             seen.first_start = job.start

@@ -12,7 +12,7 @@ from typing import Any
 
 from faultsim.policies.registry import find
 from faultsim.reference.engine_inputs import World
-from faultsim.reference.job import Job, close_stretch, pause, set_out, unpause
+from faultsim.reference.job import Job, close_stretch, expected_if_started, pause, set_out, unpause
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.torus.boxes import Box, BoxTable
 
@@ -150,7 +150,9 @@ class State:
         job.allocated = job.needs if box is None else box.size
         job.backfilled = backfilled
         r = job.restart_cost if job.restarts else 0.0
-        set_out(job, "restart", job.start, job.start + r, job.safe, job.safe, 0.0, since=job.start)
+        begin = job.own(job.start)
+        set_out(job, "restart", begin, begin + r, job.safe, job.safe, 0.0, since=begin, now=job.start)
+        job.expected = expected_if_started(job, job.start)
         self.free -= job.allocated
         if box is not None:
             self.busy |= box.mask
@@ -167,6 +169,7 @@ class State:
         job.start_delay += started - job.decision
         job.holding += self.now - job.decision
         job.growth += (job.allocated - job.size) * (self.now - job.decision)
+        job.slowed += job.slowed_between(started, self.now)
         if self.now >= job.start:
             self.note_start(job)
         self.free += job.allocated

@@ -28,6 +28,7 @@ def exposed_time(result: Measured) -> NDArray[np.float64]:
     ended = jobs["state"] >= JobState.ENDED
     if delay:
         started = jobs["runtime"] + jobs["lost_work"] / jobs["size"] + jobs["checkpoint_time"] + jobs["restart_time"]
+        started += jobs["slowed_time"]
         moving = _shared(result, jobs["moves"], result.ledger["migration"])
         return np.where(ended, started + moving + _delays(result, delay), math.nan)
     # From the first start on, but for the time from kills to next starts, or to the ends of holds.

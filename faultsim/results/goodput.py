@@ -33,7 +33,7 @@ def goodput_table(ledger: Mapping[str, float], metrics: Mapping[str, float]) -> 
     >>> import faultsim as fs
     >>> result = fs.simulate(fs.Workload(submit=[0, 0], runtime=[3600, 7200], size=[2, 4]), fs.Cluster(4))
     >>> goodput_table(result.ledger, result.metrics)["node_hours"]
-    array([10.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
+    array([10.,  0.,  0.,  0.,  0.,  0.,  0.,  2.,  0.])
     """
     seconds = np.array([math.fsum(ledger[account] for account in group) for group in GOODPUT_ACCOUNTS.values()])
     total = math.fsum(ledger.values())
@@ -150,6 +150,7 @@ class GoodputOfAResult:
         rolled back                 0.0   0.00%
         checkpointing               0.0   0.00%
         restarting                  0.0   0.00%
+        slowed                      0.0   0.00%
         waiting for repair          0.0   0.00%
         rounded up                  0.0   0.00%
         idle despite demand         2.0  16.67%

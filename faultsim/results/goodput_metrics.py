@@ -72,6 +72,12 @@ def share_restarting(result: Measured) -> float:
     return _share(result, "restarting")
 
 
+@_quiet("slowed / (N T)", "fraction", _G)
+def share_slowed(result: Measured) -> float:
+    """Share of the node-seconds that outages cost by making jobs slower; NaN if T is 0."""
+    return _share(result, "slowed")
+
+
 @_quiet("(held for repair + down) / (N T)", "fraction", _G)
 def share_waiting_for_repair(result: Measured) -> float:
     """Share of the node-seconds of nodes that are down, and of jobs that are held until they are up; NaN if T is 0."""

@@ -107,8 +107,8 @@ def provenance(record: Record) -> dict[str, Any]:
     -------
     dict
         ``schema``, the `environment`, ``settings`` (the lowered run), ``seed``, ``input`` (digest, source, jobs,
-        dropped), ``failures`` (None, or count, span, digest, name, dropped), ``started`` (UTC, ISO 8601) and
-        ``elapsed`` (s).
+        dropped), ``failures`` (None, or count, span, digest, name, dropped, and slowdowns if there are any),
+        ``started`` (UTC, ISO 8601) and ``elapsed`` (s).
     """
     if record.saved is not None:
         return record.saved
@@ -146,4 +146,5 @@ def identity(trace: FailureTrace | None) -> dict[str, Any] | None:
         "digest": trace.digest(),
         "name": trace.name,
         "dropped": dict(trace.dropped),
+        **({"slowdowns": [outage.as_text() for outage in trace.slowdowns]} if trace.slowdowns else {}),
     }

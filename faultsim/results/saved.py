@@ -30,6 +30,7 @@ class Saved(SavedFile):
         super().__init__(path, OF_JOBS)
         if self.layout == 1:
             self._complete()
+        self._add_later_ones()
         self._check_facts()
         self._check_columns()
 
@@ -46,6 +47,13 @@ class Saved(SavedFile):
         facts["provenance"]["failures"] = None
         if "events_table/time" in arrays:
             arrays["events_table/node"] = np.full(len(np.atleast_1d(arrays["events_table/time"])), -1, np.int32)
+
+    def _add_later_ones(self) -> None:
+        """An account and a column that layouts do not have until jobs can be slow: then nothing was slow."""
+        if isinstance(self.facts["ledger"], dict) and self.facts["ledger"].keys() == set(LEDGER_ACCOUNTS) - {"slowed"}:
+            self.facts["ledger"]["slowed"] = 0.0
+            rows = len(np.atleast_1d(self.arrays.get("workload/submit", ())))
+            self.arrays.setdefault("jobs/slowed_time", np.zeros(rows))
 
     # -- what may be in it
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
 from faultsim.data.limits import FREE, limits
+from faultsim.data.slowdowns import slow_outage
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import FaultsimError, InputError
 from faultsim.results.held import Held
@@ -278,6 +279,8 @@ class SavedFile:
             trace = FailureTrace(
                 **self.under("failures"), span=said["span"], name=said["name"], dropped=said["dropped"]
             )
+            if said.get("slowdowns"):
+                trace = trace._made(trace.columns, slow=[slow_outage(text) for text in said["slowdowns"]])
         except MALFORMED as error:
             raise InputError(f"{self.name}: the failures of this saved result are corrupt ({error!s:.120})") from None
         if trace.digest() != said["digest"]:

@@ -131,7 +131,7 @@ def core_engine(
         factories = {**factories, "machine": named}
     more |= {
         "factories": factories,
-        "tracked": matters or "progress" in follows or _told(columns, "predictions"),
+        "tracked": matters or "progress" in follows or _told(columns, "predictions") or "clocks" in columns,
         "accounts": LEDGER_ACCOUNTS,
         "error": EngineError,
         "busy_error": BusyError,

@@ -29,6 +29,7 @@ from faultsim.simulation.core_engine import core_engine, has_inputs, order_input
 from faultsim.simulation.engine_inputs import make_world
 from faultsim.simulation.options import RunOptions
 from faultsim.simulation.progress import Progress
+from faultsim.simulation.slowness import clocks
 from faultsim.simulation.told import Told
 
 #: Seconds that a slice of the engine should take: Ctrl-C takes effect between two slices.
@@ -85,11 +86,15 @@ class Execution:
             self._log.size,
         ]
         world = {**(make_world(run, float(self._log.submit[0])) or {}), **self._user_rows()}
+        if (slow := clocks(run, self._log)) is not None:
+            world["clocks"] = slow
         policy = run.checkpointing
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
             world["checkpoint_interval"] = planned_intervals(policy, self._log)
         if live:
+            if run.failures is not None:
+                run.failures.refuse_slowdowns("live=")
             columns[1] = self._runtimes(self._log, unknown)
             columns = self._make_room(live, settings, columns, world)
         self.engine = _ENGINES[engine](settings, *columns, world)

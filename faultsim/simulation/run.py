@@ -54,6 +54,7 @@ from faultsim.simulation.engine_inputs import EXACT
 from faultsim.simulation.execution import Execution
 from faultsim.simulation.options import EngineName, Estimates
 from faultsim.simulation.progress import Progress, reporting
+from faultsim.simulation.slowness import check_slowdowns
 
 DEFAULT_SCHEDULER = EasyBackfill()
 
@@ -162,6 +163,7 @@ class Run:
         put(self, "record", checks.flag("record", self.record))
         checks.choice("oversized", self.oversized, ("error", "drop"))
         check_combination(self, policies)
+        check_slowdowns(self)
         self.scheduler.check_columns(self.log.columns)
         if isinstance(self.machine, Pod):
             check_shapes(self.machine, self.log)

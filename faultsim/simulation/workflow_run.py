@@ -84,6 +84,8 @@ class WorkflowRun:
         if isinstance(self.predictor, str):
             put(self, "predictor", parse_policy("predictor", self.predictor))
         _check_scheduler(self.scheduler)
+        if self.failures is not None:
+            self.failures.refuse_slowdowns("simulate_workflows")
         checks.choice("transfers", self.transfers, _TRANSFERS)
         checks.flag("record", self.record)
         _check_outputs(self.outputs)

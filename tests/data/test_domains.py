@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import faultsim as fs
 from faultsim import Domains, FailureTrace
-from faultsim.errors import InputError, NotAvailableError, OptionError
+from faultsim.errors import InputError, OptionError
 from faultsim.reference.faults.domains import failures_of_members
 from helpers.refusals import refusals, refused
 
@@ -236,9 +236,8 @@ test_tables_that_are_none = refusals(
 
 
 def test_options_that_are_refused() -> None:
-    refused(
-        NotAvailableError, "'slowdown' is not available, the engine does not change", Domains, [], 4, effect="slowdown"
-    )
+    refused(OptionError, "a slowdown needs its speed: give effect=fs.Slowdown", Domains, [], 4, effect="slowdown")
+    refused(OptionError, "'domain 0' has 1 of 4 nodes, and", Domains, [[0]], 4, effect=fs.Slowdown(0.5))
     refused(OptionError, "unknown effect of domains 'up'; known: 'down', 'none'", Domains, [], 4, effect="up")
     refused(OptionError, "downtime of domains must be at least 0 s", Domains, [[0]], 4, downtime=-1)
     refused(OptionError, "kind of domains must be printable text", Domains, [[0]], 4, kind="")

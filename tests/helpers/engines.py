@@ -31,7 +31,7 @@ COUNTS = [
     "makespan_begin", "makespan_end",
 ]  # fmt: skip
 #: Sums of seconds (node-seconds in the first), which may be added in any order.
-SUMS = ["lost_work", "checkpoint_time", "restart_time", "failure_wait"]
+SUMS = ["lost_work", "checkpoint_time", "restart_time", "failure_wait", "slowed_time"]
 
 
 def compiled(config: dict, columns: dict, world: dict | None = None, budget: int = 7) -> dict:

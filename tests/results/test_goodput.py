@@ -35,6 +35,7 @@ BY_HAND = {
     "rolled_back": 4 * 3,
     "checkpointing": 4 * 4 + 2 * 2,
     "restarting": 4 * 5,
+    "slowed": 0,
     "waiting_for_repair": 7,
     "rounded_up": 0,
     "idle_despite_demand": 35,

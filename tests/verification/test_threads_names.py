@@ -137,6 +137,7 @@ def of_names(folder: Path) -> dict[str, Callable[[], object]]:
     shared = {
         "Box": fs.Box(0, 1, 0, 2, 1, 1), "Cluster": SHAPED, "FailureTrace": FAILURES, "JobState": fs.JobState.RUNNING,
         "Domains": fs.Domains({"left": [0, 1, 2], "right": [3, 4, 5]}, nodes=6), "Limits": fs.Limits(),
+        "Slowdown": fs.Slowdown(0.5),
         "Pod": fs.Pod.tpu_v4(), "PodPlan": PLAN(), "Power": fs.Power(idle=100, busy=300),
         "Resources": fs.Resources(2), "Result": result, "Run": run,
         "SweepTable": table, "Torus": TORUS, "Workflow": FLOWS[0], "WorkflowResult": flows, "Workload": LOG,

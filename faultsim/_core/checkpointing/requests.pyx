@@ -7,7 +7,7 @@ from libc.stdlib cimport qsort
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
-from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
 from faultsim._core.questions cimport ask
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
@@ -45,7 +45,9 @@ cdef int save(sim_t *s, int32_t job) noexcept nogil:
     s.requests.n_checkpoints += 1
     s.n_events += 1
     disturb(s)
-    if progress_lead(s, job, <int>LEAD_CHECKPOINT, s.now + s.track.cost, at.safe, at.progress, at.unsaved) < 0:
+    if progress_lead(
+            s, job, <int>LEAD_CHECKPOINT, own_time(s, job, s.now) + s.track.cost, at.safe, at.progress,
+            at.unsaved) < 0:
         return NO_MEMORY
     return record_event(s, EV_CHECKPOINT, job, -1) if s.record.on else OK
 

@@ -7,6 +7,7 @@ from libc.stdint cimport int32_t
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_of_job
+from faultsim._core.faults.progress cimport time_from
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.questions cimport ask, open_questions
 from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t
@@ -24,13 +25,15 @@ cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef risk_t *p = <risk_t *>state + job
     cdef const progress_t *at = progress_of(s, job)
+    cdef double asks
     if afresh:
         p.number = 1.0
     # A job that was moved live works on from a t0 before the pause, inside of which nobody asks.
     while at.t0 + p.number * p.interval < at.pause_until:
         p.number += 1.0
-    p.time = at.t0 + p.number * p.interval
-    if p.time < s.finish[job] and heap_push(&s.heap, p.time, EV_CHECKPOINT, job) < 0:
+    asks = at.t0 + p.number * p.interval
+    p.time = time_from(s, job, s.now, asks)
+    if asks < at.ends and heap_push(&s.heap, p.time, EV_CHECKPOINT, job) < 0:
         return NO_MEMORY
     return OK
 

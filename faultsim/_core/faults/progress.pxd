@@ -5,6 +5,7 @@
 #   checkpoint k is [t0 + ((k-1)*(W+C) + W), t0 + k*(W+C)); the job ends at t0 + (left + planned*C).
 # `base` is the progress at t0 and is safe from then on; before, `safe` is.  A phase that ends at t is over at t.
 # A pause (Defragment) shifts begin, t0, finish and expected end, and freezes the job's clock until pause_until.
+# All of these are times of the job's own clock (model.md#slowness), as are all arguments called `until`; `t` is time.
 # Time on nodes is booked by the clock, so that the ledger balances whatever doubles do to progress.
 # Functions of type int: OK, or NO_MEMORY.
 
@@ -26,6 +27,9 @@ cdef struct move_t:
 
 # After the policies, whose costs and intervals are in sim_t.track.
 cdef int progress_open(sim_t *s) noexcept nogil
+# What the job's own clock shows at t, and when it will show u: not before `now`.
+cdef double own_time(const sim_t *s, int32_t job, double t) noexcept nogil
+cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil
 # Estimates of `count` jobs from `first` on have come.
 cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil
 
@@ -52,6 +56,8 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil
 # The work since the safe point is lost; `owed` and `remaining` are those of the next start.
 cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil
+# It has stood still since its kill; returns for how long.
+cdef double progress_held(sim_t *s, int32_t job) noexcept nogil
 # The stay on its nodes is over (finish, or killed and requeued): into the ledger.
 cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil
 # The same of a job that is on its nodes now and loses nothing, for those who ask in between, on a copy.

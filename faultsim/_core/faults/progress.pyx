@@ -7,9 +7,9 @@ from libc.string cimport memcpy
 from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.state cimport (
-    ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_START_DELAY,
-    ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, progress_of, progress_t,
-    tracking_t,
+    ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_SLOWED,
+    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, clocks_t,
+    progress_of, progress_t, tracking_t,
 )
 from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -43,6 +43,69 @@ cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil:
     if track.interval != NULL:
         for i in range(first, first + count):
             track.remaining[i] += planned(track.interval[i], track.cost, track.remaining[i]) * track.cost
+
+
+# ---------------------------------------------------------------------------------------------- own clocks
+
+cdef int64_t corner_before(const clocks_t *c, int32_t clock, const double *at, double value) noexcept nogil:
+    """The last corner of a clock at `value` or before it; first[clock] - 1: there is none."""
+    cdef int64_t low = c.first[clock] - 1, high = c.first[clock + 1], middle
+    while high - low > 1:
+        middle = low + (high - low) // 2
+        if at[middle] <= value:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+cdef double shown_at(const clocks_t *c, int32_t clock, double t) noexcept nogil:
+    cdef int64_t i = corner_before(c, clock, c.time, t)
+    return t if i < c.first[clock] else c.shown[i] + c.speed[i] * (t - c.time[i])
+
+
+cdef double time_of(const clocks_t *c, int32_t clock, double u) noexcept nogil:
+    cdef int64_t i = corner_before(c, clock, c.shown, u)
+    return u if i < c.first[clock] else c.time[i] + (u - c.shown[i]) / c.speed[i]
+
+
+cdef inline int32_t clock_of(const sim_t *s, int32_t job) noexcept nogil:
+    return -1 if s.track.clocks.of == NULL else s.track.clocks.of[job]
+
+
+cdef inline double own(const sim_t *s, int32_t job, double t) noexcept nogil:
+    cdef int32_t clock = clock_of(s, job)
+    return t if clock < 0 or t == INFINITY else shown_at(&s.track.clocks, clock, t)
+
+
+cdef double own_time(const sim_t *s, int32_t job, double t) noexcept nogil:
+    return own(s, job, t)
+
+
+cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil:
+    cdef int32_t clock = clock_of(s, job)
+    cdef double t
+    if clock < 0 or u == INFINITY:
+        return u
+    if u <= shown_at(&s.track.clocks, clock, now):
+        return now
+    t = time_of(&s.track.clocks, clock, u)
+    return t if t > now else now
+
+
+cdef inline double full_speed(const sim_t *s, int32_t job, double u) noexcept nogil:
+    """When the clock would show u if it ran at full speed from now on."""
+    return u if clock_of(s, job) < 0 else s.now + (u - own(s, job, s.now))
+
+
+cdef inline double slowed_between(const sim_t *s, int32_t job, double begin, double end) noexcept nogil:
+    """Seconds that its clock has lost."""
+    return 0.0 if clock_of(s, job) < 0 else (end - begin) - (own(s, job, end) - own(s, job, begin))
+
+
+cdef inline double not_before(const sim_t *s, int32_t job) noexcept nogil:
+    """Now, or when the job will start."""
+    return s.now if s.now > s.start[job] else s.start[job]
 
 
 # ---------------------------------------------------------------------------------------------- arithmetic
@@ -89,8 +152,10 @@ cdef double completed(const sim_t *s, const progress_t *p, double t) noexcept no
 
 cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noexcept nogil:
     cdef const progress_t *p = progress_of(s, job)
-    cdef bint paused = t < p.pause_until
+    cdef bint paused
     cdef double j, since
+    t = own(s, job, t)
+    paused = t < p.pause_until
     if paused:
         t = p.pause_until
     if t < p.t0:
@@ -128,7 +193,8 @@ cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
         left = 0.0
     p.planned = planned(p.interval, s.track.cost, left)
     # Endless work is planned with endless checkpoints, which may cost nothing.
-    s.finish[job] = INFINITY if left == INFINITY else p.t0 + (left + p.planned * s.track.cost)
+    p.ends = INFINITY if left == INFINITY else p.t0 + (left + p.planned * s.track.cost)
+    s.finish[job] = time_from(s, job, not_before(s, job), p.ends)
 
 
 cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:
@@ -153,8 +219,8 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p = progress_of(s, job)
     s.track.spare = p.next
     p.interval = s.track.interval[job] if s.track.interval != NULL else INFINITY
-    p.begin = s.start[job]
-    p.t0 = s.start[job] if afresh else s.start[job] + s.track.owed[job]
+    p.begin = own(s, job, s.start[job])
+    p.t0 = p.begin if afresh else p.begin + s.track.owed[job]
     p.kind = LEAD_RESTART
     p.safe = 0.0 if afresh else s.track.saved[job]
     p.base = p.safe
@@ -165,11 +231,12 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p.pause_until = -INFINITY
     p.lost = 0.0
     p.held = 0.0
+    p.slowed = 0.0
     for i in range(<int>N_LEADS):
         p.spent[i] = 0.0
     settle(s, job)
-    p.eventful = p.planned > 0.0 or p.t0 > p.begin
-    s.expected[job] = p.t0 + s.remaining[job]
+    p.eventful = p.planned > 0.0 or p.t0 > p.begin or clock_of(s, job) >= 0
+    s.expected[job] = (s.start[job] if afresh else s.start[job] + s.track.owed[job]) + s.remaining[job]
     return OK
 
 
@@ -187,6 +254,7 @@ cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
     cdef double j
     if t < s.start[job]:
         return
+    t = own(s, job, t)
     if t < p.pause_until:
         t = p.pause_until
     if t < p.t0:
@@ -207,8 +275,9 @@ cdef inline int plan_request(sim_t *s, int32_t job, bint afresh) noexcept nogil:
 
 cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
     """finish, expected end and request of a job on nodes whose t0 and base are new."""
+    cdef const progress_t *p = progress_of(s, job)
     settle(s, job)
-    if set_expected(s, job, progress_of(s, job).t0 + expected_from(s, job, progress_of(s, job).base)) < 0:
+    if set_expected(s, job, full_speed(s, job, p.t0) + expected_from(s, job, p.base)) < 0:
         return NO_MEMORY
     if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
         return NO_MEMORY
@@ -219,14 +288,14 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
                          double unsaved) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     p.eventful = True
-    p.begin = s.now
+    p.begin = own(s, job, s.now)
     p.t0 = until
     p.kind = <int>kind
     p.safe = safe
     p.base = base
     p.unsaved = unsaved
     p.safe_at = INFINITY
-    p.since = s.now
+    p.since = p.begin
     p.points = 0.0
     p.pause_until = -INFINITY
     return reckon(s, job)
@@ -234,11 +303,11 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
 
 cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
-    cdef double before = s.run[job], finish = s.finish[job], plan = p.planned
+    cdef double before = s.run[job], finish = s.finish[job], plan = p.planned, ends = p.ends
     s.run[job] = run
     settle(s, job)
     if s.finish[job] < s.now:
-        s.run[job], s.finish[job], p.planned = before, finish, plan
+        s.run[job], s.finish[job], p.planned, p.ends = before, finish, plan, ends
         return TOO_LATE
     p.eventful |= p.planned > 0.0
     if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:
@@ -257,13 +326,13 @@ cdef int progress_end(sim_t *s, int32_t job) noexcept nogil:
 cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
     """What is left of a pause that is broken off now was not spent."""
     cdef progress_t *p = progress_of(s, job)
-    if s.now < p.pause_until:
-        p.spent[<int>LEAD_MIGRATION] -= p.pause_until - (s.now if s.now > s.start[job] else s.start[job])
+    if own(s, job, s.now) < p.pause_until:
+        p.spent[<int>LEAD_MIGRATION] -= p.pause_until - own(s, job, not_before(s, job))
 
 
 cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
                        double unsaved) noexcept nogil:
-    cdef double since = last_safe_time(s, job)
+    cdef double points, since = last_safe(s, job, &points)
     cdef progress_t *p = progress_of(s, job)
     close_stretch(s, job, s.now)
     give_back_pause(s, job)
@@ -275,9 +344,13 @@ cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double saf
 
 
 cdef double last_safe(const sim_t *s, int32_t job, double *points) noexcept nogil:
-    """When it was last safe, and with how many of the stretch's planned checkpoints (-1: not even its lead)."""
+    """When, by its own clock, it was last safe, and with how many of the stretch's planned checkpoints (-1: not even
+    its lead).
+    """
     cdef const progress_t *p = progress_of(s, job)
-    cdef double t = s.now if s.now > p.pause_until else p.pause_until, j = -1.0
+    cdef double t = own(s, job, s.now), j = -1.0
+    if t < p.pause_until:
+        t = p.pause_until
     if t >= p.t0:
         j = completed(s, p, t)
     elif t >= p.safe_at:
@@ -289,8 +362,9 @@ cdef double last_safe(const sim_t *s, int32_t job, double *points) noexcept nogi
 
 
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
-    cdef double points
-    return last_safe(s, job, &points)
+    cdef double points, u = last_safe(s, job, &points)
+    cdef int32_t clock = clock_of(s, job)
+    return u if clock < 0 else time_of(&s.track.clocks, clock, u)
 
 
 cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
@@ -303,7 +377,7 @@ cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
-    cdef double begin = s.now if s.now > s.start[job] else s.start[job]
+    cdef double begin = own(s, job, not_before(s, job))
     if p.pause_until > begin:
         begin = p.pause_until
     keep_safe_time(s, job)
@@ -313,7 +387,8 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
         p.safe_at += cost
     p.begin += cost
     p.t0 += cost
-    s.finish[job] += cost
+    p.ends += cost
+    s.finish[job] = time_from(s, job, not_before(s, job), p.ends)
     p.spent[<int>LEAD_MIGRATION] += cost
     if set_expected(s, job, s.expected[job] + cost) < 0:
         return NO_MEMORY
@@ -325,7 +400,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- moves of rescheduling
 
 cdef inline double rest_of_pause(const sim_t *s, int32_t job) noexcept nogil:
-    cdef double rest = progress_of(s, job).pause_until - s.now
+    cdef double rest = progress_of(s, job).pause_until - own(s, job, s.now)
     return rest if rest > 0.0 else 0.0
 
 
@@ -339,11 +414,12 @@ cdef int break_off(sim_t *s, int32_t job) noexcept nogil:
         p.safe_at -= rest
     p.begin -= rest
     p.t0 -= rest
-    s.finish[job] -= rest
-    if s.finish[job] < s.now:
-        s.finish[job] = s.now            # by rounding
+    p.ends -= rest
+    p.pause_until = own(s, job, s.now)
+    if p.ends < p.pause_until:
+        p.ends = p.pause_until           # by rounding
+    s.finish[job] = time_from(s, job, s.now, p.ends)
     p.spent[<int>LEAD_MIGRATION] -= rest
-    p.pause_until = s.now
     return set_expected(s, job, s.expected[job] - rest)
 
 
@@ -357,9 +433,9 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
                   double *shift) noexcept nogil:
     """How a move changes a job: its t0 and the progress there, or by how much it all shifts."""
     cdef const progress_t *p = progress_of(s, job)
-    cdef double j, t = s.now, restart = move.restart_cost
+    cdef double j, t = own(s, job, s.now), restart = move.restart_cost
     cdef at_t at
-    progress_locate(s, job, t, &at)
+    progress_locate(s, job, s.now, &at)
     if not move.live:
         t0[0] = (t + move.checkpoint_cost) + restart
         base[0] = at.progress
@@ -368,7 +444,7 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
     if t < p.pause_until:
         t = p.pause_until        # where a pause stands still, which is broken off
     if t < p.t0:
-        t0[0] = (s.now + restart) - at.unsaved
+        t0[0] = (own(s, job, s.now) + restart) - at.unsaved
         base[0] = at.safe
         return MOVED_VIRTUAL if at.unsaved > 0.0 else MOVED_LEAD
     j = completed(s, p, t)
@@ -381,7 +457,7 @@ cdef double progress_moved_end(const sim_t *s, int32_t job, const move_t *move) 
     cdef double t0 = 0.0, base = 0.0, shift = 0.0, rest = rest_of_pause(s, job)
     if moved_t0(s, job, move, &t0, &base, &shift) == MOVED_SHIFT:
         return (s.expected[job] - rest) + shift
-    return t0 + expected_from(s, job, base)
+    return full_speed(s, job, t0) + expected_from(s, job, base)
 
 
 cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double base) noexcept nogil:
@@ -399,7 +475,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
     p.base = base
     p.unsaved = 0.0
     p.safe_at = INFINITY
-    p.pause_until = s.now + move.restart_cost
+    p.pause_until = own(s, job, s.now) + move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
     return reckon(s, job)
 
@@ -411,10 +487,11 @@ cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noe
     p.eventful = True
     p.spent[<int>LEAD_CHECKPOINT] += shift - move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
-    p.pause_until = s.now + move.restart_cost
+    p.pause_until = own(s, job, s.now) + move.restart_cost
     p.begin += shift
     p.t0 += shift
-    s.finish[job] += shift
+    p.ends += shift
+    s.finish[job] = time_from(s, job, s.now, p.ends)
     if set_expected(s, job, s.expected[job] + shift) < 0:
         return NO_MEMORY
     return OK if push_known(&s.heap, s.finish[job], EV_FINISH, job) == 0 else NO_MEMORY
@@ -440,7 +517,7 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
         return OK
     if progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, at.unsaved) < 0:
         return NO_MEMORY
-    progress_of(s, job).safe_at = s.now + move.checkpoint_cost
+    progress_of(s, job).safe_at = own(s, job, s.now) + move.checkpoint_cost
     return OK
 
 
@@ -466,6 +543,13 @@ cdef void progress_kill(sim_t *s, int32_t job) noexcept nogil:
     s.track.remaining[job] = expected_from(s, job, at.safe)
 
 
+cdef double progress_held(sim_t *s, int32_t job) noexcept nogil:
+    cdef double since = s.track.killed_at[job], held = s.now - since
+    progress_of(s, job).held += held
+    progress_of(s, job).slowed -= slowed_between(s, job, since, s.now)
+    return held
+
+
 cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     cdef double size = s.size[job], stay = s.now - s.decision[job], delay
@@ -479,6 +563,11 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     if p.eventful:
         stay -= p.lost + p.held + p.spent[<int>LEAD_RESTART] + p.spent[<int>LEAD_CHECKPOINT]
         stay -= p.spent[<int>LEAD_MIGRATION]
+        if clock_of(s, job) >= 0:
+            p.slowed += slowed_between(s, job, s.start[job] if s.start[job] < s.now else s.now, s.now)
+            stay -= p.slowed
+            s.ledger[<int>ACC_SLOWED] += size * p.slowed
+            s.slowed_time[job] += p.slowed
         s.ledger[<int>ACC_LOST] += size * p.lost
         s.ledger[<int>ACC_HELD_FOR_REPAIR] += size * p.held
         s.ledger[<int>ACC_RESTART] += size * p.spent[<int>LEAD_RESTART]
@@ -494,8 +583,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
 cdef void progress_book_so_far(sim_t *s, int32_t job) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     if s.state[job] == JOB_HELD:         # the kill has closed its stretch
-        p.held += s.now - s.track.killed_at[job]
-        s.failure_wait[job] += s.now - s.track.killed_at[job]
+        s.failure_wait[job] += progress_held(s, job)
     else:
         close_stretch(s, job, s.now)
         give_back_pause(s, job)

@@ -14,7 +14,7 @@ from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
-from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block
@@ -130,7 +130,8 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
             continue
         s.moves[job] += 1
         progress_locate(s, job, s.now, &at)
-        if progress_lead(s, job, <int>LEAD_MIGRATION, s.now + p.cost, at.safe, at.progress, at.unsaved) < 0:
+        if progress_lead(
+                s, job, <int>LEAD_MIGRATION, own_time(s, job, s.now) + p.cost, at.safe, at.progress, at.unsaved) < 0:
             return NO_MEMORY
         if s.record.on and (record_event(s, EV_MOVE, job, -1) < 0 or open_stay(s, job) < 0):
             return NO_MEMORY

@@ -5,9 +5,9 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.faults.progress cimport progress_resume, set_expected
+from faultsim._core.faults.progress cimport own_time, progress_held, progress_resume, set_expected
 from faultsim._core.state cimport (
-    EV_FAILURE, EV_REPAIR, FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART, add_source, progress_of, sim_t, source_next,
+    EV_FAILURE, EV_REPAIR, FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART, add_source, sim_t, source_next,
 )
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -60,12 +60,12 @@ cdef int node_down(void *state, void *sim, int32_t job, int32_t node, double unt
 
 cdef int end_hold(sim_t *s, int32_t job) noexcept nogil:
     """Its nodes are up: it pays the restart cost and goes on from its safe point."""
-    cdef double held = s.now - s.track.killed_at[job], saved = s.track.saved[job]
-    progress_of(s, job).held += held
-    s.failure_wait[job] += held
+    cdef double saved = s.track.saved[job]
+    s.failure_wait[job] += progress_held(s, job)
     s.state[job] = JOB_RUNNING
     s.running += 1
-    return progress_resume(s, job, <int>LEAD_RESTART, s.now + s.track.owed[job], saved, saved, 0.0)
+    return progress_resume(
+        s, job, <int>LEAD_RESTART, own_time(s, job, s.now) + s.track.owed[job], saved, saved, 0.0)
 
 
 cdef int node_up(void *state, void *sim, int32_t job) noexcept nogil:

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_add, releases_all, releases_remove
-from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
+from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.requeue cimport open_requeue
 from faultsim._core.state cimport ACC_GROWTH, EV_MOVE, LEAD_RESTART, progress_of, sim_t
@@ -28,7 +28,8 @@ cdef int roll_back(sim_t *s, int32_t job) noexcept nogil:
     progress_locate(s, job, s.now, &at)
     progress_of(s, job).lost += at.unsaved
     s.lost_work[job] += s.size[job] * at.unsaved
-    return progress_lead(s, job, <int>LEAD_RESTART, s.now + s.track.restart_cost, at.safe, at.safe, 0.0)
+    return progress_lead(
+        s, job, <int>LEAD_RESTART, own_time(s, job, s.now) + s.track.restart_cost, at.safe, at.safe, 0.0)
 
 
 cdef int relieve(void *state, void *sim, int32_t job, int32_t node) noexcept nogil:

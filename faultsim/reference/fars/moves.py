@@ -110,16 +110,18 @@ def interrupt(state: State, job: Job, cost: Cost) -> None:
     # and a kill before that loses the work since the old safe point."
     here = close_stretch(job, now)
     unpause(job, now)
-    safe_at = now + cost.checkpoint
+    begin = job.own(now)
+    safe_at = begin + cost.checkpoint
     set_out(
         job,
         "move",
-        now,
+        begin,
         safe_at + restart,
         here.safe,
         here.progress,
         here.unsaved,
         since=here.since,
+        now=now,
         saves=True,
         safe_at=safe_at,
     )
@@ -127,7 +129,7 @@ def interrupt(state: State, job: Job, cost: Cost) -> None:
 
 def live(job: Job, now: float, restart: float) -> None:
     """ "With `live=True` the job pauses from t to t + `restart_cost`, which is not a safe point"."""
-    here = where(job, now)
+    here, begin = where(job, now), job.own(now)
     if here.phase == "work":
         # "a job that works pauses as with `Defragment`: begin of work, finish and expected end shift by `restart_cost`"
         break_off(job, now)
@@ -141,13 +143,13 @@ def live(job: Job, now: float, restart: float) -> None:
         # "one in a lead phase in which no work is unsafe (a restart) has a lead phase of `restart_cost` instead"
         close_stretch(job, now)
         unpause(job, now)
-        set_out(job, "move", now, now + restart, here.safe, here.safe, 0.0, since=here.since)
+        set_out(job, "move", begin, begin + restart, here.safe, here.safe, 0.0, since=here.since, now=now)
     else:
         # "one in another lead phase [...] with u > 0 seconds of work that are not safe continues from its safe progress
         # with t0 = (t + `restart_cost`) - u, as if it had worked since"
         close_stretch(job, now)
         unpause(job, now)
-        t0 = (now + restart) - here.unsaved
-        set_out(job, "move", t0, t0, here.safe, here.safe, 0.0, since=here.since)
-        job.pause_until = now + restart
+        t0 = (begin + restart) - here.unsaved
+        set_out(job, "move", t0, t0, here.safe, here.safe, 0.0, since=here.since, now=now)
+        job.pause_until = begin + restart
         job.migration += restart

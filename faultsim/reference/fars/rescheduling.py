@@ -97,7 +97,7 @@ def healthy_nodes(state: State) -> list[int]:
 
 def at_risk(state: State, job: Job) -> float:
     """Seconds that a failure in the middle of the interval would lose."""
-    return (state.now + float(state.settings["rescheduling"]["interval"]) / 2.0) - where(job, state.now).since
+    return (state.now + float(state.settings["rescheduling"]["interval"]) / 2.0) - job.was(where(job, state.now).since)
 
 
 def overhead(state: State) -> float:
@@ -229,7 +229,7 @@ def cheapest(state: State, suspect: Suspect, suspected: set[int], stopped: list[
 
 def loss(state: State, job: Job) -> float:
     """ "size_v (t - t_last)"."""
-    return job.size * (state.now - where(job, state.now).since)
+    return job.size * (state.now - job.was(where(job, state.now).since))
 
 
 def stop(state: State, job: Job) -> None:

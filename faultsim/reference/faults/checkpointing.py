@@ -89,7 +89,7 @@ class RiskBased(NoCheckpoint):
         if job.held:
             return math.inf
         t = job.t0 + (job.asked + 1) * float(self.rule["interval"])
-        return t if t < job.finish else math.inf
+        return job.will_be(t, job.as_of) if t < job.ends else math.inf
 
     def skip_requests(self, job: Job) -> None:
         """ "requests of `RiskBased` at t0 + i W that are before the end of the pause are skipped"."""
@@ -108,7 +108,7 @@ def may_begin(state: State, job: Job, cost: float) -> bool:
     """model.md#requested: "A request at t is granted if the job works (t >= t0, and not in a pause of `Defragment`), is
     not held, has work that is not safe (t > t0) and runtime - progress > C".
     """
-    if job.held or state.now < job.pause_until:
+    if job.held or job.own(state.now) < job.pause_until:
         return False
     here = where(job, state.now)
     return here.phase == "work" and here.unsaved > 0.0 and job.runtime - here.progress > cost
@@ -120,16 +120,17 @@ def take(state: State, job: Job, cost: float) -> None:
     """
     state.write(CHECKPOINT, job)
     state.checkpoints += 1
-    here = close_stretch(job, state.now)
+    here, begin = close_stretch(job, state.now), job.own(state.now)
     set_out(
         job,
         "checkpoint",
-        state.now,
-        state.now + cost,
+        begin,
+        begin + cost,
         here.safe,
         here.progress,
         here.unsaved,
         since=here.since,
+        now=state.now,
         saves=True,
     )
     state.disturb()  # "The scheduler does not foresee *requested* checkpoints."

@@ -171,16 +171,18 @@ def end_hold(state: State, job: Job) -> None:
     assert job.waiting_since is not None
     job.held = False
     job.hold += state.now - job.waiting_since
+    job.slowed -= job.slowed_between(job.waiting_since, state.now)
     job.failure_wait += state.now - job.waiting_since
     job.waiting_since = None
-    set_out(job, "restart", state.now, state.now + job.restart_cost, job.safe, job.safe, 0.0, since=state.now)
+    begin = job.own(state.now)
+    set_out(job, "restart", begin, begin + job.restart_cost, job.safe, job.safe, 0.0, since=begin, now=state.now)
 
 
 def foresee_hold(state: State, job: Job) -> None:
     """ "While it is held its expected end is (h + restart_cost) + (Le + n(Le) C) for the latest known up time h, and
     infinite with `repairs="unknown"`."
     """
-    job.finish = math.inf
+    job.finish = job.ends = math.inf
     up = [until for node, until in state.up.items() if job.has(node)]
     if not state.repairs_known:
         job.expected = math.inf

@@ -47,7 +47,8 @@ def swap(state: State, job: Job) -> None:
     here = close_stretch(job, state.now)
     unpause(job, state.now)
     job.lost += here.unsaved
-    set_out(job, "restart", state.now, state.now + job.restart_cost, here.safe, here.safe, 0.0, since=state.now)
+    begin = job.own(state.now)
+    set_out(job, "restart", begin, begin + job.restart_cost, here.safe, here.safe, 0.0, since=begin, now=state.now)
 
 
 def unit_of(settings: dict[str, Any]) -> int:

@@ -45,17 +45,18 @@ def improve(state: State, job: Job, threshold: float, cost: float) -> bool:
     state.swap(job, list(given), list(taken))
     # "The move interrupts a lead phase or a checkpoint, whose time so far stays in its account; work that was not safe
     # stays unsafe until the end of the phase."
-    here = close_stretch(job, state.now)
+    here, begin = close_stretch(job, state.now), job.own(state.now)
     unpause(job, state.now)
     set_out(
         job,
         "migration",
-        state.now,
-        state.now + cost,
+        begin,
+        begin + cost,
         here.safe,
         here.progress,
         here.unsaved,
         since=here.since,
+        now=state.now,
         saves=True,
     )
     state.disturb()
