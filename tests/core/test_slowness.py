@@ -67,6 +67,28 @@ def test_engines_agree_on_many(on, failing, hot, data):
     check(data.draw(slow_runs(on=ON[on], failing=failing, hot=hot)))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("failing", [False, True])
+@pytest.mark.parametrize("on", ON)
+@given(st.data())
+@settings(max_examples=150)
+def test_invariants_hold_at_every_instant(on, failing, data):
+    """In the run, in a copy of it, and in its books so far."""
+    run = data.draw(slow_runs(on=ON[on], failing=failing))
+    options = {name: getattr(run, name) for name in run.__dataclass_fields__ if name not in ("log", "machine")}
+    sim = fs.Simulation(run.log, run.machine, **options)
+    while sim.step():
+        sim.verify()
+        sim.copy().verify()
+        so_far = sim.result(partial=True)
+        begin, end = so_far.span
+        total = run.machine.nodes * (end - begin)
+        assert math.fsum(so_far.ledger.values()) == pytest.approx(total, rel=1e-9, abs=1e-9 * max(end, 1))
+        assert min(so_far.ledger.values()) >= -1e-9 * max(total, end)
+    sim.verify()
+    assert (sim.result().jobs["finish"] == run.simulate().jobs["finish"]).all()
+
+
 def check(run: fs.Run) -> None:
     """Both engines say the same, the ledger has what jobs say, and it is what their clocks lost."""
     result = runs_agree(run)
@@ -158,7 +180,7 @@ def test_a_hold_does_not_get_slower(engine):
 
 
 def test_nobody_foresees_it():
-    """The second job's reservation is for 10 s; it starts when the first one has really ended, and so is excused."""
+    """The second job has a reservation for 10 s, and starts at 15 s: it lasts 20 s itself.  Its promise is excused."""
     log = fs.Workload(submit=[0, 1, 2], runtime=[10, 10, 30], size=[2, 3, 1])
     machine = fs.Cluster(3)
     sim = fs.Simulation(log, machine, failures=network(machine, (5, 100)))
@@ -166,7 +188,7 @@ def test_nobody_foresees_it():
     sim.verify()
     sim.run()
     sim.verify()
-    assert sim.result().jobs["start"].tolist() == [0, 15, 25]
+    assert sim.result().jobs["start"].tolist() == [0, 15, 35]
 
 
 def test_exposed_with_start_delays():
