@@ -261,15 +261,15 @@ def verdict(checkout: Checkout, mutant: Mutant, first: int | None, again: bool, 
                 return "survived", ""
         files = concerning(mutant.path)
         failed = failed or checkout.tests(files)
-        if failed and not failed.startswith("digests"):  # a crash does not say where
-            files = [failed] if "::" in failed else next(([one] for one in files if checkout.tests([one])), files)
+        if failed and not failed.startswith("digests"):  # a crash does not say where, and may come from outside
+            files = [failed] if "::" in failed else next(([one] for one in files if checkout.tests([one])), [])
         if not failed and source is not None and checkout.means_the_same(mutant.path, source):
             return "same code", ""
         if sanitize and not failed and source is not None and checkout.compiled(source, built, SANITIZERS):
             failed = checkout.tests([DIGESTS], sanitized=True)
             failed = failed and f"sanitizers: {failed}"
     by_tests = failed and not failed.startswith(("digests", "sanitizers"))
-    if by_tests and not checkout.passes(files):  # what fails on the unchanged program says nothing
+    if by_tests and not (files and checkout.passes(files)):  # what fails on the unchanged program says nothing
         return "unclear", failed
     return ("killed" if failed else "survived"), failed
 
