@@ -24,10 +24,6 @@ MANY_BEFORE = 0.01
 #: Share of the time of jobs above which checkpoints can hardly be meant.
 MOST_SAVING = 0.5
 TOO_LONG = "of the time for which jobs hold nodes: check the units of their cost and interval"
-TOO_LARGE = "got a larger slice than the shape asked for"
-WHY_TOO_LARGE = ", as all slices of that size were taken or down"
-#: Schedulers that may have wanted it so.
-_OF_ONES_OWN = ("python", "external", "compiled")
 _NOT_HELD = ("down", "idle_no_demand", "idle_demand")
 _HELD = tuple(account for account in LEDGER_ACCOUNTS if account not in _NOT_HELD)
 
@@ -78,7 +74,8 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
     said += of_checkpoints(result.ledger)
-    said += _of_shapes(columns, result)
+    if getattr(result.machine, "wiring", "ocs") == "static" and "shape" in columns:
+        said += _of_shapes(columns["shape"], result.jobs)
     return tuple(said)
 
 
@@ -110,34 +107,14 @@ def _of_load(columns: Mapping[str, NDArray[Any]], nodes: int) -> Iterator[str]:
         yield f"the offered load is {load:,.4g} times what the machine can do, no percentage: jobs wait without end"
 
 
-def asks_for_shapes(machine: object, columns: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether jobs may get a larger slice than that of the shape that they ask for."""
-    return getattr(machine, "wiring", "ocs") == "static" and "shape" in columns
-
-
-def larger_slices(shapes: NDArray[np.str_], jobs: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
-    """Rows of the jobs that got a larger slice than that of the shape that they asked for.
-
-    Examples
-    --------
-    >>> shapes = np.array(["4x4x4", "", "4x4x4"])
-    >>> larger_slices(shapes, {"size": np.array([16, 3, 16]), "allocated": np.array([32, 4, 16])})
-    array([0])
-    """
-    return np.flatnonzero((shapes != "") & (jobs["allocated"] > jobs["size"]))
-
-
-def _of_shapes(columns: Mapping[str, NDArray[Any]], result: Doubtful) -> Iterator[str]:
-    if not asks_for_shapes(result.machine, columns):
-        return
-    shapes, jobs = columns["shape"], result.jobs
-    grown = larger_slices(shapes, jobs)
+def _of_shapes(shapes: NDArray[np.str_], jobs: Mapping[str, NDArray[Any]]) -> Iterator[str]:
+    """Which jobs got a larger slice than that of the shape that they asked for."""
+    grown = np.flatnonzero((shapes != "") & (jobs["allocated"] > jobs["size"]))
     if len(grown):
         first, many = grown[0], "s" if len(grown) != 1 else ""
-        why = "" if result.settings["scheduler"]["name"] in _OF_ONES_OWN else WHY_TOO_LARGE
         yield (
-            f"{len(grown):,} job{many} {TOO_LARGE}{why}: the first is job {jobs['id'][first]} (row {first}), "
-            f"{shapes[first]}, with "
+            f"{len(grown):,} job{many} got a larger slice than the shape asked for, as all slices of that size were "
+            f"taken or down: the first is job {jobs['id'][first]} (row {first}), {shapes[first]}, with "
             f"{jobs['allocated'][first]:,} hosts for {jobs['size'][first]:,}"
         )
 

@@ -18,7 +18,7 @@ from faultsim._core.engine import run_together
 from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
-from faultsim.machines import Machine, Pod, Torus
+from faultsim.machines import Pod, Torus
 from faultsim.policies import BOX_ORDERS, Recovery
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
 from faultsim.policies.registry import find
@@ -231,11 +231,6 @@ class Execution:
         other = copy(self)
         other.engine = self.engine.copy()
         return other
-
-    @property
-    def machine(self) -> Machine:
-        """That of the run."""
-        return self._run.machine
 
     def output(self) -> tuple[dict[str, Any], int, dict[str, Any]]:
         """What `Result` is made of, once everything has happened, for who wants no more than some numbers.

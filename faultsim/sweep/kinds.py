@@ -5,7 +5,6 @@ a run is checked, hashed, begun and turned into a row.
 """
 
 import inspect
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -18,7 +17,6 @@ from faultsim.errors import InputError, OptionError
 from faultsim.machines import Machine, parse_machine
 from faultsim.machines.kinds import ANY
 from faultsim.policies import Key
-from faultsim.results.caveats import asks_for_shapes, larger_slices
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.result import Result
@@ -28,7 +26,7 @@ from faultsim.simulation.workflow_run import WorkflowRun
 from faultsim.simulation.workflows import WorkflowExecution
 from faultsim.sweep.axes import JOBS, WORKFLOWS, Axes
 from faultsim.sweep.input_sources import DrawnLog
-from faultsim.sweep.row_schema import COLUMNS, REMARKED, WORKFLOW_COLUMNS, numbers, row_of, without_ends
+from faultsim.sweep.row_schema import COLUMNS, WORKFLOW_COLUMNS, numbers, row_of, without_ends
 from faultsim.sweep.task_hash import Texts, name_of, task_id, workflow_task_id
 
 #: Placeholders for inputs that are not drawn yet.
@@ -47,19 +45,11 @@ class Kind:
     axes : Axes
     columns : tuple of str
         The numbers of a row.
-    notes : tuple of str
-        Further ones that a store keeps, for the warnings of a table.
     """
 
     name: ClassVar[str]
     axes: ClassVar[Axes]
     columns: ClassVar[tuple[str, ...]]
-    notes: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def stored(self) -> tuple[str, ...]:
-        """All numbers that a store has of a run."""
-        return self.columns + self.notes
 
     def __reduce__(self) -> tuple[Any, ...]:
         return kind_called, (self.name,)
@@ -141,10 +131,6 @@ class Kind:
         """The same of its result."""
         raise NotImplementedError
 
-    def noted(self, execution: Any) -> list[float]:
-        """One number for each of `notes`."""
-        return []
-
     def row_beside(self, execution: Any, result: Any, cut: tuple[float, float]) -> list[float]:
         """The same of a run whose result is needed as well."""
         return self.numbers(result, cut)
@@ -164,7 +150,6 @@ class _Jobs(Kind):
     name = "jobs"
     axes = JOBS
     columns = COLUMNS
-    notes = REMARKED
 
     def options_of(self, base: object) -> dict[str, Any] | None:
         if not isinstance(base, Run):
@@ -215,12 +200,6 @@ class _Jobs(Kind):
 
     def numbers(self, result: Result, cut: tuple[float, float]) -> list[float]:
         return numbers(result, cut)
-
-    def noted(self, execution: Any) -> list[float]:
-        # Of a run with its own way nobody knows.
-        if not isinstance(execution, Execution) or not asks_for_shapes(execution.machine, execution.log.columns):
-            return [math.nan]
-        return [float(len(larger_slices(execution.log.columns["shape"], execution.output()[0])))]
 
     def row_beside(self, execution: Any, result: Result, cut: tuple[float, float]) -> list[float]:
         # Of the result it would take all columns that a table of jobs has.

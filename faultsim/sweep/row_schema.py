@@ -18,11 +18,8 @@ _METRICS = tuple(name for name, metric in METRICS.items() if not metric.recorded
 COLUMNS: tuple[str, ...] = (*_METRICS, *(f"ledger_{account}" for account in LEDGER_ACCOUNTS), *_COUNTERS)
 #: Columns of a row of a run of workflows.
 WORKFLOW_COLUMNS: tuple[str, ...] = tuple(WORKFLOW_METRICS)
-#: What a store keeps of a run of jobs for `SweepTable.warnings` alone: how many got a larger slice of a pod than the
-#: shape that they asked for; NaN where no job can.
-REMARKED: tuple[str, ...] = ("larger_slices",)
 #: What a store has columns for; a row has numbers in those of its kind.
-ALL_COLUMNS: tuple[str, ...] = tuple(dict.fromkeys((*COLUMNS, *WORKFLOW_COLUMNS, *REMARKED)))
+ALL_COLUMNS: tuple[str, ...] = tuple(dict.fromkeys((*COLUMNS, *WORKFLOW_COLUMNS)))
 
 
 def numbers(result: Result, cut: tuple[float, float] = (0.0, 0.0)) -> list[float]:

@@ -270,7 +270,7 @@ class Drive:
             self._survive(broken)
 
     def _rows(self, batch: Sequence[Task], done: Done) -> list[tuple[Any, ...]]:
-        rows, width = [], len(self._maker.wanted.kind.stored)
+        rows, width = [], len(self._maker.wanted.kind.columns)
         for position, (task, values) in enumerate(zip(batch, done.rows.tolist(), strict=False)):
             error = done.errors.get(position)
             numbers, own = values[:width], values[width:]
@@ -286,7 +286,7 @@ class Drive:
     def _write(self, runs: list[tuple[Any, ...]], timing: list[tuple[str, float]]) -> None:
         if not runs and not self._links:
             return
-        columns = self._maker.wanted.kind.stored
+        columns = self._maker.wanted.kind.columns
         self._store.add(runs, self._links, timing, own=self._own, retry=self._retry, columns=columns)
         self._links, self._own = [], []
         for row in runs:

@@ -4,8 +4,7 @@ Tables (read them with any tool that knows SQLite; the view ``results`` joins th
 
 ``run``
     One row per run of jobs or of workflows, named by its content: status, error, versions, a column for each metric,
-    ledger account and counter, and ``larger_slices``, of which tables warn; empty are those that only the other kind
-    has.
+    ledger account and counter; empty are those that only the other kind has.
 ``task``
     Which run belongs at which place of which sweep, with its axes as JSON.
 ``sweep``

@@ -14,7 +14,7 @@ from faultsim.data.column_files import write_parquet
 from faultsim.data.columns import read_only
 from faultsim.data.tabular import ColumnTable
 from faultsim.errors import OptionError
-from faultsim.results.caveats import MOST_SAVING, TOO_LARGE, TOO_LONG, shares_of_checkpoints
+from faultsim.results.caveats import MOST_SAVING, TOO_LONG, shares_of_checkpoints
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.metrics import METRICS
 from faultsim.sweep.axis_columns import as_column, labels_of, matches
@@ -63,9 +63,8 @@ class SweepTable(ColumnTable):
         command: str = "",
         own: Sequence[str] = (),
         base: Mapping[str, Any] | None = None,
-        notes: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> None:
-        self._columns, self._notes = dict(columns), dict(notes or {})
+        self._columns = dict(columns)
         self._axes, self._own = tuple(axes), tuple(own)
         self.name = name
         #: The command that made it, or empty.
@@ -77,7 +76,7 @@ class SweepTable(ColumnTable):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Columns that were pickled are read-only again."""
-        self.__dict__.update({"_notes": {}} | state)
+        self.__dict__.update(state)
         for column in self._columns.values():
             read_only(column)
 
@@ -148,17 +147,9 @@ class SweepTable(ColumnTable):
         """What should be known before the numbers are believed, with the number of rows it is about."""
         if f"ledger_{LEDGER_ACCOUNTS[0]}" not in self._columns:  # of workflows
             return ()
-        return tuple(self._warned())
-
-    def _warned(self) -> Iterator[str]:
         ledger = {account: np.nan_to_num(self._columns[f"ledger_{account}"]) for account in LEDGER_ACCOUNTS}
         rows = int((shares_of_checkpoints(ledger) > MOST_SAVING).sum())
-        if rows:
-            yield f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}"
-        grown = np.nan_to_num(self._notes.get("larger_slices", np.zeros(0)))
-        if rows := int((grown > 0).sum()):
-            jobs = int(grown.max())
-            yield f"in {rows:,} of {self.n_rows:,} rows jobs {TOO_LARGE}: up to {jobs:,} job{'s' * (jobs != 1)} a row"
+        return (f"in {rows:,} of {self.n_rows:,} rows checkpoints take more than half {TOO_LONG}",) if rows else ()
 
     # -- parts
 
@@ -214,7 +205,6 @@ class SweepTable(ColumnTable):
         columns = {name: read_only(column[rows]) for name, column in self._columns.items()}
         errors = {new: self._errors[old] for new, old in enumerate(places.tolist()) if old in self._errors}
         kept: dict[str, Any] = {"name": self.name, "command": self.command, "base": self.base}
-        kept["notes"] = {name: column[rows] for name, column in self._notes.items()}
         return SweepTable(columns, axes=self._axes, errors=errors, own=self._own, **kept)
 
     # -- statistics
@@ -263,8 +253,7 @@ def read_table(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
 
 def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
     made = store.document(sweep["id"])
-    kind = kind_called(made.get("kind", JOB_RUNS.name))
-    kept = kind.stored
+    kept = kind_called(made.get("kind", JOB_RUNS.name)).columns
     query = " FROM task JOIN run ON run.id = task.run WHERE task.sweep = ?"
     n = int(next(iter(store.read("SELECT count(*)" + query, [sweep["id"]])))[0])
     there = set(store.columns("run"))
@@ -302,7 +291,6 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         of_rows = of_text + number_digests(kept, np.column_stack([numbers[name] for name in kept]))
         if (wrong := np.flatnonzero(of_rows != of_runs.view(np.uint64))).size:
             raise store.changed("run", [run[wrong[0]]])
-    notes = {name: numbers.pop(name) for name in kind.notes}
     columns: dict[str, NDArray[Any]] = {name: as_column(values) for name, values in labels.items()}
     columns |= {"replicate": replicate, "run:seed" if "seed" in axes else "seed": seed}
     columns |= {f"metric:{name}" if name in axes else name: column for name, column in numbers.items()}
@@ -323,5 +311,4 @@ def _read(store: "Store", sweep: Mapping[str, Any]) -> SweepTable:
         errors=errors,
         command=sweep["command"] or "",
         own=own,
-        notes=notes,
     )

@@ -45,14 +45,14 @@ class Wanted:
     @property
     def width(self) -> int:
         """How many numbers that is."""
-        return len(self.kind.stored) + len(self.own)
+        return len(self.kind.columns) + len(self.own)
 
     def row(self, run: Any) -> list[float]:
         """The numbers of a run that is over: those of its kind, then its own."""
         if not self.own:
-            return [*self.kind.row(run, self.cut), *self.kind.noted(run)]
+            return self.kind.row(run, self.cut)
         result = run.result()
-        return [*self.kind.row_beside(run, result, self.cut), *self.kind.noted(run), *self.own_row(result)]
+        return [*self.kind.row_beside(run, result, self.cut), *self.own_row(result)]
 
     def own_row(self, result: Any) -> list[float]:
         """Its own numbers."""
@@ -102,7 +102,7 @@ def own_metrics(given: object, axes: Sequence[str], kind: Kind = JOB_RUNS) -> Ow
             raise OptionError(f"metrics: {name!r} must be a function of a Result, got {metric!r:.60}")
         if not isinstance(name, str) or not name.isprintable() or not name:
             raise OptionError(f"metrics: a name is printable text, got {name!r:.60}")
-        if name in kind.stored or name in _TAKEN or name in axes or (name in METRICS and metric != name):
+        if name in kind.columns or name in _TAKEN or name in axes or (name in METRICS and metric != name):
             raise OptionError(f"metrics: the table has a column {name!r} already; choose another name")
         if name in found:
             raise OptionError(f"metrics: {name!r} is given twice")
