@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 from faultsim._core.cluster.named cimport named_of, open_word
 from faultsim._core.containers.bits cimport mask_count_without
-from faultsim._core.state cimport set_window
+from faultsim._core.state cimport grown, set_window
 
 
 cdef inline int32_t free_to_avoid(const sim_t *s) noexcept nogil:
@@ -45,7 +45,7 @@ cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, in
             code = s.placement.choose(s.placement.state, s, job, occ, size, permit, out)
         if code != 0:
             return size if code > 0 else code
-        size = s.machine.next_size(s.machine.state, size + 1)
+        size = grown(s, job, size)
     return 0
 
 

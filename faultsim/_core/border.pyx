@@ -18,7 +18,7 @@ from faultsim._core.tables.machine cimport place_t
 from faultsim._core.verify cimport check_invariants
 
 #: Columns that a caller with live= adds to.
-_TOLD = ("checkpoint_interval", "queue_key", "queue_columns", "rows", "jobs")
+_TOLD = ("checkpoint_interval", "shape_rank", "queue_key", "queue_columns", "rows", "jobs")
 
 
 cdef object zeros = np.zeros, FLOAT64 = np.dtype(np.float64), INT32 = np.dtype(np.int32), BOOL = np.dtype(np.bool_)
@@ -91,6 +91,9 @@ cdef class Border:
         if self.world.get("checkpoint_interval") is not None:
             values = self.world["checkpoint_interval"]
             self.s.track.interval = &values[0]
+        if self.world.get("shape_rank") is not None:
+            rows = self.world["shape_rank"]
+            self.s.rank = &rows[0]
         rows = self.rows = self.world["rows"]
         self.jobs = self.world["jobs"]
         self.s.row = &rows[0]

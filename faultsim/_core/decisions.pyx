@@ -21,8 +21,8 @@ from faultsim._core.record cimport record_event
 from faultsim._core.recovery.hold cimport hold_job
 from faultsim._core.recovery.requeue cimport requeue_job
 from faultsim._core.state cimport (
-    ASK_SCHEDULE, EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, disturb, end_if_started, queue_t, set_window,
-    sim_t, usable,
+    ASK_SCHEDULE, EV_RESCHEDULE, EV_WAKE, JOB_QUEUED, JOB_RUNNING, ask_of, asks_shape, disturb, end_if_started, grown,
+    queue_t, set_window, sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
@@ -241,7 +241,7 @@ cdef class Decision(Places):
             return 1
         memset(&permit, 0, sizeof(permit))
         permit.later = self.later
-        permit.need = s.need[head]
+        permit.need = ask_of(s, head)
         limit = min(<int64_t>size + growth, <int64_t>usable(s))
         set_window(s, job, s.now)
         while size != 0 and size <= limit:
@@ -251,7 +251,7 @@ cdef class Decision(Places):
                     self.act("started")
                     self.launch(job, at, size, &place)
                 return 1
-            size = m.next_size(m.state, size + 1)
+            size = grown(s, job, size)
         return 0
 
     # ------------------------------------------------------------------ acts
@@ -285,13 +285,13 @@ cdef class Decision(Places):
             self.act("started")
             self.launch(j, at, size, NULL)
         else:
-            if size <= m.largest_now(m.state):
+            if asks_shape(self.s, j) or size <= m.largest_now(m.state):
                 set_window(self.s, j, self.s.now)
                 while size != 0 and size <= usable(self.s):
                     found = self.choose(j, size, NULL, &place)
                     if found:
                         break
-                    size = m.next_size(m.state, size + 1)
+                    size = grown(self.s, j, size)
             if not found:
                 self.refuse(f"job {job} cannot start: no {'box' if m.boxes else 'slice'} of {self.s.need[j]} nodes or "
                             f"more is free")

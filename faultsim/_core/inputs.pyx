@@ -105,6 +105,9 @@ cdef int set_inputs(sim_t *s, dict columns) except -1:
     if columns.get("rows") is not None:
         row = column(columns, columns, "rows", np.int32, s.n)
         s.row = &row[0]
+    if columns.get("shape_rank") is not None:
+        row = column(columns, columns, "shape_rank", np.int32, s.n)
+        s.rank = &row[0]
     if columns.get("failures"):
         set_failures(s, columns, columns["failures"])
     if columns.get("predictions"):

@@ -15,5 +15,5 @@ cdef class Live(Border):
     cdef int32_t node_at(self, object node) except -1
     cdef int refuse_unless_live(self) except -1
     cdef object refuse(self, str text)
-    cdef int add(self, submit, runtime, estimate, size, interval, key) except -1
+    cdef int add(self, submit, runtime, estimate, size, interval, rank, key) except -1
     cdef int number(self, int32_t first) except -1

@@ -14,6 +14,7 @@ class Live(Border):
         estimate: NDArray[np.float64],
         size: NDArray[np.int32],
         interval: NDArray[np.float64] | None,
+        rank: NDArray[np.int32] | None,
         key: NDArray[np.float64] | None,
         columns: Mapping[str, NDArray[Any]],
         further: NDArray[np.float64] | None,

@@ -61,7 +61,7 @@ cdef class Live(Border):
 
     # ------------------------------------------------------------------ jobs
 
-    def submit(self, submit, runtime, estimate, size, interval, key, columns, further):
+    def submit(self, submit, runtime, estimate, size, interval, rank, key, columns, further):
         """Jobs that the caller has got now, by submit time; columns as those of __init__, `columns` of all jobs.
 
         `further` are the numbers of the further columns that a key names.
@@ -75,15 +75,15 @@ cdef class Live(Border):
             self.refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {s.now:g} s already")
         if further is not None:
             self.world["queue_columns"][:, s.known:s.known + len(submit)] = further
-        self.add(submit, runtime, estimate, size, interval, key)
+        self.add(submit, runtime, estimate, size, interval, rank, key)
         self.world["columns"] = columns
 
-    cdef int add(self, submit, runtime, estimate, size, interval, key) except -1:
+    cdef int add(self, submit, runtime, estimate, size, interval, rank, key) except -1:
         cdef sim_t *s = &self.s
         cdef int32_t first = s.known, count = <int32_t>len(submit)
         told = [*zip(self.inputs, (submit, runtime, estimate, size))]
-        told += [(self.world[name], values) for name, values in (("checkpoint_interval", interval), ("queue_key", key))
-                 if values is not None]
+        told += [(self.world[name], values) for name, values in (
+            ("checkpoint_interval", interval), ("shape_rank", rank), ("queue_key", key)) if values is not None]
         for column, values in told:
             column[first:first + count] = values
         s.known += count

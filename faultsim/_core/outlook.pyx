@@ -13,7 +13,8 @@ from faultsim._core.containers.releases cimport release_t, releases_all, release
 from faultsim._core.job_columns cimport Moment, Running, Waiting, ints
 from faultsim._core.scheduling.shadow cimport placed_shadow
 from faultsim._core.state cimport (
-    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, end_if_started_at, queue_t, sim_t, trace_t, usable,
+    JOB_DONE, JOB_FUTURE, JOB_HELD, JOB_QUEUED, JOB_RUNNING, ask_of, asks_shape, end_if_started_at, queue_t, sim_t,
+    trace_t, usable,
 )
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -194,6 +195,8 @@ cdef class Outlook(Moment):
         cdef machine_t *m = &self.s.machine
         if self.s.state[j] != JOB_QUEUED or self.s.need[j] > usable(self.s):
             return False
+        if asks_shape(self.s, j):
+            return bool(m.has_free(m.state, m.occ, ask_of(self.s, j)))
         return not m.placed or self.s.need[j] <= m.largest_now(m.state)
 
     def boxes(self, job, size=None):
@@ -232,7 +235,7 @@ cdef class Outlook(Moment):
         job : int
             Row of the job.
         size : int, optional
-            Hosts of the slice, n; by default the job's size, rounded up to one that a slice has.
+            Hosts of a slice for which no shape is asked, n; by default as the job asks, rounded up to a slice's size.
         """
         _inside = self.enter(True)
         cdef int32_t j = self.find(job), n
@@ -245,7 +248,8 @@ cdef class Outlook(Moment):
         if pod["wiring"] == "ocs" and n >= pod["hosts"]:
             self.refuse("optical switches join any cubes of this pod: choose some of d.free_cubes")
         mask = <uint64_t *>malloc(<size_t>m.words * sizeof(uint64_t))
-        count = -1 if mask == NULL else m.free_places(m.state, m.occ, n, NULL, &found, &cap)
+        asked = ask_of(self.s, j) if size is None else n
+        count = -1 if mask == NULL else m.free_places(m.state, m.occ, asked, NULL, &found, &cap)
         try:
             if count < 0:
                 raise MemoryError("no memory for the slices")
@@ -293,14 +297,14 @@ cdef class Outlook(Moment):
                 if self.later == NULL:
                     raise MemoryError("no memory for an occupancy")
             items = releases_all(&s.releases)
-            if m.has_free(m.state, m.occ, s.need[head]):
+            if m.has_free(m.state, m.occ, ask_of(s, head)):
                 self.time = s.now
                 memcpy(self.later, m.occ, <size_t>m.words * sizeof(uint64_t))
                 while n < s.releases.n and items[n].end <= s.now:
                     n += 1
                 m.release(m.state, items, n, self.later)
             else:
-                self.time = placed_shadow(s, items, s.releases.n, m.occ, s.need[head], self.later)
+                self.time = placed_shadow(s, items, s.releases.n, m.occ, ask_of(s, head), self.later)
             self.extra = 0
             if self.time != INFINITY:
                 self.extra = m.nodes - mask_count(self.later, m.words) - s.need[head]

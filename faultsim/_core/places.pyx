@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport ask_of, asks_shape, sim_t
 from faultsim._core.tables.machine cimport machine_t, place_t, same_place
 
 # What jobs of a machine take, and how that is said.
@@ -96,14 +96,16 @@ cdef class Places(Outlook):
         """The slice of these nodes, or of these whole cubes."""
         cdef machine_t *m = &self.s.machine
         cdef const int32_t[::1] node
-        cdef int32_t hosts = self.engine.settings["machine"]["hosts"]
+        cdef int32_t hosts = self.engine.settings["machine"]["hosts"], ask = ask_of(self.s, job)
         if what == "cubes":
             self.check_distinct(job, numbers, self.s.nodes // hosts, "cube")
             numbers = (numbers[:, None] * hosts + np.arange(hosts, dtype=np.int32)).ravel()
         node = numbers
         self.check_distinct(job, node, self.s.nodes, "node")
-        if node.shape[0] == 0 or not m.place_with(m.state, &node[0], <int32_t>node.shape[0], place):
-            self.refuse(f"the {node.shape[0]} nodes given for job {self.row_of(job)} are no slice of this pod")
+        if node.shape[0] == 0 or not m.place_with(m.state, &node[0], <int32_t>node.shape[0], ask, place):
+            row = self.row_of(job)
+            shape = f" of the shape {self.engine.column_of('shape', row)}" if asks_shape(self.s, job) else ""
+            self.refuse(f"the {node.shape[0]} nodes given for job {row} are no slice of this pod{shape}")
         return 0
 
     cdef int check_free(self, int32_t job, str what, object numbers, const place_t *place, int32_t owner) except -1:

@@ -17,7 +17,7 @@ from faultsim._core.containers.releases cimport releases_t
 from faultsim._core.tables.checkpointing cimport checkpointing_t
 from faultsim._core.tables.recovery cimport recovery_t
 from faultsim._core.tables.rescheduling cimport rescheduling_t
-from faultsim._core.tables.machine cimport machine_t, place_t, range_t
+from faultsim._core.tables.machine cimport RANK_AT, machine_t, nodes_of, place_t, range_t
 from faultsim._core.tables.migration cimport migration_t
 from faultsim._core.tables.order cimport order_t
 from faultsim._core.tables.placement cimport placement_t
@@ -268,6 +268,7 @@ cdef struct sim_t:
     # per-job state and results
     int8_t *state
     int32_t *need            # nodes asked of the machine: the size, rounded up to one that it has
+    const int32_t *rank      # which of the shapes of its size a job asks for, from 1 on (0: none); NULL: nobody does
     double *run              # run time as executed
     double *decision
     double *first_start
@@ -378,6 +379,26 @@ cdef inline double end_if_started_at(const sim_t *s, int32_t job, double t) noex
 
 cdef inline double end_if_started(const sim_t *s, int32_t job) noexcept nogil:
     return end_if_started_at(s, job, s.now)
+
+
+# What a job asks of a placed machine (machine.pxd): its need, with the shape if it has one.
+cdef inline int32_t ask_of(const sim_t *s, int32_t job) noexcept nogil:
+    return s.need[job] if s.rank == NULL else s.need[job] | s.rank[job] << RANK_AT
+
+
+cdef inline int32_t nodes_asked(const sim_t *s, int32_t ask) noexcept nogil:
+    return ask if s.rank == NULL else nodes_of(ask)
+
+
+cdef inline bint asks_shape(const sim_t *s, int32_t job) noexcept nogil:
+    return s.rank != NULL and s.rank[job] > 0
+
+
+# The next larger size that a job may have; 0: none.  A shape has no other (model.md#shapes).
+cdef inline int32_t grown(const sim_t *s, int32_t job, int32_t size) noexcept nogil:
+    if asks_shape(s, job):
+        return 0
+    return s.machine.next_size(s.machine.state, size + 1)
 
 
 # Free nodes that a pass may use.

@@ -45,8 +45,8 @@ class Pod:
         ``"ocs"``: optical switches join any free cubes to a slice.  ``"static"``: a slice of cubes is a box of
         neighbours.
     aligned : bool, default True
-        Static wiring: whether the base of a slice is a multiple of its extents, so that slices of one shape are fixed
-        blocks.  ``False``: any box of the torus of cubes.
+        Static wiring: whether the base of a slice is a multiple of its extents, so that slices of one shape that are
+        not turned are fixed blocks.  ``False``: any box of the torus of cubes.
     largest : int, optional
         Cubes of the largest slice; by default all that are not held back.
     spares : int, default 0
@@ -182,7 +182,8 @@ and 4x4x8 (128 chips)
             so many; a column `shape` is left out.
         shape : str or array_like of str, shape (n,), optional
             Shape of each job in chips, such as ``"4x4x8"``, or the name of the column that has them; it stays with the
-            jobs as the further column `shape`.
+            jobs as the further column `shape`.  With static wiring it is what they get, perhaps turned
+            (model.md#shapes).
         round_up : bool, default False
             Whether a number of chips that no slice has is rounded up to the next; otherwise it is an error.
 

@@ -1,5 +1,6 @@
 """Jobs of a pod: chips and shapes as hosts, and the checks of a column of shapes."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar
 
@@ -23,8 +24,6 @@ class HasSlices(Protocol):
     def slices(self) -> tuple[Slice, ...]: ...
     @property
     def wiring(self) -> str: ...
-    @property
-    def aligned(self) -> bool: ...
 
     def slice_of(self, *, chips: int | None = None, shape: str | Sequence[int] | None = None) -> Slice: ...
 
@@ -70,7 +69,6 @@ def check_shapes(pod: HasSlices, log: Workload) -> None:
     given = log.columns[SHAPE]
     if given.dtype.kind not in "US":
         raise InputError(f"the column {SHAPE!r} of jobs on a pod is text, such as '4x4x8', got {given.dtype} numbers")
-    defaults = {each.hosts: each for each in reversed(pod.slices)}  # the most cubic comes first, and so stays
     shapes, first, which = np.unique(given.astype(str), return_index=True, return_inverse=True)
     for place in np.argsort(first):
         text, row = str(shapes[place]), int(first[place])
@@ -85,20 +83,28 @@ def check_shapes(pod: HasSlices, log: Workload) -> None:
                 f"job {job} (row {here[0]}) asks for {hosts}, and its shape {asked} has {asked.hosts}: "
                 f"pod.jobs(log, shape='{SHAPE}') sets the sizes"
             )
-        if pod.wiring == "ocs":
-            continue
-        default, who = defaults[asked.hosts], f"job {log.id[row]} (row {row}) asks for the shape {asked}"
-        if pod.aligned and asked != default:
-            raise InputError(
-                f"{who}, and with wiring='static' a job gets the most cubic slice of {asked.chips} chips, {default}: "
-                f"ask for {default}, or use wiring='ocs'"
-            )
-        others = [each for each in pod.slices if each.hosts == asked.hosts and each != asked]
-        if others and not pod.aligned:
-            raise InputError(
-                f"{who}, and with aligned=False a job gets any box of {asked.cubes} cubes, which may be {others[0]}: "
-                "leave its shape open, or use wiring='ocs'"
-            )
+
+
+def shape_ranks(pod: HasSlices, log: Workload) -> NDArray[np.int32]:
+    """Which of the shapes of its size each job asks for, the most cubic first, from 1 on; 0: its size says all.
+
+    For static wiring, and logs that have the column.
+
+    Examples
+    --------
+    >>> from faultsim.machines import Pod
+    >>> log = Workload([0, 0, 0], [1, 1, 1], [64, 64, 8], columns={"shape": ["4x4x16", "", "2x4x4"]})
+    >>> shape_ranks(Pod.tpu_v4("static"), log)
+    array([2, 0, 0], dtype=int32)
+    """
+    rank, of_size = {"": 0}, Counter[int]()
+    for each in pod.slices:
+        of_size[each.hosts] += 1
+        rank[str(each)] = of_size[each.hosts] if each.cubes else 0
+    shapes, which = np.unique(log.columns[SHAPE].astype(str), return_inverse=True)
+    # As they are written may differ: "4X4x8".
+    asked = [rank[text if text == "" else str(pod.slice_of(shape=text))] for text in shapes.tolist()]
+    return np.array(asked, np.int32)[which]
 
 
 def _values(log: Workload, what: str, given: Any) -> NDArray[Any]:

@@ -39,7 +39,8 @@ SLICE_RULES = (
     ),
     SliceRule("The largest slice of TPU v5p has 96 cubes, 16x16x24.", "Cloud TPU, page 'TPU v5p'"),
     SliceRule(
-        "With static wiring a shape must fit into the pod, its shortest extent along the pod's shortest and so on.",
+        "With static wiring a shape must fit into the pod, its shortest extent along the pod's shortest and so on; who "
+        "asks for it may get it turned.",
         "this package",
     ),
 )

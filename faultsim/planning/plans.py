@@ -172,7 +172,8 @@ def plan(
 ) -> PodPlan:
     """How many slices a pod can promise, how many cubes to hold back for them, and how much of their time jobs work.
 
-    Hosts fail independently of each other, or as in a trace.  A slice is up when all of its hosts are.
+    Hosts fail independently of each other, or as in a trace.  A slice is up when all of its hosts are.  With static
+    wiring slices lie in the fixed blocks of their shape, and are not turned.
 
     Parameters
     ----------

@@ -24,6 +24,7 @@ from faultsim.reference.faults.hot_spares import HotSpares, unit_of
 from faultsim.reference.job import Job
 from faultsim.reference.ledger import advance, ledger
 from faultsim.reference.own_clock import clocks
+from faultsim.reference.pod.table import PodTable
 from faultsim.reference.questions import answerers
 from faultsim.reference.questions import ask as ask_outside
 from faultsim.reference.rules import rules_of
@@ -65,7 +66,8 @@ def simulate(
     world : dict of dicts of arrays, optional
         What befalls the machine, each part by time: ``failures`` (time, node, downtime), ``predictions`` (begin, end,
         node, and one probability p), ``alarms`` (time, node; requests for checkpoints), ``ticks`` (time, first, node;
-        when `Fars` acts and what is suspicious then, as in `faultsim.simulation.engine_inputs.ticks`).
+        when `Fars` acts and what is suspicious then, as in `faultsim.simulation.engine_inputs.ticks`); and the
+        column ``shape_rank`` (of the shapes of a job's size on a pod, the most cubic first, that it asks for; 0: none).
 
     Returns
     -------
@@ -109,10 +111,10 @@ class Run:
         check_settings(settings)
         rules = rules_of(settings)
         table, nodes = table_of(settings)
-        jobs = make_jobs(
-            settings, rules, table, submit, runtime, estimate, size, (world or {}).get("checkpoint_interval")
-        )
-        for job, clock in zip(jobs, clocks((world or {}).get("clocks"), len(jobs)), strict=True):
+        given = world or {}
+        told = given.get("checkpoint_interval"), given.get("shape_rank")
+        jobs = make_jobs(settings, rules, table, submit, runtime, estimate, size, *told)
+        for job, clock in zip(jobs, clocks(given.get("clocks"), len(jobs)), strict=True):
             job.clock = clock
         answers = answerers(settings)
         self.state = state = State(settings, rules, jobs, table, nodes, World(world), asks=bool(answers))
@@ -249,6 +251,7 @@ def make_jobs(
     estimate: ArrayLike,
     size: ArrayLike,
     intervals: ArrayLike | None = None,
+    ranks: ArrayLike | None = None,
 ) -> list[Job]:
     """The jobs, by (submit, index).
 
@@ -266,6 +269,8 @@ def make_jobs(
             job.interval = float(planned)
         job.cost = float(checkpointing["cost"]) if checkpointing and job.interval > 0.0 else 0.0
         job.restart_cost = float(recovery["restart_cost"]) if recovery else 0.0
+        if ranks is not None and isinstance(table, PodTable):
+            job.needs = table.asked(job.needs, int(np.asarray(ranks)[i]))
         if isinstance(rules["recovery"], HotSpares):
             job.spares = rules["recovery"].spares_of(job.needs, unit_of(settings))
             job.needs += job.spares

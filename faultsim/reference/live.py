@@ -23,7 +23,16 @@ class Live(Run):
     # -- jobs
 
     def submit(
-        self, submit: Any, runtime: Any, estimate: Any, size: Any, interval: Any, key: Any, columns: Any, further: Any
+        self,
+        submit: Any,
+        runtime: Any,
+        estimate: Any,
+        size: Any,
+        interval: Any,
+        ranks: Any,
+        key: Any,
+        columns: Any,
+        further: Any,
     ) -> None:
         """ "Jobs arrive, now or later, also ahead of others that have not arrived yet. Their rows follow those of all
         jobs so far".
@@ -33,7 +42,7 @@ class Live(Run):
             refuse(f"live={self.room} is room for so many jobs: {n} are there, and {len(submit)} more do not fit")
         if submit[0] < state.now:
             refuse(f"a job cannot be submitted at {submit[0]:g} s: it is {state.now:g} s already")
-        new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval)
+        new = make_jobs(state.settings, state.rules, state.table, submit, runtime, estimate, size, interval, ranks)
         for i, job in enumerate(new):
             job.row = n + i
         check_static(new, state.settings["scheduler"]["order"], columns)

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from faultsim.reference.job import Job
+from faultsim.reference.pod.slices import Shaped
 from faultsim.reference.pod.table import PodTable
 from faultsim.reference.state import State
 from faultsim.reference.torus.boxes import Box
@@ -58,9 +59,12 @@ def given_place(
                 refuse(f"node {node} is not free")
         return None, sorted(numbers)
     mask = sum(1 << node for node in numbers)
-    found = next((box for box in state.table.of_size.get(len(numbers), ()) if box.mask == mask), None)
+    shaped = isinstance(job.needs, Shaped)
+    slices = state.table.all_of_size(job.needs) if shaped else state.table.of_size.get(len(numbers), [])
+    found = next((box for box in slices if box.mask == mask), None)
     if found is None:
-        refuse(f"the {len(numbers)} nodes given for job {job.row} are no slice of this pod")
+        shape = f" of the shape {state.world.columns['shape'][job.row]}" if shaped else ""
+        refuse(f"the {len(numbers)} nodes given for job {job.row} are no slice of this pod{shape}")
     taken = state.blocked & ~(job.mask if moves else 0)
     first = next((number for number in asked if taken >> number * hosts & ((1 << hosts) - 1)), None)
     return _free(state, job, found, f"{what.removesuffix('s')} {first}", refuse, moves), []

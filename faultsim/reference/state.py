@@ -147,7 +147,7 @@ class State:
         self.waits.append(self.now - max(job.submit, job.last_kill))
         job.start = self.now + self.delay
         job.box, job.nodes = box, nodes
-        job.allocated = job.needs if box is None else box.size
+        job.allocated = job.needs if box is None or box.size == job.needs else box.size  # with the shape, if it has one
         job.backfilled = backfilled
         r = job.restart_cost if job.restarts else 0.0
         begin = job.own(job.start)

@@ -35,8 +35,8 @@ def check_instant(state: State, between: bool = False) -> None:
         demand(state, union(masks).bit_count() == held, "a node holds two jobs")
         demand(state, union(masks) == state.busy, "the occupancy is not that of the running jobs")
         demand(state, state.table.may_be_busy(state.busy), "jobs use cubes that are held back")
-        boxes = state.table.of_size
-        demand(state, all(job.box in boxes[job.allocated] for job in state.running), "a job's nodes are not one box")
+        boxes = state.table.all_of_size
+        demand(state, all(job.box in boxes(job.allocated) for job in state.running), "a job's nodes are not one box")
     else:
         nodes = [node for job in state.running for node in job.nodes] + state.free_nodes + alone
         demand(state, sorted(nodes) == list(range(state.nodes)), "a node holds two jobs or was lost")

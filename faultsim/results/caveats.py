@@ -74,8 +74,6 @@ def caveats(result: Doubtful) -> tuple[str, ...]:
     if result.failures is not None:
         said += of_failures(result.failures, begin, end, is_over=result.is_over)
     said += of_checkpoints(result.ledger)
-    if getattr(result.machine, "wiring", "ocs") == "static" and "shape" in columns:
-        said += _of_shapes(columns["shape"], result.jobs)
     return tuple(said)
 
 
@@ -105,18 +103,6 @@ def _of_load(columns: Mapping[str, NDArray[Any]], nodes: int) -> Iterator[str]:
     load = float((columns["size"] * columns["runtime"]).sum()) / (nodes * span)
     if load > MOST_LOAD:
         yield f"the offered load is {load:,.4g} times what the machine can do, no percentage: jobs wait without end"
-
-
-def _of_shapes(shapes: NDArray[np.str_], jobs: Mapping[str, NDArray[Any]]) -> Iterator[str]:
-    """Which jobs got a larger slice than that of the shape that they asked for."""
-    grown = np.flatnonzero((shapes != "") & (jobs["allocated"] > jobs["size"]))
-    if len(grown):
-        first, many = grown[0], "s" if len(grown) != 1 else ""
-        yield (
-            f"{len(grown):,} job{many} got a larger slice than the shape asked for, as all slices of that size were "
-            f"taken or down: the first is job {jobs['id'][first]} (row {first}), {shapes[first]}, with "
-            f"{jobs['allocated'][first]:,} hosts for {jobs['size'][first]:,}"
-        )
 
 
 def of_failures(trace: FailureTrace, begin: float, end: float, *, is_over: bool = True) -> Iterator[str]:

@@ -19,6 +19,7 @@ from faultsim._core.scheduling.expressions import values
 from faultsim.data.workload import Workload
 from faultsim.errors import DecisionError, InputError, NotAvailableError, OptionError
 from faultsim.machines import Pod, Torus
+from faultsim.machines.pod_jobs import SHAPE, check_shapes, shape_ranks
 from faultsim.policies import BOX_ORDERS, Recovery
 from faultsim.policies.adapters import checked_predictions, guarded, planned_intervals
 from faultsim.policies.registry import find
@@ -92,6 +93,8 @@ class Execution:
         own = policy is not None and policy.is_written() and not policy.is_asked()
         if policy is not None and (engine == "core" or own):  # the reference has formulas of its own
             world["checkpoint_interval"] = planned_intervals(policy, self._log)
+        if (ranks := _ranks(run, self._log)) is not None:
+            world["shape_rank"] = ranks
         if live:
             if run.failures is not None:
                 run.failures.refuse_slowdowns("live=")
@@ -112,6 +115,8 @@ class Execution:
         world |= {"live": True, "known": known, "rows": rows, "jobs": jobs, "columns": self._told}
         if world.get("checkpoint_interval") is not None:
             world["checkpoint_interval"] = np.append(world["checkpoint_interval"], np.full(rest, INFINITY))
+        if "shape_rank" in world:
+            world["shape_rank"] = np.append(world["shape_rank"], np.zeros(rest, np.int32))
         return [
             np.append(column, np.full(rest, value, column.dtype))
             for column, value in zip(columns, _TO_COME, strict=True)
@@ -181,8 +186,11 @@ class Execution:
         runtime, estimate = self._runtimes(log, unknown), self._run.expected_runtimes(log)
         interval = planned_intervals(self._run.checkpointing, log)
         told = self._told.and_then(log)
+        if isinstance(self._run.machine, Pod):
+            check_shapes(self._run.machine, log)
+        rank = _ranks(self._run, log)
         key, further = self._keys_of(log, estimate)
-        self.engine.submit(log.submit, runtime, estimate, log.size, interval, key, told, further)
+        self.engine.submit(log.submit, runtime, estimate, log.size, interval, rank, key, told, further)
         self._told = told
 
     def _keys_of(
@@ -305,6 +313,13 @@ def _reference(*arguments: Any) -> Any:
 
 #: Name -> engine.
 _ENGINES: dict[str, Callable[..., Any]] = {"core": core_engine, "reference": _reference}
+
+
+def _ranks(run: RunOptions, log: Workload) -> NDArray[np.int32] | None:
+    """Which shapes the jobs ask for, where that matters."""
+    if isinstance(run.machine, Pod) and run.machine.wiring == "static" and SHAPE in log.further:
+        return shape_ranks(run.machine, log)
+    return None
 
 
 def _first_budget(run: RunOptions) -> int:

@@ -79,6 +79,9 @@ def runs_agree(run: fs.Run) -> fs.Result:
     fast, slow = run.simulate(), run.simulate(engine="reference")
     latest = slow.jobs["finish"].max()
     for name, column in slow.jobs.items():
+        if column.dtype.kind == "U":
+            assert fast.jobs[name].tolist() == column.tolist(), name
+            continue
         close = 1e-9 * latest * (slow.jobs["allocated"] if name == "lost_work" else 1) if name in SUMS else 0
         assert (np.abs(fast.jobs[name].astype(float) - column) <= close).all(), name
     assert fast.counters == slow.counters

@@ -54,6 +54,24 @@ def pods(draw: st.DrawFn, wiring: str | None = None) -> fs.Pod:
     return fs.Pod(cubes, (2, 2, 2), hosts, wiring, aligned=aligned, largest=largest, spares=spares)
 
 
+@st.composite
+def shaped_pods(draw: st.DrawFn) -> fs.Pod:
+    """With static wiring, and with sizes that have several shapes or orientations."""
+    cubes = draw(st.sampled_from([(1, 2, 2), (2, 1, 3), (2, 2, 2), (3, 2, 2), (1, 2, 4), (2, 4, 1)]))
+    spares = draw(st.sampled_from([0, 0, 1]))
+    aligned, hosts = draw(st.booleans()), draw(st.sampled_from([1, 2, 4]))
+    return fs.Pod(cubes, (2, 2, 2), hosts, "static", aligned=aligned, spares=spares)
+
+
+def with_shapes(draw: st.DrawFn, pod: fs.Pod, log: fs.Workload) -> fs.Workload:
+    """Most of the jobs ask for a shape, which says their size."""
+    slices = [each for each in pod.slices if each.cubes] or list(pod.slices)
+    asked = draw(st.lists(st.none() | st.sampled_from(slices), min_size=len(log), max_size=len(log)))
+    size = [each.hosts if each else int(own) for each, own in zip(asked, log.size, strict=True)]
+    shape = [str(each) if each else "" for each in asked]
+    return fs.Workload(log.submit, log.runtime, size, estimate=log.estimate, columns={"shape": np.array(shape, "U20")})
+
+
 def holds_back(scheduler: fs.Scheduler) -> bool:
     """Whether it counts the spare cubes of a pod."""
     fixed = getattr(scheduler, "reservation", "any") == "fixed"
@@ -144,11 +162,12 @@ def runs(
     preempting: bool = True,
     on: st.SearchStrategy | None = None,
     hot: bool = False,
+    shaped: bool = False,
 ) -> fs.Run:
     """Any run; `failing` says whether nodes may fail (and jobs write checkpoints), None leaves it open.
 
     `moving` says whether jobs may move from predicted failures, `preempting` whether jobs may stop others; `on` draws
-    other machines; `hot`: jobs have hot spares, on machines where they can.
+    other machines; `hot`: jobs have hot spares, on machines where they can; `shaped`: jobs ask for shapes, on pods.
     """
     machine = draw(machines(torus) if on is None else on)
     failing = draw(st.booleans()) if failing is None else failing
@@ -174,8 +193,11 @@ def runs(
     schedulers = policies("scheduler", machine.name)
     if isinstance(machine, fs.Pod) and machine.spares:
         schedulers = schedulers.filter(holds_back)
+    log = draw(logs(nodes, max_jobs))
+    if shaped:
+        log = with_shapes(draw, machine, log)
     return fs.Run(
-        draw(logs(nodes, max_jobs)),
+        log,
         machine,
         scheduler=draw(schedulers if preempting else schedulers.filter(lambda one: not isinstance(one, fs.Preemptive))),
         placement=placement,

@@ -63,41 +63,75 @@ def test_what_a_pod_refuses(options, message):
     assert "\n" not in str(caught.value)
 
 
-def test_a_shape_of_which_there_are_others_is_refused_where_any_box_will_do():
-    pod = fs.Pod.tpu_v4("static", aligned=False)
-    asked = pod.jobs(log_of([(0, 1, 1)] * 2), shape=["4x4x8", "8x8x8"])
-    said = (
-        r"job 2 \(row 1\) asks for the shape 8x8x8, and with aligned=False .* any box of 8 cubes, which may be 4x8x16:"
-    )
-    with pytest.raises(fs.InputError, match=said):
-        fs.Run(asked, pod)
-    assert fs.simulate(asked[:1], pod).jobs["allocated"].tolist() == [32]
+def cubes_of(held, row, hosts=16):
+    """The cubes of a job's first stay, as coordinates in a pod of 4x4x4."""
+    nodes = held["nodes"][held["node_offsets"][row] : held["node_offsets"][row + 1]]
+    return sorted({divmod(int(node) // hosts, 16)[:1] + divmod(int(node) // hosts % 16, 4) for node in nodes})
 
 
-def test_a_run_says_that_a_job_has_a_larger_slice_than_its_shape():
+def test_jobs_get_the_shapes_that_they_ask_for_turned_if_they_must():
+    """Cubes of 4x4x4 chips. 4x4x16 lies along z, as the pod is as long everywhere; a cube of each column along z is
+    down, so that it is turned: first along x, whose base is then (0, 0, 1).
+    """
     pod = fs.Pod.tpu_v4("static")
-    bases = [block * 64 for block in range(16)]  # a cube of each block of 4x4x12
-    down = fs.FailureTrace([0] * 16, bases, [9e4] * 16)
-    jobs = pod.jobs(log_of([(1, 10, 1), (1, 10, 1)]), shape=["4x4x12", "2x2x1"])
-    result = fs.simulate(jobs, pod, failures=down)
-    assert result.jobs["allocated"].tolist() == [64, 1]
-    assert result.warnings[-1] == (
-        "1 job got a larger slice than the shape asked for, as all slices of that size were taken or down: the first "
-        "is job 1 (row 0), 4x4x12, with 64 hosts for 48"
-    )
-    assert not any("shape" in text for text in fs.simulate(jobs, pod).warnings)
+    jobs = pod.jobs(log_of([(1, 10, 1)] * 3), shape=["4x4x16", "4x4x16", "4x16x16"])
+    held = fs.simulate(jobs, pod, record=True).allocations
+    assert cubes_of(held, 0) == [(0, 0, z) for z in range(4)]
+    assert cubes_of(held, 1) == [(0, 1, z) for z in range(4)]
+    assert cubes_of(held, 2) == [(1, y, z) for y in range(4) for z in range(4)]
+    down = fs.FailureTrace([0] * 16, [column * 64 for column in range(16)], [9e4] * 16)
+    result = fs.simulate(jobs, pod, failures=down, record=True)
+    held = result.allocations
+    assert cubes_of(held, 0) == [(x, 0, 1) for x in range(4)]
+    assert cubes_of(held, 1) == [(x, 0, 2) for x in range(4)]
+    assert cubes_of(held, 2) == [(x, y, 3) for x in range(4) for y in range(4)]
+    assert result.jobs["allocated"].tolist() == [64, 64, 256]
+    assert not any("shape" in text for text in result.warnings)
 
 
-def test_static_wiring_has_one_shape_of_a_size():
-    pod = fs.Pod((4, 4, 4), wiring="static")
-    flat = pod.jobs(log_of([(0, 1, 1)]), shape=["4x4x16"])
-    message = (
-        r"job 1 \(row 0\) asks for the shape 4x4x16, and with wiring='static' a job gets the most cubic slice of 256 "
-        "chips, 4x8x8: ask for 4x8x8, or use wiring='ocs'"
-    )
-    with pytest.raises(fs.InputError, match=message):
-        fs.simulate(flat, pod)
-    assert fs.simulate(flat, fs.Pod.tpu_v4()).jobs["allocated"].tolist() == [64]
+def test_a_shape_is_never_a_larger_one():
+    """All cubes but a block of 4x8x8 are down, which 4x4x12 does not fit into; who asks for three cubes gets it."""
+    pod = fs.Pod.tpu_v4("static")
+    gone = [cube * 16 for cube in range(64) if cube not in (58, 59, 62, 63)]
+    down = fs.FailureTrace([0] * 60, gone, [90] * 60)
+    jobs = pod.jobs(log_of([(1, 10, 1)]), shape=["4x4x12"])
+    assert fs.simulate(jobs, pod, failures=down).jobs["start"].tolist() == [90]
+    result = fs.simulate(log_of([(1, 10, 48)]), pod, failures=down)
+    assert (result.jobs["start"].tolist(), result.jobs["allocated"].tolist()) == ([1], [64])
+
+
+def test_without_alignment_shapes_are_the_boxes_of_a_torus():
+    """On 2x2x2 cubes a size has one shape, so that who asks for it gets what `Torus` gives, place by place."""
+    rng = np.random.default_rng(5)
+    pod, torus = fs.Pod((2, 2, 2), (2, 2, 2), 1, "static", aligned=False), fs.Torus(2, 2, 2)
+    shapes = {each.hosts: str(each) for each in pod.slices}
+    assert sorted(shapes) == [1, 2, 4, 8]
+    log = random_log(rng, [1, 2, 4, 8], gap=30)
+    for scheduler in ("fcfs", "easy", "conservative", fs.Backfill(3)):
+        plain = fs.simulate(log, torus, scheduler=scheduler, placement="first_fit", record=True)
+        asked = pod.jobs(log, shape=[shapes[size] for size in log.size.tolist()])
+        found = fs.simulate(asked, pod, scheduler=scheduler, record=True)
+        assert found.jobs["start"].tolist() == plain.jobs["start"].tolist()
+        boxes = zip(*(plain.allocations[axis].tolist() for axis in "xyzabc"), strict=True)
+        for row, box in enumerate(boxes):
+            held = found.allocations
+            nodes = held["nodes"][held["node_offsets"][row] : held["node_offsets"][row + 1]].tolist()
+            (x, y, z), (a, b, c) = box[:3], box[3:]
+            axes = [[(at + i) % 2 for i in range(n)] for at, n in ((x, a), (y, b), (z, c))]
+            assert nodes == sorted(4 * i + 2 * j + k for i in axes[0] for j in axes[1] for k in axes[2])
+
+
+def test_shapes_of_jobs_that_are_submitted_later():
+    pod = fs.Pod((1, 2, 2), wiring="static")
+    first = pod.jobs(log_of([(0, 10, 1)]), shape=["4x4x8"])
+    live = fs.Simulation(first, pod, live=4)
+    live.submit(pod.jobs(log_of([(1, 10, 1), (1, 10, 1)]), shape=["4x4x8", "4x8x8"]))
+    with pytest.raises(fs.InputError, match="the shape 4x4x12 of a slice is not allowed"):
+        live.submit(log_of([(2, 10, 48)], shape=["4x4x12"]))
+    twin = live.copy()
+    for each in (live, twin):
+        each.advance()
+        assert each.result().jobs["start"].tolist() == [0, 1, 11]
 
 
 def test_jobs_larger_than_the_largest_slice_are_dropped_on_request():

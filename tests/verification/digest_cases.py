@@ -94,8 +94,11 @@ class Case:
 
     def workload(self) -> fs.Workload:
         columns = dict(self.log)
-        ranks = {"priority": columns.pop("priority")} if "priority" in columns else {}
-        return fs.Workload(**columns).with_columns(**ranks)
+        further = {"priority": columns.pop("priority")} if "priority" in columns else {}
+        if "slice" in columns:
+            slices = self.machine.slices
+            further["shape"] = np.array([str(slices[i]) if i >= 0 else "" for i in columns.pop("slice")], "U24")
+        return fs.Workload(**columns).with_columns(**further)
 
 
 def libm() -> np.ndarray:

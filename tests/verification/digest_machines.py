@@ -3,6 +3,7 @@
 from typing import Any
 
 import digest_cases
+import numpy as np
 from digest_cases import Case, Draw
 
 import faultsim as fs
@@ -16,21 +17,31 @@ PODS = (
     fs.Pod((2, 2, 3), (2, 2, 2), 2, "static", aligned=False), fs.Pod((3, 1, 3), (4, 4, 4), 16, "static", aligned=False),
     fs.Pod.tpu_v4("static", aligned=False),
 )  # fmt: skip
+#: Those on which jobs ask for shapes.
+SHAPED = (
+    *[pod for pod in PODS if pod.wiring == "static"], fs.Pod((2, 3, 4), (2, 2, 2), 2, "static"),
+    fs.Pod((4, 2, 3), (2, 2, 2), 4, "static", aligned=False), fs.Pod.tpu_v5p("static"),
+    fs.Pod.tpu_v4("static", spares=4),
+)  # fmt: skip
 #: What ranks jobs: a column of the log, a word, or an expression with many ties.
 RANKS = ("-priority", "-priority", "shortest", "largest", "(size > 3) - priority", "estimate * size", "-user")
 
 
 def drawn(*key: int, about: str) -> Case:
-    """The case of a key, about "pods" or "preemption"; a few are refused."""
+    """The case of a key, about "pods", "shapes" on them or "preemption"; a few are refused."""
     draw = Draw(*key)
-    on_pod = about == "pods"
-    machine = draw.one(*PODS) if on_pod else fs.Cluster(draw.one(*digest_cases.CLUSTERS))
+    on_pod = about != "preemption"
+    machine = (
+        draw.one(*(SHAPED if about == "shapes" else PODS)) if on_pod else fs.Cluster(draw.one(*digest_cases.CLUSTERS))
+    )
     unit = draw.one(1.0, 1.0, 1.0, 0.1, 1 / 3, 0.7)
     longest = draw.one(10, 60, 1000, 7200)
     most = machine.most_hosts if on_pod and draw.chance(9, 10) else machine.nodes
     log, horizon = digest_cases.jobs(draw, most, longest, "random")
     if draw.chance(1, 3):  # many that fit beside each other
         log["size"] = 1 + log["size"] % max(1, machine.nodes // 8)
+    if about == "shapes":
+        ask(draw, machine, log)
     failing = draw.chance(3, 4)
     failures = digest_cases.failures_of(draw, machine.nodes, longest, horizon, log) if failing else None
     digest_cases.scale(unit, log, failures)
@@ -54,3 +65,14 @@ def drawn(*key: int, about: str) -> Case:
         end = horizon * unit
         chosen = digest_cases.predictor(draw, policies, machine, unit * longest, failures, end, wild)
     return digest_cases.case_of(draw, log, machine, failures, chosen, policies, horizon, unit)
+
+
+def ask(draw: Draw, pod: fs.Pod, log: dict[str, Any]) -> None:
+    """Most jobs ask for the shape of a slice, a number of `pod.slices`; -1: for none."""
+    slices, n = pod.slices, len(log["size"])
+    chosen = draw.column(0, len(slices) - 1, n)
+    if draw.chance(1, 2):  # many that fit beside each other
+        chosen = np.minimum(chosen, draw.column(0, len(slices) - 1, n))
+    log["slice"] = np.where(draw.column(1, 4, n) == 1, -1, chosen)
+    sizes = np.array([each.hosts for each in slices])
+    log["size"] = np.where(log["slice"] < 0, log["size"], sizes[log["slice"]])

@@ -38,10 +38,10 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 #: File -> how many seeds, or None where the cases are files of the folder of public logs.
 FILES = {
     "random": 8000, "big_jobs": 500, "workflows": 1000, "logs": None, "dags": None, "rescheduling": 2000, "pods": 2000,
-    "preemption": 1500,
+    "preemption": 1500, "shapes": 1000,
 }  # fmt: skip
 #: Of the random cases of jobs, those that are drawn elsewhere.
-DRAWN = {"pods": digest_machines.drawn, "preemption": digest_machines.drawn}
+DRAWN = dict.fromkeys(("pods", "preemption", "shapes"), digest_machines.drawn)
 PARTS = ("jobs", "sums", "events", "places")
 
 COLUMNS = (

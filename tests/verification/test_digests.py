@@ -6,7 +6,15 @@ import pytest
 import faultsim as fs
 
 #: File of random cases -> how many of them are a sample.
-SAMPLE = {"random": 500, "big_jobs": 60, "rescheduling": 150, "workflows": 150, "pods": 300, "preemption": 150}
+SAMPLE = {
+    "random": 500,
+    "big_jobs": 60,
+    "rescheduling": 150,
+    "workflows": 150,
+    "pods": 300,
+    "preemption": 150,
+    "shapes": 150,
+}
 
 
 def assert_same(file, n=None):

@@ -1,16 +1,20 @@
-"""FirstFit on a pod (pod/slices.pxd) as the engine calls it (placement.pxd)."""
+"""FirstFit on a pod (pod/choosing.pxd) as the engine calls it (placement.pxd)."""
 
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.pod.slices cimport pod_choose, pod_t
+from faultsim._core.pod.choosing cimport pod_choose
+from faultsim._core.pod.slices cimport pod_t
 from faultsim._core.state cimport sim_t
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.tables.machine cimport permit_t, place_t
+from faultsim._core.tables.machine cimport RANK_AT, permit_t, place_t
 
 
 cdef int choose_first(void *state, void *sim, int32_t job, const uint64_t *occ, int32_t size, permit_t *permit,
                       place_t *out) noexcept nogil:
-    return pod_choose(<pod_t *>(<sim_t *>sim).machine.state, occ, size, permit, out)
+    cdef sim_t *s = <sim_t *>sim
+    if s.rank != NULL:
+        size |= s.rank[job] << RANK_AT       # who asks for a shape has this size and no other
+    return pod_choose(<pod_t *>s.machine.state, occ, size, permit, out)
 
 
 cdef int open_first_fit(void *sim, dict options, dict columns) except -1:

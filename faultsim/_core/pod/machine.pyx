@@ -6,11 +6,12 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.bits cimport fs_lowest, mask_has
 from faultsim._core.containers.memory cimport open_state
 from faultsim._core.containers.releases cimport release_t
+from faultsim._core.pod.choosing cimport pod_list
 from faultsim._core.pod.opening cimport pod_open
+from faultsim._core.pod.places cimport pod_is_place, pod_lift, pod_lift_parts, pod_meets, pod_put, pod_size
 from faultsim._core.pod.slices cimport (
     MOST_CUBES, count_cubes, cubes_of, cubes_t, hosts_of, is_inside, place_of_cubes, pod_has, pod_has_beside,
-    pod_has_free, pod_is_place, pod_largest, pod_lift, pod_lift_parts, pod_list, pod_meets, pod_put, pod_room, pod_size,
-    pod_t, pod_trace,
+    pod_has_free, pod_largest, pod_room, pod_t, pod_trace,
 )
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t, range_t
@@ -194,21 +195,21 @@ cdef void release_parts(const void *state, const release_t *items, int32_t n, ui
             taken.word[cube >> 6] &= ~((<uint64_t>1) << (cube & 63))
 
 
-cdef bint has_beside(void *state, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+cdef bint has_beside(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                      int32_t need) noexcept nogil:
-    return pod_has_beside(<pod_t *>state, taken, size, limit, later, need)
+    return pod_has_beside(<pod_t *>state, taken, ask, limit, later, need)
 
 
 cdef bint is_place(const void *state, const place_t *place) noexcept nogil:
-    return pod_is_place(<pod_t *>state, place)
+    return pod_is_place(<pod_t *>state, place, 0)
 
 
-cdef bint has_place(void *state, const uint64_t *mask, int32_t size) noexcept nogil:
-    return pod_has(<pod_t *>state, mask, size)
+cdef bint has_place(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
+    return pod_has(<pod_t *>state, mask, ask)
 
 
-cdef bint has_free(void *state, const uint64_t *mask, int32_t need) noexcept nogil:
-    return pod_has_free(<pod_t *>state, mask, need)
+cdef bint has_free(void *state, const uint64_t *mask, int32_t ask) noexcept nogil:
+    return pod_has_free(<pod_t *>state, mask, ask)
 
 
 cdef int32_t largest(void *state, const uint64_t *mask) noexcept nogil:
@@ -219,12 +220,13 @@ cdef int32_t largest_now(void *state) noexcept nogil:
     return pod_largest(<pod_t *>state, (<pod_t *>state).occ)
 
 
-cdef long free_places(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
+cdef long free_places(void *state, const uint64_t *mask, int32_t ask, permit_t *permit, place_t **found,
                       long *capacity) noexcept nogil:
-    return pod_list(<pod_t *>state, mask, size, permit, found, capacity)
+    return pod_list(<pod_t *>state, mask, ask, permit, found, capacity)
 
 
-cdef bint place_with(const void *state, const int32_t *list_, int32_t count, place_t *out) noexcept nogil:
+cdef bint place_with(const void *state, const int32_t *list_, int32_t count, int32_t ask,
+                     place_t *out) noexcept nogil:
     cdef pod_t *m = <pod_t *>state
     cdef cubes_t set_
     cdef int32_t i, cube, low = m.nodes
@@ -236,7 +238,7 @@ cdef bint place_with(const void *state, const int32_t *list_, int32_t count, pla
             if list_[i] >= low + count:
                 return False
         out.part[0], out.part[1], out.part[2], out.part[5] = low // m.hosts, low % m.hosts, count, -1
-        return pod_is_place(m, out)
+        return pod_is_place(m, out, ask)
     memset(&set_, 0, sizeof(set_))
     for i in range(count):
         cube = list_[i] // m.hosts
@@ -244,7 +246,7 @@ cdef bint place_with(const void *state, const int32_t *list_, int32_t count, pla
     if count_cubes(&set_) * m.hosts != count:
         return False
     out[0] = place_of_cubes(m, &set_)
-    return pod_is_place(m, out)
+    return pod_is_place(m, out, ask)
 
 
 cdef bint may_be_busy(void *state, const uint64_t *mask) noexcept nogil:
@@ -269,7 +271,7 @@ cdef int64_t searched(const void *state) noexcept nogil:
 cdef int open_pod(void *target, dict options, dict columns) except -1:
     cdef machine_t *machine = <machine_t *>target
     cdef pod_t *m = <pod_t *>open_state(machine, sizeof(pod_t))
-    pod_open(m, options, columns["n_jobs"])
+    pod_open(m, options, columns["n_jobs"], columns.get("shape_rank") is not None)
     machine.nodes, machine.words, machine.occ = m.nodes, m.words, m.occ
     machine.named = machine.placed = True
     machine.next_size, machine.mark, machine.unmark, machine.marked = next_size, mark, unmark, marked

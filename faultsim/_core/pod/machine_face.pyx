@@ -6,9 +6,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from faultsim._core.pod.slices cimport cubes_of, cubes_t, is_inside, pod_choose, pod_t
+from faultsim._core.pod.choosing cimport pod_choose
+from faultsim._core.pod.slices cimport cubes_of, cubes_t, is_inside, pod_t
 from faultsim._core.tables.factory cimport call_factory
-from faultsim._core.tables.machine cimport machine_t, permit_t, place_t
+from faultsim._core.tables.machine cimport RANK_AT, machine_t, outline_t, permit_t, place_t
 
 from faultsim._core.pod.machine import POD
 
@@ -18,8 +19,8 @@ cdef class PodMachine:
     cdef machine_t m
     cdef list kept                  # what masks point to during a call
 
-    def __cinit__(self, dict options, int32_t jobs):
-        call_factory(POD, &self.m, options, {"n_jobs": jobs})
+    def __cinit__(self, dict options, int32_t jobs, bint shapes=False):
+        call_factory(POD, &self.m, options, {"n_jobs": jobs, "shape_rank": () if shapes else None})
 
     def __dealloc__(self):
         if self.m.close != NULL:
@@ -43,8 +44,8 @@ cdef class PodMachine:
             found = tuple([i for i in range(192) if cubes.word[i >> 6] >> (i & 63) & 1])
         return found, first, size, int.from_bytes(mask, "little")
 
-    def ask(self, busy, int32_t size, forbidden=None, later=None, int32_t need=0):
-        """The place that is chosen, and all: cubes, first host, hosts and mask."""
+    def ask(self, busy, int32_t ask, forbidden=None, later=None, int32_t need=0):
+        """The place that is chosen, and all: cubes, first host, hosts and mask; `ask` and `need`: `with_rank`."""
         cdef permit_t permit
         cdef place_t place
         cdef place_t *found = NULL
@@ -57,10 +58,10 @@ cdef class PodMachine:
             permit.later, permit.need = self._mask(later), need
         occ = self._mask(busy)
         chosen = None
-        if pod_choose(<pod_t *>self.m.state, occ, size, &permit, &place):
+        if pod_choose(<pod_t *>self.m.state, occ, ask, &permit, &place):
             assert self.m.is_place(self.m.state, &place)
             chosen = self._row(&place)
-        n = self.m.free_places(self.m.state, occ, size, &permit, &found, &capacity)
+        n = self.m.free_places(self.m.state, occ, ask, &permit, &found, &capacity)
         if n < 0:
             free(found)
             raise MemoryError
@@ -69,20 +70,35 @@ cdef class PodMachine:
         finally:
             free(found)
 
-    def free_for(self, busy, int32_t size):
+    def free_for(self, busy, int32_t ask):
         """Whether a slice of exactly, and of at least this size is free, and the size of the largest."""
         self.kept = []
         occ = self._mask(busy)
-        return (bool(self.m.has_place(self.m.state, occ, size)), bool(self.m.has_free(self.m.state, occ, size)),
+        return (bool(self.m.has_place(self.m.state, occ, ask)), bool(self.m.has_free(self.m.state, occ, ask)),
                 self.m.largest(self.m.state, occ))
 
-    def place_with(self, nodes):
-        """The place that has these nodes, which are different ones; None: there is none."""
+    def place_with(self, nodes, ask=None):
+        """The place that has these nodes, which are different ones, and may be `ask`'s; None: there is none."""
         cdef int32_t[::1] each = np.array(nodes, np.int32)
         cdef place_t place
-        if not self.m.place_with(self.m.state, &each[0], <int32_t>each.shape[0], &place):
+        if not self.m.place_with(self.m.state, &each[0], <int32_t>each.shape[0], len(nodes) if ask is None else ask,
+                                 &place):
             return None
         return self._row(&place)
+
+    def beside(self, taken, int32_t ask, int32_t limit, later=None, int32_t need=0):
+        """Whether cubes that are not taken, a bit each, have a slice up to the limit that leaves one later."""
+        cdef outline_t outline, of_later
+        cdef int32_t i
+        for i in range(3):
+            outline.word[i] = taken >> (64 * i) & ((1 << 64) - 1)
+            of_later.word[i] = 0 if later is None else later >> (64 * i) & ((1 << 64) - 1)
+        return bool(self.m.has_beside(self.m.state, &outline, ask, limit, NULL if later is None else &of_later, need))
+
+    @staticmethod
+    def with_rank(int32_t size, int32_t rank):
+        """What a job asks for that wants the rank-th of the shapes of its size."""
+        return size | rank << RANK_AT
 
     def next_size(self, int32_t size):
         return self.m.next_size(self.m.state, size)
@@ -93,10 +109,10 @@ cdef class PodMachine:
     def busy(self):
         return int.from_bytes(<bytes>(<char *>self.m.occ)[:8 * self.m.words], "little")
 
-    def take(self, int32_t job, int32_t size):
+    def take(self, int32_t job, int32_t ask):
         """The place that a job takes of the free ones; None: there is none."""
         cdef place_t place
-        if not pod_choose(<pod_t *>self.m.state, self.m.occ, size, NULL, &place):
+        if not pod_choose(<pod_t *>self.m.state, self.m.occ, ask, NULL, &place):
             return None
         self.m.take(self.m.state, job, &place)
         return self._row(&place)

@@ -2,7 +2,8 @@
 #
 # A node is a host; host h of a cube is bit cube * hosts + h of a mask.  Sizes are numbers of hosts.  A slice has whole
 # cubes, or hosts of one cube from a multiple of their number on.  Whole cubes are any (optical switches), or one of
-# the blocks that are listed for their number (static wiring).
+# the blocks that are listed for their number or shape (static wiring).  An `ask` is a size, or one with a shape
+# (machine.pxd).
 #
 # A place (machine.pxd) is a set of cubes, a bit a cube in its first five parts, and the hosts of a cube; or, if its
 # last part is -1, a cube, its first host, and how many.
@@ -11,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_popcount, ones
-from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
+from faultsim._core.tables.machine cimport RANK_AT, nodes_of, outline_t, place_t
 
 cdef enum:
     MOST_CUBES = 160         # bits of five parts of a place
@@ -20,6 +21,9 @@ cdef enum:
 
 cdef struct cubes_t:
     uint64_t word[3]         # bits of no cube 0
+
+cdef struct span_t:          # of blocks
+    int32_t first, end
 
 cdef struct pod_t:
     uint64_t *occ
@@ -30,8 +34,10 @@ cdef struct pod_t:
     int32_t n_inside
     int32_t inside[6]        # hosts of the slices inside a cube, ascending; each is half of the next, or of `hosts`
     int32_t *next            # [nodes + 1] the smallest size of a slice that is at least this; 0: none
-    int32_t *first_block     # [cubes + 2] static: where the blocks of a number of cubes begin
-    cubes_t *block           # ... in order; first_block[cubes + 1] of them
+    int32_t *first_block     # [cubes + 2] static: where the blocks of a number of cubes begin, if no shape is asked
+    int32_t *first_shape     # [cubes + 2] where its shapes begin, the most cubic first; NULL: no job asks for any
+    int32_t *shape_block     # [shapes + 1] where the blocks of a shape begin
+    cubes_t *block           # all of them, in order
     uint64_t *scratch        # a mask
     uint64_t *down           # the nodes that are down and of no job
     place_t *place           # per job
@@ -40,28 +46,19 @@ cdef struct pod_t:
 cdef cubes_t pod_free_cubes(pod_t *m, const uint64_t *mask, const uint64_t *forbidden) noexcept nogil
 # The outline of a mask has a bit for each cube with a host in it.  (These do not know of spare cubes.)
 cdef void pod_trace(const pod_t *m, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
-cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil
-cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+cdef bint pod_has_beside(pod_t *m, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                          int32_t need) noexcept nogil
 # How many cubes more jobs may use than are in use in a mask; < 0: too many are.
 cdef int32_t pod_room(pod_t *m, const uint64_t *mask) noexcept nogil
 # A slice is free if its nodes are, and if with it all but `spares` cubes are in use at most (model.md#held-back).
-# Is there a free slice of exactly `size`, of at least `need` >= 1; the size of the largest, 0: none.
-cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t size) noexcept nogil
-cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t need) noexcept nogil
+# Is there a free slice of exactly what is asked, of at least so many nodes (of a shape: of this one); the size of the
+# largest for which no shape is asked, 0: none.
+cdef bint pod_has(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
+cdef bint pod_has_free(pod_t *m, const uint64_t *mask, int32_t ask) noexcept nogil
 cdef int32_t pod_largest(pod_t *m, const uint64_t *mask) noexcept nogil
-# The first permitted place; False: none.  Sets of switched cubes are ordered by their numbers.
-cdef bint pod_choose(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t *out) noexcept nogil
-# All permitted places in order (of switched cubes: the first alone), into a buffer that grows, which the caller frees;
-# how many, or -1: no memory.
-cdef long pod_list(pod_t *m, const uint64_t *occ, int32_t size, const permit_t *permit, place_t **found,
-                   long *capacity) noexcept nogil
-cdef bint pod_is_place(pod_t *m, const place_t *place) noexcept nogil
-
-cdef int32_t pod_size(const place_t *place) noexcept nogil
-cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
-cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
-cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil
+# Do these cubes have a slice of n; have those beside a block a slice as is asked for, from a cube up?
+cdef bint has_cubes(pod_t *m, const cubes_t *free, int32_t n) noexcept nogil
+cdef bint leaves_blocks(pod_t *m, const cubes_t *later, const cubes_t *block, int32_t need) noexcept nogil
 
 
 cdef inline bint is_inside(const place_t *place) noexcept nogil:
@@ -102,3 +99,37 @@ cdef inline uint64_t hosts_at(const uint64_t *mask, int32_t first, int32_t n) no
 
 cdef inline uint64_t hosts_of(const pod_t *m, const uint64_t *mask, int32_t cube) noexcept nogil:
     return hosts_at(mask, cube * m.hosts, m.hosts)
+
+
+cdef inline bint asks_shape(int32_t ask) noexcept nogil:
+    return ask >> RANK_AT > 0
+
+
+cdef inline span_t blocks_for(const pod_t *m, int32_t ask) noexcept nogil:
+    """The blocks of the shape that is asked for, or of exactly so many cubes."""
+    cdef int32_t n = nodes_of(ask) // m.hosts, shape
+    cdef span_t span
+    if asks_shape(ask):
+        shape = m.first_shape[n] + (ask >> RANK_AT) - 1
+        span.first, span.end = m.shape_block[shape], m.shape_block[shape + 1]
+    else:
+        span.first, span.end = m.first_block[n], m.first_block[n + 1]
+    return span
+
+
+cdef inline bint in_use(const pod_t *m, const uint64_t *mask, int32_t cube) noexcept nogil:
+    """Does a job hold a host of it?"""
+    return hosts_of(m, mask, cube) & ~hosts_of(m, m.down, cube) != 0
+
+
+cdef inline bint is_within(const cubes_t *block, const cubes_t *free) noexcept nogil:
+    return not (block.word[0] & ~free.word[0] or block.word[1] & ~free.word[1] or block.word[2] & ~free.word[2])
+
+
+cdef inline bint has_run(uint64_t busy, int32_t hosts, int32_t size) noexcept nogil:
+    """Do the hosts of a cube have a slice of this size that is free?"""
+    cdef int32_t i
+    for i in range(hosts // size):
+        if (busy >> (i * size)) & ones(size) == 0:
+            return True
+    return False

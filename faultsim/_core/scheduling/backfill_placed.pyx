@@ -20,7 +20,9 @@ from faultsim._core.scheduling.placed_claims cimport (
     spare_head,
 )
 from faultsim._core.scheduling.shadow cimport lift_mover, settle_mover, shadow_from_now
-from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, set_window, sim_t
+from faultsim._core.state cimport (
+    ask_of, asks_shape, end_if_started, end_if_started_at, grown, promise_start, queue_t, set_window, sim_t,
+)
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.machine cimport machine_t, outline_t, permit_t, place_t
@@ -36,7 +38,7 @@ cdef int reserve_for_head(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
         if code < 0:
             return code
     else:
-        t = shadow_from_now(s, s.need[job], p.later.mask)
+        t = shadow_from_now(s, ask_of(s, job), p.later.mask)
     if t == INFINITY:
         return OK
     promise_start(s, job, t)
@@ -102,7 +104,8 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     cdef machine_t *m = &s.machine
     cdef int32_t size = s.need[job], limit = size + p.max_growth, i
     cdef double end = end_if_started(s, job)
-    cdef bint restricted = False
+    # What has no place is known by size, and not by shape.
+    cdef bint restricted = False, shaped = asks_shape(s, job)
     cdef permit_t permit
     cdef known_t *known
     cdef place_t place
@@ -125,7 +128,7 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no place has none.
         known = &p.known[size]
-        if known.none_free != p.epoch and not (known.none_beside == p.epoch and known.end <= end):
+        if shaped or (known.none_free != p.epoch and not (known.none_beside == p.epoch and known.end <= end)):
             s.work.tried += 1
             code = choose_now(s, job, m.occ, size, &permit if restricted else NULL, &place)
             if code < 0:
@@ -139,16 +142,18 @@ cdef int try_start(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
                 forget_gone(p)
                 code = add_time(p, end)
                 return code if code < 0 else 1
+            if shaped:
+                return 0
             if not restricted:
                 known.none_free = p.epoch
             else:
                 known.none_beside, known.end = p.epoch, end
-        size = m.next_size(m.state, size + 1)
+        size = grown(s, job, size)
     return 0
 
 
 cdef inline int32_t next_small(const sim_t *s, int32_t at, int32_t largest) noexcept nogil:
-    while at < s.queue.end and s.need[s.queue.job[at]] > largest:
+    while at < s.queue.end and s.need[s.queue.job[at]] > (s.free if asks_shape(s, s.queue.job[at]) else largest):
         at += 1
     return at
 

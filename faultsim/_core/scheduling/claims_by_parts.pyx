@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.scheduling.placed_claims cimport has_place, known_t, meets, spare_head
-from faultsim._core.state cimport end_if_started_at, sim_t
+from faultsim._core.state cimport ask_of, asks_shape, end_if_started_at, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, outline_grows, outline_join, outline_t, permit_t
 
@@ -37,8 +37,8 @@ cdef int find_gone(plan_t *p, sim_t *s, int32_t n) noexcept nogil:
     return OK
 
 
-cdef int first_fit(plan_t *p, sim_t *s, int32_t size, int32_t limit, int32_t *fits) noexcept nogil:
-    """As few releases as leave a place of a size in [size, limit], or -1: OK, or NO_MEMORY.  Jobs only leave."""
+cdef int first_fit(plan_t *p, sim_t *s, int32_t ask, int32_t limit, int32_t *fits) noexcept nogil:
+    """As few releases as leave a place of a size in [ask, limit], or -1: OK, or NO_MEMORY.  Jobs only leave."""
     cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
     cdef int32_t low = -1, high = 0, mid, last = s.releases.n
@@ -49,7 +49,7 @@ cdef int first_fit(plan_t *p, sim_t *s, int32_t size, int32_t limit, int32_t *fi
         if find_gone(p, s, high) < 0:
             return NO_MEMORY
         s.work.probes += 1
-        if m.has_beside(m.state, &p.gone[high], size, limit, NULL, 0):
+        if m.has_beside(m.state, &p.gone[high], ask, limit, NULL, 0):
             break
         if high == last:
             return OK
@@ -58,7 +58,7 @@ cdef int first_fit(plan_t *p, sim_t *s, int32_t size, int32_t limit, int32_t *fi
     while high - low > 1:
         mid = (low + high) >> 1
         s.work.probes += 1
-        if m.has_beside(m.state, &p.gone[mid], size, limit, NULL, 0):
+        if m.has_beside(m.state, &p.gone[mid], ask, limit, NULL, 0):
             high = mid
         else:
             low = mid
@@ -69,7 +69,7 @@ cdef int first_fit(plan_t *p, sim_t *s, int32_t size, int32_t limit, int32_t *fi
 cdef int turn_of_parts(plan_t *p, sim_t *s, int32_t job, double *t) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     cdef int32_t n
-    if first_fit(p, s, s.need[job], s.nodes, &n) < 0:
+    if first_fit(p, s, ask_of(s, job), s.nodes, &n) < 0:
         return NO_MEMORY
     t[0] = INFINITY
     if n < 0:
@@ -100,7 +100,7 @@ cdef bint is_hopeless(plan_t *p, sim_t *s, int32_t job, double t, int32_t n, ful
     if full.any and (later != NULL or not full.beside) and not outline_grows(&taken, &full.taken):
         return True
     s.work.probes += 1
-    if m.has_beside(m.state, &taken, s.need[job], s.need[job] + p.max_growth, later, p.claim[0].need):
+    if m.has_beside(m.state, &taken, ask_of(s, job), s.need[job] + p.max_growth, later, p.claim[0].ask):
         return False
     full.any, full.beside, full.taken = True, later != NULL, taken
     return True
@@ -121,14 +121,18 @@ cdef int32_t first_time(const plan_t *p, double t) noexcept nogil:
 cdef int hopeful_from(plan_t *p, sim_t *s, int32_t job, int32_t *first) noexcept nogil:
     cdef const release_t *items = releases_all(&s.releases)
     cdef machine_t *m = &s.machine
-    cdef int32_t size = s.need[job], n = 0, i
+    cdef int32_t n = 0, i
     cdef double owed = s.track.owed[job] if s.track.on and s.restarts[job] > 0 else 0.0
-    cdef known_t *known = &p.known[size]
+    # It is known by size, and not by shape.
+    cdef known_t unknown
+    cdef known_t *known = &unknown if asks_shape(s, job) else &p.known[s.need[job]]
     cdef full_t full
     cdef permit_t permit
     memset(&full, 0, sizeof(full))
+    memset(&unknown, 0, sizeof(unknown))
+    unknown.stock, unknown.refused = p.stock - 1, p.epoch - 1
     if known.stock != p.stock:
-        if first_fit(p, s, size, size + p.max_growth, &known.fits) < 0:
+        if first_fit(p, s, ask_of(s, job), s.need[job] + p.max_growth, &known.fits) < 0:
             return NO_MEMORY
         known.stock = p.stock
     first[0] = p.n_times

@@ -18,7 +18,7 @@ from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, open_scan, sort_queue
 from faultsim._core.scheduling.shadow cimport shadow_from_now
 from faultsim._core.state cimport (
-    CHANGED_ALL, EV_WAKE, JOB_QUEUED, end_if_started, queue_t, set_window, sim_t, usable,
+    CHANGED_ALL, EV_WAKE, JOB_QUEUED, ask_of, asks_shape, end_if_started, grown, queue_t, set_window, sim_t, usable,
 )
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 from faultsim._core.tables.factory cimport factory
@@ -111,9 +111,14 @@ cdef double expected_end(faultsim_pass_t *look, int32_t place) noexcept nogil:
     return end_if_started(p.s, p.look.job[place])
 
 
-cdef inline bint has_room(compiled_t *p, int32_t need) noexcept nogil:
+cdef inline bint has_room(compiled_t *p, int32_t job) noexcept nogil:
     cdef machine_t *m = &p.s.machine
-    return need <= usable(p.s) and (not m.placed or need <= m.largest_now(m.state))
+    cdef int32_t need = p.s.need[job]
+    if need > usable(p.s):
+        return False
+    if asks_shape(p.s, job):
+        return m.has_free(m.state, m.occ, ask_of(p.s, job))
+    return not m.placed or need <= m.largest_now(m.state)
 
 
 cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
@@ -123,7 +128,7 @@ cdef int fits(faultsim_pass_t *look, int32_t place) noexcept nogil:
     if not 0 <= place < p.look.waiting:
         refuse(p, NO_PLACE, place, 0.0)
         return 0
-    return p.s.state[p.look.job[place]] == JOB_QUEUED and has_room(p, p.s.need[p.look.job[place]])
+    return p.s.state[p.look.job[place]] == JOB_QUEUED and has_room(p, p.look.job[place])
 
 
 cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
@@ -135,7 +140,7 @@ cdef int compute_shadow(compiled_t *p, int32_t head) noexcept nogil:
         p.time = releases_shadow(&s.releases, s.now, usable(s), s.need[head], &p.extra)
         return OK
     p.permitted_epoch += 1
-    p.time = shadow_from_now(s, s.need[head], p.later)
+    p.time = shadow_from_now(s, ask_of(s, head), p.later)
     if p.time != INFINITY:
         p.extra = s.nodes - mask_count(p.later, s.machine.words) - s.need[head]
     return OK
@@ -174,19 +179,20 @@ cdef int launch(compiled_t *p, int32_t place, int32_t size, const place_t *where
 
 cdef int start(faultsim_pass_t *look, int32_t place) noexcept nogil:
     cdef compiled_t *p = of_pass(look)
-    cdef int32_t job = -1 if p == NULL else waiting_job(p, place), size
+    cdef int32_t job = -1 if p == NULL else waiting_job(p, place), size, limit
     cdef machine_t *m
     cdef place_t where
     if job < 0:
         return -1
     m = &p.s.machine
     size = p.s.need[job]
-    if not has_room(p, size):
+    if not has_room(p, job):
         return refuse(p, NO_ROOM, place, 0.0)
     p.head = -1
     if not m.placed:
         return launch(p, place, size, NULL)
-    size = choose_growing(p.s, job, p.s.now, m.occ, m.largest_now(m.state), NULL, True, &where)
+    limit = size if asks_shape(p.s, job) else m.largest_now(m.state)
+    size = choose_growing(p.s, job, p.s.now, m.occ, limit, NULL, True, &where)
     if size <= 0:
         return break_off(p, size) if size < 0 else refuse(p, NO_ROOM, place, 0.0)
     return launch(p, place, size, &where)
@@ -198,12 +204,13 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
     cdef int32_t job = p.look.job[place], size = s.need[job]
     cdef int32_t *refused
     cdef int32_t epoch
-    cdef bint outlives
+    # What has no place is known by size, and not by shape.
+    cdef bint outlives, shaped = asks_shape(s, job)
     cdef permit_t permit
     cdef place_t where
     cdef int code
     # Its own size may have none, while a larger one has.
-    if limit == size and p.none_free[size] == p.free_epoch:
+    if limit == size and not shaped and p.none_free[size] == p.free_epoch:
         return 0
     compute_shadow(p, head)
     outlives = end_if_started(s, job) > p.time
@@ -211,11 +218,11 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
     if outlives:
         refused, epoch = p.none_permitted, p.permitted_epoch
         memset(&permit, 0, sizeof(permit))
-        permit.later, permit.need = p.later, s.need[head]
+        permit.later, permit.need = p.later, ask_of(s, head)
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         # While nobody leaves the machine only fills, so what had no place has none.
-        if p.none_free[size] != p.free_epoch and refused[size] != epoch:
+        if shaped or (p.none_free[size] != p.free_epoch and refused[size] != epoch):
             code = choose_now(s, job, m.occ, size, &permit if outlives else NULL, &where)
             if code < 0:
                 return break_off(p, code)
@@ -225,8 +232,10 @@ cdef int backfill_placed(compiled_t *p, int32_t place, int32_t head, int32_t lim
                     m.put(m.state, p.later, &where)
                     p.extra -= size
                 return code if code < 0 else 1
+            if shaped:
+                return 0
             refused[size] = epoch
-        size = m.next_size(m.state, size + 1)
+        size = grown(s, job, size)
     return 0
 
 

@@ -17,7 +17,9 @@ from faultsim._core.tables.scheduler cimport promise_t
 from faultsim._core.scheduling.shadow cimport (
     MOST_LEFT, later_t, left_t, lift_mover, note_left, placed_shadow, settle_mover, shadow_from_now, shadow_no_later,
 )
-from faultsim._core.state cimport CHANGED_ALL, end_if_started, promise_start, queue_t, set_window, sim_t
+from faultsim._core.state cimport (
+    CHANGED_ALL, ask_of, asks_shape, end_if_started, grown, nodes_asked, promise_start, queue_t, set_window, sim_t,
+)
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport OK
 
@@ -56,7 +58,7 @@ cdef int start_fcfs(sim_t *s, int32_t job) noexcept nogil:
     cdef int32_t size = s.need[job]
     cdef place_t place
     cdef int code
-    if size > s.free or not m.has_free(m.state, m.occ, size):
+    if size > s.free or not m.has_free(m.state, m.occ, ask_of(s, job)):
         return 0
     size = choose_growing(s, job, s.now, m.occ, s.nodes, NULL, True, &place)
     if size <= 0:
@@ -142,9 +144,9 @@ cdef void find_near(easy_t *p, sim_t *s, int32_t need) noexcept nogil:
 cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     p.valid = True
     if not is_kept(p, s, head):
-        p.time = placed_shadow(s, releases_all(&s.releases), s.releases.n, s.machine.occ, s.need[head], p.occ)
+        p.time = placed_shadow(s, releases_all(&s.releases), s.releases.n, s.machine.occ, ask_of(s, head), p.occ)
     elif p.left.n > 0:
-        p.time = shadow_no_later(s, s.need[head], p.time, &p.left, p.occ)
+        p.time = shadow_no_later(s, ask_of(s, head), p.time, &p.left, p.occ)
     p.head = head
     p.left.n = 0
     # A job that is held may have nodes that are down: they are not free when it leaves.
@@ -153,8 +155,8 @@ cdef int compute_shadow(easy_t *p, sim_t *s, int32_t head) noexcept nogil:
     if p.time == INFINITY:
         return OK               # nothing can delay a head that no release helps
     promise_start(s, head, p.time)
-    find_near(p, s, s.need[head])
-    point_permit(p, s.need[head])
+    find_near(p, s, ask_of(s, head))
+    point_permit(p, ask_of(s, head))
     return choose_from(s, head, p.time, p.occ, p.reserved) if p.fixed else OK
 
 
@@ -162,7 +164,8 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     """1: started ahead of the head; 0: not permitted; < 0: status."""
     cdef machine_t *m = &s.machine
     cdef int32_t size = s.need[job], limit = size + p.max_growth
-    cdef bint outlives = end_if_started(s, job) > p.time, nowhere = True
+    # What is refused is known by size, and not by shape.
+    cdef bint outlives = end_if_started(s, job) > p.time, nowhere = True, shaped = asks_shape(s, job)
     cdef int32_t *refused = p.none_permitted if outlives else p.none_free
     cdef place_t place
     cdef int code
@@ -171,9 +174,9 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
     set_window(s, job, s.now)
     while size != 0 and size <= limit:
         # During a pass the machine only fills, so what had no place has none.
-        if p.none_free[size] != p.epoch and m.lacks(m.state, size):
+        if not shaped and p.none_free[size] != p.epoch and m.lacks(m.state, size):
             p.none_free[size] = p.epoch
-        if p.none_free[size] != p.epoch and refused[size] != p.epoch:
+        if shaped or (p.none_free[size] != p.epoch and refused[size] != p.epoch):
             s.work.tried += 1
             code = choose_now(s, job, m.occ, size, &p.permit if outlives else NULL, &place)
             if code < 0:
@@ -186,9 +189,11 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
                     p.took_long = True
                     m.put(m.state, p.occ, &place)
                 return 1
+            if shaped:
+                return 0
             refused[size] = p.epoch
         nowhere = nowhere and p.none_free[size] == p.epoch
-        size = m.next_size(m.state, size + 1)
+        size = grown(s, job, size)
     p.refused[s.need[job]] = 2 * <int64_t>p.epoch + nowhere
     return 0
 
@@ -197,6 +202,8 @@ cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexce
     """Is it known that a job may not start, from those tried before it?"""
     cdef int32_t size = s.need[job]
     cdef int64_t known = p.refused[size] - 2 * <int64_t>p.epoch
+    if asks_shape(s, job):
+        return size > s.free
     return size > s.free or known > 0 or (known == 0 and end_if_started(s, job) > p.time)
 
 
@@ -205,7 +212,7 @@ cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t at = q.head + p.examined, keep = at, job
     cdef int code
-    point_permit(p, s.need[q.job[q.head]])       # also of a simulation that was copied
+    point_permit(p, ask_of(s, q.job[q.head]))       # also of a simulation that was copied
     while at < q.end and s.free > 0:
         job = q.job[at]
         if not is_refused(p, s, job):
@@ -286,13 +293,13 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     if code < 0:
         return code
     p.is_chosen = False
-    promise.need = s.need[s.queue.job[s.queue.head]]
+    promise.need = ask_of(s, s.queue.job[s.queue.head])
     promise.time = shadow_from_now(s, promise.need, p.later.mask)
     promise.any = promise.time != INFINITY
     p.promise = promise[0]
     if not promise.any:
         return sound
-    extra = m.nodes - mask_count(p.later.mask, m.words) - promise.need
+    extra = m.nodes - mask_count(p.later.mask, m.words) - nodes_asked(s, promise.need)
     return extra if extra < sound else sound
 
 

@@ -13,7 +13,8 @@ from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
 
 cdef struct claim_t:         # a reservation
     double begin, end
-    int32_t need
+    int32_t need             # nodes
+    int32_t ask              # of the machine
 
 cdef struct known_t:         # of a size
     int32_t none_free        # there is no free place since this epoch

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memmove, memset
 from faultsim._core.containers.bits cimport mask_join
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.state cimport end_if_started_at, sim_t
+from faultsim._core.state cimport ask_of, end_if_started_at, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
 
@@ -62,7 +62,7 @@ cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t
         p.capacity *= 2
     p.claim[p.n].begin = begin
     p.claim[p.n].end = end_if_started_at(s, job, begin)
-    p.claim[p.n].need = s.need[job]
+    p.claim[p.n].need, p.claim[p.n].ask = s.need[job], ask_of(s, job)
     memset(mask_of(p, s, p.n), 0, bytes)
     if place == NULL:
         p.open = True
@@ -82,4 +82,4 @@ cdef void spare_head(plan_t *p, sim_t *s, permit_t *permit) noexcept nogil:
     memcpy(p.around, p.later.mask, <size_t>s.machine.words * sizeof(uint64_t))
     mask_join(p.around, p.beside, s.machine.words)
     permit.later = p.around
-    permit.need = p.claim[0].need
+    permit.need = p.claim[0].ask

@@ -9,7 +9,7 @@ from faultsim._core.containers.bits cimport mask_count, mask_join
 from faultsim._core.scheduling.placed_plan cimport meet, plan_t, put_alone
 from faultsim._core.scheduling.refusals cimport refuse_until, refused_until, surely_before
 from faultsim._core.scheduling.steps cimport outline_at, step_at, step_t, taken_at
-from faultsim._core.state cimport end_if_started_at, sim_t
+from faultsim._core.state cimport ask_of, end_if_started_at, nodes_asked, sim_t
 from faultsim._core.tables.machine cimport (
     machine_t, outline_grows, outline_join, outline_lift, outline_t, permit_t, place_t,
 )
@@ -36,15 +36,15 @@ cdef inline int32_t largest_size(const plan_t *p, const sim_t *s, int32_t job, b
     return s.nodes if head else s.need[job] + p.max_growth
 
 
-cdef bint has_place(sim_t *s, const uint64_t *mask, int32_t size, int32_t limit) noexcept nogil:
-    """Whether some place of a size in [size, limit] is free."""
+cdef bint has_place(sim_t *s, const uint64_t *mask, int32_t ask, int32_t limit) noexcept nogil:
+    """Whether some place of a size in [ask, limit], or of its shape, is free."""
     cdef machine_t *m = &s.machine
-    if limit >= s.nodes:
-        return m.has_free(m.state, mask, size)
-    while size != 0 and size <= limit:
-        if m.has_place(m.state, mask, size):
+    if limit >= s.nodes or nodes_asked(s, ask) != ask:
+        return m.has_free(m.state, mask, ask)
+    while ask != 0 and ask <= limit:
+        if m.has_place(m.state, mask, ask):
             return True
-        size = m.next_size(m.state, size + 1)
+        ask = m.next_size(m.state, ask + 1)
     return False
 
 
@@ -139,7 +139,7 @@ cdef int32_t begin_search(plan_t *p, sim_t *s, int32_t job, bint head, double ow
     cdef double t
     if head:
         return 0
-    t = refused_until(&p.refused, s.need[job], owed, s.remaining[job])
+    t = refused_until(&p.refused, ask_of(s, job), owed, s.remaining[job])
     if p.begin[job] < INFINITY:
         # From here on its own reservation may be in the way.
         t = min(t, surely_before(p.begin[job], s.start_delay + owed + s.remaining[job]))
@@ -148,17 +148,17 @@ cdef int32_t begin_search(plan_t *p, sim_t *s, int32_t job, bint head, double ow
     return step_at(&p.steps, t) if t > s.now else 0
 
 
-cdef inline bint may_have_place(sim_t *s, const uint64_t *mask, int32_t size, int32_t limit) noexcept nogil:
+cdef inline bint may_have_place(sim_t *s, const uint64_t *mask, int32_t ask, int32_t limit) noexcept nogil:
     """Whether a place is free, where that is soon found, else whether so many nodes are."""
     if s.machine.part > 0:
-        return has_place(s, mask, size, limit)
-    return s.nodes - mask_count(mask, s.machine.words) >= size
+        return has_place(s, mask, ask, limit)
+    return s.nodes - mask_count(mask, s.machine.words) >= nodes_asked(s, ask)
 
 
 cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
     """`first_hole` from step i on, which joins masks."""
     cdef const step_t *step = p.steps.step
-    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k, last
+    cdef int32_t need = s.need[job], ask = ask_of(s, job), limit = largest_size(p, s, job, head), k, last
     cdef size_t bytes = <size_t>p.steps.words * sizeof(uint64_t)
     cdef double t, end
     cdef bint room
@@ -176,11 +176,11 @@ cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double s
         room = True
         while room and k < p.steps.n:
             if widens(p, k, is_mine(p, s, job, k), p.window):
-                room = may_have_place(s, p.window, need, limit)
+                room = may_have_place(s, p.window, ask, limit)
             s.work.steps += 1
             last = k
             k = next_begin(p, k, end)
-        if room and has_place(s, p.window, need, limit):
+        if room and has_place(s, p.window, ask, limit):
             return i
         if room:
             i += 1
@@ -191,7 +191,7 @@ cdef int32_t hole_by_nodes(plan_t *p, sim_t *s, int32_t job, bint head, double s
         while True:
             i -= 1
             s.work.steps += 1
-            if widens(p, i, is_mine(p, s, job, i), p.window) and not may_have_place(s, p.window, need, limit):
+            if widens(p, i, is_mine(p, s, job, i), p.window) and not may_have_place(s, p.window, ask, limit):
                 break
         i += 1
     return -1
@@ -210,16 +210,16 @@ cdef inline bint widens_parts(plan_t *p, sim_t *s, int32_t job, int32_t i, const
     return True
 
 
-cdef inline bint has_room(sim_t *s, const outline_t *taken, int32_t need, int32_t limit) noexcept nogil:
+cdef inline bint has_room(sim_t *s, const outline_t *taken, int32_t ask, int32_t limit) noexcept nogil:
     s.work.probes += 1
-    return s.machine.has_beside(s.machine.state, taken, need, limit, NULL, 0)
+    return s.machine.has_beside(s.machine.state, taken, ask, limit, NULL, 0)
 
 
 cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double stop, int32_t i) noexcept nogil:
     """The same of a job that needs whole parts of the machine, which joins outlines."""
     cdef const machine_t *m = &s.machine
     cdef const step_t *step = p.steps.step
-    cdef int32_t need = s.need[job], limit = largest_size(p, s, job, head), k, last
+    cdef int32_t need = s.need[job], ask = ask_of(s, job), limit = largest_size(p, s, job, head), k, last
     cdef double t, end
     cdef bint room, is_full = False
     cdef outline_t taken, full, own = own_parts(p, s, job)
@@ -237,7 +237,7 @@ cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double s
         if is_full and not outline_grows(&taken, &full):
             i += 1
             continue
-        if not has_room(s, &taken, need, limit):
+        if not has_room(s, &taken, ask, limit):
             is_full, full = True, taken
             i += 1
             continue
@@ -247,7 +247,7 @@ cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double s
         k = next_begin(p, i, end)
         while room and k < p.steps.n:
             if widens_parts(p, s, job, k, &own, &taken):
-                room = has_room(s, &taken, need, limit)
+                room = has_room(s, &taken, ask, limit)
             last = k
             k = next_begin(p, k, end)
         if room:
@@ -260,7 +260,7 @@ cdef int32_t hole_by_parts(plan_t *p, sim_t *s, int32_t job, bint head, double s
         i = last + 1
         while True:
             i -= 1
-            if widens_parts(p, s, job, i, &own, &taken) and not has_room(s, &taken, need, limit):
+            if widens_parts(p, s, job, i, &own, &taken) and not has_room(s, &taken, ask, limit):
                 break
         i += 1
     return -1
@@ -282,7 +282,7 @@ cdef int32_t first_hole(plan_t *p, sim_t *s, int32_t job, bint head, double stop
     if i >= 0:
         until = p.steps.step[i].at if p.steps.step[i].at > s.now else s.now
     if not head:
-        refuse_until(&p.refused, s.need[job], owed, s.remaining[job], until)
+        refuse_until(&p.refused, ask_of(s, job), owed, s.remaining[job], until)
     return i
 
 

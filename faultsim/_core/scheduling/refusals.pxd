@@ -1,8 +1,8 @@
 # When jobs of some kind were refused: where no search for a hole need begin.
 #
-# Contract.  A row says that beside all that is planned no job that asks for `need` nodes, and whose stay is at least as
-# long in both of its parts, can begin before `until`.  What is planned besides leaves that true; `refuse_from` is told
-# what does not.  Some are forgotten: there are a few rows for each need, and needs share them.
+# Contract.  A row says that beside all that is planned no job that asks for `need` (an ask of machine.pxd), and whose
+# stay is at least as long in both of its parts, can begin before `until`.  What is planned besides leaves that true;
+# `refuse_from` is told what does not.  Some are forgotten: there are a few rows for each need, and needs share them.
 
 from libc.stdint cimport int32_t, int64_t
 

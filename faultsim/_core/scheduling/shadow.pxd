@@ -12,7 +12,9 @@ cdef struct later_t:
     bint was_there           # the job that moves held nodes then
     bint outlives            # and will hold its new ones
 
-# When a place of at least `need` nodes is free, if `items` (sorted by end) leave `occ` one after another; `there`
+# `need` is an ask (machine.pxd).
+
+# When a place of at least `need` is free, if `items` (sorted by end) leave `occ` one after another; `there`
 # becomes the occupancy at that time, everything that ends by then left out.  inf: never.
 cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil

@@ -6,6 +6,7 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.bits cimport mask_count
 from faultsim._core.containers.releases cimport releases_all
+from faultsim._core.state cimport nodes_asked
 from faultsim._core.status cimport OK
 from faultsim._core.tables.machine cimport machine_t, place_t
 
@@ -84,15 +85,15 @@ cdef int32_t first_left(sim_t *s, const release_t *items, int32_t count, const u
 cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const uint64_t *occ, int32_t need,
                           uint64_t *there) noexcept nogil:
     cdef const machine_t *m = &s.machine
-    cdef int32_t first = 0, high, free = m.nodes - mask_count(occ, m.words)
+    cdef int32_t first = 0, high, nodes = nodes_asked(s, need), free = m.nodes - mask_count(occ, m.words)
     cdef bint found
     if count == 0:
         return INFINITY
-    # Fewer than `need` nodes are free before items[first] has gone.
-    while first < count and free < need:
+    # Fewer than `nodes` are free before items[first] has gone.
+    while first < count and free < nodes:
         free += items[first].nodes
-        first += free < need
-    if free < need:
+        first += free < nodes
+    if free < nodes:
         return INFINITY
     # The head could not start, so with nothing released there is no place (but a rule of the user's may have refused).
     if m.has_free_at != NULL and (occ != m.occ or not m.has_free(m.state, occ, need)):
@@ -101,9 +102,9 @@ cdef double placed_shadow(sim_t *s, const release_t *items, int32_t count, const
             return turn(s, items, count, first, first + 1, there)
         if first == count:
             return INFINITY
-    # Enough is what a job leaves that has a place large enough.
-    high = first
-    while high < count and (items[high].job < 0 or items[high].nodes < need):
+    # Enough is what a job leaves that has a place large enough, but not for who may not have its shape.
+    high = first if s.rank == NULL else count
+    while high < count and (items[high].job < 0 or items[high].nodes < nodes):
         high += 1
     if high < count:
         return first_place(s, items, count, occ, need, first - 1, high, True, there)

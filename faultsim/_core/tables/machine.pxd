@@ -22,6 +22,11 @@ cdef struct place_t:
 cdef struct outline_t:
     uint64_t word[3]
 
+# What is asked of a placed machine: a number of nodes or, where jobs ask for shapes (model.md#shapes), that and from
+# bit RANK_AT on which of the shapes of that number, from 1 on.  A function with an `ask` takes either.
+cdef enum:
+    RANK_AT = 24
+
 # Consecutive nodes.
 cdef struct range_t:
     int32_t first, count
@@ -30,7 +35,7 @@ cdef struct range_t:
 cdef struct permit_t:
     const uint64_t *forbidden       # NULL, or nodes that a candidate must not touch
     const uint64_t *later           # NULL, or the occupancy at the shadow time: a candidate B is permitted iff
-    int need                        # a free place of at least `need` nodes remains in (later | B); < 1 asks nothing
+    int need                        # a free place of at least this remains in (later | B), an ask; < 1 asks nothing
     const place_t *near             # `later` has no such place that meets none of these; n_near == 0: it may have
     int n_near
 
@@ -72,12 +77,14 @@ cdef struct machine_t:
     # ... it takes these free ones, besides those that it has; OK or NO_MEMORY
     int (*take_nodes)(void *state, int32_t job, const int32_t *list, int32_t count) noexcept nogil
 
-    # [placed] is this one at all; all free ones of exactly `size` nodes, into a growing block: how many, -1 no memory
+    # [placed] is this one at all; all free ones of exactly `ask`, into a growing block: how many, -1 no memory
     bint (*is_place)(const void *state, const place_t *place) noexcept nogil
-    long (*free_places)(void *state, const uint64_t *mask, int32_t size, permit_t *permit, place_t **found,
+    long (*free_places)(void *state, const uint64_t *mask, int32_t ask, permit_t *permit, place_t **found,
                         long *capacity) noexcept nogil
-    # [placed, no boxes] the place that has these `count` different nodes and no others; False: there is none
-    bint (*place_with)(const void *state, const int32_t *list, int32_t count, place_t *out) noexcept nogil
+    # [placed, no boxes] the place that has these `count` different nodes and no others; False: there is none, or it is
+    # not of the shape that is asked for
+    bint (*place_with)(const void *state, const int32_t *list, int32_t count, int32_t ask,
+                       place_t *out) noexcept nogil
     # [placed; or NULL] may jobs hold what is taken in a mask and not down now, or would it be more than they may use
     bint (*may_be_busy)(void *state, const uint64_t *mask) noexcept nogil
     # [placed] a job takes a place that is free; has it; goes to another (occ is then left to `rearrange`, to which
@@ -93,9 +100,10 @@ cdef struct machine_t:
     bint (*meets)(const void *state, const uint64_t *mask, const place_t *place) noexcept nogil
     # [placed] what n releases (jobs, and repairs as -1 - node) will have given back, out of a mask
     void (*release)(const void *state, const release_t *items, int32_t n, uint64_t *mask) noexcept nogil
-    # [placed] is there a free place of exactly `size`, of at least `need` nodes; the largest size, in a mask, in `occ`
-    bint (*has_place)(void *state, const uint64_t *mask, int32_t size) noexcept nogil
-    bint (*has_free)(void *state, const uint64_t *mask, int32_t need) noexcept nogil
+    # [placed] is there a free place of exactly, of at least so many nodes (of a shape: of this one); the largest size
+    # of one for which no shape is asked, in a mask, in `occ`
+    bint (*has_place)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
+    bint (*has_free)(void *state, const uint64_t *mask, int32_t ask) noexcept nogil
     # [placed; or NULL: has_free is fast] has_free of a mask that had no such place before `left` became free
     bint (*has_free_at)(void *state, const uint64_t *mask, int32_t need, const place_t *left) noexcept nogil
     int32_t (*largest)(void *state, const uint64_t *mask) noexcept nogil
@@ -106,18 +114,23 @@ cdef struct machine_t:
     # are no outlines, and none of these
     int32_t part
     # the outline of a mask, where this is in words [low, high) of it; all nodes of these parts into a mask; `release`,
-    # with the outline of the mask; is a place of a size in [size, limit], size >= `part`, free where this is taken,
-    # with which one of `need` is left in `later` (NULL or less than `part`: that is not asked)
+    # with the outline of the mask; is a place of a size in [ask, limit], ask >= `part`, or of its shape, free where
+    # this is taken, with which one of `need` is left in `later` (NULL or less than `part`: that is not asked)
     void (*trace)(const void *state, const uint64_t *mask, int32_t low, int32_t high, outline_t *into) noexcept nogil
     void (*fill)(const void *state, const outline_t *taken, uint64_t *mask) noexcept nogil
     void (*release_parts)(const void *state, const release_t *items, int32_t n, uint64_t *mask,
                           outline_t *taken) noexcept nogil
-    bint (*has_beside)(void *state, const outline_t *taken, int32_t size, int32_t limit, const outline_t *later,
+    bint (*has_beside)(void *state, const outline_t *taken, int32_t ask, int32_t limit, const outline_t *later,
                        int32_t need) noexcept nogil
     # [or NULL] the invariant of its own that is broken, or NULL
     const char *(*check)(void *state) noexcept nogil
     # [placed] words that it has looked at in order to find places, for tests of how work grows
     int64_t (*searched)(const void *state) noexcept nogil
+
+
+cdef inline int32_t nodes_of(int32_t ask) noexcept nogil:
+    """Of a machine on which jobs ask for shapes: others may have more nodes than fit below."""
+    return ask & ((1 << RANK_AT) - 1)
 
 
 cdef inline bint outline_grows(const outline_t *taken, const outline_t *more) noexcept nogil:

@@ -7,6 +7,7 @@ cube ``(x * Y + y) * Z + z`` for the cube (x, y, z).  A slice has whole cubes, o
 - Static wiring, aligned: a slice of a x b x c cubes is a box of the pod, its shortest extent along the pod's shortest
   and so on (of equal ones, along x before y before z); its base is a multiple of its extents.
 - Static wiring, not aligned: a slice is a box of the torus of cubes.
+- Static wiring, a shape that a job asks for: a box of that shape, which may be turned (model.md#shapes).
 - Inside a cube: h hosts from a multiple of h on.
 """
 
@@ -26,6 +27,17 @@ class Place(NamedTuple):
     first: int
     size: int
     mask: int
+
+
+class Shaped(int):
+    """A number of hosts that are to be a box of cubes of one shape: a size that only such a slice has."""
+
+    shape: Extents
+
+    def __new__(cls, size: int, shape: Extents) -> "Shaped":
+        found = super().__new__(cls, size)
+        found.shape = shape
+        return found
 
 
 class Slices:
@@ -100,7 +112,8 @@ class Slices:
     def free_of_size(self, busy: int, size: int, shape: Extents | None = None) -> list[Place]:
         """The free places of a slice in order; with optical switches all sets of free cubes, for small pods.
 
-        Without a shape a slice of whole cubes has the default one; if it needs no alignment, any.
+        A size that is `Shaped` has the places that a job has which asks for the shape.  Else a slice of whole cubes is
+        not turned: it has the shape given or the default one; if it needs no alignment, any that is not given.
         """
         places = self.unoccupied(busy, size, shape)
         return [place for place in places if self.holds_back(busy, place)] if self.spares else places
@@ -111,7 +124,10 @@ class Slices:
             return self.free_inside(busy, size)
         if self.wiring == "ocs":
             return [self.place(chosen) for chosen in combinations(self.free_cubes(busy), size // self.hosts)]
-        boxes = self.blocks(shape or self.default_shape(size)) if self.aligned else self.boxes(size, shape)
+        if isinstance(size, Shaped):
+            boxes = self.turned(size.shape)
+        else:
+            boxes = self.blocks(shape or self.default_shape(size)) if self.aligned else self.boxes(size, shape)
         places = [self.place(box) for box in boxes]
         return [place for place in places if not place.mask & busy]
 
@@ -146,9 +162,25 @@ class Slices:
         return Place((cube,), first, size, ((1 << size) - 1) << (cube * self.hosts + first))
 
     def blocks(self, shape: Extents) -> list[list[int]]:
-        """The aligned blocks of a shape, by base; they have no cube in common."""
+        """The aligned blocks of a shape that is not turned, by base; they have no cube in common."""
+        return self.aligned_boxes(self.along_axes(shape))
+
+    def turned(self, shape: Extents) -> list[list[int]]:
+        """The boxes of a shape in all its orientations.
+
+        "first comes the orientation of slices for which none was asked, shortest extent along shortest axis, then the
+        others by extents (a, b, c) descending, and in each bases ascend."
+        """
+        if not self.aligned:
+            return self.boxes(count(shape) * self.hosts, shape)
+        first = self.along_axes(shape)
+        others = sorted(set(permutations(shape)) - {first}, reverse=True)
+        return [box for a, b, c in (first, *others) for box in self.aligned_boxes((a, b, c))]
+
+    def aligned_boxes(self, extents: Extents) -> list[list[int]]:
+        """The boxes with these extents along x, y and z whose base is a multiple of them, by base."""
         X, Y, Z = self.cubes
-        a, b, c = self.along_axes(shape)
+        a, b, c = extents
         return [
             [((x + i) * Y + y + j) * Z + z + k for i in range(a) for j in range(b) for k in range(c)]
             for x in range(0, X - a + 1, a)
@@ -162,8 +194,8 @@ class Slices:
         extents = dict(zip(axes, sorted(shape), strict=True))
         return extents[0], extents[1], extents[2]
 
-    def boxes(self, size: int, shape: Extents | None) -> list[list[int]]:
-        """The boxes of a torus of cubes, in contract order (model.md#box-order); with a shape, in all its positions."""
+    def boxes(self, size: int, shape: Extents | None = None) -> list[list[int]]:
+        """The boxes of a torus of cubes, in contract order (model.md#box-order); of a shape, or of all."""
         turned = set(permutations(shape)) if shape else None
         return [
             [cube for cube in range(self.n_cubes) if box.mask >> cube & 1]
@@ -174,7 +206,9 @@ class Slices:
     # -- what a schedule asks
 
     def fits(self, busy: int, size: int) -> bool:
-        """Whether a slice of at least that size is free."""
+        """Whether a slice of at least that size is free, or of its shape."""
+        if isinstance(size, Shaped):
+            return self.has(busy, size)
         return any(self.has(busy, q) for q in self.sizes if q >= size)
 
     def largest_free(self, busy: int) -> int:

@@ -5,7 +5,7 @@ from math import prod
 from typing import Any
 
 from faultsim.errors import NotAvailableError
-from faultsim.reference.pod.slices import Place, Slices
+from faultsim.reference.pod.slices import Place, Shaped, Slices, count, surface
 from faultsim.reference.torus.boxes import Box, BoxTable
 
 #: Cubes that optical switches may join here.
@@ -32,13 +32,35 @@ class PodTable(BoxTable):
         self.sizes = self.slices.sizes
         self.of_size = {size: self.free_of_size(0, size) for size in self.sizes}
 
+    def asked(self, needs: int, rank: int) -> int:
+        """What a job needs that asks for a shape: the rank-th most cubic of its size, from 1 on; 0: for none."""
+        if rank == 0:
+            return needs
+        shapes = [shape for shape in self.slices.shapes if count(shape) * self.slices.hosts == needs]
+        return Shaped(needs, sorted(shapes, key=lambda shape: (surface(shape), shape))[rank - 1])
+
+    def sizes_between(self, low: int, high: int) -> list[int]:
+        """Sizes from low to high; "never another or a larger one" (model.md#shapes) where low has a shape."""
+        if isinstance(low, Shaped):
+            return [low] if low <= high else []
+        return super().sizes_between(low, high)
+
+    def all_of_size(self, size: int) -> list[Box]:
+        """Every slice of exactly that many hosts, or of this shape."""
+        return self.free_of_size(0, size) if isinstance(size, Shaped) else super().all_of_size(size)
+
+    def free_of_at_least(self, busy: int, size: int) -> list[Box]:
+        """Every free slice of that many hosts or more, or of this shape."""
+        return self.free_of_size(busy, size) if isinstance(size, Shaped) else super().free_of_at_least(busy, size)
+
     def free_of_size(self, busy: int, size: int) -> list[Box]:
         """Every free slice of exactly that many hosts, in order."""
         return [self.box(place) for place in self.slices.free_of_size(busy, size)] if size in self.sizes else []
 
     def fits(self, busy: int, size: int) -> bool:
-        """Whether a slice of at least that many hosts is free."""
-        return self.slices.fits(busy, size) if self.slices.spares else super().fits(busy, size)
+        """Whether a slice of at least that many hosts is free, or of its shape."""
+        asks = self.slices.spares or isinstance(size, Shaped)
+        return self.slices.fits(busy, size) if asks else super().fits(busy, size)
 
     def largest_free(self, busy: int) -> int:
         """The size of the largest free slice, 0 if there is none."""
@@ -55,6 +77,8 @@ class PodTable(BoxTable):
 
     def first(self, candidates: Sequence[Box], occupied: int) -> Box:
         """The first of these, in the order of what is free of this occupancy."""
+        if candidates[0].size >= self.slices.hosts and self.slices.wiring == "static":
+            return candidates[0]  # whatever is occupied
         return min(candidates, key=self.free_of_size(occupied, candidates[0].size).index)
 
     def box(self, place: Place) -> Box:

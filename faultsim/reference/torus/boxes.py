@@ -78,6 +78,10 @@ class BoxTable:
         """Every free box of exactly that many nodes, in contract order."""
         return [box for box in self.of_size.get(size, ()) if not box.mask & busy]
 
+    def all_of_size(self, size: int) -> list[Box]:
+        """Every box of exactly that many nodes, in contract order."""
+        return self.of_size[size]
+
     def free_of_at_least(self, busy: int, size: int) -> list[Box]:
         """Every free box of that many nodes or more."""
         return [box for q in self.sizes if q >= size for box in self.free_of_size(busy, q)]

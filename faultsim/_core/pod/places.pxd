@@ -1,0 +1,15 @@
+# Places of a pod in masks, and whether one is a slice.
+
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.pod.slices cimport pod_t
+from faultsim._core.tables.machine cimport outline_t, place_t
+
+cdef int32_t pod_size(const place_t *place) noexcept nogil
+cdef void pod_put(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
+cdef void pod_lift(const pod_t *m, uint64_t *mask, const place_t *place) noexcept nogil
+# ... with the outline of the mask
+cdef void pod_lift_parts(const pod_t *m, uint64_t *mask, const place_t *place, outline_t *taken) noexcept nogil
+cdef bint pod_meets(const pod_t *m, const uint64_t *mask, const place_t *place) noexcept nogil
+# Is it a slice that a job may have who asks for a shape, or (a size) for none; 0: or anybody?
+cdef bint pod_is_place(pod_t *m, const place_t *place, int32_t ask) noexcept nogil
