@@ -15,7 +15,7 @@ from faultsim._core.status cimport BROKEN, DECIDE, DONE, NO_MEMORY, OK
 cdef enum:
     DOUBLES = 9
     INTS = 3
-    BYTES = 85
+    BYTES = 8 * DOUBLES + 4 * INTS + 1
 
 cdef double GAMMA = 10.0     # s; the bound of the slowdown
 cdef double HALF = 3600.0    # s; a time that shows as 1/2
