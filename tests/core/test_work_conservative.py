@@ -31,3 +31,21 @@ def test_a_pass_looks_only_at_jobs_that_may_move():
     """With exact estimates none moves: each job is looked at when it comes and when it is due, until few wait."""
     jobs = 4000
     assert jobs <= work(log_of(jobs, np.zeros(jobs), 1.0))["looked"] <= 5 * jobs
+
+
+def test_whoever_cannot_be_in_the_way_is_not_planned_before_a_job_that_may_start():
+    """Each of 200 small jobs starts when it comes, which is a disturbed pass, behind 1,000 that wait for the first."""
+    wide, small = 1000, 200
+    runtime = np.random.default_rng(1).integers(100, 10_000, 1 + wide + small).astype(float)
+    size = np.random.default_rng(2).integers(2, 17, 1 + wide + small)
+    estimate = runtime.copy()
+    runtime[0], size[0], estimate[0] = small + 10.0, 63, 1.0
+    runtime[1 + wide :] = estimate[1 + wide :] = 0.5
+    size[1 + wide :] = 1
+    submit = np.concatenate([np.zeros(1 + wide), np.arange(2.0, 2.0 + small)])
+    log = fs.Workload(submit=submit, runtime=runtime, size=size, estimate=estimate)
+    simulation = fs.Simulation(log, fs.Cluster(64), scheduler=fs.ConservativeBackfill(), estimates="requested")
+    simulation.run()
+    assert np.all(simulation.result().jobs["wait"][1 + wide :] == 0)
+    done = simulation._execution.engine.work
+    assert 0 < done["steps"] < 40 * wide * small

@@ -7,9 +7,10 @@ become free, or it jumps into a gap that has grown (gaps.pxd).  A pass that chan
 sixteenth of a step for each waiting job and, for each that moves, the logarithm of the number of steps and the steps
 between its old place and its new one.  As long as few wait all of them are looked at, which costs less.
 
-After a disturbance the queue is planned again, but only as far as anybody may start.  The reservations of the others
-are found, as of that pass, when somebody asks for them: the next pass, unless there has been another disturbance, which
-is what often follows.  Then nobody ever asks.
+After a disturbance the queue is planned again, but only as far as anybody may start, and of those before whoever may,
+only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Their
+reservations are found, as of that pass, when somebody asks for them: the next pass, unless there has been another
+disturbance, which is what often follows.  Then nobody ever asks.
 """
 
 from libc.math cimport INFINITY
@@ -30,7 +31,7 @@ from faultsim._core.scheduling.profile cimport (
 from faultsim._core.scheduling.reservations cimport (
     back_t, earlier_hole, first_hole, freed, hole_before, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
 )
-from faultsim._core.state cimport end_if_started, promise_start, queue_t, sim_t, usable
+from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
@@ -85,27 +86,47 @@ cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) n
 cdef void leave(plan_t *p, sim_t *s, int32_t keep, int32_t at) noexcept nogil:
     """The jobs at `at` and behind wait, and nobody has looked when; those at [keep, at) have started."""
     cdef queue_t *q = &s.queue
-    p.n_left = q.end - at
-    p.epoch = s.epoch
-    memcpy(p.left, &q.job[at], <size_t>p.n_left * sizeof(int32_t))
+    memcpy(&p.left[p.n_left], &q.job[at], <size_t>(q.end - at) * sizeof(int32_t))
+    p.n_left += q.end - at
     close_gap(q, keep, at)
 
 
+cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
+    """The reservations that this pass, or the last one, has left to be found."""
+    cdef int32_t i, job
+    cdef double begin
+    s.work.looked += p.n_left
+    for i in range(p.n_left):
+        job = p.left[i]
+        begin = first_hole(p, s, job, INFINITY)
+        if begin < INFINITY and reserve(p, s, job, begin) < 0:
+            return NO_MEMORY
+        if s.epoch == p.epoch:
+            promise_start(s, job, begin)
+    p.n_left = 0
+    return OK
+
+
 cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
-    """A pass after a disturbance."""
+    """A pass after a disturbance.
+
+    Until `sure` the plan is that of all jobs that were looked at; those that are left begin then or later.  Whoever
+    ends by then is not in their way, nor they in its, so that they may be found after it.
+    """
     cdef queue_t *q = &s.queue
     cdef int32_t i, keep = q.head, stays = q.head, next = q.head, job
-    cdef double begin, end = 0.0
+    cdef double begin, end = 0.0, sure = s.now
     cdef bint looked = False
     cdef int code
     if rebuild(p, s) < 0:
         return NO_MEMORY
+    p.epoch = s.epoch
     for i in range(q.head, q.end):
         # `next`: the first that would start if nobody else got a reservation.  Whoever would not never will.
         if next < i:
             next = i
             looked = False
-        if not looked:
+        while not looked:
             while next < q.end:
                 end = end_if_started(s, q.job[next])
                 if starts_now(p, s, q.job[next], end):
@@ -114,6 +135,11 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
             if next == q.end:
                 leave(p, s, keep_range(q, keep, stays, i), i)
                 return OK
+            looked = p.n_left == 0 or (s.now < end and end <= sure)
+            if not looked and find_left(p, s) < 0:
+                return NO_MEMORY
+        if p.n_left == 0:
+            sure = end
         job = q.job[i]
         s.work.looked += 1
         if i == next:
@@ -125,34 +151,23 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
                 return code
             keep = keep_range(q, keep, stays, i)
             stays = i + 1
-        else:
-            begin = first_hole(p, s, job)
-            looked = begin >= end and begin > s.now      # one of no length needs room at its instant
-            if begin < INFINITY and reserve(p, s, job, begin) < 0:
+            continue
+        begin = first_hole(p, s, job, sure if s.now < sure else INFINITY)
+        if begin < INFINITY and p.n_left > 0 and end_if_started_at(s, job, begin) > sure:
+            if find_left(p, s) < 0:
+                return NO_MEMORY
+            looked = False
+            sure = s.now
+            begin = first_hole(p, s, job, INFINITY)
+        if begin < INFINITY:
+            if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
             promise_start(s, job, begin)
+            looked = looked and begin >= end and begin > s.now       # one of no length needs room at its instant
+        else:
+            p.left[p.n_left] = job
+            p.n_left += 1
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
-    return OK
-
-
-cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
-    """The reservations that the last pass has left to be found; then what came back since comes into the plan."""
-    cdef int32_t i, job
-    cdef double begin
-    s.work.looked += p.n_left
-    for i in range(p.n_left):
-        job = p.left[i]
-        begin = first_hole(p, s, job)
-        if begin < INFINITY and reserve(p, s, job, begin) < 0:
-            return NO_MEMORY
-        if s.epoch == p.epoch:
-            promise_start(s, job, begin)
-    p.n_left = 0
-    for i in range(p.n_back):
-        if profile_add(&p.free, p, p.back[i].time, p.back[i].expected, p.back[i].nodes) < 0:
-            return NO_MEMORY
-        freed(p, s, p.back[i].time, p.back[i].expected, p.back[i].nodes)
-    p.n_back = 0
     return OK
 
 
@@ -263,7 +278,7 @@ cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
         s.work.looked += 1
         unmark(p, job)
         begin = p.begin[job]
-        begin = first_hole(p, s, job) if begin == INFINITY else earlier_hole(p, s, job)
+        begin = first_hole(p, s, job, INFINITY) if begin == INFINITY else earlier_hole(p, s, job)
         if begin < p.begin[job]:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
@@ -292,7 +307,7 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
     for i in range(q.head, q.end):
         job = q.job[i]
         old = p.begin[job]
-        begin = first_hole(p, s, job) if old == INFINITY else hole_before(p, s, job, min(old, gained))
+        begin = first_hole(p, s, job, INFINITY) if old == INFINITY else hole_before(p, s, job, min(old, gained))
         if begin < old:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
@@ -313,6 +328,17 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
     return list_all(p, s) if p.gained == -INFINITY and q.end - q.head > MANY else OK
 
 
+cdef int take_back(plan_t *p, sim_t *s) noexcept nogil:
+    """What came back since reservations were left to be found comes into the plan."""
+    cdef int32_t i
+    for i in range(p.n_back):
+        if profile_add(&p.free, p, p.back[i].time, p.back[i].expected, p.back[i].nodes) < 0:
+            return NO_MEMORY
+        freed(p, s, p.back[i].time, p.back[i].expected, p.back[i].nodes)
+    p.n_back = 0
+    return OK
+
+
 cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcept nogil:
     """Whether the plan has to be made again; `missed`: because a start was.  If not, all reservations are found."""
     missed[0] = False
@@ -321,7 +347,7 @@ cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcep
     if not upset[0]:
         missed[0] = is_missed(p, s)
         if not missed[0] and p.n_left > 0:
-            if find_left(p, s) < 0:
+            if find_left(p, s) < 0 or take_back(p, s) < 0:
                 return NO_MEMORY
             missed[0] = is_missed(p, s)
         upset[0] = missed[0]
@@ -401,7 +427,7 @@ cdef int renew(plan_t *p, sim_t *s) noexcept nogil:
         return NO_MEMORY
     for i in range(s.queue.head, s.queue.end):
         job = s.queue.job[i]
-        begin = first_hole(p, s, job)
+        begin = first_hole(p, s, job, INFINITY)
         if begin < INFINITY and reserve(p, s, job, begin) < 0:
             return NO_MEMORY
     p.rebuild = True

@@ -55,9 +55,9 @@ cdef void unlink(plan_t *p, int32_t job) noexcept nogil
 cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil
 # `nodes` more are free in [begin, end): who may move because of that?
 cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil
-# Earliest time from the front of the profile on at which a job without a reservation fits for all of its expected
-# duration; inf: none.
-cdef double first_hole(plan_t *p, sim_t *s, int32_t job) noexcept nogil
+# Earliest time from the front of the profile on, and before `stop`, at which a job without a reservation fits for all
+# of its expected duration; inf: none.
+cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept nogil
 # The earliest from now on and before `stop`, whether or not it has one; inf: there is none.
 cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil
 # The earliest hole before a job's reservation; inf: there is none.

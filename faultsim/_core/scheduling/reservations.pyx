@@ -180,17 +180,20 @@ cdef inline bint is_restarted(const sim_t *s, int32_t job) noexcept nogil:
     return s.track.on and s.restarts[job] > 0
 
 
-cdef double first_hole(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
-    cdef double t = p.free.begins[0], longest = 0.0, remaining = s.remaining[job]
+cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept nogil:
+    cdef double t = p.free.begins[0], longest = 0.0, remaining = s.remaining[job], found
     cdef int32_t need = s.need[job], i
     p.slides = False
     if is_restarted(s, job):
-        return hole(p, s, job, t, INFINITY, &longest)
+        return hole(p, s, job, t, stop, &longest)
     # As long as the plan only fills nobody fits before one who asked for no more.
     for i in range(p.n_found):
         if p.need[i] <= need and p.remaining[i] <= remaining and p.found[i] > t:
             t = p.found[i]
-    t = hole(p, s, job, t, INFINITY, &longest)
+    if t >= stop:
+        return INFINITY
+    found = hole(p, s, job, t, stop, &longest)
+    t = min(found, stop)
     # Where one that says no more is known its place is taken, else that of the first found.
     i = 0
     while i < p.n_found and not (p.need[i] >= need and p.remaining[i] >= remaining and p.found[i] <= t):
@@ -202,7 +205,7 @@ cdef double first_hole(plan_t *p, sim_t *s, int32_t job) noexcept nogil:
             i = p.oldest
             p.oldest = (p.oldest + 1) % FOUND
     p.need[i], p.remaining[i], p.found[i] = need, remaining, t
-    return t
+    return found
 
 
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
