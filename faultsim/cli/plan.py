@@ -71,7 +71,10 @@ def _add_arguments(parser: Parser) -> None:
     out.add_argument("--csv", metavar="FILE", help="write a table")
     out.add_argument("--table", choices=_TABLES, help="which one (default promises)")
     out.add_argument(
-        "-o", "--plot", metavar="FILE", help="draw the promised share over the availability (.svg, .png; - is SVG)"
+        "-o",
+        "--plot",
+        metavar="FILE",
+        help="draw what is promised with the middle --probability, over the availability (.svg, .png; - is SVG)",
     )
     out.add_argument("--theme", choices=("light", "dark"), help="of the picture (default light)")
     add_quiet(out)

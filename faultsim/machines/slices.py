@@ -167,8 +167,8 @@ def slice_of_shape(allowed: Sequence[Slice], shape: object) -> Slice:
         if sorted(each.shape) == sorted(extents):
             raise OptionError(f"the shape {as_text(extents)} of a slice is written {each}")
     chips = extents[0] * extents[1] * extents[2]
-    near = _nearest(allowed, extents, [each.chips for each in allowed if each.chips <= chips][-1:])
-    near += _nearest(allowed, extents, [each.chips for each in allowed if each.chips > chips][:1])
+    near = _nearest([each for each in allowed if each.chips <= chips], extents)
+    near += _nearest([each for each in allowed if each.chips > chips], extents)
     said = " and ".join(f"{each} ({each.chips} chips)" for each in near)
     raise OptionError(f"the shape {as_text(extents)} of a slice is not allowed; the nearest that are: {said}")
 
@@ -196,11 +196,11 @@ def _most_cubic(allowed: Sequence[Slice], chips: int) -> Slice:
     return next(each for each in allowed if each.chips == chips)
 
 
-def _nearest(allowed: Sequence[Slice], shape: Shape, chips: Sequence[int]) -> list[Slice]:
-    """Of the slices with so many chips the one whose extents differ least; none of no number."""
-    wanted = sorted(shape)
+def _nearest(allowed: Sequence[Slice], shape: Shape) -> list[Slice]:
+    """The slice whose extents differ least from a shape's, then its chips; none of none."""
+    wanted, chips = sorted(shape), shape[0] * shape[1] * shape[2]
 
-    def differs(each: Slice) -> int:
-        return sum(abs(a - b) for a, b in zip(sorted(each.shape), wanted, strict=True))
+    def differs(each: Slice) -> tuple[int, int]:
+        return sum(abs(a - b) for a, b in zip(sorted(each.shape), wanted, strict=True)), abs(each.chips - chips)
 
-    return [min((each for each in allowed if each.chips == number), key=differs) for number in chips]
+    return [min(allowed, key=differs)] if allowed else []

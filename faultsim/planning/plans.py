@@ -299,7 +299,9 @@ def _pod(given: object) -> Pod:
     """The machine, if it is one whose slices can be counted."""
     machine = parse_machine(given) if isinstance(given, str) else given
     if not isinstance(machine, Pod):
-        raise OptionError(f"plan: the machine must be a pod, such as 'pod:tpu-v5p', got {given!s:.60}")
+        # The one name that is a torus of chips, too.
+        example = "pod:tpu-v4" if given == "tpu-v4" else "pod:tpu-v5p"
+        raise OptionError(f"plan: the machine must be a pod, such as {example!r}, got {given!s:.60}")
     if not machine.aligned:
         raise OptionError(
             "plan: with aligned=False no formula says how many boxes of a torus are up at once: use aligned=True for "

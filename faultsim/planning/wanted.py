@@ -52,7 +52,7 @@ def wanted_slices(pod: Pod, shapes: Shapes | None) -> tuple[list[Wanted], bool]:
     for shape, count in pairs:
         given = _slice(pod, shape)
         if given in found:
-            raise OptionError(f"shapes: {given} is given twice")
+            raise OptionError(f"shapes: {given} is given twice{_one_shape(shapes)}")
         found[given] = checks.whole(f"slices of {given}", count, low=1)
     if not found:
         raise OptionError("shapes: give at least one, such as '4x4x8'")
@@ -85,6 +85,13 @@ def _pairs(shapes: Any) -> tuple[list[tuple[Any, Any]], bool]:
 def _is_shape(listed: Sequence[Any]) -> bool:
     """Whether it is one shape, a tuple of three extents."""
     return isinstance(listed, tuple) and len(listed) == 3 and all(isinstance(each, int) for each in listed)
+
+
+def _one_shape(shapes: Any) -> str:
+    """A hint, where three numbers in a list look like the extents of one shape."""
+    if not isinstance(shapes, list) or not _is_shape(tuple(shapes)):
+        return ""
+    return f"; one shape of three extents is {'x'.join(map(str, shapes))!r}"
 
 
 def _slice(pod: Pod, shape: Any) -> Slice:

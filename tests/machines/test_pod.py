@@ -122,9 +122,10 @@ def test_the_default_shape_has_the_least_surface(preset, wiring):
             r"the shape 4x4x6 of a slice is not allowed; the nearest that are: 4x4x4 \(64 chips\) and "
             r"4x4x8 \(128 chips\)$",
         ),
+        (lambda: Pod().slice_of(shape="8x8x17"), r"are: 8x8x16 \(1024 chips\) and 8x8x20 \(1280 chips\)$"),
         (lambda: Pod().slice_of(shape="1x1x1"), r"nearest that are: 2x2x1 \(4 chips\)$"),
         (lambda: Pod().slice_of(shape="16x16x20"), r"nearest that are: 16x16x16 \(4096 chips\)$"),
-        (lambda: Pod.tpu_v4("static").slice_of(shape="4x4x20"), r"4x4x16 \(256 chips\) and 4x8x12 \(384 chips\)$"),
+        (lambda: Pod.tpu_v4("static").slice_of(shape="4x4x20"), r"4x4x16 \(256 chips\) and 4x8x16 \(512 chips\)$"),
         (
             lambda: Pod().slice_of(chips=66),
             r"no slice has 66 chips, which is no multiple of 4, the chips of the smallest slice; the nearest that are "
