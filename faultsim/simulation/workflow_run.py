@@ -84,12 +84,12 @@ class WorkflowRun:
         if isinstance(self.predictor, str):
             put(self, "predictor", parse_policy("predictor", self.predictor))
         _check_scheduler(self.scheduler)
-        if self.failures is not None:
-            self.failures.refuse_slowdowns("simulate_workflows")
         checks.choice("transfers", self.transfers, _TRANSFERS)
         checks.flag("record", self.record)
         _check_outputs(self.outputs)
         _check_combination(self.scheduler, self.failures, self.predictor, self.transfers, self.outputs)
+        if self.failures is not None:
+            self.failures.refuse_slowdowns("simulate_workflows")
         _check_nodes(self.failures, self.predictor, self.resources)
         put(self, "seed", checks.whole("seed", self.seed, low=0))
 

@@ -104,8 +104,8 @@ def seen(d):
     shown += [d.job, d.node, d.until, d.asked]
     shown += [d.foreseen(20).tolist(), *(getattr(queue, name).tolist() for name in COLUMNS)]
     shown += [getattr(running, name).tolist() for name in ("index", "size", "start", "expected_end")]
-    shown += [outcome(d, ("slices", (job,), {})) for job in queue]
-    return [*shown, [np.asarray(where).tolist() for where in running.where], outcome(d, ("free_cubes", (), {}))]
+    shown += [[np.asarray(where).tolist() for where in running.where]]
+    return [*shown, [outcome(d, ("slices", (job,), {})) for job in queue], outcome(d, ("free_cubes", (), {}))]
 
 
 def advanced(sim, until):
