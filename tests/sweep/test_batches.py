@@ -51,9 +51,10 @@ def test_an_interrupted_sweep_ends_its_threads():
         raise KeyboardInterrupt
 
     sweep = fs.Sweep(RUN, {"start_delay": list(range(40))})
+    others = set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt) as kept:
         sweep.run(executor="threads", workers=2, progress=stop)
-    own = [thread for thread in threading.enumerate() if thread.name.startswith("faultsim")]
+    own = set(threading.enumerate()) - others
     for thread in own:
         thread.join(20)
     assert not any(thread.is_alive() for thread in own)

@@ -7,7 +7,8 @@ from libc.stdlib cimport qsort
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport job_on
-from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
+from faultsim._core.faults.own_clock cimport own_time
+from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.questions cimport ask
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t
 from faultsim._core.containers.event_queue cimport heap_push
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.predictions cimport failing_of_job
-from faultsim._core.faults.progress cimport time_from
+from faultsim._core.faults.own_clock cimport time_from
 from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.questions cimport ask, open_questions
 from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t

@@ -27,9 +27,6 @@ cdef struct move_t:
 
 # After the policies, whose costs and intervals are in sim_t.track.
 cdef int progress_open(sim_t *s) noexcept nogil
-# What the job's own clock shows at t, and when it will show u: not before `now`.
-cdef double own_time(const sim_t *s, int32_t job, double t) noexcept nogil
-cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil
 # Estimates of `count` jobs from `first` on have come.
 cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil
 

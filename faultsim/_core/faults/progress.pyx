@@ -6,9 +6,10 @@ from libc.string cimport memcpy
 
 from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
+from faultsim._core.faults.own_clock cimport full_speed, has_clock, own_time, slowed_between, time_from, time_shown
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_SLOWED,
-    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS, clocks_t,
+    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS,
     progress_of, progress_t, tracking_t,
 )
 from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
@@ -45,70 +46,12 @@ cdef void progress_know(sim_t *s, int32_t first, int32_t count) noexcept nogil:
             track.remaining[i] += planned(track.interval[i], track.cost, track.remaining[i]) * track.cost
 
 
-# ---------------------------------------------------------------------------------------------- own clocks
-
-cdef int64_t corner_before(const clocks_t *c, int32_t clock, const double *at, double value) noexcept nogil:
-    """The last corner of a clock at `value` or before it; first[clock] - 1: there is none."""
-    cdef int64_t low = c.first[clock] - 1, high = c.first[clock + 1], middle
-    while high - low > 1:
-        middle = low + (high - low) // 2
-        if at[middle] <= value:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-cdef double shown_at(const clocks_t *c, int32_t clock, double t) noexcept nogil:
-    cdef int64_t i = corner_before(c, clock, c.time, t)
-    return t if i < c.first[clock] else c.shown[i] + c.speed[i] * (t - c.time[i])
-
-
-cdef double time_of(const clocks_t *c, int32_t clock, double u) noexcept nogil:
-    cdef int64_t i = corner_before(c, clock, c.shown, u)
-    return u if i < c.first[clock] else c.time[i] + (u - c.shown[i]) / c.speed[i]
-
-
-cdef inline int32_t clock_of(const sim_t *s, int32_t job) noexcept nogil:
-    return -1 if s.track.clocks.of == NULL else s.track.clocks.of[job]
-
-
-cdef inline double own(const sim_t *s, int32_t job, double t) noexcept nogil:
-    cdef int32_t clock = clock_of(s, job)
-    return t if clock < 0 or t == INFINITY else shown_at(&s.track.clocks, clock, t)
-
-
-cdef double own_time(const sim_t *s, int32_t job, double t) noexcept nogil:
-    return own(s, job, t)
-
-
-cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil:
-    cdef int32_t clock = clock_of(s, job)
-    cdef double t
-    if clock < 0 or u == INFINITY:
-        return u
-    if u <= shown_at(&s.track.clocks, clock, now):
-        return now
-    t = time_of(&s.track.clocks, clock, u)
-    return t if t > now else now
-
-
-cdef inline double full_speed(const sim_t *s, int32_t job, double u) noexcept nogil:
-    """When the clock would show u if it ran at full speed from now on."""
-    return u if clock_of(s, job) < 0 else s.now + (u - own(s, job, s.now))
-
-
-cdef inline double slowed_between(const sim_t *s, int32_t job, double begin, double end) noexcept nogil:
-    """Seconds that its clock has lost."""
-    return 0.0 if clock_of(s, job) < 0 else (end - begin) - (own(s, job, end) - own(s, job, begin))
-
+# ---------------------------------------------------------------------------------------------- arithmetic
 
 cdef inline double not_before(const sim_t *s, int32_t job) noexcept nogil:
     """Now, or when the job will start."""
     return s.now if s.now > s.start[job] else s.start[job]
 
-
-# ---------------------------------------------------------------------------------------------- arithmetic
 
 cdef double planned(double w, double c, double left) noexcept nogil:
     """The number of k >= 1 with left - k*interval > cost."""
@@ -154,7 +97,7 @@ cdef void progress_locate(const sim_t *s, int32_t job, double t, at_t *out) noex
     cdef const progress_t *p = progress_of(s, job)
     cdef bint paused
     cdef double j, since
-    t = own(s, job, t)
+    t = own_time(s, job, t)
     paused = t < p.pause_until
     if paused:
         t = p.pause_until
@@ -219,7 +162,7 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p = progress_of(s, job)
     s.track.spare = p.next
     p.interval = s.track.interval[job] if s.track.interval != NULL else INFINITY
-    p.begin = own(s, job, s.start[job])
+    p.begin = own_time(s, job, s.start[job])
     p.t0 = p.begin if afresh else p.begin + s.track.owed[job]
     p.kind = LEAD_RESTART
     p.safe = 0.0 if afresh else s.track.saved[job]
@@ -235,7 +178,7 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     for i in range(<int>N_LEADS):
         p.spent[i] = 0.0
     settle(s, job)
-    p.eventful = p.planned > 0.0 or p.t0 > p.begin or clock_of(s, job) >= 0
+    p.eventful = p.planned > 0.0 or p.t0 > p.begin or has_clock(s, job)
     s.expected[job] = (s.start[job] if afresh else s.start[job] + s.track.owed[job]) + s.remaining[job]
     return OK
 
@@ -254,7 +197,7 @@ cdef void close_stretch(sim_t *s, int32_t job, double t) noexcept nogil:
     cdef double j
     if t < s.start[job]:
         return
-    t = own(s, job, t)
+    t = own_time(s, job, t)
     if t < p.pause_until:
         t = p.pause_until
     if t < p.t0:
@@ -288,7 +231,7 @@ cdef int progress_resume(sim_t *s, int32_t job, int kind, double until, double s
                          double unsaved) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     p.eventful = True
-    p.begin = own(s, job, s.now)
+    p.begin = own_time(s, job, s.now)
     p.t0 = until
     p.kind = <int>kind
     p.safe = safe
@@ -326,8 +269,8 @@ cdef int progress_end(sim_t *s, int32_t job) noexcept nogil:
 cdef inline void give_back_pause(sim_t *s, int32_t job) noexcept nogil:
     """What is left of a pause that is broken off now was not spent."""
     cdef progress_t *p = progress_of(s, job)
-    if own(s, job, s.now) < p.pause_until:
-        p.spent[<int>LEAD_MIGRATION] -= p.pause_until - own(s, job, not_before(s, job))
+    if own_time(s, job, s.now) < p.pause_until:
+        p.spent[<int>LEAD_MIGRATION] -= p.pause_until - own_time(s, job, not_before(s, job))
 
 
 cdef int progress_lead(sim_t *s, int32_t job, int kind, double until, double safe, double base,
@@ -348,7 +291,7 @@ cdef double last_safe(const sim_t *s, int32_t job, double *points) noexcept nogi
     its lead).
     """
     cdef const progress_t *p = progress_of(s, job)
-    cdef double t = own(s, job, s.now), j = -1.0
+    cdef double t = own_time(s, job, s.now), j = -1.0
     if t < p.pause_until:
         t = p.pause_until
     if t >= p.t0:
@@ -363,8 +306,7 @@ cdef double last_safe(const sim_t *s, int32_t job, double *points) noexcept nogi
 
 cdef double last_safe_time(const sim_t *s, int32_t job) noexcept nogil:
     cdef double points, u = last_safe(s, job, &points)
-    cdef int32_t clock = clock_of(s, job)
-    return u if clock < 0 else time_of(&s.track.clocks, clock, u)
+    return time_shown(s, job, u)
 
 
 cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
@@ -377,7 +319,7 @@ cdef void keep_safe_time(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
-    cdef double begin = own(s, job, not_before(s, job))
+    cdef double begin = own_time(s, job, not_before(s, job))
     if p.pause_until > begin:
         begin = p.pause_until
     keep_safe_time(s, job)
@@ -400,7 +342,7 @@ cdef int progress_pause(sim_t *s, int32_t job, double cost) noexcept nogil:
 # ---------------------------------------------------------------------------------------------- moves of rescheduling
 
 cdef inline double rest_of_pause(const sim_t *s, int32_t job) noexcept nogil:
-    cdef double rest = progress_of(s, job).pause_until - own(s, job, s.now)
+    cdef double rest = progress_of(s, job).pause_until - own_time(s, job, s.now)
     return rest if rest > 0.0 else 0.0
 
 
@@ -415,7 +357,7 @@ cdef int break_off(sim_t *s, int32_t job) noexcept nogil:
     p.begin -= rest
     p.t0 -= rest
     p.ends -= rest
-    p.pause_until = own(s, job, s.now)
+    p.pause_until = own_time(s, job, s.now)
     if p.ends < p.pause_until:
         p.ends = p.pause_until           # by rounding
     s.finish[job] = time_from(s, job, s.now, p.ends)
@@ -433,7 +375,7 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
                   double *shift) noexcept nogil:
     """How a move changes a job: its t0 and the progress there, or by how much it all shifts."""
     cdef const progress_t *p = progress_of(s, job)
-    cdef double j, t = own(s, job, s.now), restart = move.restart_cost
+    cdef double j, t = own_time(s, job, s.now), restart = move.restart_cost
     cdef at_t at
     progress_locate(s, job, s.now, &at)
     if not move.live:
@@ -444,7 +386,7 @@ cdef int moved_t0(const sim_t *s, int32_t job, const move_t *move, double *t0, d
     if t < p.pause_until:
         t = p.pause_until        # where a pause stands still, which is broken off
     if t < p.t0:
-        t0[0] = (own(s, job, s.now) + restart) - at.unsaved
+        t0[0] = (own_time(s, job, s.now) + restart) - at.unsaved
         base[0] = at.safe
         return MOVED_VIRTUAL if at.unsaved > 0.0 else MOVED_LEAD
     j = completed(s, p, t)
@@ -475,7 +417,7 @@ cdef int move_live(sim_t *s, int32_t job, const move_t *move, double t0, double 
     p.base = base
     p.unsaved = 0.0
     p.safe_at = INFINITY
-    p.pause_until = own(s, job, s.now) + move.restart_cost
+    p.pause_until = own_time(s, job, s.now) + move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
     return reckon(s, job)
 
@@ -487,7 +429,7 @@ cdef int shift_live(sim_t *s, int32_t job, const move_t *move, double shift) noe
     p.eventful = True
     p.spent[<int>LEAD_CHECKPOINT] += shift - move.restart_cost
     p.spent[<int>LEAD_MIGRATION] += move.restart_cost
-    p.pause_until = own(s, job, s.now) + move.restart_cost
+    p.pause_until = own_time(s, job, s.now) + move.restart_cost
     p.begin += shift
     p.t0 += shift
     p.ends += shift
@@ -517,7 +459,7 @@ cdef int progress_move(sim_t *s, int32_t job, const move_t *move) noexcept nogil
         return OK
     if progress_lead(s, job, <int>LEAD_MIGRATION, t0, at.safe, base, at.unsaved) < 0:
         return NO_MEMORY
-    progress_of(s, job).safe_at = own(s, job, s.now) + move.checkpoint_cost
+    progress_of(s, job).safe_at = own_time(s, job, s.now) + move.checkpoint_cost
     return OK
 
 
@@ -563,7 +505,7 @@ cdef void progress_book(sim_t *s, int32_t job, bint finished) noexcept nogil:
     if p.eventful:
         stay -= p.lost + p.held + p.spent[<int>LEAD_RESTART] + p.spent[<int>LEAD_CHECKPOINT]
         stay -= p.spent[<int>LEAD_MIGRATION]
-        if clock_of(s, job) >= 0:
+        if has_clock(s, job):
             p.slowed += slowed_between(s, job, s.start[job] if s.start[job] < s.now else s.now, s.now)
             stay -= p.slowed
             s.ledger[<int>ACC_SLOWED] += size * p.slowed

@@ -14,7 +14,8 @@ from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
-from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
+from faultsim._core.faults.own_clock cimport own_time
+from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport EV_MOVE, JOB_RUNNING, LEAD_MIGRATION, disturb, sim_t
 from faultsim._core.containers.memory cimport open_state, own_block

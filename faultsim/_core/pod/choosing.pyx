@@ -112,6 +112,17 @@ cdef int keep(place_t **found, long *capacity, long n, const place_t *place) noe
     return 0
 
 
+cdef int take(place_t **found, long *capacity, long *n, const place_t *place, place_t *first_one) noexcept nogil:
+    """One more in the buffer, or the only one that is wanted.  1: this is enough; -1: no memory."""
+    if found == NULL:
+        first_one[0] = place[0]
+        return 1
+    if keep(found, capacity, n[0], place) < 0:
+        return -1
+    n[0] += 1
+    return 0
+
+
 cdef inline const uint64_t *forbidden_by(const permit_t *permit) noexcept nogil:
     if permit == NULL:
         return NULL
@@ -141,6 +152,7 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
     cdef cubes_t later, alone
     cdef place_t place
     cdef long n = 0
+    cdef int enough
     memset(&place, 0, sizeof(place))
     place.part[2], place.part[5] = size, -1
     if need > 0:
@@ -175,12 +187,9 @@ cdef long find_inside(pod_t *m, const uint64_t *occ, int32_t size, const permit_
                     alone.word[cube >> 6] = 0
                 if not (remains if need > 0 else leaves(m, permit, &place)):
                     continue
-                if found == NULL:
-                    first_one[0] = place
-                    return 1
-                if keep(found, capacity, n, &place) < 0:
-                    return -1
-                n += 1
+                enough = take(found, capacity, &n, &place, first_one)
+                if enough:
+                    return enough
     return n
 
 
@@ -191,6 +200,7 @@ cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t ask, const permit_t
     cdef cubes_t later
     cdef place_t place
     cdef long n = 0
+    cdef int enough
     if need > 0:
         later = pod_free_cubes(m, permit.later, NULL)
     for i in range(span.first, span.end):
@@ -200,12 +210,9 @@ cdef long find_blocks(pod_t *m, const cubes_t *free, int32_t ask, const permit_t
         place = place_of_cubes(m, &m.block[i])
         if not (leaves_blocks(m, &later, &m.block[i], need) if need > 0 else leaves(m, permit, &place)):
             continue
-        if found == NULL:
-            first_one[0] = place
-            return 1
-        if keep(found, capacity, n, &place) < 0:
-            return -1
-        n += 1
+        enough = take(found, capacity, &n, &place, first_one)
+        if enough:
+            return enough
     return n
 
 

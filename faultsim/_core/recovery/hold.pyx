@@ -5,7 +5,8 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.tables.factory cimport factory
-from faultsim._core.faults.progress cimport own_time, progress_held, progress_resume, set_expected
+from faultsim._core.faults.own_clock cimport own_time
+from faultsim._core.faults.progress cimport progress_held, progress_resume, set_expected
 from faultsim._core.state cimport (
     EV_FAILURE, EV_REPAIR, FROM_HOLDS, JOB_HELD, JOB_RUNNING, LEAD_RESTART, add_source, sim_t, source_next,
 )

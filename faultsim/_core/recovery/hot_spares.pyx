@@ -5,7 +5,8 @@ from libc.stdint cimport int32_t
 
 from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_add, releases_all, releases_remove
-from faultsim._core.faults.progress cimport at_t, own_time, progress_lead, progress_locate
+from faultsim._core.faults.own_clock cimport own_time
+from faultsim._core.faults.progress cimport at_t, progress_lead, progress_locate
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.recovery.requeue cimport open_requeue
 from faultsim._core.state cimport ACC_GROWTH, EV_MOVE, LEAD_RESTART, progress_of, sim_t

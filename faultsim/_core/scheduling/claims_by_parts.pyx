@@ -6,7 +6,7 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.scheduling.placed_claims cimport has_place, known_t, meets, spare_head
+from faultsim._core.scheduling.placed_claims cimport first_time, has_place, known_t, meets, spare_head
 from faultsim._core.state cimport ask_of, asks_shape, end_if_started_at, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport machine_t, outline_grows, outline_join, outline_t, permit_t
@@ -104,18 +104,6 @@ cdef bint is_hopeless(plan_t *p, sim_t *s, int32_t job, double t, int32_t n, ful
         return False
     full.any, full.beside, full.taken = True, later != NULL, taken
     return True
-
-
-cdef int32_t first_time(const plan_t *p, double t) noexcept nogil:
-    """Index of the first time to be tried that is not before t."""
-    cdef int32_t low = 0, high = p.n_times, mid
-    while low < high:
-        mid = (low + high) >> 1
-        if p.time[mid] < t:
-            low = mid + 1
-        else:
-            high = mid
-    return low
 
 
 cdef int hopeful_from(plan_t *p, sim_t *s, int32_t job, int32_t *first) noexcept nogil:

@@ -57,6 +57,8 @@ cdef struct plan_t:
 # What runs, and none of the reservations.
 cdef int clear_plan(plan_t *p, sim_t *s) noexcept nogil
 cdef int add_time(plan_t *p, double t) noexcept nogil
+# Index of the first time to be tried that is not before t.
+cdef int32_t first_time(const plan_t *p, double t) noexcept nogil
 # The job's reservation, in a place, or (NULL) the open one of the head.
 cdef int add_claim(plan_t *p, sim_t *s, int32_t job, double begin, const place_t *place) noexcept nogil
 # Permit only what leaves a place to the open reservation of the head.

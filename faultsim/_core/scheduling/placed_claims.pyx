@@ -12,16 +12,21 @@ from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.machine cimport outline_t, permit_t, place_t
 
 
-cdef int add_time(plan_t *p, double t) noexcept nogil:
+cdef int32_t first_time(const plan_t *p, double t) noexcept nogil:
     cdef int32_t low = 0, high = p.n_times, mid
     if high > 0 and p.time[high - 1] < t:
-        low = high
+        return high
     while low < high:
         mid = (low + high) >> 1
         if p.time[mid] < t:
             low = mid + 1
         else:
             high = mid
+    return low
+
+
+cdef int add_time(plan_t *p, double t) noexcept nogil:
+    cdef int32_t low = first_time(p, t)
     if low < p.n_times and p.time[low] == t:
         return OK
     if p.n_times == p.time_capacity:
