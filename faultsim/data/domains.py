@@ -14,8 +14,6 @@ from faultsim.data.domain_table import DomainTable, Effect, check_count, is_down
 from faultsim.data.slowdowns import AXES, Axis, Slowdown
 from faultsim.errors import InputError, OptionError
 
-_AXES = AXES
-
 
 class _Counted(Protocol):
     """A machine, as far as it has nodes."""
@@ -285,7 +283,7 @@ class Domains(DomainTable):
         word = _kind(kind)
         names: list[str] = []
         ends = []
-        for at, name in enumerate(_AXES):
+        for at, name in enumerate(AXES):
             extent = shape[at]
             last = extent if closed and extent > 2 else extent - 1
             first = place.take(range(last), axis=at)
@@ -308,7 +306,7 @@ class Domains(DomainTable):
         planes: bool,
     ) -> Self:
         shape, width = _places(machine, hosts)
-        at = _AXES.index(checks.choice("axis", axis, _AXES))
+        at = AXES.index(checks.choice("axis", axis, AXES))
         place = np.arange(shape[0] * shape[1] * shape[2]).reshape(shape)
         others = [size for i, size in enumerate(shape) if i != at]
         word = _kind(kind)
@@ -364,7 +362,7 @@ def _places(machine: Any, hosts: int | None) -> tuple[tuple[int, int, int], int]
     extents = getattr(machine, "shape", machine)
     if not isinstance(extents, Sequence | np.ndarray) or isinstance(extents, str) or len(extents) != 3:
         raise OptionError(f"domains: expected a machine with coordinates or three extents, got {checks.shown(machine)}")
-    x, y, z = (checks.whole(f"the extent {axis}", n, low=1) for axis, n in zip(_AXES, extents, strict=True))
+    x, y, z = (checks.whole(f"the extent {axis}", n, low=1) for axis, n in zip(AXES, extents, strict=True))
     width = 1 if hosts is None else checks.whole("hosts", hosts, low=1)
     _nodes_of(x * y * z * width)
     return (x, y, z), width
