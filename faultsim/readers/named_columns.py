@@ -106,10 +106,12 @@ class NamedColumns:
         parquet, arrow = checks.extra("pyarrow.parquet", "arrow", what), checks.extra("pyarrow", "arrow", what)
         try:
             table = parquet.read_table(io.BytesIO(content))
-        except (OSError, arrow.ArrowException) as error:
+            # Names and values are decoded, and values converted, only here.
+            names, columns = table.column_names, [self._typed(arrow, table, at) for at in range(table.num_columns)]
+        except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:
             why = str(error).splitlines()[0]
             raise InputError(f"{self.name}: not a Parquet file that can be read: {why}") from None
-        self._name(table.column_names, [self._typed(arrow, table, at) for at in range(table.num_columns)])
+        self._name(names, columns)
 
     def _typed(self, arrow: Any, table: Any, at: int) -> Raw:
         column, kind = table.column(at).combine_chunks(), table.schema.types[at]

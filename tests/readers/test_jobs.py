@@ -1,5 +1,6 @@
 """`read_jobs`: CSV and Parquet files with columns of any name."""
 
+import io
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -161,3 +162,15 @@ def test_parquet(tmp_path):
     refused(InputError, "jobs.parquet, row 1: column 'size': 1.5 is not a whole number", fs.read_jobs, path)
     path.write_bytes(b"PAR1 and nothing else")
     refused(InputError, "jobs.parquet: not a Parquet file that can be read", fs.read_jobs, path)
+
+
+def test_parquet_with_names_or_words_that_are_no_text(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path, file = tmp_path / "jobs.parquet", io.BytesIO()
+    table = pa.table({"submit": [0.0], "runtime": [1.0], "size": [1], "user": ["anna"]})
+    # Names and words stand as they are, and without the schema that Arrow adds and would look at first.
+    plain = {"compression": "none", "store_schema": False, "use_dictionary": False, "write_statistics": False}
+    pytest.importorskip("pyarrow.parquet").write_table(table, file, **plain)
+    for there in (b"submit", b"anna"):
+        path.write_bytes(file.getvalue().replace(there, b"\xd2" + there[1:]))
+        refused(InputError, "jobs.parquet: not a Parquet file that can be read: 'utf-8' codec", fs.read_jobs, path)
