@@ -70,6 +70,8 @@ def matched(
     Matched(hits=2, missed=1, false=1)
     """
     hits = right = 0
+    if not (len(node) and len(about)):
+        return Matched(0, len(node), len(about))
     by_failure, by_prediction = np.argsort(node, kind="stable"), np.argsort(about, kind="stable")
     failing, foreseen = node[by_failure], about[by_prediction]
     for number in np.intersect1d(failing, foreseen):

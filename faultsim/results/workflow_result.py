@@ -68,10 +68,11 @@ class WorkflowResult(TablesOfAResult):
     def _named(self, table: Mapping[str, NDArray[Any]], columns: Sequence[Any], what: str) -> Columns:
         """The columns of an engine table, whose jobs are numbered consecutively, with workflow and job."""
         sizes = [len(workflow) for workflow in self._workflows]
-        first = np.cumsum([0, *sizes[:-1]])
-        number = table["job"] if "job" in table else np.arange(sum(sizes))
-        of = np.searchsorted(first, number, side="right") - 1  # -1 where there is no job
-        job = np.where(number < 0, -1, number - first[of])
+        first = np.cumsum([0, *sizes[:-1]], dtype=np.int32)
+        of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        job = np.arange(len(of), dtype=np.int32) - first[of]
+        if "job" in table:
+            of, job = (np.append(each, np.int32(-1))[table["job"]] for each in (of, job))  # the last: of no job
         own: dict[str, NDArray[Any]] = {"workflow": table.get("workflow", of), "job": job}
         named = {}
         for column in columns:

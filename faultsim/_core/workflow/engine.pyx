@@ -4,7 +4,7 @@ One ``with nogil`` a call.  Status codes from below become exceptions here, and 
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memset
 
 import numpy as np
@@ -16,8 +16,7 @@ from faultsim._core.status cimport BROKEN, DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.workflow.run cimport workflow_instant, workflow_next
 from faultsim._core.workflow.state cimport (
-    by_node_fill, decision_t, workflow_alloc, workflow_broken, workflow_event_t, workflow_free, workflow_ranks,
-    workflow_t,
+    by_node_fill, kept_t, workflow_alloc, workflow_broken, workflow_free, workflow_ranks, workflow_t,
 )
 
 
@@ -39,8 +38,19 @@ cdef int loop(workflow_t *s, int64_t budget) noexcept nogil:
 
 def _inverse(order):
     place = np.empty_like(order)
-    place[order] = np.arange(len(order))
+    place[order] = np.arange(len(order), dtype=order.dtype)
     return place
+
+
+def _by_rank(rank):
+    """Jobs by rank, ascending and descending, those of one rank by number."""
+    order = np.argsort(rank)             # of any kind: the fastest, which leaves ties in any order
+    ranks = rank[order]
+    new = ranks[1:] != ranks[:-1]
+    if new.all():
+        return order.astype(np.int32), order[::-1].astype(np.int32)
+    place = np.append(0, np.cumsum(new))         # among the different ranks
+    return [(np.sort(turn << 32 | order) & 0xFFFFFFFF).astype(np.int32) for turn in (place, place[-1] - place)]
 
 
 cdef class WorkflowEngine:
@@ -100,8 +110,8 @@ cdef class WorkflowEngine:
         return <double *>&view[0]
 
     cdef object table_column(self, table, str name, dtype, Py_ssize_t rows, last):
-        """A column and one entry more, so that there is a first one to point to."""
-        return np.append(column(self.arrays, table, name, dtype, rows) if rows else [], last).astype(dtype)
+        """A column; where it has no rows, one entry, so that there is a first one to point to."""
+        return column(self.arrays, table, name, dtype, rows) if rows else np.array([last], dtype)
 
     cdef int point_to_graph(self, tables) except -1:
         cdef workflow_t *s = &self.s
@@ -159,11 +169,9 @@ cdef class WorkflowEngine:
         s.arrivals = self.whole(np.argsort(tables["arrival"], kind="stable").astype(np.int32))
         if s.pool.fifo:
             return 0
-        rank = np.asarray(<double[:s.n]>s.job.rank)
-        down = np.argsort(-rank, kind="stable").astype(np.int32)
+        up, down = _by_rank(self.ranks())
         s.pool.down_job, s.pool.down_place = self.whole(down), self.whole(_inverse(down))
         if s.pool.ascending and s.workflows > 1:
-            up = np.argsort(rank, kind="stable").astype(np.int32)
             s.pool.up_job, s.pool.up_place = self.whole(up), self.whole(_inverse(up))
         return 0
 
@@ -277,9 +285,23 @@ cdef class WorkflowEngine:
         return out
 
     cdef object decisions(self):
-        rows = np.asarray(<decision_t[:self.s.record.n_decisions]>self.s.record.decision)
-        return {name: rows[name].copy() for name in ("time", "job", "node", "asked", "begin", "finish")}
+        cdef const kept_t *r = &self.s.record
+        cdef int64_t n = r.n_decisions, k
+        cdef double[::1] time = np.empty(n), begin = np.empty(n), finish = np.empty(n)
+        cdef int32_t[::1] job = np.empty(n, np.int32), node = np.empty(n, np.int32), asked = np.empty(n, np.int32)
+        for k in range(n):
+            time[k], begin[k], finish[k] = r.decision[k].time, r.decision[k].begin, r.decision[k].finish
+            job[k], node[k], asked[k] = r.decision[k].job, r.decision[k].node, r.decision[k].asked
+        return {"time": time.base, "job": job.base, "node": node.base, "asked": asked.base, "begin": begin.base,
+                "finish": finish.base}
 
     cdef object recorded_events(self):
-        rows = np.asarray(<workflow_event_t[:self.s.record.n_events]>self.s.record.event)
-        return {name: rows[name].copy() for name in ("time", "kind", "workflow", "job", "node")}
+        cdef const kept_t *r = &self.s.record
+        cdef int64_t n = r.n_events, k
+        cdef double[::1] time = np.empty(n)
+        cdef int8_t[::1] kind = np.empty(n, np.int8)
+        cdef int32_t[::1] workflow = np.empty(n, np.int32), job = np.empty(n, np.int32), node = np.empty(n, np.int32)
+        for k in range(n):
+            time[k], kind[k], workflow[k] = r.event[k].time, r.event[k].kind, r.event[k].workflow
+            job[k], node[k] = r.event[k].job, r.event[k].node
+        return {"time": time.base, "kind": kind.base, "workflow": workflow.base, "job": job.base, "node": node.base}

@@ -139,14 +139,12 @@ cdef void count_refusals(workflow_t *s, choice_t *choice) noexcept nogil:
                 choice.wake = s.faults.foreseen.end[k]
 
 
-cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) noexcept nogil:
+cdef void choose_node(workflow_t *s, int32_t job, bint first, const inputs_t *inputs, choice_t *choice) noexcept nogil:
     """The free node of the earliest finish about which the predictor says no."""
-    cdef inputs_t inputs
     cdef int32_t i, node
     cdef uint64_t word
     cdef double finish
     cdef bint refused = False
-    gather(s, job, &inputs)
     s.n_looks += s.machine.n_free
     choice.node = -1
     choice.finish = INFINITY
@@ -157,7 +155,7 @@ cdef void choose_node(workflow_t *s, int32_t job, bint first, choice_t *choice) 
         while word:
             node = (i << 6) + fs_lowest(word)
             word &= word - 1
-            finish = (s.now + input_time(s, job, node, &inputs)) + duration(s, job, node)
+            finish = (s.now + input_time(s, job, node, inputs)) + duration(s, job, node)
             s.scan.finish_on[node] = finish
             if s.asks and is_foreseen(s, node, finish):
                 refused = True
@@ -284,13 +282,11 @@ cdef inline void count_refusal(workflow_t *s, int32_t node, double finish, choic
         choice.wake = end
 
 
-cdef void choose_alike(workflow_t *s, int32_t job, bint first, choice_t *choice) noexcept nogil:
+cdef void choose_alike(workflow_t *s, int32_t job, bint first, const inputs_t *inputs, choice_t *choice) noexcept nogil:
     """As `choose_node`: all nodes finish the job at the same time, but for the special ones."""
-    cdef inputs_t inputs
     cdef int32_t i, n, node
     cdef double finish, plain
-    gather(s, job, &inputs)
-    n = free_special(s, job, &inputs)
+    n = free_special(s, job, inputs)
     plain = (s.now + (inputs.total if s.moves.in_turn else inputs.most)) + duration(s, job, 0)
     choice.node = -1
     choice.finish = INFINITY
@@ -304,7 +300,7 @@ cdef void choose_alike(workflow_t *s, int32_t job, bint first, choice_t *choice)
             choice.node = node
             choice.finish = finish
     s.n_looks += n
-    node = next_plain(s, 0, &inputs)
+    node = next_plain(s, 0, inputs)
     while node >= 0 and (choice.node < 0 or plain < choice.finish or plain == choice.finish and node < choice.node):
         s.n_looks += 1
         if not (s.asks and is_foreseen(s, node, plain)):
@@ -312,14 +308,14 @@ cdef void choose_alike(workflow_t *s, int32_t job, bint first, choice_t *choice)
             choice.finish = plain
             break
         count_refusal(s, node, plain, choice)
-        node = next_plain(s, node + 1, &inputs)
+        node = next_plain(s, node + 1, inputs)
     for i in range(n if s.asks else 0):
         node = s.scan.gathered[i]
         finish = s.scan.finish_on[node]
         if choice.node < 0 or finish < choice.finish or finish == choice.finish and node < choice.node:
             count_refusal(s, node, finish, choice)
     if first:
-        count_pass_alike(s, plain, n, &inputs)
+        count_pass_alike(s, plain, n, inputs)
     if choice.node >= 0:
         choice.asked += 1
         s.count.node_right += is_right(s, choice.node, choice.finish, False)
@@ -358,16 +354,16 @@ cdef int make_pass(workflow_t *s) noexcept nogil:
         if node >= 0:
             park(s, job, node)       # until the node is repaired nothing can change that
             continue
+        gather(s, job, &inputs)
         if s.machine.alike:
-            choose_alike(s, job, first, &choice)
+            choose_alike(s, job, first, &inputs, &choice)
         else:
-            choose_node(s, job, first, &choice)
+            choose_node(s, job, first, &inputs, &choice)
         first = False
         if choice.wake < wake:
             wake = choice.wake
         if choice.node >= 0:
             leave_pool(s, job)
-            gather(s, job, &inputs)
             begin = s.now + input_time(s, job, choice.node, &inputs)
             if (keep_decision(s, job, choice.node, begin, choice.finish, choice.asked) < 0
                     or hold_node(s, job, choice.node, begin, choice.finish) < 0):

@@ -1,7 +1,8 @@
 """State of a simulation of workflows, and how a job comes and goes; the contract is in state.pxd."""
 
-from libc.math cimport INFINITY, frexp, ldexp
+from libc.math cimport INFINITY
 from libc.stdlib cimport free as c_free
+from libc.string cimport memcpy
 
 from faultsim._core.containers.bit_tree cimport bit_tree_add, bit_tree_drop, bit_tree_free, bit_tree_init
 from faultsim._core.containers.event_queue cimport event_t, heap_free, heap_init, heap_is_ordered, heap_push
@@ -111,37 +112,46 @@ cdef double mean_moving(const workflow_t *s) noexcept nogil:
     return total / (<double>s.nodes * (s.nodes - 1))
 
 
+cdef inline int64_t place_value(double value) noexcept nogil:
+    """The bits of a number: the next one has 1 more; from the 53rd on they say between which powers of two it is."""
+    cdef int64_t bits
+    memcpy(&bits, &value, sizeof(double))
+    return bits
+
+
 cdef double repeated_sum(double term, int64_t count) noexcept nogil:
     """`term` added up `count` times, rounded each time; in steps of the sum's powers of two, not of terms.
 
     A sum between two powers of two is a whole number of its last places, and so is what a term adds to it, always the
     same, as soon as one was added there: a tie is rounded to even, so that the first sum may be odd, but no later one.
     """
-    cdef double total = 0.0, before, following
-    cdef int64_t whole, step, jump
-    cdef int exponent, after
+    cdef double total = 0.0, before
+    cdef int64_t here, step, jump
+    cdef int _i
     while count > 0:
+        if count < 8:            # to find the step takes as long
+            for _i in range(<int>count):
+                total += term
+            return total
+        for _i in range(7):      # the first ones are the first of several powers of two
+            total += term
+        count -= 7
         before = total
         total += term
         count -= 1
-        if count < 8 or not 1e-200 < total < 1e200:
-            continue
-        following = total + term
-        frexp(total, &exponent)
-        frexp(before, &after)
-        if after != exponent:
+        here = place_value(total)
+        if here >> 52 != place_value(before) >> 52:
             continue             # the first sum here
-        frexp(following, &after)
-        if after != exponent:
+        step = place_value(total + term) - here
+        if (here + step) >> 52 != here >> 52:
             continue
-        whole = <int64_t>ldexp(total, 53 - exponent)
-        step = <int64_t>ldexp(following, 53 - exponent) - whole
         if step < 1:
             return total
-        jump = ((<int64_t>1 << 53) - 1 - whole) // step
+        jump = ((here | (<int64_t>1 << 52) - 1) - here) // step
         if jump > count:
             jump = count
-        total = ldexp(<double>(whole + jump * step), exponent - 53)
+        here += jump * step
+        memcpy(&total, &here, sizeof(double))
         count -= jump
     return total
 
@@ -265,7 +275,8 @@ cdef int keep_decision(workflow_t *s, int32_t job, int32_t node, double begin, d
                        int32_t asked) noexcept nogil:
     cdef kept_t *r = &s.record
     cdef decision_t *d
-    if room_for(&s.blocks, s, &r.decision, &r.cap_decisions, r.n_decisions + 1, sizeof(decision_t)) < 0:
+    if r.n_decisions == r.cap_decisions and room_for(
+            &s.blocks, s, &r.decision, &r.cap_decisions, r.n_decisions + 1, sizeof(decision_t)) < 0:
         return NO_MEMORY
     d = &r.decision[r.n_decisions]
     r.n_decisions += 1
