@@ -136,7 +136,7 @@ class Metrics(Mapping[str, float]):
     def __init__(self, result: "Result") -> None:
         self._is_over = result.is_over
         self._result = result if self._is_over else Part(result, result.ended)
-        self._made: dict[str, float] = {}
+        self._made = result._measured
 
     def __getitem__(self, name: str) -> float:
         if name not in self._made:
@@ -195,7 +195,8 @@ class Result(TablesOfAResult, GoodputOfAResult):
             made["state"].setflags(write=False)
             self.is_over = bool((made["state"] >= JobState.ENDED).all())
         self._jobs = JobColumns(made, record.columns)
-        self._metrics = Metrics(self)
+        # Not the `Metrics`, which have the result: in a cycle, its columns would wait for the garbage collector.
+        self._measured: dict[str, float] = {}
         self._machine: Machine | None = None
         self._counters: dict[str, int] | None = None
         self._dispersal: NDArray[np.float64] | None = None
@@ -220,7 +221,7 @@ class Result(TablesOfAResult, GoodputOfAResult):
     @property
     def metrics(self) -> Metrics:
         """Metrics by name, each computed on first use."""
-        return self._metrics
+        return Metrics(self)
 
     @property
     def ledger(self) -> Mapping[str, float]:

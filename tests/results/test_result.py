@@ -1,8 +1,10 @@
 """`Result`: columns, saving, other formats, print."""
 
+import gc
 import json
 import pickle
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from faultsim.data.event_kinds import EVENT_KINDS
 from faultsim.errors import InputError, MissingExtraError, OptionError
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 from faultsim.results.result import Result
+from faultsim.simulation.options import EngineName
 from helpers.refusals import refused
 from helpers.results import assert_equal, random_log
 from helpers.runs import runs
@@ -435,3 +438,18 @@ def test_a_box_that_wraps_in_intervals(tmp_path):
     held["job"] = np.array([0], np.int32)
     record = fs.simulate(fs.Workload(submit=[0], runtime=[1], size=[4]), fs.Torus(1, 2, 4)).record
     assert _places(1, record, held) == ["0 3-4 7"]
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_result_ends_with_its_last_user(engine: EngineName) -> None:
+    result = fs.simulate(LOG, fs.Cluster(4), record=True, engine=engine)
+    metrics, seen = result.metrics, weakref.ref(result)
+    assert metrics["mean_wait"] == result.metrics["mean_wait"]
+    gc.disable()  # its columns are not to wait for the collector
+    try:
+        del result
+        assert seen() is not None
+        del metrics
+        assert seen() is None
+    finally:
+        gc.enable()
