@@ -1,6 +1,6 @@
 """Failures in a chart of nodes over time: crosses, down times, and bars that a failure ended."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from faultsim.results.result import Result
 
+CROSS = 4.5  # points
+HALO = 2.6  # width of the edge in the ground's colour around a mark
 PALE = 0.6  # opacity of stays that a failure ended
 HATCH = "/////"
+PAIRS = 1 << 20  # of an instant and a stay, compared at a time
 
 
 @dataclass(frozen=True)
@@ -57,23 +60,34 @@ def down_times(result: "Result", *, free: bool) -> Down:
             found[-1] = (one, found[-1][1], max(until, found[-1][2]))
         else:
             found.append((one, since, until))
-    kept = [row for row in found if not _is_held(result, row[0], row[1])]
-    columns = np.array(kept, dtype=float).reshape(-1, 3).T
-    return Down(columns[0].astype(np.int64), columns[1], columns[2])
+    columns = np.array(found, dtype=float).reshape(-1, 3).T
+    nodes = columns[0].astype(np.int64)
+    kept = ~_is_held(result, nodes, columns[1])
+    return Down(nodes[kept], columns[1][kept], columns[2][kept])
 
 
-def _is_held(result: "Result", node: int, at: float) -> bool:
-    """Whether a stay goes on at an instant on a node."""
-    held = result.allocations
-    now = np.flatnonzero((held["begin"] <= at) & (at < held["end"]))
-    if "x" not in held:
-        return bool((nodes_of(held, now) == node).any())
-    shape = result.machine.shape
-    assert shape is not None
-    inside = np.ones(len(now), dtype=bool)
-    for place, base, extent, length in zip(np.unravel_index(node, shape), "xyz", "abc", shape, strict=True):
-        inside &= (int(place) - held[base][now].astype(np.int64)) % length < held[extent][now]
-    return bool(inside.any())
+def _is_held(result: "Result", node: NDArray[np.int64], at: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a stay goes on at each of some instants on the node that belongs to it."""
+    held, shape = result.allocations, result.machine.shape
+    begin, end = held["begin"], held["end"]
+    found = np.zeros(len(node), dtype=bool)
+    step = max(1, PAIRS // max(1, len(begin)))
+    for low in range(0, len(node), step):
+        now = at[low : low + step, None]
+        which, stay = np.divmod(np.flatnonzero((begin <= now) & (now < end)), max(1, len(begin)))
+        if "x" in held:
+            assert shape is not None
+            inside = np.ones(len(which), dtype=bool)
+            places = np.unravel_index(node[low + which], shape)
+            for place, base, extent, length in zip(places, "xyz", "abc", shape, strict=True):
+                inside &= (place - held[base][stay].astype(np.int64)) % length < held[extent][stay]
+            found[low + which[inside]] = True
+        else:
+            begins = np.searchsorted(which, np.arange(len(now) + 1))
+            for row in range(len(now)):
+                there = nodes_of(held, stay[begins[row] : begins[row + 1]])
+                found[low + row] = bool((there == node[low + row]).any())
+    return found
 
 
 def draw_failures(
@@ -97,7 +111,9 @@ def draw_failures(
             here = placed[0] >= stays
             at, first = placed[0][here] - stays, placed[1][here]
         one = np.ones(len(at), np.int64)
-        draw_rectangles(ax, scaled(down.begin[at]), scaled(down.end[at]), first, one, np.full(len(at), current().down))
+        draw_rectangles(
+            ax, scaled(down.begin[at]), scaled(down.end[at]), first, one, [current().down], np.zeros_like(one)
+        )
     failed = np.flatnonzero(events["kind"] == EventKind.FAILURE)
     height = events["node"][failed] + 0.5 if placed is None else _heights(result, failed, down, placed)
     marks: list[Any] = []
@@ -108,19 +124,8 @@ def draw_failures(
         rows = (events["job"][failed] >= 0) == kills
         if not rows.any():
             continue
-        marks += ax.plot(
-            scaled(events["time"][failed[rows]]),
-            height[rows],
-            linestyle="none",
-            marker="x",
-            markersize=4.5,
-            color=colour,
-            label=label,
-            zorder=3,
-            clip_on=False,
-            path_effects=halo(),
-            rasterized=True,
-        )
+        where = scaled(events["time"][failed[rows]]), height[rows]
+        marks.append(_crosses(ax, np.column_stack(where), colour, label))
     if len(down.node):
         marks.append(swatch("node down", current().down, 1.0, None))
     return marks
@@ -147,11 +152,39 @@ def _heights(result: "Result", failed: NDArray[np.int64], down: Down, placed: Ru
     return np.array(found, dtype=float)
 
 
+def _crosses(ax: "Axes", where: NDArray[np.float64], colour: str, label: str) -> Any:
+    """Draw crosses, each on its halo, as one collection: with path effects each would be drawn by itself."""
+    from matplotlib.collections import PathCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.markers import MarkerStyle
+    from matplotlib.transforms import IdentityTransform
+
+    cross = MarkerStyle("x")
+    ax.add_collection(
+        PathCollection(
+            [cross.get_path().transformed(cross.get_transform())],
+            sizes=[CROSS**2],
+            offsets=np.repeat(where, 2, axis=0),
+            offset_transform=ax.transData,
+            transform=IdentityTransform(),
+            facecolors="none",
+            edgecolors=[current().ground, colour],
+            linewidths=[HALO, 1.0],
+            label=label,
+            zorder=3,
+            clip_on=False,
+            rasterized=True,
+        ),
+        autolim=False,
+    )
+    return Line2D([], [], linestyle="none", marker=cross, markersize=CROSS, color=colour, label=label)
+
+
 def halo() -> list[Any]:
     """What lets a mark be seen on any colour: an edge in that of the ground."""
     from matplotlib.patheffects import withStroke
 
-    return [withStroke(linewidth=2.6, foreground=current().ground)]
+    return [withStroke(linewidth=HALO, foreground=current().ground)]
 
 
 def draw_rectangles(
@@ -160,23 +193,23 @@ def draw_rectangles(
     right: NDArray[np.float64],
     first: NDArray[np.int64],
     count: NDArray[np.int64],
-    colours: NDArray[np.str_],
+    fills: Sequence[str],
+    kind: NDArray[np.int64],
     *,
     hatch: str | None = None,
     edges: bool = False,
 ) -> None:
-    """Draw bars, as one collection that vector formats hold as a picture."""
+    """Draw bars, each in one of the fills, as one collection that vector formats hold as a picture."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba_array
 
     corners: Any = np.empty((len(left), 4, 2))  # one array is faster than the list that is declared
     corners[:, [0, 3], 0], corners[:, [1, 2], 0] = left[:, None], right[:, None]
     corners[:, [0, 1], 1], corners[:, [2, 3], 1] = first[:, None], (first + count)[:, None]
-    names, kind = np.unique(colours, return_inverse=True)
     ax.add_collection(
         PolyCollection(
             corners,
-            facecolors=to_rgba_array(names.tolist())[kind],
+            facecolors=to_rgba_array(list(fills))[kind],
             edgecolors=current().ground if edges else "none",
             linewidths=0.4 if edges else 0.0,
             alpha=PALE if hatch else None,

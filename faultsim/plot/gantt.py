@@ -126,7 +126,7 @@ def drawn_gantt(
             if some.any() or hatch is None:
                 sides = left[row][some], right[row][some], first[some], count[some]
                 few_bars = len(row) <= EDGES_UP_TO
-                draw_rectangles(ax, *sides, np.array(fills)[kind[row][some]], hatch=hatch, edges=few_bars)
+                draw_rectangles(ax, *sides, fills, kind[row][some], hatch=hatch, edges=few_bars)
     if lost.any():
         marks.append(swatch("ended by a failure", FILLS[0], PALE, None if few is None else HATCH))
     label = "nodes, as they were allocated" if stacked else "node"

@@ -1,11 +1,13 @@
 """Colours of jobs such that those that touch differ: on the nodes of the machine, on rows of a chart, and in time."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from faultsim.data.columns import read_only
 from faultsim.plot import cubes
 from faultsim.plot.held_runs import Runs, blocks, joined, stay_nodes
 
@@ -26,6 +28,8 @@ def _pale(colour: str) -> str:
 FILLS = STRONG + tuple(map(_pale, STRONG))
 #: Nodes of all stays up to which colours are chosen by who touches whom; beyond, a job is smaller than a pixel.
 CHOSEN_UP_TO = 1_500_000
+#: What is known of a result, for its other pictures: who touches on its nodes, and the colours.
+_KNOWN: "WeakKeyDictionary[Result, dict[str, Ints]]" = WeakKeyDictionary()
 
 
 def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
@@ -53,24 +57,40 @@ def job_colours(result: "Result", rows: Runs | None = None) -> Ints:
     [1, 0, 2]
     """
     held, jobs = result.allocations, len(result)
-    machine = result.machine
-    torus = machine.shape if "x" in held else None
-    total = int(stay_nodes(held).sum())
-    if total > CHOSEN_UP_TO:
+    if int(stay_nodes(held).sum()) > CHOSEN_UP_TO:
         return np.arange(jobs, dtype=np.int64) % len(STRONG)
+    known = _KNOWN.setdefault(result, {})
+    if rows is None:
+        if "colours" not in known:
+            known["colours"] = read_only(coloured(_on_nodes(result, known, cubes.pod_of(result)), jobs))
+        return known["colours"]
     job = np.asarray(held["job"], dtype=np.int64)
     begin, end = np.asarray(held["begin"], dtype=float), np.asarray(held["end"], dtype=float)
-    on_nodes = joined(list(blocks(held, torus)))
-    near = [_next_node] if torus is None else _beside(torus)
-    if rows is None and (pod := cubes.pod_of(result)) is not None:
-        near = cubes.beside(pod)
-    pairs = touching(on_nodes, begin, end, near)
-    if rows is not None:
-        pairs = np.concatenate([pairs, touching(rows, begin, end, [_next_node])])
-    return coloured(job[pairs], jobs)
+    there = job[touching(rows, begin, end, [next_node])]
+    return coloured(np.concatenate([_on_nodes(result, known), there]), jobs)
 
 
-def _next_node(node: Ints) -> Ints:
+def _on_nodes(result: "Result", known: dict[str, Ints], pod: "cubes.Cubes | None" = None) -> Ints:
+    """Pairs of jobs that touch on the nodes of the machine, or on hosts as the cubes of a pod are drawn."""
+    name = "nodes" if pod is None else "cubes"
+    if name not in known:
+        held = result.allocations
+        torus = result.machine.shape if "x" in held else None
+        near = cubes.beside(pod) if pod is not None else [next_node] if torus is None else _beside(torus)
+        begin, end = np.asarray(held["begin"], dtype=float), np.asarray(held["end"], dtype=float)
+        pairs = touching(joined(list(blocks(held, torus))), begin, end, near)
+        known[name] = _once(np.asarray(held["job"], dtype=np.int64)[pairs], len(result))
+    return known[name]
+
+
+def next_node(node: Ints) -> Ints:
+    """The neighbour of a node in a row.
+
+    Examples
+    --------
+    >>> next_node(np.array([3, 5])).tolist()
+    [4, 6]
+    """
     return node + 1
 
 
@@ -96,33 +116,53 @@ def touching(
     Examples
     --------
     >>> runs = np.array([0, 1, 2]), np.array([0, 1, 0]), np.array([1, 1, 1])
-    >>> touching(runs, np.array([0.0, 1.0, 9.0]), np.array([5.0, 3.0, 10.0]), [lambda node: node + 1]).tolist()
+    >>> touching(runs, np.array([0.0, 1.0, 9.0]), np.array([5.0, 3.0, 10.0]), [next_node]).tolist()
     [[0, 2], [0, 1]]
     """
     row, first, count = runs
     lasts = (end > begin)[row]  # what takes no time has no area
     row, first, count = row[lasts], first[lasts], count[lasts]
     which = np.repeat(np.arange(len(row)), count)
-    node = first[which] + np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+    node = (first - (np.cumsum(count) - count))[which] + np.arange(len(which))
     stay = row[which]
-    times = np.unique(np.concatenate([begin, end])) if len(begin) else np.empty(0)
+    last = np.zeros(len(which), dtype=bool)
+    last[np.cumsum(count) - 1] = True
+    times = _distinct(np.concatenate([begin, end]))
     ranks = len(times) + 1
     from_, to = np.searchsorted(times, begin)[stay], np.searchsorted(times, end)[stay]
-    order = np.lexsort((from_, node))
+    order = np.argsort(node * ranks + from_)  # no two stays begin on a node at a time, so that any kind will do
     node, stay, from_, to = node[order], stay[order], from_[order], to[order]
     follows = np.flatnonzero(node[1:] == node[:-1])
-    found = [np.column_stack([stay[follows], stay[follows + 1]])]
+    ones, others = [stay[follows]], [stay[follows + 1]]
     begins, ends = node * ranks + from_, node * ranks + to
+    top = int(node[-1]) + 1 if len(node) else 0
     for neighbour in beside:
-        there = neighbour(node) * ranks
-        low = np.searchsorted(ends, there + from_, side="right")
-        many = np.maximum(np.searchsorted(begins, there + to, side="left") - low, 0)
-        here = np.repeat(np.arange(len(node)), many)
-        other = np.repeat(low - (np.cumsum(many) - many), many) + np.arange(len(here))
-        found.append(np.column_stack([stay[here], stay[other]]))
-    pairs = np.concatenate(found)
-    apart: Ints = pairs[pairs[:, 0] != pairs[:, 1]]
-    return apart
+        # Within a run the next node is of the same stay.
+        some = np.flatnonzero(last[order]) if neighbour is next_node else np.arange(len(node))
+        # Once for each node, where that is less often than once for each node of each stay.
+        there = (neighbour(np.arange(top))[node[some]] if top < len(some) else neighbour(node[some])) * ranks
+        low = np.searchsorted(ends, there + from_[some], side="right")
+        many = np.maximum(np.searchsorted(begins, there + to[some], side="left") - low, 0)
+        here = np.repeat(np.arange(len(some)), many)
+        other = (low - (np.cumsum(many) - many))[here] + np.arange(len(here))
+        ones.append(stay[some][here])
+        others.append(stay[other])
+    one, another = np.concatenate(ones), np.concatenate(others)
+    apart = one != another
+    return np.column_stack([one[apart], another[apart]])
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """In ascending order; sorting is faster than the hashing of `np.unique`."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
+def _once(pairs: Ints, n: int) -> Ints:
+    """Each pair of two of `n` once, the smaller first; nothing is a pair with itself."""
+    less, more = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
+    keys = _distinct((less * n + more)[less != more])
+    return np.column_stack(np.divmod(keys, max(n, 1)))
 
 
 def coloured(pairs: Ints, n: int) -> Ints:
@@ -133,21 +173,29 @@ def coloured(pairs: Ints, n: int) -> Ints:
     >>> coloured(np.array([[0, 1], [1, 2]]), 3).tolist()
     [1, 0, 1]
     """
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    keys = np.unique(np.concatenate([pairs[:, 0] * n + pairs[:, 1], pairs[:, 1] * n + pairs[:, 0]]))
-    one, other = keys // max(n, 1), keys % max(n, 1)
+    less, more = _once(pairs, n).T
+    one, other = np.concatenate([less, more]), np.concatenate([more, less])
     degree = np.bincount(one, minlength=n)
     begins = np.concatenate([[0], np.cumsum(degree)]).tolist()
-    neighbours = other.tolist()
+    neighbours = other[np.argsort(one)].tolist()
     found = [-1] * n
+    near = [0] * n  # colours of neighbours, as bits
     used = [0] * len(FILLS)
-    strong, all_of_them = range(len(STRONG)), range(len(FILLS))
+    order = list(range(len(STRONG)))  # the strong ones, those used least first
     for one_of in np.argsort(-degree, kind="stable").tolist():
-        taken = [found[i] for i in neighbours[begins[one_of] : begins[one_of + 1]]]
-        near = set(taken)
-        best = min((c for c in strong if c not in near), key=used.__getitem__, default=-1)
-        if best < 0:
-            best = min(all_of_them, key=lambda c: (taken.count(c), used[c]))
+        around = neighbours[begins[one_of] : begins[one_of + 1]]
+        for place, best in enumerate(order):
+            if not near[one_of] >> best & 1:
+                used[best] += 1
+                while place + 1 < len(order) and (used[best], best) > (used[order[place + 1]], order[place + 1]):
+                    order[place], order[place + 1] = order[place + 1], best
+                    place += 1
+                break
+        else:
+            taken = [found[i] for i in around]
+            best = min(range(len(FILLS)), key=lambda c: (taken.count(c), used[c]))
+            used[best] += 1
         found[one_of] = best
-        used[best] += 1
+        for i in around:
+            near[i] |= 1 << best
     return np.array(found, dtype=np.int64)

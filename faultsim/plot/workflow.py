@@ -9,7 +9,7 @@ from faultsim.data.event_kinds import WorkflowEventKind
 from faultsim.plot.base import axes, legend_below, on, room, tidy, time_unit, verbatim
 from faultsim.plot.failure_marks import HATCH, PALE, halo, swatch
 from faultsim.plot.theme import ThemeName, current, themed
-from faultsim.plot.touching import FILLS, coloured, touching
+from faultsim.plot.touching import FILLS, coloured, next_node, touching
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,7 +96,7 @@ def _colours(stays: dict[str, NDArray[Any]], of: str) -> NDArray[np.int64]:
     _, which = np.unique(stays[of], return_inverse=True)
     count = len(which)
     runs = np.arange(count), stays["node"].astype(np.int64), np.ones(count, np.int64)
-    pairs = touching(runs, stays["decided"], stays["end"], [lambda node: node + 1])
+    pairs = touching(runs, stays["decided"], stays["end"], [next_node])
     return coloured(which[pairs], int(which.max(initial=-1)) + 1)[which]
 
 

@@ -29,7 +29,8 @@ def packed(document: Mapping[str, Any], arrays: Columns) -> str:
     about, data = layout(arrays)
     # Nothing in it may close the element that contains it.
     text = json.dumps({**document, "columns": about}, sort_keys=True).replace("<", "\\u003c")
-    columns = base64.b64encode(zlib.compress(data, 9)).decode()
+    # Level 9 takes six times as long, for half a percent of bytes.
+    columns = base64.b64encode(zlib.compress(data, 6)).decode()
     return (
         f'<script type="application/json" class="about">{text}</script>\n'
         f'<script type="application/octet-stream" class="data">{columns}</script>'

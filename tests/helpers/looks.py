@@ -114,3 +114,10 @@ for (const { words, of, corners, element } of quads) {
 return [seen, found];
 """
 )
+
+
+def crosses(ax):
+    """Where the crosses of failures are, shape (n, 2), by what the legend says of them."""
+    # Each has its halo below it.
+    marks = {str(drawn.get_label()): drawn.get_offsets() for drawn in ax.collections}
+    return {label: where[::2] for label, where in marks.items() if label.startswith("failure")}

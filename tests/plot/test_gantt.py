@@ -14,6 +14,7 @@ from faultsim.plot.occupancy import busiest, occupancy
 from faultsim.plot.shades import BYS, classes
 from faultsim.plot.theme import THEMES
 from faultsim.plot.touching import FILLS, coloured, job_colours
+from helpers.looks import crosses
 from helpers.refusals import refused
 from helpers.results import random_log
 
@@ -36,7 +37,7 @@ def rectangles(ax):
     found = []
     for bars in ax.collections:
         colours = bars.get_facecolor()
-        if bars.get_hatch():  # over those that have a colour
+        if bars.get_hatch() or bars.get_label() in crosses(ax):  # over those that have a colour; failures
             continue
         for i, path in enumerate(bars.get_paths()):
             (left, low), (right, high) = path.vertices.min(axis=0), path.vertices.max(axis=0)
@@ -129,13 +130,13 @@ def test_crosses_are_on_the_job_that_was_hit(torus_run):
     ax = plot_gantt(torus_run)
     events = torus_run.events
     hits = (events["kind"] == EventKind.FAILURE) & (events["job"] >= 0)
-    _, kills = ax.lines
-    assert len(kills.get_xdata()) == hits.sum() > 5
+    kills = crosses(ax)["failure that kills a job"]
+    assert len(kills) == hits.sum() > 5
     ended = [
         corners for bars in ax.collections if bars.get_hatch() for path in bars.get_paths()
         for corners in path.vertices.reshape(-1, 5, 2)
     ]  # fmt: skip
-    for x, y in zip(*kills.get_data(), strict=True):
+    for x, y in kills:
         inside = [
             corners for corners in ended
             if abs(corners[:, 0].max() - x) < 1e-9 and corners[:, 1].min() <= y <= corners[:, 1].max()

@@ -19,6 +19,7 @@ from faultsim.plot import (
 )
 from faultsim.plot.held_runs import box_runs, list_runs
 from faultsim.plot.timeline import MAX_STEPS, _steps, _thinned
+from helpers.looks import crosses
 from helpers.refusals import refused
 from helpers.results import nodes_of, random_log
 
@@ -157,10 +158,10 @@ def test_the_timelines_areas_are_the_metrics_also_with_failures(failing_run):
 def test_gantt_marks_failures(failing_run):
     result = failing_run.simulate()
     ax = plot_gantt(result, rows="nodes")
-    others, kills = ax.lines
-    assert len(kills.get_xdata()) == result.metrics["failures_hit"]
-    assert len(kills.get_xdata()) + len(others.get_xdata()) == result.metrics["failures"]
-    down, *bars = ax.collections
+    marks = {name: len(where) for name, where in crosses(ax).items()}
+    hit = result.metrics["failures_hit"]
+    assert marks == {"failure": result.metrics["failures"] - hit, "failure that kills a job": hit}
+    down, *bars = (drawn for drawn in ax.collections if not drawn.get_label().startswith("failure"))
     assert len(down.get_paths()) == 25
     hatched = [bar for bar in bars if bar.get_hatch()]
     assert bool(hatched) == (result.settings["recovery"]["name"] == "requeue")
