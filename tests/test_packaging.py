@@ -1,6 +1,8 @@
 """What `setup.py` does before it compiles, and what the source archive holds."""
 
+import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -74,3 +76,24 @@ def test_every_extra_is_in_all():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     (everything,) = extras["all"]
     assert set(everything.removeprefix("faultsim[").removesuffix("]").split(",")) == set(extras) - {"all", "test"}
+
+
+#: Casts by which values of one type are reached by another: of what `malloc` returned they are none.
+CASTS = re.compile(r"<(?:const )?(?:void \*\*|\w+_t \*\*|part_t \*|place_t \*|box_t \*)>(?! ?\w*alloc| ?arena_)")
+
+
+def test_the_compiler_is_told_where_types_are_mixed():
+    """Anywhere else it takes for granted that a pointer to one type never reaches a value of another."""
+    tree = ast.parse((ROOT / "setup.py").read_text())
+    (listed,) = (
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "RETYPING"
+    )
+    assert isinstance(listed, ast.SetComp)
+    told = set(ast.literal_eval(listed.generators[0].iter))
+    core = ROOT / "faultsim" / "_core"
+    mixed = {
+        ".".join(path.relative_to(core).with_suffix("").parts)
+        for path in [*core.rglob("*.pyx"), *core.rglob("*.pxd")]
+        if CASTS.search(path.read_text())
+    }
+    assert told == mixed

@@ -181,8 +181,8 @@ class Simulation:
     def decision(self) -> Decision | None:
         """What the caller has to decide now; None if nothing.
 
-        It is what `advance` returned until that is over, and after its `finish` a new one for the same moment; a copy of
-        a simulation has its own.
+        It is what `advance` returned until that is over, and after its `finish` a new one for the same moment.  A copy
+        of a simulation has its own.
         """
         look = getattr(self._execution.engine, "look", self._door.enter)  # the reference engine has none
         with look():
