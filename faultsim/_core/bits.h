@@ -2,6 +2,7 @@
 #ifndef FAULTSIM_BITS_H
 #define FAULTSIM_BITS_H
 #include <stdint.h>
+#include <string.h>
 
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -45,5 +46,16 @@ static inline uint64_t fs_lowest_bits(uint64_t w, int n) {
 #else
 #define FS_LITTLE_ENDIAN 1
 #endif
+
+/* Bit i: is the i-th of 8 bytes not 0? */
+static inline uint64_t fs_pack(const unsigned char *bytes) {
+    uint64_t w;
+    memcpy(&w, bytes, 8);
+    w |= w >> 4;
+    w |= w >> 2;
+    w |= w >> 1;
+    w &= UINT64_C(0x0101010101010101);          /* a product moves bit 0 of each byte to its place in the highest */
+    return w * (FS_LITTLE_ENDIAN ? UINT64_C(0x0102040810204080) : UINT64_C(0x8040201008040201)) >> 56;
+}
 
 #endif

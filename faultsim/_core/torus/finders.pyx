@@ -11,7 +11,7 @@ from faultsim._core.torus.choose cimport all_free, largest_free
 from faultsim._core.torus.finder cimport finder_t
 from faultsim._core.torus.finder_bitmap cimport finder_forget, finder_free, finder_init
 from faultsim._core.torus.occupancy cimport (
-    EXTENTS_DESCENDING, Torus, axis_bases, boxes_free, boxes_push, boxes_sort, occ_count, occ_pack, occ_unpack, shape_t,
+    EXTENTS_DESCENDING, Torus, axis_bases, boxes_free, boxes_push, boxes_sort, occ_count, occ_pack,
 )
 
 # -- the bitmap finder as a row --------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ cdef int _bitmap_all(void *state, const uint64_t *occ, int size, int order, boxe
 cdef struct nodes_t:
     arena_t memory
     const torus_t *torus
-    unsigned char *busy             # [x][y][z]
+    unsigned char *busy             # [x][y][2z]: each line twice, so that no run along z has to wrap around
     int64_t done                    # steps, for signals.pxd
     # of pop
     int32_t *run_y                  # [y][z][2x]: free nodes along y from here; twice along x (mesh: zeros)
@@ -60,7 +60,7 @@ cdef void *_nodes_open(const torus_t *torus) noexcept nogil:
     if s == NULL:
         return NULL
     s.torus = torus
-    s.busy = <unsigned char *> arena_get(&s.memory, torus.nodes, 1)
+    s.busy = <unsigned char *> arena_get(&s.memory, 2 * <size_t> torus.nodes, 1)
     s.run_y = <int32_t *> arena_get(&s.memory, 2 * <size_t> torus.nodes, sizeof(int32_t))
     s.run_z = <int32_t *> arena_get(&s.memory, torus.nodes, sizeof(int32_t))
     s.least = <int32_t *> arena_get(&s.memory, torus.x, sizeof(int32_t))
@@ -75,24 +75,43 @@ cdef void _nodes_close(void *state) noexcept nogil:
     free(state)
 
 
-cdef inline int _first_busy(const nodes_t *s, const box_t *box, int64_t *looked) noexcept nogil:
-    """How far along z the first busy node found is from the base; -1 = the box is free.  Counts lines along z."""
-    cdef const torus_t *t = s.torus
+cdef void _unpack(const nodes_t *s, const uint64_t *occ) noexcept nogil:
+    cdef int nz = s.torus.z, line, z, i, n, at
+    cdef int64_t bit
+    cdef uint64_t w
+    cdef unsigned char *to = s.busy
+    for line in range(s.torus.lines):
+        z = 0
+        while z < nz:                                   # 64 nodes at a time
+            bit = <int64_t> line * s.torus.field + z
+            at, n = bit & 63, min(64, nz - z)
+            w = occ[bit >> 6] >> at
+            if at + n > 64:
+                w |= occ[(bit >> 6) + 1] << (64 - at)
+            for i in range(z, z + n):
+                to[i] = to[nz + i] = w & 1
+                w >>= 1
+            z += n
+        to += 2 * nz
+
+
+cdef inline int _first_busy(const nodes_t *s, int x, int y, int z, int a, int b, int c, int64_t *looked) noexcept nogil:
+    """How far along z the first busy node found is from the base; -1 = the box is free.  Counts rows of lines."""
+    cdef int nx = s.torus.x, ny = s.torus.y, at, _i, _j, k
+    cdef int64_t pitch = 2 * <int64_t> s.torus.z
+    cdef const unsigned char *row
     cdef const unsigned char *line
-    cdef int _i, _j, k, x = box.x, y, rest = min(box.c, t.z - box.z)
-    for _i in range(box.a):
-        y = box.y
-        for _j in range(box.b):
-            line = &s.busy[(x * t.y + y) * t.z]
-            looked[0] += 1
-            for k in range(rest):
-                if line[box.z + k]:
-                    return k
-            for k in range(box.c - rest):
+    for _i in range(a):
+        looked[0] += 1
+        row = &s.busy[x * ny * pitch + z]
+        at = y
+        for _j in range(b):
+            line = row + at * pitch
+            for k in range(c):
                 if line[k]:
-                    return rest + k
-            y = y + 1 if y + 1 < t.y else 0
-        x = x + 1 if x + 1 < t.x else 0
+                    return k
+            at = at + 1 if at + 1 < ny else 0
+        x = x + 1 if x + 1 < nx else 0
     return -1
 
 
@@ -102,32 +121,28 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
     """All boxes, shapes in contract order: the largest free one (the size is returned), or those of a size."""
     cdef const torus_t *t = s.torus
     cdef box_t box
-    cdef int best = 0
+    cdef int best = 0, a, b, c, x, y, z
     cdef int64_t looked
-    occ_unpack(t, occ, s.busy)
-    box.a = t.x
-    while box.a:
-        box.b = t.y
-        while box.b:
-            box.c = t.z
-            while box.c:
-                for box.x in range(axis_bases(t.x, box.a, t.wrap)):
-                    for box.y in range(axis_bases(t.y, box.b, t.wrap)):
+    _unpack(s, occ)
+    for a in range(t.x, 0, -1):
+        for b in range(t.y, 0, -1):
+            for c in range(t.z, 0, -1):
+                for x in range(axis_bases(t.x, a, t.wrap)):
+                    for y in range(axis_bases(t.y, b, t.wrap)):
                         looked = 0
-                        for box.z in range(axis_bases(t.z, box.c, t.wrap)):
-                            if _first_busy(s, &box, &looked) >= 0:
+                        for z in range(axis_bases(t.z, c, t.wrap)):
+                            if _first_busy(s, x, y, z, a, b, c, &looked) >= 0:
                                 continue
+                            if a * b * c <= best if list == NULL else a * b * c != size:
+                                continue
+                            box.x, box.y, box.z, box.a, box.b, box.c = x, y, z, a, b, c
                             if list == NULL:
-                                if box.a * box.b * box.c > best:
-                                    best = box.a * box.b * box.c
-                                    largest[0] = box
-                            elif box.a * box.b * box.c == size and boxes_push(list, &box):
+                                best = a * b * c
+                                largest[0] = box
+                            elif boxes_push(list, &box):
                                 return NO_MEMORY
-                        if stopped(&s.done, looked * box.c):
+                        if stopped(&s.done, looked * b * c):
                             return PYTHON_ERROR
-                box.c -= 1
-            box.b -= 1
-        box.a -= 1
     return best
 
 
@@ -151,38 +166,45 @@ cdef int _naive_all(void *state, const uint64_t *occ, int size, int order, boxes
 # the dimensions further").  The largest free box is found by asking for one size after the other, from the number of
 # free nodes downwards.
 
+cdef int _of_shape(nodes_t *s, int a, int b, int c, bint only_first, boxes_t *list) noexcept nogil:
+    """Free boxes of a shape, or the first of them.  0; or a status < 0"""
+    cdef const torus_t *t = s.torus
+    cdef box_t box
+    cdef int x, y, z, hit, last = axis_bases(t.z, c, t.wrap)
+    cdef int64_t looked
+    for x in range(axis_bases(t.x, a, t.wrap)):
+        for y in range(axis_bases(t.y, b, t.wrap)):
+            z = 0
+            looked = 0
+            while z < last:
+                hit = _first_busy(s, x, y, z, a, b, c, &looked)
+                if hit < 0:
+                    box.x, box.y, box.z, box.a, box.b, box.c = x, y, z, a, b, c
+                    if boxes_push(list, &box):
+                        return NO_MEMORY
+                    if only_first:
+                        return 0
+                    hit = 0
+                z += hit + 1
+            if stopped(&s.done, looked * b * c):
+                return PYTHON_ERROR
+    return 0
+
+
 cdef int _divisor(nodes_t *s, int size, bint only_first, boxes_t *list) noexcept nogil:
     """Free boxes of a size in contract order, or the first of them.  0; or a status < 0"""
     cdef const torus_t *t = s.torus
-    cdef box_t box
-    cdef int hit, last
-    cdef int64_t looked
-    box.a = min(size, t.x)
-    while box.a:
-        if size % box.a == 0:
-            box.b = min(size // box.a, t.y)
-            while box.b:
-                box.c = size // box.a // box.b
-                if box.c <= t.z and box.a * box.b * box.c == size:
-                    last = axis_bases(t.z, box.c, t.wrap)
-                    for box.x in range(axis_bases(t.x, box.a, t.wrap)):
-                        for box.y in range(axis_bases(t.y, box.b, t.wrap)):
-                            box.z = 0
-                            looked = 0
-                            while box.z < last:
-                                hit = _first_busy(s, &box, &looked)
-                                if hit >= 0:
-                                    box.z += hit + 1
-                                    continue
-                                if boxes_push(list, &box):
-                                    return NO_MEMORY
-                                if only_first:
-                                    return 0
-                                box.z += 1
-                            if stopped(&s.done, looked * box.c):
-                                return PYTHON_ERROR
-                box.b -= 1
-        box.a -= 1
+    cdef int a, b, c, code
+    for a in range(min(size, t.x), 0, -1):
+        if size % a:
+            continue
+        for b in range(min(size // a, t.y), 0, -1):
+            c = size // a // b
+            if c > t.z or a * b * c != size:
+                continue
+            code = _of_shape(s, a, b, c, only_first, list)
+            if code < 0 or (only_first and list.n):
+                return code
     return 0
 
 
@@ -192,7 +214,7 @@ cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept
     cdef boxes_t list
     cdef int size = t.nodes - occ_count(t, occ), code
     list.at, list.n, list.cap = out, 0, 1               # room for the one box that is asked for
-    occ_unpack(t, occ, s.busy)
+    _unpack(s, occ)
     while size > 0:
         if t.feasible[size] == size:
             code = _divisor(s, size, True, &list)
@@ -207,7 +229,7 @@ cdef int _divisor_largest(void *state, const uint64_t *occ, box_t *out) noexcept
 cdef int _divisor_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
     cdef nodes_t *s = <nodes_t *> state
     cdef int code
-    occ_unpack(s.torus, occ, s.busy)
+    _unpack(s, occ)
     code = _divisor(s, size, False, list)
     if code < 0:
         return code
@@ -230,12 +252,12 @@ cdef void _tables(nodes_t *s, const uint64_t *occ) noexcept nogil:
     cdef int x, y, z, i, rounds = 2 if t.wrap else 1
     cdef int32_t *here
     cdef const int32_t *ahead
-    occ_unpack(t, occ, s.busy)
+    _unpack(s, occ)
     for y in range(t.y):
         for z in range(t.z):
             here = &s.run_y[2 * (y * t.z + z) * t.x]
             for x in range(t.x):
-                here[x] = s.run_z[(y * t.z + z) * t.x + x] = 1 - s.busy[(x * t.y + y) * t.z + z]
+                here[x] = s.run_z[(y * t.z + z) * t.x + x] = 1 - s.busy[2 * (x * <int64_t> t.y + y) * t.z + z]
     for i in range(rounds * t.y - 2, -1, -1):
         y = i % t.y
         for z in range(t.z):
@@ -256,92 +278,96 @@ cdef void _tables(nodes_t *s, const uint64_t *occ) noexcept nogil:
             here[t.x + x] = here[x] if t.wrap else 0
 
 
-cdef bint _box_free(const nodes_t *s, const box_t *box) noexcept nogil:
-    cdef const torus_t *t = s.torus
-    cdef const int32_t *row
-    cdef int x, _i, z = box.z
-    for _i in range(box.c):
-        row = &s.run_y[2 * (box.y * t.z + z) * t.x + box.x]
-        for x in range(box.a):
-            if row[x] < box.b:
+cdef inline bint _box_free(const int32_t *runs, int pitch, int nz, int z, int a, int b, int c) noexcept nogil:
+    """Is the box free whose base is at z of these runs along y?"""
+    cdef const int32_t *row = runs + z * pitch
+    cdef int i, k
+    for k in range(c):
+        if z + k == nz:
+            row -= nz * pitch
+        for i in range(a):
+            if row[i] < b:
                 return False
-        z = z + 1 if z + 1 < t.z else 0
+        row += pitch
     return True
 
 
 cdef int _first_of(nodes_t *s, int size, box_t *out) noexcept nogil:
     """The first free box of a size that is known to have one, in contract order; 0, or a status < 0."""
     cdef const torus_t *t = s.torus
-    cdef int k
-    cdef shape_t shape
-    for k in range(t.first_shape[size + 1] - 1, t.first_shape[size] - 1, -1):
-        shape = t.shapes[k]
-        out.a, out.b, out.c = shape.a, shape.b, shape.c
-        for out.x in range(axis_bases(t.x, shape.a, t.wrap)):
-            for out.y in range(axis_bases(t.y, shape.b, t.wrap)):
-                for out.z in range(axis_bases(t.z, shape.c, t.wrap)):
-                    if _box_free(s, out):
+    cdef int i, a, b, c, x, y, z
+    cdef const int32_t *runs
+    for i in range(t.first_shape[size + 1] - 1, t.first_shape[size] - 1, -1):
+        a, b, c = t.shapes[i].a, t.shapes[i].b, t.shapes[i].c
+        for x in range(axis_bases(t.x, a, t.wrap)):
+            for y in range(axis_bases(t.y, b, t.wrap)):
+                runs = &s.run_y[2 * y * t.z * t.x + x]
+                for z in range(axis_bases(t.z, c, t.wrap)):
+                    if _box_free(runs, 2 * t.x, t.z, z, a, b, c):
+                        out.x, out.y, out.z, out.a, out.b, out.c = x, y, z, a, b, c
                         return 0
-                if stopped(&s.done, <int64_t> t.z * shape.a):
+                if stopped(&s.done, <int64_t> t.z * a):
                     return PYTHON_ERROR
     return 0
 
 
-cdef int _pop(nodes_t *s, const uint64_t *occ, int size, boxes_t *list) noexcept nogil:
-    """The size of the largest free box; or all boxes of `size` > 0 into a list: 0, or a status < 0."""
+cdef inline int _pop(nodes_t *s, const uint64_t *occ, bint all, int size, boxes_t *list) noexcept nogil:
+    """The size of the largest free box; or `all` boxes of a size into a list.  Or a status < 0."""
     cdef const torus_t *t = s.torus
     cdef const int32_t *row
     cdef int32_t *least = s.least
-    cdef int plane, i, run, end, low, best = 0
+    cdef int x, y, z, plane, i, run, end, low, best = 0
+    cdef int64_t looked
     cdef box_t box
     _tables(s, occ)
-    for box.y in range(t.y):
-        for box.z in range(t.z):
-            for box.x in range(t.x):
-                run = s.run_z[(box.y * t.z + box.z) * t.x + box.x]
+    for y in range(t.y):
+        for z in range(t.z):
+            looked = t.x
+            for x in range(t.x):
+                run = s.run_z[(y * t.z + z) * t.x + x]
                 end = t.x
+                if not all and end * s.run_y[2 * (y * t.z + z) * t.x + x] * run <= best:
+                    continue
                 plane = 0
                 while plane < run:
-                    row = &s.run_y[2 * (box.y * t.z + (box.z + plane) % t.z) * t.x + box.x]
-                    if plane == 0:
-                        memcpy(least, row, end * sizeof(int32_t))
+                    row = &s.run_y[2 * (y * t.z + (z + plane) % t.z) * t.x + x]
                     plane += 1
-                    if size:
+                    if all:
                         end = min(end, size // plane)
                     low = t.y
                     for i in range(end):
-                        if row[i] < least[i]:
+                        if plane == 1 or row[i] < least[i]:
                             least[i] = row[i]
                         if least[i] < low:
+                            best = max(best, i * low * plane)
                             low = least[i]
                             if low == 0:
                                 end = i
                                 break
-                        if (i + 1) * low * plane <= best:
-                            continue
-                        if size == 0:
-                            best = (i + 1) * low * plane
-                        elif (i + 1) * low * plane >= size and size % ((i + 1) * plane) == 0:
+                        if all and (i + 1) * low * plane >= size and size % ((i + 1) * plane) == 0:
+                            box.x, box.y, box.z = x, y, z
                             box.a, box.b, box.c = i + 1, size // ((i + 1) * plane), plane
-                            if (box.x < axis_bases(t.x, box.a, t.wrap) and box.y < axis_bases(t.y, box.b, t.wrap)
-                                    and box.z < axis_bases(t.z, box.c, t.wrap)) and boxes_push(list, &box):
+                            if (x < axis_bases(t.x, box.a, t.wrap) and y < axis_bases(t.y, box.b, t.wrap)
+                                    and z < axis_bases(t.z, plane, t.wrap)) and boxes_push(list, &box):
                                 return NO_MEMORY
-                    if stopped(&s.done, end + 1):
-                        return PYTHON_ERROR
-                    if end == 0 or (size == 0 and end * least[0] * run <= best):
+                    best = max(best, end * low * plane)
+                    looked += end + 1
+                    if end == 0 or (not all and end * least[0] * run <= best):
                         break
+            if stopped(&s.done, looked):
+                return PYTHON_ERROR
     return best
 
 
 cdef int _pop_largest(void *state, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef int best = _pop(<nodes_t *> state, occ, 0, NULL), code = 0
+    cdef int best = _pop(<nodes_t *> state, occ, False, 0, NULL), code = 0
     if out != NULL and best > 0:
         code = _first_of(<nodes_t *> state, best, out)
     return best if code == 0 else code
 
 
 cdef int _pop_all(void *state, const uint64_t *occ, int size, int order, boxes_t *list) noexcept nogil:
-    cdef int code = _pop(<nodes_t *> state, occ, size, list)
+    cdef int code = _pop(<nodes_t *> state, occ, True, size, list)
     if code < 0:
         return code
     boxes_sort(list, order)

@@ -120,11 +120,19 @@ cdef void occ_drop(const torus_t *t, uint64_t *occ, const box_t *box) noexcept n
 cdef bint occ_meets(const torus_t *t, const uint64_t *occ, const box_t *box) noexcept nogil  # any busy node in the box?
 cdef int occ_count(const torus_t *t, const uint64_t *occ) noexcept nogil                     # busy nodes
 cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noexcept nogil
-# a byte a node, 0 or 1
-cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil
-cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil     # and back
+cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil    # of a byte a node
 
-cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil                          # 0; -1 no memory
+
+cdef inline int boxes_push(boxes_t *list, const box_t *box) noexcept nogil:
+    """0; -1 no memory"""
+    if list.n == list.cap and boxes_grow(list):
+        return -1
+    list.at[list.n] = box[0]
+    list.n += 1
+    return 0
+
+
+cdef int boxes_grow(boxes_t *list) noexcept nogil                                            # room; 0, or -1 no memory
 cdef void boxes_free(boxes_t *list) noexcept nogil
 cdef void boxes_sort(boxes_t *list, int order) noexcept nogil                                # into a box_order_t
 

@@ -3,7 +3,7 @@
 from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memset
 
-from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, mask_count, mask_equal
+from faultsim._core.containers.bits cimport FS_LITTLE_ENDIAN, fs_pack, mask_count, mask_equal
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_zeros
 from faultsim._core.signals cimport raise_waiting, stopped
 from faultsim._core.status cimport PYTHON_ERROR
@@ -143,42 +143,33 @@ cdef bint occ_equal(const torus_t *t, const uint64_t *a, const uint64_t *b) noex
 
 
 cdef void occ_pack(const torus_t *t, const unsigned char *busy, uint64_t *occ) noexcept nogil:
-    cdef int line, _z, node = 0
+    cdef bint whole = t.field == t.z                    # the nodes of all lines follow each other
+    cdef int line, n, nodes = t.nodes if whole else t.z, lines = 1 if whole else t.lines, field = t.field
     cdef int64_t bit
+    cdef uint64_t w
     memset(occ, 0, t.words * sizeof(uint64_t))
-    for line in range(t.lines):
-        bit = <int64_t> line * t.field
-        for _z in range(t.z):
-            occ[bit >> 6] |= <uint64_t> (busy[node] != 0) << (bit & 63)
-            bit += 1
-            node += 1
-
-
-cdef void occ_unpack(const torus_t *t, const uint64_t *occ, unsigned char *busy) noexcept nogil:
-    cdef int line, _z, node = 0
-    cdef int64_t bit
-    for line in range(t.lines):
-        bit = <int64_t> line * t.field
-        for _z in range(t.z):
-            busy[node] = (occ[bit >> 6] >> (bit & 63)) & 1
-            bit += 1
-            node += 1
+    for line in range(lines):
+        bit = <int64_t> line * field
+        n = nodes
+        while n >= 8:
+            w = fs_pack(busy)
+            occ[bit >> 6] |= w << (bit & 63)
+            if bit & 63 > 56:                           # some go into the next word
+                occ[(bit >> 6) + 1] |= w >> (64 - (bit & 63))
+            bit, n, busy = bit + 8, n - 8, busy + 8
+        while n:
+            occ[bit >> 6] |= <uint64_t> (busy[0] != 0) << (bit & 63)
+            bit, n, busy = bit + 1, n - 1, busy + 1
 
 
 # -- lists of boxes --------------------------------------------------------------------------------------------------
 
-cdef int boxes_push(boxes_t *list, const box_t *box) noexcept nogil:
-    cdef long cap
-    cdef box_t *at
-    if list.n == list.cap:
-        cap = list.cap * 2 if list.cap else 64
-        at = <box_t *> realloc(list.at, cap * sizeof(box_t))
-        if at == NULL:
-            return -1
-        list.at = at
-        list.cap = cap
-    list.at[list.n] = box[0]
-    list.n += 1
+cdef int boxes_grow(boxes_t *list) noexcept nogil:
+    cdef long cap = list.cap * 2 if list.cap else 64
+    cdef box_t *at = <box_t *> realloc(list.at, cap * sizeof(box_t))
+    if at == NULL:
+        return -1
+    list.at, list.cap = at, cap
     return 0
 
 
@@ -187,32 +178,36 @@ cdef void boxes_free(boxes_t *list) noexcept nogil:
     memset(list, 0, sizeof(boxes_t))
 
 
-cdef enum:
-    BASE = 0                        # where in a box_t
-    EXTENTS = 3
+cdef inline int _by_extents(const box_t *p, const box_t *q) noexcept nogil:
+    if p.a != q.a:
+        return -1 if p.a < q.a else 1
+    if p.b != q.b:
+        return -1 if p.b < q.b else 1
+    if p.c != q.c:
+        return -1 if p.c < q.c else 1
+    return 0
 
 
-cdef inline int _by(const void *p, const void *q, int first) noexcept nogil:
-    """By three numbers of a box_t."""
-    cdef const int *a = <const int *> p
-    cdef const int *b = <const int *> q
-    cdef int i
-    for i in range(first, first + 3):
-        if a[i] != b[i]:
-            return -1 if a[i] < b[i] else 1
+cdef inline int _by_base(const box_t *p, const box_t *q) noexcept nogil:
+    if p.x != q.x:
+        return -1 if p.x < q.x else 1
+    if p.y != q.y:
+        return -1 if p.y < q.y else 1
+    if p.z != q.z:
+        return -1 if p.z < q.z else 1
     return 0
 
 
 cdef int _descending(const void *p, const void *q) noexcept nogil:
-    return _by(q, p, EXTENTS) or _by(p, q, BASE)
+    return _by_extents(<const box_t *> q, <const box_t *> p) or _by_base(<const box_t *> p, <const box_t *> q)
 
 
 cdef int _ascending(const void *p, const void *q) noexcept nogil:
-    return _by(p, q, EXTENTS) or _by(p, q, BASE)
+    return _by_extents(<const box_t *> p, <const box_t *> q) or _by_base(<const box_t *> p, <const box_t *> q)
 
 
 cdef int _bases(const void *p, const void *q) noexcept nogil:
-    return _by(p, q, BASE) or _by(p, q, EXTENTS)
+    return _by_base(<const box_t *> p, <const box_t *> q) or _by_extents(<const box_t *> p, <const box_t *> q)
 
 
 cdef void boxes_sort(boxes_t *list, int order) noexcept nogil:
