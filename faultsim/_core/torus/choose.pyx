@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memcpy, memset
 from faultsim._core.containers.bits cimport mask_has, ones
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.finder_bitmap cimport (
-    finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_next,
+    finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_list,
     map_pick, map_project, map_shape,
 )
 from faultsim._core.torus.finder cimport FENCED, FUTURE, PLAIN, choice_t, finder_t
@@ -23,7 +23,7 @@ from faultsim._core.torus.row_maps cimport view_t
 from faultsim._core.torus.row_slices cimport slices_rooms, slices_t
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
-    BASES, EXTENTS_DESCENDING, box_t, boxes_push, boxes_sort, boxes_t, shape_t, torus_t,
+    BASES, EXTENTS_DESCENDING, box_t, boxes_sort, boxes_t, shape_t, torus_t,
 )
 
 cdef enum:
@@ -287,8 +287,6 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
     cdef int k, which = choose_open(f, occ, size, permit, &guarded)
     cdef const shape_t *s
     cdef boxes_t list
-    cdef box_t box
-    cdef long at
     if which < 0:
         return 0
     list.at, list.cap, list.n = buf[0], cap[0], 0
@@ -296,12 +294,9 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
         s = choose_shape(f.torus, size, order, k)
         if not choose_candidates(f, which, guarded, s, f.map):
             continue
-        box.a, box.b, box.c = s.a, s.b, s.c
-        at = 0
-        while map_next(f, f.map, &at, &box):
-            if boxes_push(&list, &box):
-                buf[0], cap[0] = list.at, list.cap
-                return -1
+        if map_list(f, f.map, s, &list):
+            buf[0], cap[0] = list.at, list.cap
+            return -1
     if list.n == 0:
         choose_none(f, which, guarded, size)
     elif order == BASES:

@@ -9,7 +9,8 @@ from libc.stdint cimport uint64_t
 
 from faultsim._core.torus.axis_sets cimport family_t
 from faultsim._core.torus.finder cimport FUTURE, finder_t
-from faultsim._core.torus.occupancy cimport box_t, shape_t, torus_t
+from faultsim._core.torus.row_maps cimport row_map_shape
+from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
 
 
 cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil          # 0; -1 no memory (f is then empty)
@@ -35,10 +36,20 @@ cdef void finder_note_absent(finder_t *f, int which, int size) noexcept nogil
 # box of `enough` nodes ends the search.
 cdef int finder_search(finder_t *f, int which, int best, int enough, const family_t *mine,
                        box_t *witness) noexcept nogil
-# False = empty, map undefined
-cdef bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil
+
+
+cdef inline bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil:
+    """False = empty, map undefined"""
+    if f.is_small:
+        return map_shape_words(f, which, s, map)
+    return row_map_shape(&f.row_maps, &f.view[which], s.a, s.b, s.c, map)
+
+
+cdef bint map_shape_words(const finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil
 cdef void map_canonical(finder_t *f, const shape_t *s, uint64_t *map) noexcept nogil
 cdef void map_project(finder_t *f, const uint64_t *map, uint64_t **sets) noexcept nogil
 cdef bint map_pick(finder_t *f, const uint64_t *map, uint64_t **sets, box_t *base) noexcept nogil       # sets NULL: any
 cdef bint map_filter(finder_t *f, uint64_t *map, uint64_t **sets) noexcept nogil
 cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noexcept nogil
+# Append the boxes of a shape, whose bases these are: 0; -1 no memory
+cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil

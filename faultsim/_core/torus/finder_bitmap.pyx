@@ -8,12 +8,14 @@ from faultsim._core.torus.finder cimport PLAIN
 from faultsim._core.torus.row_gains cimport gains_init, gains_load
 from faultsim._core.torus.row_maps cimport (
     row_map_any_run, row_map_canonical, row_map_column, row_map_filter, row_map_hunt, row_map_init, row_map_layer,
+    row_map_list,
     row_map_next, row_map_next_column, row_map_next_column_run, row_map_pick, row_map_project, row_map_runs,
-    row_map_shape, row_map_spend, row_map_widen, row_maps_t, view_init, view_t,
+    row_map_spend, row_map_widen, row_maps_t, view_init, view_t,
 )
 from faultsim._core.torus.axis_sets cimport family_apart, family_init
 from faultsim._core.torus.word_maps cimport (
-    u128, word_map_base, word_map_canonical, word_map_fits, word_map_get, word_map_init, word_map_lowest,
+    u128, word_map_base, word_map_canonical, word_map_fits, word_map_get, word_map_init, word_map_list,
+    word_map_lowest,
     word_map_members, word_map_next, word_map_project, word_map_runs, word_map_shape, word_map_turn, word_maps_t,
 )
 
@@ -108,13 +110,10 @@ cdef void finder_note_absent(finder_t *f, int which, int size) noexcept nogil:
         f.view[which].absent[size] = f.view[which].stamp
 
 
-cdef bint map_shape(finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil:
-    cdef u128 w
-    if f.is_small:
-        w = word_map_shape(&f.word_maps, f.vacant[which], s.a, s.b, s.c)
-        (<u128 *> map)[0] = w
-        return w != 0
-    return row_map_shape(&f.row_maps, &f.view[which], s.a, s.b, s.c, map)
+cdef bint map_shape_words(const finder_t *f, int which, const shape_t *s, uint64_t *map) noexcept nogil:
+    cdef u128 w = word_map_shape(&f.word_maps, f.vacant[which], s.a, s.b, s.c)
+    (<u128 *> map)[0] = w
+    return w != 0
 
 
 cdef void map_canonical(finder_t *f, const shape_t *s, uint64_t *map) noexcept nogil:
@@ -164,6 +163,12 @@ cdef bint map_next(finder_t *f, const uint64_t *map, long *at, box_t *base) noex
     if f.is_small:
         return word_map_next(&f.word_maps, (<const u128 *> map)[0], at, base)
     return row_map_next(&f.row_maps, map, at, base)
+
+
+cdef int map_list(const finder_t *f, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil:
+    if f.is_small:
+        return word_map_list(&f.word_maps, (<const u128 *> map)[0], s, list)
+    return row_map_list(&f.row_maps, map, s, list)
 
 
 # -- the search for the largest free box -----------------------------------------------------------------------------
@@ -316,7 +321,7 @@ cdef bint _best_first(finder_t *f, view_t *v, hunt_t *h) noexcept nogil:
                     most, wide, deep = bound, a, b
         if most <= h.best or h.best >= h.enough:
             return True
-        if _i == 0 and above > <int> FEW and h.mine == NULL:
+        if _i == 0 and above > <int> FEW:
             return False
         a, b = wide, deep
         cap = &h.cap[b * (t.x + 1) + a]

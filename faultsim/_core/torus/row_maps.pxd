@@ -9,7 +9,7 @@ extent steps). On a full axis of a torus every base is set or none is, until `ro
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
-from faultsim._core.torus.occupancy cimport box_t, torus_t
+from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
 
 
 cdef extern from "row_maps.h" nogil:
@@ -151,3 +151,5 @@ cdef bint row_map_filter(const row_maps_t *l, uint64_t *map, const uint64_t *ux,
                          const uint64_t *uz) noexcept nogil
 # The first base at or after bit `*at` (a running index; begin with 0; moved past it); False = no more.
 cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t *base) noexcept nogil
+# Append the boxes of a shape, whose bases these are: 0; -1 no memory.
+cdef int row_map_list(const row_maps_t *l, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil

@@ -5,7 +5,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.bits cimport fs_lowest, mask_has, ones
 from faultsim._core.containers.memory cimport arena_get, arena_zeros
-from faultsim._core.torus.occupancy cimport occ_meets
+from faultsim._core.torus.occupancy cimport boxes_push, occ_meets
 
 cdef extern from "row_kernels.h" nogil:
     const fs_row_kernels *fs_best_row_kernels()
@@ -98,10 +98,11 @@ cdef void view_init(view_t *v, const row_maps_t *l, arena_t *memory) noexcept no
 
 cdef void view_reset(view_t *v, const row_maps_t *l) noexcept nogil:
     cdef const torus_t *t = l.torus
-    cdef int i
+    cdef int i, z = t.z
+    cdef int *cap = v.cap
     v.ceiling = v.gained = t.nodes
     for i in range((t.x + 1) * (t.y + 1)):
-        v.cap[i] = t.z
+        cap[i] = z
     v.spent = 0
     v.life += 1
     v.stamp += 1
@@ -115,6 +116,7 @@ cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint ke
     cdef int ix, i, row_bytes = t.y * l.line_bytes
     cdef uint64_t *row
     cdef unsigned char *wide
+    cdef uint64_t w, tail = l.row_tail, ring = ~<uint64_t> 0 if t.wrap else 0
     if v.valid and memcmp(v.occ, occ, t.words * sizeof(uint64_t)) == 0:
         return False
     if not v.valid:
@@ -131,9 +133,11 @@ cdef bint view_load(view_t *v, const row_maps_t *l, const uint64_t *occ, bint ke
         v.floor = 0
     v.ceiling = <int> min(v.ceiling, t.nodes - l.kernels.count(occ, t.words))
     if row_bytes == 8:                                  # a loop of its own, as memcpy of so little is mostly calls
+        row, wide = v.free, <unsigned char *> v.wide
         for ix in range(t.x):
-            v.free[ix] = v.wide[2 * ix] = ~occ[ix] & l.row_tail
-            v.wide[2 * ix + 1] = v.free[ix] if t.wrap else 0
+            w = ~occ[ix] & tail
+            row[ix] = (<uint64_t *> wide)[2 * ix] = w
+            (<uint64_t *> wide)[2 * ix + 1] = w & ring
         return True
     for ix in range(t.x):
         row = &v.free[ix * l.row]
@@ -169,8 +173,9 @@ cdef void row_map_free(const row_maps_t *l, const uint64_t *occ, uint64_t *free)
 cdef bint _make_layer(row_maps_t *l, const view_t *v, int b, uint64_t *layer) noexcept nogil:
     cdef const uint64_t *src = v.wide
     cdef uint64_t *dst = l.ping
-    cdef int have = 1, k, ix
-    cdef uint64_t any = 0
+    cdef int have = 1, k, rows = l.torus.x
+    cdef long row = l.row, ix
+    cdef uint64_t any = 0, tail = l.row_tail
     if v.layers != NULL and v.layer_state[b - 1] == 1:      # one step from the layer below
         return l.kernels.rows(layer, &v.layers[(b - 1) * l.size], l.row, <const char *> src + (b - 1) * l.line_bytes,
                               l.wide_row, l.torus.x, l.row) != 0
@@ -181,9 +186,9 @@ cdef bint _make_layer(row_maps_t *l, const view_t *v, int b, uint64_t *layer) no
         dst = l.pong if src == l.ping else l.ping
     k = b - have
     l.kernels.rows(layer, src, l.wide_row, <const char *> src + k * l.line_bytes, l.wide_row, l.torus.x, l.row)
-    for ix in range(l.torus.x):
-        layer[(ix + 1) * l.row - 1] &= l.row_tail
-    for ix in range(l.size):
+    for ix in range(rows):
+        layer[(ix + 1) * row - 1] &= tail
+    for ix in range(rows * row):
         any |= layer[ix]
     return any != 0
 
@@ -479,6 +484,30 @@ cdef bint row_map_next(const row_maps_t *l, const uint64_t *map, long *at, box_t
     _base(l, i, fs_lowest(w), base)
     at[0] += 1
     return True
+
+
+cdef int row_map_list(const row_maps_t *l, const uint64_t *map, const shape_t *s, boxes_t *list) noexcept nogil:
+    cdef int row = l.row, rows = l.torus.x, words = l.words, field = min(l.torus.field, 64), shift = fs_lowest(field)
+    cdef int ix, j, y, z, bit
+    cdef uint64_t w
+    cdef box_t box
+    box.a, box.b, box.c = s.a, s.b, s.c
+    for ix in range(rows):
+        box.x = ix
+        for j in range(row):
+            w = map[j]
+            if words == 1:
+                y, z = j << (6 - shift), 0
+            else:
+                y, z = j // words, j % words * 64
+            while w:
+                bit = fs_lowest(w)
+                w &= w - 1
+                box.y, box.z = y + (bit >> shift), z + (bit & (field - 1))
+                if boxes_push(list, &box):
+                    return -1
+        map += row
+    return 0
 
 
 # -- for tests -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ A *map* has the bases of the free boxes of one shape set.  Turning it along an a
 from libc.stdint cimport uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
-from faultsim._core.torus.occupancy cimport box_t, torus_t
+from faultsim._core.torus.occupancy cimport box_t, boxes_t, shape_t, torus_t
 
 
 cdef extern from "word_maps.h" nogil:
@@ -96,3 +96,5 @@ cdef int word_map_lowest(u128 map) noexcept nogil
 cdef void word_map_base(const word_maps_t *s, int node, box_t *base) noexcept nogil
 # as row_map_next
 cdef bint word_map_next(const word_maps_t *s, u128 map, long *at, box_t *base) noexcept nogil
+# as row_map_list
+cdef int word_map_list(const word_maps_t *s, u128 map, const shape_t *shape, boxes_t *list) noexcept nogil

@@ -2,6 +2,7 @@
 
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport arena_zeros
+from faultsim._core.torus.occupancy cimport boxes_push
 
 
 cdef bint word_map_fits(const torus_t *torus) noexcept nogil:
@@ -102,3 +103,16 @@ cdef bint word_map_next(const word_maps_t *s, u128 map, long *at, box_t *base) n
     word_map_base(s, node, base)
     at[0] = node + 1
     return True
+
+
+cdef int word_map_list(const word_maps_t *s, u128 map, const shape_t *shape, boxes_t *list) noexcept nogil:
+    cdef int node
+    cdef box_t box
+    box.a, box.b, box.c = shape.a, shape.b, shape.c
+    while map:
+        node = word_map_lowest(map)
+        map &= map - 1
+        word_map_base(s, node, &box)
+        if boxes_push(list, &box):
+            return -1
+    return 0
