@@ -64,7 +64,7 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
         p.begin[s.queue.job[i]] = INFINITY
         unmark(p, s.queue.job[i])
     p.n_found = p.n_left = p.n_back = p.gaps.top = p.gaps.tallest = 0
-    p.gained = -INFINITY
+    p.gained = p.soonest = -INFINITY
     p.listed = False
     return list_all(p, s) if s.queue.end - s.queue.head > MANY else OK
 
@@ -180,6 +180,8 @@ cdef bint is_missed(plan_t *p, const sim_t *s) noexcept nogil:
     cdef int32_t job
     cdef int32_t i
     if not p.listed:
+        if p.soonest > s.now:
+            return False
         for i in range(s.queue.head, s.queue.end):
             if p.begin[s.queue.job[i]] < s.now or p.begin[s.queue.job[i]] == p.last_pass:
                 return True
@@ -300,14 +302,16 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
     """`sweep` where so few wait that to look at all of them costs less than to know who may move."""
     cdef queue_t *q = &s.queue
     cdef int32_t i, keep = q.head, stays = q.head, job
-    cdef double begin, old, gained = p.gained
+    cdef double begin, old, gained = p.gained, soonest = INFINITY
     cdef int code
     p.gained = -INFINITY
     s.work.looked += q.end - q.head
     for i in range(q.head, q.end):
         job = q.job[i]
         old = p.begin[job]
-        begin = first_hole(p, s, job, INFINITY) if old == INFINITY else hole_before(p, s, job, min(old, gained))
+        begin = INFINITY
+        if s.now < old and s.now < gained or old == INFINITY:
+            begin = hole_before(p, s, job, old if old == INFINITY or old < gained else gained)
         if begin < old:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
@@ -324,6 +328,9 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
                 return code
             keep = keep_range(q, keep, stays, i)
             stays = i + 1
+        elif begin < soonest:
+            soonest = begin
+    p.soonest = soonest
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
     return list_all(p, s) if p.gained == -INFINITY and q.end - q.head > MANY else OK
 
@@ -362,6 +369,11 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
     cdef int code = sort_queue(s)
     if code < 0:
         return code
+    if q.head == q.end:
+        # Those who run are as they are in the plan, or the next one who comes finds it upset.
+        p.last_pass = s.now
+        nobody_waits(q)
+        return OK
     if look_for_upsets(p, s, &upset, &missed) < 0:
         return NO_MEMORY
     s.epoch += missed
@@ -371,9 +383,8 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
     if upset:
         code = plan_again(p, s)
-    elif profile_forget(&p.free, p, s.now) < 0:
-        code = NO_MEMORY
     else:
+        profile_forget(&p.free, s.now)
         code = sweep(p, s) if p.listed else sweep_few(p, s)
     if code < 0:
         return code

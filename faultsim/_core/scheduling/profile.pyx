@@ -18,11 +18,21 @@ cdef void profile_reset(profile_t *f, double at, int32_t level) noexcept nogil:
     cdef steps_t *s = &f.block[0]
     f.n = f.made = 1
     f.spare = -1
+    f.listed = False
     f.order[0] = 0
     f.begins[0] = s.at[0] = at
     s.n, s.high = 1, level
     s.level[0] = level
-    s.first[0] = -1
+
+
+cdef void profile_list(profile_t *f) noexcept nogil:
+    cdef steps_t *s
+    cdef int32_t b, i
+    for b in range(f.n):
+        s = block_at(f, b)
+        for i in range(s.n):
+            s.first[i] = -1
+    f.listed = True
 
 
 cdef int32_t new_block(profile_t *f, void *owner) noexcept nogil:
@@ -65,10 +75,12 @@ cdef inline void shift(profile_t *f, int32_t to, int32_t at) noexcept nogil:
     memmove(&f.begins[to], &f.begins[at], <size_t>(f.n - at) * sizeof(double))
 
 
-cdef inline void move_steps(steps_t *to, int32_t i, const steps_t *source, int32_t k, int32_t n) noexcept nogil:
+cdef inline void move_steps(const profile_t *f, steps_t *to, int32_t i, const steps_t *source, int32_t k,
+                            int32_t n) noexcept nogil:
     memmove(&to.at[i], &source.at[k], <size_t>n * sizeof(double))
     memmove(&to.level[i], &source.level[k], <size_t>n * sizeof(int32_t))
-    memmove(&to.first[i], &source.first[k], <size_t>n * sizeof(int32_t))
+    if f.listed:
+        memmove(&to.first[i], &source.first[k], <size_t>n * sizeof(int32_t))
 
 
 cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
@@ -79,7 +91,7 @@ cdef int split(profile_t *f, void *owner, int32_t b) noexcept nogil:
         return NO_MEMORY
     s, other = block_at(f, b), &f.block[made]
     other.n, other.high = s.n - half, s.high
-    move_steps(other, 0, s, half, other.n)
+    move_steps(f, other, 0, s, half, other.n)
     s.n = half
     shift(f, b + 2, b + 1)
     f.order[b + 1] = made
@@ -101,7 +113,7 @@ cdef int insert(profile_t *f, void *owner, double t, spot_t *spot) noexcept nogi
         s = block_at(f, spot.b)
     spot.i += 1
     i = spot.i
-    move_steps(s, i + 1, s, i, s.n - i)
+    move_steps(f, s, i + 1, s, i, s.n - i)
     s.n += 1
     s.at[i] = t
     s.level[i] = s.level[i - 1]
@@ -121,11 +133,29 @@ cdef void remove_block(profile_t *f, int32_t b) noexcept nogil:
     f.n -= 1
 
 
+cdef inline bint has_list(const profile_t *f, const steps_t *s, int32_t i) noexcept nogil:
+    return f.listed and s.first[i] >= 0
+
+
+cdef inline void fill(profile_t *f, int32_t b) noexcept nogil:
+    """The next block joins one that has become almost empty."""
+    cdef steps_t *s = block_at(f, b)
+    cdef steps_t *other
+    if s.n >= STEPS_IN_BLOCK // 4 or b + 1 >= f.n:
+        return
+    other = block_at(f, b + 1)
+    if s.n + other.n <= STEPS_IN_BLOCK // 2:
+        move_steps(f, s, s.n, other, 0, other.n)
+        s.n += other.n
+        s.high = max(s.high, other.high)
+        remove_block(f, b + 1)
+
+
 cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil:
     cdef steps_t *s = block_at(f, spot.b)
     cdef steps_t *other
     cdef int32_t i = spot.i
-    if s.first[i] >= 0:
+    if has_list(f, s, i):
         return
     if i > 0:
         if s.level[i] != s.level[i - 1]:
@@ -140,16 +170,62 @@ cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil:
     if s.n == 0:
         remove_block(f, spot.b)
         return
-    move_steps(s, i, s, i + 1, s.n - i)
+    move_steps(f, s, i, s, i + 1, s.n - i)
     if i == 0:
         f.begins[spot.b] = s.at[0]
-    if s.n < STEPS_IN_BLOCK // 4 and spot.b + 1 < f.n:
-        other = block_at(f, spot.b + 1)
-        if s.n + other.n <= STEPS_IN_BLOCK // 2:
-            move_steps(s, s.n, other, 0, other.n)
-            s.n += other.n
-            s.high = max(s.high, other.high)
-            remove_block(f, spot.b + 1)
+    fill(f, spot.b)
+
+
+cdef bint add_within(profile_t *f, spot_t a, double begin, double end, int32_t nodes) noexcept nogil:
+    """`profile_add` where all of it lies in the block of `a`, which holds at `begin`; False: it does not.
+
+    What comes or goes at both ends is known before anything is moved, so that each step moves at most once.
+    """
+    cdef steps_t *s = block_at(f, a.b)
+    cdef int32_t i = a.i, n = s.n, k, high = n, mid, level, most, lead = 1, tail = 1
+    cdef bint known = s.at[i] == begin
+    if n > STEPS_IN_BLOCK - 2 or (a.b + 1 < f.n and f.begins[a.b + 1] <= end) or (known and i == 0 and a.b > 0):
+        return False
+    # The steps of before that lie within are at [i, high), from where `begin` is known on.
+    k = i
+    while high - k > 1:
+        mid = (k + high) >> 1
+        if s.at[mid] < end:
+            k = mid
+        else:
+            high = mid
+    f.looked += high - i
+    level = s.level[high - 1]
+    if known:
+        lead = -1 if i > 0 and s.level[i] + nodes == s.level[i - 1] and not has_list(f, s, i) else 0
+    else:
+        i += 1
+    if high == n:
+        tail = 1 if end < INFINITY else 0
+    elif s.at[high] == end:
+        tail = -1 if s.level[high] == level + nodes and not has_list(f, s, high) else 0
+    for k in range(i, high):
+        s.level[k] += nodes
+    if lead < 0:
+        move_steps(f, s, i, s, i + 1, high - i - 1)
+    k = high + (tail < 0)
+    if lead + tail != 0:
+        move_steps(f, s, high + lead + (tail > 0), s, k, n - k)
+    if lead > 0:
+        move_steps(f, s, i + 1, s, i, high - i)
+        s.at[i], s.level[i], s.first[i] = begin, s.level[i - 1] + nodes, -1
+    high += lead
+    if tail > 0:
+        s.at[high], s.level[high], s.first[high] = end, level, -1
+    s.n = n + lead + tail
+    if nodes > 0:
+        most = s.high
+        for k in range(i, high):
+            most = max(most, s.level[k])
+        s.high = most
+    if s.n < n:
+        fill(f, a.b)
+    return True
 
 
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil:
@@ -158,7 +234,10 @@ cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_
     cdef int32_t i, n
     if not begin < end:
         return OK
-    if profile_cut(f, owner, begin, &a) < 0:
+    a = spot_of(f, begin)
+    if add_within(f, a, begin, end, nodes):
+        return OK
+    if at_of(f, a) != begin and insert(f, owner, begin, &a) < 0:
         return NO_MEMORY
     z = a
     s = block_at(f, z.b)
@@ -197,12 +276,10 @@ cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_
     return OK
 
 
-cdef int profile_forget(profile_t *f, void *owner, double t) noexcept nogil:
-    cdef spot_t spot
+cdef void profile_forget(profile_t *f, double t) noexcept nogil:
+    cdef spot_t spot = spot_of(f, t)
     cdef steps_t *s
     cdef int32_t b
-    if profile_cut(f, owner, t, &spot) < 0:
-        return NO_MEMORY
     for b in range(spot.b):
         f.block[f.order[b]].n = f.spare
         f.spare = f.order[b]
@@ -212,9 +289,9 @@ cdef int profile_forget(profile_t *f, void *owner, double t) noexcept nogil:
     s = block_at(f, 0)
     if spot.i > 0:
         s.n -= spot.i
-        move_steps(s, 0, s, spot.i, s.n)
-    f.begins[0] = s.at[0]
-    return OK
+        move_steps(f, s, 0, s, spot.i, s.n)
+    # What holds at `t` began then or earlier.
+    f.begins[0] = s.at[0] = t
 
 
 cdef bint profile_rise(profile_t *f, spot_t *spot, int32_t need) noexcept nogil:
@@ -264,8 +341,7 @@ cdef class Profile:
     def forget(self, double t):
         """Let the front be at `t`."""
         cdef profile_t *f = <profile_t *>self.part.state
-        if profile_forget(f, f, t) < 0:
-            raise MemoryError("no memory for the profile")
+        profile_forget(f, t)
 
     def rise(self, double t, int32_t need):
         """The first step from that at `t` on with `need` nodes; None: there is none."""

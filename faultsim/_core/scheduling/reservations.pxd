@@ -37,6 +37,7 @@ cdef struct plan_t:
     double gained
     bint rebuild             # a disturbance since the last pass
     double last_pass
+    double soonest           # no reservation begins before, unless they are listed
     # Whose reservations of the last pass are still to be found: left[0..n_left), in queue order.  The plan is as of it.
     int32_t *left
     int32_t n_left
@@ -58,7 +59,7 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
 # Earliest time from the front of the profile on, and before `stop`, at which a job without a reservation fits for all
 # of its expected duration; inf: none.
 cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept nogil
-# The earliest from now on and before `stop`, whether or not it has one; inf: there is none.
+# The earliest from now on, which is before `stop`, and before that, whether or not it has one; inf: there is none.
 cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil
 # The earliest hole before a job's reservation; inf: there is none.
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil

@@ -7,8 +7,8 @@ from faultsim._core.scheduling.gaps cimport (
     class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse,
 )
 from faultsim._core.scheduling.profile cimport (
-    at_of, block_at, level_of, profile_add, profile_cut, profile_rise, profile_t, profile_tidy, spot_of, spot_t,
-    step_back, step_on, steps_t,
+    at_of, block_at, level_of, profile_add, profile_cut, profile_list, profile_rise, profile_t, profile_tidy, spot_of,
+    spot_t, step_back, step_on, steps_t,
 )
 from faultsim._core.state cimport end_if_started_at, queue_t, sim_t
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -172,7 +172,7 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
 
 cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noexcept nogil:
     cdef double longest = 0.0
-    return hole(p, s, job, s.now, stop, &longest) if s.now < stop else INFINITY
+    return hole(p, s, job, s.now, stop, &longest)
 
 
 cdef inline bint is_restarted(const sim_t *s, int32_t job) noexcept nogil:
@@ -249,6 +249,7 @@ cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
     cdef int32_t i, job
     cdef const queue_t *q = &s.queue
     p.listed = True
+    profile_list(&p.free)
     p.gaps.top = p.gaps.tallest = 0
     gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
     for i in range(s.queue.head, s.queue.end):
