@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from faultsim import checks
+from faultsim.data.limits import FREE, limits
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
+from faultsim.readers.parquet_columns import parquet_columns
 
 #: A column as a file has it: text, "" where missing, or an array, NaN or NaT where missing.
 Raw: TypeAlias = list[str] | NDArray[Any]
@@ -55,8 +55,9 @@ class NamedColumns:
         self.columns: dict[str, Raw] = {}
         self._lines: list[int] | None = None
         content = b"".join(lines)
+        self._size = len(content)
         if content.startswith(_PARQUET):
-            self._parquet(content)
+            self.columns = parquet_columns(content, self.name)
         else:
             self._text(content.decode("utf-8-sig", "replace"), separator, quoted)
         self.rows = len(next(iter(self.columns.values()), []))
@@ -101,40 +102,21 @@ class NamedColumns:
             raise InputError(f"{self.name}, line {first + reader.line_num}: {error}") from None
         return names, [list(column) for column in zip(*rows, strict=True)] or [[] for _ in names]
 
-    def _parquet(self, content: bytes) -> None:
-        what = f"a Parquet file ({self.name})"
-        parquet, arrow = checks.extra("pyarrow.parquet", "arrow", what), checks.extra("pyarrow", "arrow", what)
-        try:
-            table = parquet.read_table(io.BytesIO(content))
-            # Names and values are decoded, and values converted, only here.
-            names, columns = table.column_names, [self._typed(arrow, table, at) for at in range(table.num_columns)]
-        except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:
-            why = str(error).splitlines()[0]
-            raise InputError(f"{self.name}: not a Parquet file that can be read: {why}") from None
-        self._name(names, columns)
-
-    def _typed(self, arrow: Any, table: Any, at: int) -> Raw:
-        column, kind = table.column(at).combine_chunks(), table.schema.types[at]
-        if arrow.types.is_dictionary(kind):
-            column, kind = column.dictionary_decode(), kind.value_type
-        if arrow.types.is_null(kind) or arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
-            return ["" if value is None else value for value in column.to_pylist()]
-        if arrow.types.is_decimal(kind):
-            column = column.cast(arrow.float64())
-        elif arrow.types.is_date(kind):
-            column = column.cast(arrow.timestamp("s"))
-        elif arrow.types.is_nested(kind) or arrow.types.is_time(kind) or not arrow.types.is_primitive(kind):
-            raise InputError(f"{self.name}: column {table.column_names[at]!r} is of {kind}; no column of a log is")
-        if column.null_count and (arrow.types.is_integer(column.type) or arrow.types.is_boolean(column.type)):
-            column = column.cast(arrow.float64())
-        values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        return values
-
     def _name(self, names: Sequence[str], columns: Sequence[Raw]) -> None:
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"{self.name}: column {name!r} appears twice")
         self.columns = dict(zip(names, columns, strict=True))
+
+    def text(self, name: str) -> list[str]:
+        """A column of text that may become an array, of which each element takes as much as the longest."""
+        found = list(map(str, self.columns[name]))
+        taken = 4 * len(found) * max(map(len, found), default=0)
+        most, where = limits(), f"{self.name}: column {name!r}"
+        most.check(where, "bytes", taken)
+        if taken > FREE:
+            most.check(where, "ratio", taken // self._size)
+        return found
 
     def where(self, row: int) -> str:
         """Where a row is, as errors say it: "line 3", or "row 1" of a file without lines."""

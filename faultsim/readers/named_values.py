@@ -165,13 +165,13 @@ def labels(file: NamedColumns, name: str) -> tuple[NDArray[np.int64], NDArray[np
         return np.where(np.isnan(values), -1, values).astype(np.int64), None
     known: dict[str, int] = {}
     found = [known.setdefault(text, len(known)) if text.strip() else -1 for text in raw]
-    return np.array(found, dtype=np.int64), np.array(raw, dtype=np.str_)
+    return np.array(found, dtype=np.int64), np.array(file.text(name), dtype=np.str_)
 
 
 def any_values(file: NamedColumns, name: str) -> NDArray[Any]:
     """A column of any type, as it is, or as `typed` makes it of text."""
     raw = file.columns[name]
-    return typed(raw) if isinstance(raw, list) else raw
+    return typed(file.text(name)) if isinstance(raw, list) else raw
 
 
 def typed(raw: list[str]) -> NDArray[Any]:

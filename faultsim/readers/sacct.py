@@ -142,7 +142,7 @@ def _one_of(file: NamedColumns, *names: str) -> str:
 
 
 def _texts(file: NamedColumns, name: str) -> list[str]:
-    return list(map(str, file.columns[_one_of(file, name)]))
+    return file.text(_one_of(file, name))
 
 
 def _jobs(ids: list[str], dropped: dict[str, int]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import pytest
 
 import faultsim as fs
 from faultsim.errors import InputError, OptionError
+from faultsim.readers.named_columns import NamedColumns
 from helpers.refusals import refused
 
 CSV = (
@@ -174,3 +175,47 @@ def test_parquet_with_names_or_words_that_are_no_text(tmp_path):
     for there in (b"submit", b"anna"):
         path.write_bytes(file.getvalue().replace(there, b"\xd2" + there[1:]))
         refused(InputError, "jobs.parquet: not a Parquet file that can be read: 'utf-8' codec", fs.read_jobs, path)
+
+
+def test_parquet_is_unpacked_as_the_limits_allow(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "jobs.parquet"
+    rows = 600_000
+    table = pa.table({"submit": np.zeros(rows), "runtime": np.ones(rows), "size": np.ones(rows, np.int32)})
+    parquet.write_table(table, path)
+    assert path.stat().st_size < 10_000
+    refused(InputError, "jobs.parquet: unpacks to more than 200 times its size", fs.read_jobs, path)
+    with fs.Limits(ratio=10**6):
+        assert len(fs.read_jobs(path)) == rows
+    with fs.Limits(ratio=10**6, lines=rows - 1):
+        refused(InputError, "jobs.parquet: more than 599,999 lines", fs.read_jobs, path)
+    with fs.Limits(bytes=10**6):
+        refused(InputError, "jobs.parquet: more than 1,000,000 bytes", fs.read_jobs, path)
+
+
+def test_parquet_that_says_two_things_about_its_rows(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path, file = tmp_path / "jobs.parquet", io.BytesIO()
+    table = pa.table({"submit": [0.0, 1.0], "runtime": [1.0, 1.0], "size": [1, 1]})
+    pytest.importorskip("pyarrow.parquet").write_table(table, file, store_schema=False)
+    told = 0
+    for at in range(len(content := file.getvalue())):
+        if content[at] == 4:  # 2, as the footer writes it
+            path.write_bytes(content[:at] + b"\x7e" + content[at + 1 :])
+            try:
+                fs.read_jobs(path)
+            except InputError as error:
+                told += "rows, but" in str(error)
+    assert told >= 2
+
+
+def test_words_of_parquet_are_kept_once(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    path = tmp_path / "jobs.parquet"
+    rows, word = 3000, "x" * 300_000
+    columns = {"submit": np.zeros(rows), "runtime": np.ones(rows), "size": np.ones(rows), "user": [word] * rows}
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path)
+    found = NamedColumns(path).columns["user"]
+    assert len({id(text) for text in found}) == 1
+    refused(InputError, "jobs.parquet: column 'user': unpacks to more than 200 times its size", fs.read_jobs, path)

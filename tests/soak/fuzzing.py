@@ -1,7 +1,7 @@
 """Feed one entry point that reads files with inputs, changed such that they reach code that none has reached before.
 
-python fuzzing.py NAME RUNS CORPUS: a folder with files that are as they should be, and for what is found.  Coverage is
-what Atheris sees of the modules that read; without Atheris, inputs are changed at random.
+python fuzzing.py NAME RUNS CORPUS SEED: the corpus is a folder with files that are as they should be, and for what is
+found.  Coverage is what Atheris sees of the modules that read; without Atheris, inputs are changed at random.
 """
 
 import os
@@ -66,10 +66,10 @@ def feeder(name):
     return feed
 
 
-def at_random(feed, runs, corpus):
+def at_random(feed, runs, corpus, seed):
     """Without Atheris."""
     known = [path.read_bytes() for path in sorted((corpus / "seeds").iterdir())]
-    for number in range(runs):
+    for number in range(seed, seed + runs):
         draw = random.Random(number)
         data = mutated(draw.choice(known), draw)[:LONGEST]
         try:
@@ -83,11 +83,11 @@ def at_random(feed, runs, corpus):
 
 def main():
     """All runs."""
-    name, runs, corpus = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    name, runs, corpus, seed = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
     warnings.simplefilter("error")
     feed = feeder(name)
     if atheris is None:
-        at_random(feed, runs, corpus)
+        at_random(feed, runs, corpus, seed)
         return
     found = corpus / "found"
     found.mkdir(exist_ok=True)
@@ -97,8 +97,14 @@ def main():
     kept = corpus / "kept"
     kept.mkdir(exist_ok=True)
     seeds = corpus / "seeds"
-    options = [f"-runs={runs}", f"-dict={words}", f"-timeout={12 * SECONDS}", f"-rss_limit_mb={MEMORY}", "-seed=1"]
-    options += [f"-max_len={LONGEST}", f"-artifact_prefix={found}/", "-print_final_stats=1", "-verbosity=1"]
+    options = [
+        f"-runs={runs}",
+        f"-dict={words}",
+        f"-timeout={12 * SECONDS}",
+        f"-rss_limit_mb={MEMORY}",
+        f"-seed={seed}",
+    ]
+    options += [f"-seed={seed}", f"-max_len={LONGEST}", f"-artifact_prefix={found}/", "-print_final_stats=1", "-verbosity=1"]
     atheris.Setup([sys.argv[0], *options, str(kept), str(seeds)], feed)
     atheris.Fuzz()
 

@@ -3,6 +3,7 @@
 Guided by coverage where Atheris is installed (``pip install atheris``), else at random.
 """
 
+import base64
 import importlib.util
 import os
 import re
@@ -18,7 +19,10 @@ from helpers.scripts import environment, python
 from helpers.soaking import MARKS, keep, scaled
 
 pytestmark = MARKS
+FUZZING = Path(__file__).with_name("fuzzing.py")
 INPUTS = 10_000_000
+#: Of one process: what Atheris adds to the modules keeps some of the memory of each call.
+AT_ONCE = 100_000
 #: Where Atheris is found, too.
 ENVIRONMENT = environment(*os.environ.get("PYTHONPATH", "").split(os.pathsep))
 ATHERIS = importlib.util.find_spec("atheris") is not None
@@ -48,11 +52,16 @@ def test_inputs_without_end_are_read_or_told(known, tmp_path):
         (corpus / "seeds").mkdir(parents=True)
         for number, content in enumerate(contents):
             (corpus / "seeds" / str(number)).write_bytes(content)
-        done = python(Path(__file__).with_name("fuzzing.py"), name, each, corpus, env=ENVIRONMENT, timeout=None)
-        made = re.search(r"Done (\d+) runs", done.stderr)
-        if done.returncode or made is None or any((corpus / "found").glob("*")):
-            return 0, f"{name} ({corpus}): {done.stderr[-2500:]}"
-        return int(made.group(1)), ""
+        inputs = 0
+        while inputs < each:
+            runs = min(AT_ONCE, each - inputs)
+            done = python(FUZZING, name, runs, corpus, inputs + 1, env=ENVIRONMENT, timeout=None)
+            made = re.search(r"Done (\d+) runs", done.stderr)
+            found = [base64.b64encode(path.read_bytes()) for path in sorted((corpus / "found").glob("*"))]
+            if done.returncode or made is None or found:
+                return inputs, f"{name} ({corpus}): {done.stdout[-1500:]} {done.stderr[-2500:]} {found}"
+            inputs += int(made.group(1))
+        return inputs, ""
 
     with ThreadPoolExecutor(2) as pool:
         done = list(pool.map(fuzz, enumerate(known.items())))

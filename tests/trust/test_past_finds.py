@@ -36,6 +36,16 @@ def stepfun(**changed: object) -> bytes:
     return json.dumps([event | changed, end]).encode()
 
 
+#: Among many short ones: an array takes as much for each.
+LONG, MANY_ROWS = b"x" * 900_000, 20_000
+
+
+def sacct(job: bytes, user: bytes, state: bytes) -> bytes:
+    row = b"%s|%s|2024-01-31T12:00:30|2024-01-31T12:00:30|2024-01-31T12:10:30|4|%s\n"
+    rest = (row % (b"%d" % at, b"ann", b"COMPLETED") for at in range(1, MANY_ROWS))
+    return b"".join((b"JobID|User|Submit|Start|End|NNodes|State\n", row % (job, user, state), *rest))
+
+
 AXES = (b"load", b"runtime_factor", b"gap_factor")
 
 
@@ -67,6 +77,19 @@ FINDS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a node of 5,000 digits": ("FailureTrace fta", lambda: fta(node=HUGE)),
     "a node of 20 digits, a reason missing": ("FailureTrace fta", lambda: fta(b"9" * 20).replace(b"\tNULL", b"")),
     "a type of 5,000 digits": ("FailureTrace fta", lambda: fta(kind=HUGE)),
+    "a type of 900 kB among short ones": ("FailureTrace fta", lambda: fta(kind=LONG) + fta() * MANY_ROWS),
+    "a start of 900 kB among short ones": ("FailureTrace fta", lambda: fta(start=b"7" * 900_000) + fta() * MANY_ROWS),
+    "a user of 900 kB among short ones": (
+        "Workload csv",
+        lambda: b"submit,runtime,size,user\n1,2,3," + LONG + b"\n" + b"2,3,4,a\n" * MANY_ROWS,
+    ),
+    "an id of 900 kB among short ones": (
+        "Workload csv",
+        lambda: b"submit,runtime,size,id\n1,2,3," + LONG + b"\n" + b"2,3,4,a\n" * MANY_ROWS,
+    ),
+    "a job of 900 kB for sacct": ("Workload sacct", lambda: sacct(LONG, b"ann", b"COMPLETED")),
+    "a user of 900 kB for sacct": ("Workload sacct", lambda: sacct(b"0", LONG, b"COMPLETED")),
+    "a state of 900 kB for sacct": ("Workload sacct", lambda: sacct(b"0", b"ann", LONG)),
     "a moment beyond calendars": ("FailureTrace fta", lambda: fta(start=b"1e300", stop=b"1e300")),
     "a moment before calendars": ("FailureTrace fta", lambda: fta(start=b"-1e300", stop=b"1")),
     "a long field": ("FailureTrace lanl", lambda: LANL + b'2,0,"' + b"x" * 200_000 + b'",6/21/2005 11:00,6\n'),
