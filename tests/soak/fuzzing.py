@@ -104,7 +104,7 @@ def main():
         f"-rss_limit_mb={MEMORY}",
         f"-seed={seed}",
     ]
-    options += [f"-seed={seed}", f"-max_len={LONGEST}", f"-artifact_prefix={found}/", "-print_final_stats=1", "-verbosity=1"]
+    options += [f"-max_len={LONGEST}", f"-artifact_prefix={found}/", "-print_final_stats=1", "-verbosity=1"]
     atheris.Setup([sys.argv[0], *options, str(kept), str(seeds)], feed)
     atheris.Fuzz()
 
