@@ -104,7 +104,6 @@ from faultsim.results.kiviat import kiviat_gain
 from faultsim.results.metrics import METRICS
 from faultsim.results.result import Result
 from faultsim.data.event_kinds import JobState
-from faultsim.results.load import load_result
 from faultsim.simulation.run import Run
 from faultsim._core.decisions import Decision
 from faultsim.simulation.stepping import Simulation
@@ -112,13 +111,14 @@ from faultsim.simulation.simulate import rerun, simulate
 from faultsim.simulation.simulate_many import simulate_many
 from faultsim.simulation.workflows import simulate_workflows
 from faultsim.results.workflow_result import WorkflowResult
-from faultsim.results.saved_workflows import load_workflow_result
 
 # What is imported when it is first asked for: most runs need none of it, and it takes as long to import as the rest of
 # what is above the core
 if TYPE_CHECKING:
     from faultsim import synthetic
     from faultsim.planning import PodPlan, plan
+    from faultsim.results.load import load_result
+    from faultsim.results.saved_workflows import load_workflow_result
     from faultsim.sweep import Sweep, SweepTable, load_sweep, read_sweep
 
 # Errors
@@ -281,6 +281,8 @@ __all__ = [
 
 #: Name -> its module, where that is imported when it is first asked for; "" names a package itself.
 _LATER = {
+    "load_result": "results.load",
+    "load_workflow_result": "results.saved_workflows",
     "planning": "",
     "sweep": "",
     "synthetic": "",

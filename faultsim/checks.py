@@ -5,7 +5,6 @@ The dataclasses of `faultsim.machines` and `faultsim.policies` call these once, 
 """
 
 import contextlib
-import difflib
 import importlib
 import math
 import operator
@@ -43,8 +42,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("zebra", ["shortest", "largest"])
     ''
     """
+    from difflib import get_close_matches
+
     folded = {k.lower().replace("-", "_"): k for k in known}
-    near = difflib.get_close_matches(str(name).lower().replace("-", "_"), folded, n=1)
+    near = get_close_matches(str(name).lower().replace("-", "_"), folded, n=1)
     return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 

@@ -1,6 +1,6 @@
 """Location of the headers for `cimport faultsim`."""
 
-from pathlib import Path
+import os
 
 __all__ = ["get_include"]
 
@@ -25,4 +25,4 @@ def get_include() -> str:
     >>> (Path(fs.get_include()) / "faultsim" / "__init__.pxd").exists()
     True
     """
-    return str(Path(__file__).resolve().parents[1])
+    return os.path.dirname(os.path.dirname(os.path.realpath(__file__)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -40,6 +39,8 @@ def csv_text(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> str:
     >>> csv_text(["id", "note"], [[1], ["=1"]])
     "id,note\\n1,'=1\\n"
     """
+    import csv
+
     of_text = [at for at, column in enumerate(columns) if any(isinstance(value, str) for value in column)]
     cells = [*map(list, columns)]
     for at in of_text:

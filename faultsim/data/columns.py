@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -250,6 +249,8 @@ def content_hash(columns: Mapping[str, NDArray[Any]], first: bytes = b"") -> str
     >>> a == content_hash({"node": np.array([1, 2])}), len(a)
     (True, 32)
     """
+    from hashlib import blake2b
+
     state = blake2b(first, digest_size=16)
     for name, values in columns.items():
         if values.dtype.kind == "U":  # however wide it is kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
@@ -504,10 +503,12 @@ class FailureTrace(GroupedFailures):
         >>> fs.FailureTrace.from_pandas(trace.to_pandas()) == trace
         True
         """
+        from difflib import get_close_matches
+
         there = [str(key) for key in frame.columns]
         for key in by_name(FAILURES):
             if key not in there:
-                if near := difflib.get_close_matches(key, there, n=1, cutoff=0.85):
+                if near := get_close_matches(key, there, n=1, cutoff=0.85):
                     raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
                 if key in ("time", "node"):
                     raise InputError(f"from_pandas: column {key!r} missing; the frame has {', '.join(there)}")

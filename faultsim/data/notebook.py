@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from html import escape
 from typing import Any
 
 #: Rows of a table that are shown, the first ones; and characters of a value.
@@ -22,6 +21,8 @@ def table_html(title: str, names: Sequence[str], rows: Iterable[Sequence[Any]], 
     <tbody><tr><td>1</td><td>0.5</td></tr></tbody></table>
     <p>a &amp; b</p></div>
     """
+    from html import escape
+
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join(f"<tr>{''.join(f'<td>{escape(shown(value))}</td>' for value in row)}</tr>" for row in rows)
     lines = [

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
 import re
 import sys
@@ -15,12 +12,26 @@ from numpy.typing import NDArray
 
 from faultsim.data.whole_files import whole_file
 
-# No time stamp in a .gz: the same content gives the same bytes.
-_COMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda data: gzip.compress(data, 6, mtime=0),
-    ".xz": lzma.compress,
-    ".bz2": bz2.compress,
-}
+
+def _gzip(data: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(data, 6, mtime=0)  # no time stamp: the same content gives the same bytes
+
+
+def _xz(data: bytes) -> bytes:
+    import lzma
+
+    return lzma.compress(data)
+
+
+def _bzip2(data: bytes) -> bytes:
+    import bz2
+
+    return bz2.compress(data)
+
+
+_COMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": _gzip, ".xz": _xz, ".bz2": _bzip2}
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[-+](\d++\.?\d*+|\.\d++)([eE][-+]?\d++)?|-|[-+]inf|", re.ASCII)

@@ -3,7 +3,6 @@
 import errno
 import io
 import os
-import secrets
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -42,7 +41,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     regular = os.path.isfile(target) or not os.path.exists(target)
     # A name that nobody can guess, and no link is followed (O_EXCL).
-    written = os.path.join(os.path.dirname(target), f".faultsim-{secrets.token_hex(8)}.part") if regular else target
+    written = os.path.join(os.path.dirname(target), f".faultsim-{os.urandom(8).hex()}.part") if regular else target
     try:
         if not regular:
             with open(written, "wb") as file:

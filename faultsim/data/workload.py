@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import logging
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -319,12 +317,14 @@ class Workload(JobTable):
         >>> fs.Workload.from_pandas(log.to_pandas()) == log
         True
         """
+        from difflib import get_close_matches
+
         there = [str(key) for key in frame.columns]
         for needed in ("submit", "runtime", "size"):
             if needed not in there:
                 raise InputError(f"from_pandas: column {needed!r} missing; the frame has {', '.join(there)}")
         for key in set(_COLUMNS) - set(there):
-            if near := difflib.get_close_matches(key, there, n=1, cutoff=0.85):
+            if near := get_close_matches(key, there, n=1, cutoff=0.85):
                 raise InputError(f"from_pandas: column {near[0]!r} is not known; did you mean {key!r}?")
         given = {key: frame[key].to_numpy() for key in _COLUMNS if key in there}
         for key in ("estimate", "user"):
@@ -345,6 +345,8 @@ def as_it_is(columns: Mapping[str, NDArray[Any]], dropped: Mapping[str, int], na
 @lru_cache(1024)
 def _doubt(load: float) -> None:
     """Warn once for each."""
+    import logging
+
     logging.getLogger("faultsim").warning(
         "with_load(%g): a load is work over what the machine can do, such as %g; this is %g times that",
         load, load / 100, load,

@@ -2,7 +2,6 @@
 
 import ctypes
 import pickle
-import pkgutil
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -179,8 +178,10 @@ def by_name(what: str, name: str) -> object:
     module, _, attribute = name.partition(":")
     if not module or not attribute:
         raise OptionError(f"a compiled {what} is named 'module:attribute', got {name!r}")
+    from pkgutil import resolve_name
+
     try:
-        found = pkgutil.resolve_name(f"{module}:")
+        found = resolve_name(f"{module}:")
     except (ImportError, ValueError) as error:
         raise OptionError(f"compiled {what} {name!r}: {error}") from None
     if hasattr(found, attribute):

@@ -12,7 +12,7 @@ from faultsim.errors import OptionError
 MOST = 10**8
 
 
-def stream(seed: int, purpose: str) -> np.random.Generator:
+def stream(seed: int, purpose: str) -> "np.random.Generator":
     """The random stream of a seed for one purpose.
 
     Examples
@@ -68,7 +68,9 @@ def _count(n: float) -> str:
     return f"{round(n):,}" if n < 1e15 else f"{n:.3g}"
 
 
-def _false_alarms(failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _false_alarms(
+    failing: NDArray[np.int64], n_pairs: int, wanted: int, rng: "np.random.Generator"
+) -> NDArray[np.int64]:
     """The first `wanted` of a fixed random order of the numbers below `n_pairs` that are not in `failing`.
 
     The numbers are drawn in blocks whose lengths do not depend on `wanted`, so the order does not either.

@@ -290,7 +290,7 @@ def _recall(value: object) -> float:
 
 
 def _outside(
-    trace: FailureTrace, wanted: int, nodes: int, rng: np.random.Generator
+    trace: FailureTrace, wanted: int, nodes: int, rng: "np.random.Generator"
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """`wanted` times and nodes outside of all down times, uniform over the span of the trace and the nodes."""
     times: list[NDArray[np.float64]] = [np.empty(0)]

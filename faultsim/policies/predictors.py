@@ -72,7 +72,7 @@ class Predictor(OwnPolicy):
         """Times, nodes and probability of dated predictions, of failures of the run."""
         raise OptionError(f"{self!r} makes no predictions")
 
-    def predict(self, trace: FailureTrace | None, machine: Any, rng: np.random.Generator) -> Mapping[str, Any]:
+    def predict(self, trace: FailureTrace | None, machine: Any, rng: "np.random.Generator") -> Mapping[str, Any]:
         """All that will be predicted in a run.
 
         Parameters

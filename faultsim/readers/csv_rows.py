@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 
 from faultsim.errors import InputError
@@ -24,6 +23,8 @@ def csv_rows(lines: Lines) -> Iterator[tuple[int, list[str]]]:
     >>> list(csv_rows(Lines("two.csv")))
     [(1, ['a', 'b']), (3, ['1', '2'])]
     """
+    import csv
+
     reader = csv.reader(b"".join(lines).decode("utf-8-sig", "replace").splitlines())
     try:
         yield 1, next(reader, [])

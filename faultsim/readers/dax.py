@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from math import isfinite
-from xml.parsers import expat
 
 from faultsim.checks import parsed
 from faultsim.data.workflow import Workflow
@@ -84,6 +83,8 @@ class _Document:
         self.child: str | None = None
         self.negative = 0  # sizes
         self.profile: list[str] | None = None
+        from xml.parsers import expat
+
         self.parser = parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
         parser.StartElementHandler = self.start
@@ -92,6 +93,8 @@ class _Document:
         parser.EntityDeclHandler = self.entity
 
     def read(self, lines: Lines) -> None:
+        from xml.parsers import expat
+
         try:
             for block in lines:
                 self.parser.Parse(block, False)

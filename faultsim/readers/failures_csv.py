@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from typing import Any
 
@@ -96,10 +95,12 @@ def read_failures(path: str | os.PathLike[str]) -> FailureTrace:
 
 
 def _places(header: list[str], name: str, number: int, text: bytes) -> list[int]:
+    from difflib import get_close_matches
+
     for wanted in _NAMES:
         if wanted in header:
             continue
-        if near := difflib.get_close_matches(wanted, header, n=1, cutoff=0.85):
+        if near := get_close_matches(wanted, header, n=1, cutoff=0.85):
             raise _bad(name, number, text, f"column {near[0]!r} is not known; did you mean {wanted!r}?")
         if wanted in ("time", "node"):
             raise _bad(name, number, text, f"no column {wanted!r}; expected {','.join(_NAMES)}")

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import json
-import lzma
 import os
 import sys
 import zlib
@@ -16,14 +12,32 @@ from typing import IO, Any, cast
 from faultsim.data.limits import FREE, limits
 from faultsim.errors import InputError
 
+
+def _gzip(file: Any) -> Any:
+    import gzip
+
+    return gzip.GzipFile(fileobj=file, mode="rb")
+
+
+def _xz(file: Any) -> Any:
+    import lzma
+
+    return lzma.LZMAFile(file)
+
+
+def _bzip2(file: Any) -> Any:
+    import bz2
+
+    return bz2.BZ2File(file)
+
+
 # Compression is detected by the first bytes: a ".swf" may well be gzipped, and standard input has no name.
 _MAGIC: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
-    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
-    (b"\xfd7zXZ\x00", lzma.LZMAFile),
-    (b"BZh", bz2.BZ2File),
+    (b"\x1f\x8b", _gzip),
+    (b"\xfd7zXZ\x00", _xz),
+    (b"BZh", _bzip2),
 )
 _SURELY = 1 << 16  # bytes of a file after which zeros among them mean that it is no text
-_BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
@@ -142,10 +156,12 @@ class Lines:
 
     def json(self) -> bytes:
         """All of it, if it may be JSON; what is not ends after a block, for devices and pipes may never do."""
+        from json import detect_encoding
+
         blocks: list[bytes] = []
         for block in self:
             if len(blocks) == 1:
-                begin = blocks[0][:64].decode(json.detect_encoding(blocks[0]), "ignore").lstrip("\ufeff \t\r\n")
+                begin = blocks[0][:64].decode(detect_encoding(blocks[0]), "ignore").lstrip("\ufeff \t\r\n")
                 if begin[:1] not in ("[", "{"):
                     raise InputError(f"{self.name}: not JSON: it begins with {shown(blocks[0][:16])}")
             blocks.append(block)
@@ -177,6 +193,8 @@ class Lines:
 
     def _reads(self, file: IO[bytes]) -> Iterator[bytes]:
         """The content, unpacked, as the limits allow."""
+        from lzma import LZMAError
+
         most, total, lines = self._limits, 0, 0
         packed: _Counted | None = None
         stream = file
@@ -196,7 +214,7 @@ class Lines:
                     lines += data.count(b"\n")
                     most.check(self.name, "lines", lines)
                 yield data
-        except (*_BROKEN, OSError, MemoryError) as error:
+        except (EOFError, LZMAError, zlib.error, OSError, MemoryError) as error:
             if packed is None or (isinstance(error, OSError) and error.errno is not None):
                 said = getattr(error, "strerror", None) or error
                 raise InputError(f"{self.name}: cannot be read: {said}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -157,11 +156,13 @@ def _used(
     if "runtime" in used or not {"start", "finish"} <= used.keys():
         for key in ("start", "finish"):
             used.pop(key, None)
+    from difflib import get_close_matches
+
     claimed = {*used.values(), *kept}
     for key in by_name(WORKLOAD):
         if key in used or (key == "runtime" and "start" in used):
             continue
-        if near := difflib.get_close_matches(key, [name for name in there if name not in claimed], n=1, cutoff=0.85):
+        if near := get_close_matches(key, [name for name in there if name not in claimed], n=1, cutoff=0.85):
             raise InputError(f"{file.name}: column {near[0]!r} is not known; if it is the {key}: {key}={near[0]!r}")
         if key in ("submit", "runtime", "size"):
             raise InputError(f"{file.name}: no column {key!r}; it has {listed}; name the one that is: {key}=...")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -86,6 +85,8 @@ class NamedColumns:
         return names, [fields[at :: len(names)] for at in range(len(names))]
 
     def _quoted(self, lines: list[str], first: int, separator: str) -> tuple[list[str], list[list[str]]]:
+        import csv
+
         reader = csv.reader((line + "\n" for line in lines[first:]), delimiter=separator)
         rows: list[list[str]] = []
         self._lines = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any, Literal
 
@@ -66,6 +65,8 @@ def read_stepfun(
     >>> trace.time, trace.downtime, dict(trace.dropped)
     (array([43200.]), array([86400.]), {'without an end': 1})
     """
+    from json import dumps
+
     level = _KINDS[checks.choice("kinds", kinds, _KINDS)]
     lines = Lines(path, document=True)
     events = _events(lines.json(), lines.name)
@@ -82,7 +83,7 @@ def read_stepfun(
             if what == "fault_start":
                 dropped["of another kind"] = dropped.get("of another kind", 0) + 1
             continue
-        begun = open_faults.setdefault((node, json.dumps(kind, sort_keys=True)), [])
+        begun = open_faults.setdefault((node, dumps(kind, sort_keys=True)), [])
         if what == "fault_start":
             number.setdefault(node, len(number))
             begun.append(moment)
@@ -102,8 +103,10 @@ def read_stepfun(
 
 
 def _events(content: bytes, name: str) -> list[Any]:
+    from json import loads
+
     try:
-        events = json.loads(content)
+        events = loads(content)
     except ValueError as error:
         raise InputError(f"{name}: not JSON: {error}") from None
     except RecursionError:
@@ -128,4 +131,6 @@ def _fields(event: Any, at: int, name: str) -> tuple[str, float, str, dict[str, 
 
 
 def _bad(name: str, at: int, event: object, what: str) -> InputError:
-    return InputError(f"{name}, event {at}: {what}: {shown(json.dumps(event).encode())}")
+    from json import dumps
+
+    return InputError(f"{name}, event {at}: {what}: {shown(dumps(event).encode())}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -91,6 +90,8 @@ def read_wfcommons(path: str | os.PathLike[str], *, name: str | None = None) -> 
 
 
 def _parsed(lines: Lines) -> Any:
+    import json
+
     try:
         return json.loads(lines.json(), parse_int=_whole)
     except json.JSONDecodeError as error:

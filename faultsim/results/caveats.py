@@ -3,7 +3,7 @@
 Nothing here is computed before somebody asks, so that a short run does not pay for it.
 """
 
-import logging
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -26,9 +26,6 @@ MOST_SAVING = 0.5
 TOO_LONG = "of the time for which jobs hold nodes: check the units of their cost and interval"
 _NOT_HELD = ("down", "idle_no_demand", "idle_demand")
 _HELD = tuple(account for account in LEDGER_ACCOUNTS if account not in _NOT_HELD)
-
-
-_LOGGER = logging.getLogger("faultsim")
 
 
 class Doubtful(Protocol):
@@ -157,14 +154,17 @@ def shares_of_checkpoints(ledger: Mapping[str, Any]) -> Any:
 
 def is_heard() -> bool:
     """Whether somebody has set up `logging`, so that it is worth the while to look."""
-    return bool(logging.root.handlers or _LOGGER.handlers)
+    logging = sys.modules.get("logging")
+    return logging is not None and bool(logging.root.handlers or logging.getLogger("faultsim").handlers)
 
 
 def tell(results: Iterable[Doubtful]) -> None:
     """Log what is odd about runs: each sentence once, with the number of runs."""
+    import logging
+
     said: dict[str, int] = {}
     for result in results:
         for text in caveats(result):
             said[text] = said.get(text, 0) + 1
     for text, runs in said.items():
-        _LOGGER.warning(text if runs == 1 else f"{text} ({runs:,} runs)")
+        logging.getLogger("faultsim").warning(text if runs == 1 else f"{text} ({runs:,} runs)")

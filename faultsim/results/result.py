@@ -30,7 +30,6 @@ from faultsim.results.metric_table import Metric
 from faultsim.results.metrics import METRICS
 from faultsim.results.part import Part
 from faultsim.results.provenance import Record, plain, provenance
-from faultsim.results.saved_file import save_arrays
 
 #: What the engines count.
 COUNTERS = (
@@ -433,6 +432,8 @@ class Result(TablesOfAResult, GoodputOfAResult):
             "counters": self.counters,
             "dropped": dict(self.dropped),
         }
+        from faultsim.results.saved_file import save_arrays
+
         save_arrays(path, arrays, facts)
 
     # -- print

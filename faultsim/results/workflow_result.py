@@ -19,7 +19,6 @@ from faultsim.machines.resources import Resources
 from faultsim.results.caveats import of_failures
 from faultsim.results.prediction_accuracy import Matched
 from faultsim.results.provenance import identity
-from faultsim.results.saved_file import OF_WORKFLOWS, save_arrays
 from faultsim.results.workflow_log import log_rows, log_text
 from faultsim.results.workflow_metrics import WORKFLOW_METRICS, workflow_metrics
 from faultsim.version import __version__
@@ -286,6 +285,8 @@ class WorkflowResult(TablesOfAResult):
             "bandwidth": None if "resources/bandwidth" in arrays else self._resources.bandwidth,
             "failures": identity(self._trace),
         }
+        from faultsim.results.saved_file import OF_WORKFLOWS, save_arrays
+
         save_arrays(path, arrays, facts, OF_WORKFLOWS)
 
     def write_csv(self, path: str | os.PathLike[str], table: str = "jobs") -> None:

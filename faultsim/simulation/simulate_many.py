@@ -1,10 +1,9 @@
 """`simulate_many`: many runs at once, on threads, without the global interpreter lock."""
 
 import os
-import threading
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from typing import TYPE_CHECKING
 
 from faultsim import checks
 from faultsim.errors import OptionError
@@ -13,6 +12,9 @@ from faultsim.results.result import Result
 from faultsim.simulation.execution import Execution, Stopped
 from faultsim.simulation.progress import Progress, reporting
 from faultsim.simulation.run import Run
+
+if TYPE_CHECKING:
+    from threading import Event
 
 
 def simulate_many(
@@ -50,6 +52,9 @@ def simulate_many(
     >>> [result.metrics["mean_wait"] for result in fs.simulate_many(runs, threads=2)]
     [4.5, 0.0]
     """
+    import threading
+    from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+
     todo = _checked_runs(runs)
     n_threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if threads is not None:
@@ -93,7 +98,7 @@ def simulate_many(
     return made
 
 
-def _to_the_end(runs: list[Run], stop: threading.Event) -> list[Result]:
+def _to_the_end(runs: list[Run], stop: "Event") -> list[Result]:
     results = []
     for run in runs:
         if stop.is_set():

@@ -214,8 +214,8 @@ def test_a_store_on_a_full_disk_keeps_what_was_written(size: int, tmp_path: Path
 
 
 def test_a_link_in_the_place_of_a_temporary_file_is_not_followed(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(whole_files.secrets, "token_hex", lambda _: "guessed")
+    monkeypatch.setattr(whole_files.os, "urandom", lambda size: bytes(size))
     (tmp_path / "precious").write_text("before")
-    (tmp_path / ".faultsim-guessed.part").symlink_to(tmp_path / "precious")
+    (tmp_path / f".faultsim-{'00' * 8}.part").symlink_to(tmp_path / "precious")
     refused(OSError, "exists", LOG.write_csv, tmp_path / "out.csv")
     assert (tmp_path / "precious").read_text() == "before"

@@ -19,7 +19,7 @@ def interval_of(time: float, length: float) -> int:
     return k
 
 
-def stream(seed: int, purpose: str) -> np.random.Generator:
+def stream(seed: int, purpose: str) -> "np.random.Generator":
     """ "The streams are NumPy's `PCG64DXSM(SeedSequence(seed, spawn_key=(crc32(purpose),)))`"."""
     key = zlib.crc32(purpose.encode())
     return np.random.Generator(np.random.PCG64DXSM(np.random.SeedSequence(seed, spawn_key=(key,))))
