@@ -9,15 +9,23 @@ checkout.
 import importlib
 from functools import partial
 from pathlib import Path
+from statistics import mean
 
 from results import run_parts, table
 from scaling.row import LINEAR, Row, exponent
+
+from faultsim import Simulation
 
 HEAD = f"""
 CPU time, the least of a few runs of one process.  The exponent is the slope of the whole cost over the size, both as
 logarithms, by least squares over all sizes; where the number of jobs stays the same, so that the size is that of the
 machine or of the trace, an exponent near 0 is best.  Above {LINEAR} the row says what bounds it.
 """
+
+
+def looked(simulation: Simulation) -> int:
+    simulation.run()
+    return int(simulation._execution.engine.work["looked"])
 
 
 def show(row: Row) -> tuple[str, str]:
@@ -34,6 +42,9 @@ def show(row: Row) -> tuple[str, str]:
                 "ratio": None if other is None else took / other,
             }
         )
+        if row.stepped:
+            looks = mean(looked(simulation) for simulation in row.stepped(size))
+            lines[-1] |= {row.step: f"{looks:,.0f}", "us each of these": took / looks * 1e6}
     slope = exponent(row.sizes, costs)
     text = f"Exponent {slope:.2f}; wanted: {row.reach}."
     if slope > LINEAR:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from faultsim import Simulation
+
 #: The public logs.
 DATA = Path(os.environ.get("FAULTSIM_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "swf"
 
@@ -29,6 +31,8 @@ class Row:
     run: str  # what is measured, as a heading of a column
     against: str  # what it is compared with
     reach: str  # the ratio, or the cost, that is wanted
+    step: str = ""  # what the cost is made of, if the core counts it as `looked`,
+    stepped: Callable[[int], Sequence[Simulation]] | None = None  # in the mean of these simulations, of a size
     bound: str = ""  # where cost a job grows faster than size ** 0.15: why it does, and what bounds it
 
     def __post_init__(self) -> None:

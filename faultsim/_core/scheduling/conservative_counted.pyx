@@ -3,9 +3,9 @@
 The plan is a profile of free nodes, the running jobs held until their expected ends and every reservation counted.  A
 pass looks only at jobs that may move (reservations.pxd).  Nobody could when the last one ended, but where nodes have
 come back since, or were left by a job that moved: a job moves up where the nodes just before its reservation have
-become free, or it jumps into a gap that has grown (gaps.pxd).  A pass that changes nothing costs nothing, else a
-sixteenth of a step for each waiting job and, for each that moves, the logarithm of the number of steps and the steps
-between its old place and its new one.  As long as few wait all of them are looked at, which costs less.
+become free, or it jumps into a gap that has grown (gaps.pxd).  A pass costs a few instructions for each waiting job
+and, for each that moves, the logarithm of the number of steps and the steps between its old place and its new one.  As
+long as few wait all of them are looked at, which costs less.
 
 After a disturbance the queue is planned again, but only as far as anybody may start, and of those before whoever may,
 only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Their

@@ -15,7 +15,6 @@ from faultsim._core.scheduling.profile cimport profile_t, spot_t
 cdef enum:
     CLASSES = 32
     GAPS = 8                # of a class; of more, neighbours are joined
-    FEW = 256               # jobs that wait, so that looking at them all is cheaper than telling what none can use
     DEPTH = 64
     REFUSED = 4             # of a gap
 

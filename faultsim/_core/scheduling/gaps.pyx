@@ -38,11 +38,12 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:
     cdef int32_t c, k
     for c in range(CLASSES):
-        g.wanted[c] = 0.0 if n > FEW else INFINITY
-    if n <= FEW:
-        for k in range(n):
-            c = class_of(need[k])
-            g.wanted[c] = min(g.wanted[c], <double>least[k])
+        g.wanted[c] = INFINITY
+    # However many there are: a gap that nobody can use costs more than a look at each of them.
+    for k in range(n):
+        c = class_of(need[k])
+        if least[k] < g.wanted[c]:
+            g.wanted[c] = least[k]
 
 
 cdef inline double rounded_up(double begin, double end) noexcept nogil:
