@@ -58,4 +58,12 @@ static inline uint64_t fs_pack(const unsigned char *bytes) {
     return w * (FS_LITTLE_ENDIAN ? UINT64_C(0x0102040810204080) : UINT64_C(0x8040201008040201)) >> 56;
 }
 
+/* The lowest 8 bits as bytes of 0 or 1. */
+static inline void fs_unpack(uint64_t w, unsigned char *bytes) {
+    w = (w & 255) * UINT64_C(0x0101010101010101);
+    w &= FS_LITTLE_ENDIAN ? UINT64_C(0x8040201008040201) : UINT64_C(0x0102040810204080);    /* each byte its own bit */
+    w = ((w + UINT64_C(0x7f7f7f7f7f7f7f7f)) >> 7) & UINT64_C(0x0101010101010101);
+    memcpy(bytes, &w, 8);
+}
+
 #endif

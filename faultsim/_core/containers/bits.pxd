@@ -8,6 +8,7 @@ cdef extern from "bits.h" nogil:
     int fs_highest(uint64_t w)           # of the highest
     uint64_t fs_lowest_bits(uint64_t w, int n)       # the n lowest set bits; 1 <= n <= fs_popcount(w)
     uint64_t fs_pack(const unsigned char *bytes)     # bit i: is the i-th of 8 bytes not 0?
+    void fs_unpack(uint64_t w, unsigned char *bytes)     # the lowest 8 bits as bytes of 0 or 1
     int FS_LITTLE_ENDIAN                 # the low byte of a word comes first in memory
 
 

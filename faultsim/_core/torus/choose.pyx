@@ -308,13 +308,23 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
 # -- the rules -------------------------------------------------------------------------------------------------------
 
 cdef int largest_free(finder_t *f, const uint64_t *occ, box_t *out) noexcept nogil:
-    cdef int size
+    cdef int size, k = 0
+    cdef const shape_t *s
+    cdef box_t base
     finder_load(f, PLAIN, occ)
     size = finder_largest(f, PLAIN)
-    if out != NULL and size > 0 and f.row_maps.is_octet:
+    if out == NULL or size == 0:
+        return size
+    if f.row_maps.is_octet:
         out[0] = f.view[<int> PLAIN].witness
-    elif out != NULL and size > 0:
-        choose_first_fit(f, occ, size, EXTENTS_DESCENDING, NULL, out)
+        return size
+    s = choose_shape(f.torus, size, EXTENTS_DESCENDING, 0)
+    while not map_shape(f, PLAIN, s, f.map):
+        k += 1
+        s = choose_shape(f.torus, size, EXTENTS_DESCENDING, k)
+    map_canonical(f, s, f.map)
+    map_pick(f, f.map, NULL, &base)
+    choose_keep(s, &base, True, out)
     return size
 
 

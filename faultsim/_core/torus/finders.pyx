@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from faultsim._core.containers.bits cimport fs_unpack
 from faultsim._core.containers.memory cimport arena_free, arena_get, arena_t
 from faultsim._core.signals cimport raise_waiting, stopped
 from faultsim._core.status cimport NO_MEMORY, PYTHON_ERROR
@@ -76,7 +77,7 @@ cdef void _nodes_close(void *state) noexcept nogil:
 
 
 cdef void _unpack(const nodes_t *s, const uint64_t *occ) noexcept nogil:
-    cdef int nz = s.torus.z, line, z, i, n, at
+    cdef int nz = s.torus.z, line, z, n, at
     cdef int64_t bit
     cdef uint64_t w
     cdef unsigned char *to = s.busy
@@ -88,11 +89,18 @@ cdef void _unpack(const nodes_t *s, const uint64_t *occ) noexcept nogil:
             w = occ[bit >> 6] >> at
             if at + n > 64:
                 w |= occ[(bit >> 6) + 1] << (64 - at)
-            for i in range(z, z + n):
-                to[i] = to[nz + i] = w & 1
-                w >>= 1
-            z += n
+            while n >= 8:
+                fs_unpack(w, to + z)
+                w, z, n = w >> 8, z + 8, n - 8
+            while n:
+                to[z] = w & 1
+                w, z, n = w >> 1, z + 1, n - 1
+        memcpy(to + nz, to, nz)
         to += 2 * nz
+
+
+cdef inline const unsigned char *_line(const nodes_t *s, int x, int y) noexcept nogil:
+    return &s.busy[2 * (x * <int64_t> s.torus.y + y) * s.torus.z]
 
 
 cdef inline int _first_busy(const nodes_t *s, int x, int y, int z, int a, int b, int c, int64_t *looked) noexcept nogil:
@@ -121,17 +129,20 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
     """All boxes, shapes in contract order: the largest free one (the size is returned), or those of a size."""
     cdef const torus_t *t = s.torus
     cdef box_t box
-    cdef int best = 0, a, b, c, x, y, z
+    cdef const unsigned char *base
+    cdef int best = 0, a, b, c, x, y, z, last
     cdef int64_t looked
     _unpack(s, occ)
     for a in range(t.x, 0, -1):
         for b in range(t.y, 0, -1):
             for c in range(t.z, 0, -1):
+                last = axis_bases(t.z, c, t.wrap)
                 for x in range(axis_bases(t.x, a, t.wrap)):
                     for y in range(axis_bases(t.y, b, t.wrap)):
                         looked = 0
-                        for z in range(axis_bases(t.z, c, t.wrap)):
-                            if _first_busy(s, x, y, z, a, b, c, &looked) >= 0:
+                        base = _line(s, x, y)
+                        for z in range(last):
+                            if base[z] or _first_busy(s, x, y, z, a, b, c, &looked) >= 0:
                                 continue
                             if a * b * c <= best if list == NULL else a * b * c != size:
                                 continue
@@ -141,7 +152,7 @@ cdef int _naive(nodes_t *s, const uint64_t *occ, int size, box_t *largest, boxes
                                 largest[0] = box
                             elif boxes_push(list, &box):
                                 return NO_MEMORY
-                        if stopped(&s.done, looked * b * c):
+                        if stopped(&s.done, looked * b * c + last):
                             return PYTHON_ERROR
     return best
 
@@ -170,13 +181,18 @@ cdef int _of_shape(nodes_t *s, int a, int b, int c, bint only_first, boxes_t *li
     """Free boxes of a shape, or the first of them.  0; or a status < 0"""
     cdef const torus_t *t = s.torus
     cdef box_t box
+    cdef const unsigned char *base
     cdef int x, y, z, hit, last = axis_bases(t.z, c, t.wrap)
     cdef int64_t looked
     for x in range(axis_bases(t.x, a, t.wrap)):
         for y in range(axis_bases(t.y, b, t.wrap)):
             z = 0
             looked = 0
+            base = _line(s, x, y)
             while z < last:
+                if base[z]:
+                    z += 1
+                    continue
                 hit = _first_busy(s, x, y, z, a, b, c, &looked)
                 if hit < 0:
                     box.x, box.y, box.z, box.a, box.b, box.c = x, y, z, a, b, c
@@ -186,7 +202,7 @@ cdef int _of_shape(nodes_t *s, int a, int b, int c, bint only_first, boxes_t *li
                         return 0
                     hit = 0
                 z += hit + 1
-            if stopped(&s.done, looked * b * c):
+            if stopped(&s.done, looked * b * c + last):
                 return PYTHON_ERROR
     return 0
 
@@ -320,10 +336,10 @@ cdef inline int _pop(nodes_t *s, const uint64_t *occ, bint all, int size, boxes_
     cdef int64_t looked
     cdef box_t box
     _tables(s, occ)
-    for y in range(t.y):
-        for z in range(t.z):
-            looked = t.x
-            for x in range(t.x):
+    for x in range(t.x):
+        for y in range(t.y):
+            looked = t.z
+            for z in range(t.z):
                 run = s.run_z[(y * t.z + z) * t.x + x]
                 end = t.x
                 if not all and end * s.run_y[2 * (y * t.z + z) * t.x + x] * run <= best:
