@@ -78,8 +78,12 @@ def test_every_extra_is_in_all():
     assert set(everything.removeprefix("faultsim[").removesuffix("]").split(",")) == set(extras) - {"all", "test"}
 
 
-#: Casts by which values of one type are reached by another: of what `malloc` returned they are none.
-CASTS = re.compile(r"<(?:const )?(?:void \*\*|\w+_t \*\*|part_t \*|place_t \*|box_t \*)>(?! ?\w*alloc| ?arena_)")
+#: Casts by which values of one type are reached by another: what `malloc` returned has none, and boxes are places only
+#: under the names that places have.
+CASTS = re.compile(
+    r"<(?:const )?(?:void \*\*|\w+_t \*\*|part_t \*|place_t \*)>(?! ?\w*alloc| ?arena_)"
+    r"|<(?:const )?box_t \*> ?(?:place|out|left|&)"
+)
 
 
 def test_the_compiler_is_told_where_types_are_mixed():

@@ -14,10 +14,12 @@ from libc.string cimport memset
 import numpy as np
 
 from faultsim._core.containers.releases cimport releases_all
-from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY
+from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Inside
-from faultsim._core.event_loop cimport end_pass, fire_arrival, next_time, only_requests, run_instant, take_pass
+from faultsim._core.event_loop cimport (
+    R_BUDGET, R_DECIDE, R_DONE, R_UNTIL, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
+)
 from faultsim._core.live cimport Live
 from faultsim._core.tables.factory cimport call_factory
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
@@ -32,7 +34,6 @@ from faultsim._core.state cimport (
     N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
 )
 from faultsim._core.status cimport DECIDE, DONE, STUCK
-from faultsim._core.verify cimport check_invariants
 
 #: Whether this is a FAULTSIM_DEBUG build: C assertions, bounds checks, and all invariants after every chunk of events.
 DEBUG = bool(FAULTSIM_DEBUG)
@@ -43,42 +44,7 @@ _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkp
 #: Kinds of decisions by what is asked.
 _KINDS = ("schedule", "failure", "checkpoint", "tick")
 
-cdef enum reason:
-    R_DONE = 1
-    R_BUDGET = 2
-    R_UNTIL = 3
-    R_DECIDE = 4
-
 _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>R_DECIDE: "decide"}
-
-
-cdef int loop(sim_t *s, int64_t budget, double until) noexcept nogil:
-    """Run until all is done, `budget` events, ticks and requests were handled, or the next is later than `until`."""
-    cdef int64_t limit = (s.n_events + s.n_ticks) + budget, look = s.n_events + FS_VERIFY_EVERY
-    cdef const char *found
-    cdef double t
-    cdef int code
-    while s.n_events + s.n_ticks < limit:
-        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
-            look = s.n_events + FS_VERIFY_EVERY
-            code = check_invariants(s, &found)
-            if code < 0:
-                return code
-        if until == INFINITY and s.n_done == s.known:
-            return R_DONE
-        if s.live and until == INFINITY and only_requests(s):
-            return STUCK
-        t = next_time(s)
-        if t > until:
-            return R_DONE if s.n_done == s.known else R_UNTIL
-        code = run_instant(s, t)
-        if code < 0:
-            return code
-        if code == DONE:
-            return R_DONE
-        if code == DECIDE:
-            return R_DECIDE
-    return R_BUDGET
 
 
 cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
@@ -90,7 +56,7 @@ cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
             return code
         if code == DECIDE:
             return R_DECIDE
-    return loop(s, budget, until)
+    return run_until(s, budget, until)
 
 
 cdef class Engine(Live):
@@ -501,7 +467,7 @@ def run_together(list engines, list budgets):
             (<Engine>engines[i]).busy = True
         with nogil:
             for i in range(n):
-                slices[i].code = loop(slices[i].s, slices[i].budget, INFINITY)
+                slices[i].code = run_until(slices[i].s, slices[i].budget, INFINITY)
         return [slices[i].code for i in range(n)]
     finally:
         free(slices)

@@ -1,6 +1,8 @@
 # What happens at an instant, in the order of model.md#events: one stream, merged from the heap and the sources of
 # state.pxd.
 
+from libc.stdint cimport int64_t
+
 from faultsim._core.state cimport sim_t
 
 # Time of the next event; inf when none is left.
@@ -17,3 +19,14 @@ cdef int take_pass(sim_t *s) noexcept nogil
 cdef void catch_up(sim_t *s) noexcept nogil
 # The source of arrivals (FROM_ARRIVALS).
 cdef int fire_arrival(void *sim, bint *wanted) noexcept nogil
+
+# Why a run ends, or pauses.
+cdef enum:
+    R_DONE = 1
+    R_BUDGET = 2
+    R_UNTIL = 3
+    R_DECIDE = 4
+
+# Run until all is done, `budget` events, ticks and requests were handled, or the next is later than `until`.  Here the
+# compiler sees all that an instant takes.
+cdef int run_until(sim_t *s, int64_t budget, double until) noexcept nogil

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 
 from faultsim._core.containers.event_queue cimport event_t, heap_pop
-from faultsim._core.contract cimport fs_prefetch, fs_require
+from faultsim._core.contract cimport FAULTSIM_DEBUG, FS_VERIFY_EVERY, fs_prefetch, fs_require
 from faultsim._core.faults.outages cimport repair
 from faultsim._core.jobs cimport finish_job
 from faultsim._core.queue cimport enqueue
@@ -13,7 +13,8 @@ from faultsim._core.state cimport (
     ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
     EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, resume_t, source_next, source_t,
 )
-from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
+from faultsim._core.status cimport DECIDE, DONE, NO_MEMORY, OK, STUCK
+from faultsim._core.verify cimport check_invariants
 
 
 cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
@@ -33,7 +34,7 @@ cdef inline void drop_stale(sim_t *s) noexcept nogil:
         heap_pop(&s.heap, &e)
 
 
-cdef double next_time(sim_t *s) noexcept nogil:
+cdef inline double soonest(sim_t *s) noexcept nogil:
     cdef double t = INFINITY
     cdef int i
     if s.n_done == s.n and not s.live:
@@ -45,6 +46,10 @@ cdef double next_time(sim_t *s) noexcept nogil:
         if s.source[i].time < t:
             t = s.source[i].time
     return t
+
+
+cdef double next_time(sim_t *s) noexcept nogil:
+    return soonest(s)
 
 
 cdef bint only_requests(sim_t *s) noexcept nogil:
@@ -148,13 +153,39 @@ cdef void catch_up(sim_t *s) noexcept nogil:
     advance_ledger(s, s.now)
 
 
-cdef int run_instant(sim_t *s, double t) noexcept nogil:
+cdef inline int settle(sim_t *s, double t) noexcept nogil:
+    """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
+    cdef int code
+    while True:
+        code = drain(s, t, &s.wanted)
+        if code != OK:
+            return code              # DECIDE: end_pass goes on from here
+        if s.wanted:
+            s.wanted = False
+            s.asked.question = ASK_SCHEDULE
+            s.n_passes += 1
+            if s.releases.n > 0 and s.releases.first[0].end <= t:
+                s.epoch += 1     # somebody outlives its estimate: promises are excused
+            code = s.scheduler.schedule(s.scheduler.state, s)
+            if code != OK:
+                return code
+            s.change = CHANGED_NOTHING
+        # A pass may have made events at this very instant (run time 0): drain, then another pass.
+        if s.heap.n == 0 or s.heap.items[0].time != t:
+            return OK
+
+
+cdef inline int instant(sim_t *s, double t) noexcept nogil:
     if t == INFINITY:
         return DONE if s.n_done == s.known else STUCK
     fs_require(t >= s.now)
     advance_ledger(s, t)
     s.now = t
     return settle(s, t)
+
+
+cdef int run_instant(sim_t *s, double t) noexcept nogil:
+    return instant(s, t)
 
 
 cdef int end_pass(sim_t *s) noexcept nogil:
@@ -176,23 +207,29 @@ cdef int take_pass(sim_t *s) noexcept nogil:
     return end_pass(s) if code == OK else code
 
 
-cdef int settle(sim_t *s, double t) noexcept nogil:
-    """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
+cdef int run_until(sim_t *s, int64_t budget, double until) noexcept nogil:
+    cdef int64_t limit = (s.n_events + s.n_ticks) + budget, look = s.n_events + FS_VERIFY_EVERY
+    cdef const char *found
+    cdef double t
     cdef int code
-    while True:
-        code = drain(s, t, &s.wanted)
-        if code != OK:
-            return code              # DECIDE: end_pass goes on from here
-        if s.wanted:
-            s.wanted = False
-            s.asked.question = ASK_SCHEDULE
-            s.n_passes += 1
-            if s.releases.n > 0 and s.releases.first[0].end <= t:
-                s.epoch += 1     # somebody outlives its estimate: promises are excused
-            code = s.scheduler.schedule(s.scheduler.state, s)
-            if code != OK:
+    while s.n_events + s.n_ticks < limit:
+        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
+            look = s.n_events + FS_VERIFY_EVERY
+            code = check_invariants(s, &found)
+            if code < 0:
                 return code
-            s.change = CHANGED_NOTHING
-        # A pass may have made events at this very instant (run time 0): drain, then another pass.
-        if s.heap.n == 0 or s.heap.items[0].time != t:
-            return OK
+        if until == INFINITY and s.n_done == s.known:
+            return R_DONE
+        if s.live and until == INFINITY and only_requests(s):
+            return STUCK
+        t = soonest(s)
+        if t > until:
+            return R_DONE if s.n_done == s.known else R_UNTIL
+        code = instant(s, t)
+        if code < 0:
+            return code
+        if code == DONE:
+            return R_DONE
+        if code == DECIDE:
+            return R_DECIDE
+    return R_BUDGET
