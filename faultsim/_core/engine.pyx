@@ -48,7 +48,7 @@ _REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until",
 
 
 cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
-    """`loop` after a decision, whose pass ends here."""
+    """`run_until` after a decision, whose pass ends here."""
     cdef int code
     if s.deciding:
         code = end_pass(s)

@@ -34,7 +34,8 @@ class Limits:
     line : int
         Bytes of a line of a format that is read line by line.
     ratio : int
-        How many times larger an archive (or the columns of a saved result) may be than its file, beyond 8 MiB.
+        How many times larger than its file an archive, a saved result, a Parquet file or a column of text may become,
+        beyond 8 MiB.
     cells : int
         Of the grid of a sweep.
     replicates : int
@@ -124,6 +125,28 @@ def limits() -> Limits:
     5
     """
     return _in_force.get() or _of_environment(os.environ.get(VARIABLE, ""))
+
+
+def check_unpacked(where: str, unpacked: int, size: int) -> None:
+    """Refuse what takes more bytes, or is more times larger than its file of `size` bytes, than the limits allow.
+
+    Raises
+    ------
+    InputError
+        With the limit and how to raise it.
+
+    Examples
+    --------
+    >>> import faultsim as fs
+    >>> with fs.Limits(ratio=5):
+    ...     check_unpacked("a.log", 10**8, 10**6)
+    Traceback (most recent call last):
+    faultsim.errors.InputError: a.log: unpacks to more than 5 times its size; fs.Limits(ratio=...) allows more
+    """
+    most = limits()
+    most.check(where, "bytes", unpacked)
+    if unpacked > FREE:
+        most.check(where, "ratio", unpacked // size)
 
 
 def _of_environment(text: str) -> Limits:

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from faultsim.data.limits import FREE, limits
+from faultsim.data.limits import check_unpacked
 from faultsim.errors import InputError
 from faultsim.readers.input_lines import Lines, shown
 from faultsim.readers.parquet_columns import parquet_columns
@@ -56,7 +56,7 @@ class NamedColumns:
         content = b"".join(lines)
         self._size = len(content)
         if content.startswith(_PARQUET):
-            self.columns = parquet_columns(content, self.name)
+            self._name(*parquet_columns(content, self.name))
         else:
             self._text(content.decode("utf-8-sig", "replace"), separator, quoted)
         self.rows = len(next(iter(self.columns.values()), []))
@@ -113,10 +113,7 @@ class NamedColumns:
         """A column of text that may become an array, of which each element takes as much as the longest."""
         found = list(map(str, self.columns[name]))
         taken = 4 * len(found) * max(map(len, found), default=0)
-        most, where = limits(), f"{self.name}: column {name!r}"
-        most.check(where, "bytes", taken)
-        if taken > FREE:
-            most.check(where, "ratio", taken // self._size)
+        check_unpacked(f"{self.name}: column {name!r}", taken, self._size)
         return found
 
     def where(self, row: int) -> str:

@@ -9,15 +9,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 from faultsim import checks
-from faultsim.data.limits import FREE, limits
+from faultsim.data.limits import check_unpacked, limits
 from faultsim.errors import InputError
 
 #: Bytes that a value takes, at most but for words, of which each is kept once.
 _VALUE = 8
 
 
-def parquet_columns(content: bytes, name: str) -> dict[str, list[str] | NDArray[Any]]:
-    """The columns of a Parquet file by name: words, or numbers and moments.
+def parquet_columns(content: bytes, name: str) -> tuple[list[str], list[list[str] | NDArray[Any]]]:
+    """The names and columns of a Parquet file: words, or numbers and moments.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def parquet_columns(content: bytes, name: str) -> dict[str, list[str] | NDArray[
     Raises
     ------
     InputError
-        Not such a file, or a broken one; more than `faultsim.Limits` allow; a column of lists; a name twice.
+        Not such a file, or a broken one; more than `faultsim.Limits` allow; a column of lists.
     MissingExtraError
         Without pyarrow.
 
@@ -39,7 +39,7 @@ def parquet_columns(content: bytes, name: str) -> dict[str, list[str] | NDArray[
     >>> file = io.BytesIO()
     >>> pyarrow.parquet.write_table(pyarrow.table({"size": [2.0, 4.0], "user": ["ann", None]}), file)
     >>> parquet_columns(file.getvalue(), "jobs.parquet")
-    {'size': array([2., 4.]), 'user': ['ann', '']}
+    (['size', 'user'], [array([2., 4.]), ['ann', '']])
     """
     what = f"a Parquet file ({name})"
     parquet, arrow = checks.extra("pyarrow.parquet", "arrow", what), checks.extra("pyarrow", "arrow", what)
@@ -55,10 +55,7 @@ def parquet_columns(content: bytes, name: str) -> dict[str, list[str] | NDArray[
     except (OSError, arrow.ArrowException, UnicodeDecodeError) as error:
         why = str(error).splitlines()[0]
         raise InputError(f"{name}: not a Parquet file that can be read: {why}") from None
-    for column in names:
-        if names.count(column) > 1:
-            raise InputError(f"{name}: column {column!r} appears twice")
-    return dict(zip(names, columns, strict=True))
+    return names, columns
 
 
 def _bounded(metadata: Any, size: int, name: str) -> None:
@@ -72,11 +69,8 @@ def _bounded(metadata: Any, size: int, name: str) -> None:
     # (What groups say of their columns is not asked: where it is broken, pyarrow 26 ends the process.)
     told = sum(max(0, group.total_byte_size) for group in groups)
     unpacked = max(rows * metadata.num_columns * _VALUE, told)
-    most = limits()
-    most.check(name, "lines", rows)
-    most.check(name, "bytes", unpacked)
-    if unpacked > FREE:
-        most.check(name, "ratio", unpacked // size)
+    limits().check(name, "lines", rows)
+    check_unpacked(name, unpacked, size)
 
 
 def _is_text(arrow: Any, kind: Any) -> bool:

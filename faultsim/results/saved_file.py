@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from faultsim.data.columns import Column
 from faultsim.data.failures import FailureTrace
-from faultsim.data.limits import FREE, limits
+from faultsim.data.limits import check_unpacked
 from faultsim.data.slowdowns import slow_outage
 from faultsim.data.whole_files import whole_file
 from faultsim.errors import FaultsimError, InputError
@@ -186,10 +186,7 @@ class SavedFile:
     def _read(self, members: zipfile.ZipFile, packed: int) -> None:
         """All arrays; how large they are is known, and allowed, before any is made."""
         listed = members.infolist()
-        most, total = limits(), sum(info.file_size for info in listed)
-        most.check(self.name, "bytes", total)
-        if total > FREE:
-            most.check(self.name, "ratio", total // max(packed, 1))
+        check_unpacked(self.name, sum(info.file_size for info in listed), max(packed, 1))
         for info in listed:
             name = info.filename.removesuffix(".npy")
             if name in self.arrays:
