@@ -21,7 +21,7 @@ _FIELDS = (
     "event_type", "event_start_time", "event_stop_time", "event_end_reason",
 )  # fmt: skip
 _WIDTH = len(_FIELDS)
-#: Bytes of a field of an event as it should be; in an array each would take as much as the longest.
+#: Bytes of a line of an event as it should be; in an array each field would take as much as the longest.
 _LONGEST = 1000
 _NODE, _NAME, _TYPE, _START, _STOP = 2, 4, 5, 6, 7
 _UNAVAILABLE = b"0"
@@ -141,7 +141,7 @@ def _parse(block: bytes, prefix: bytes) -> _Events | None:
         block = b"\n".join(line for line in block.split(b"\n") if not line.lstrip().startswith(b"#"))
     tokens = block.split()
     rows = block.count(b"\n") + (not block.endswith(b"\n"))
-    if len(tokens) != rows * _WIDTH or max(map(len, tokens), default=0) > _LONGEST:
+    if len(tokens) != rows * _WIDTH or max(map(len, block.split(b"\n"))) > _LONGEST:
         return None
     if any(b"_" in b"".join(tokens[field::_WIDTH]) for field in (_NODE, _START, _STOP)):
         return None  # "1_0" is a number to Python only

@@ -134,7 +134,7 @@ class Metrics(Mapping[str, float]):
 
     def __init__(self, result: "Result") -> None:
         self._is_over = result.is_over
-        self._result = result if self._is_over else Part(result, result.ended)
+        self._result = result
         self._made = result._measured
 
     def __getitem__(self, name: str) -> float:
@@ -145,7 +145,8 @@ class Metrics(Mapping[str, float]):
                 )
             if METRICS[name].whole and not self._is_over:
                 raise OptionError(f"{name} is not known before the run is over; known so far: {', '.join(self)}")
-            self._made[name] = METRICS[name].function(self._result)
+            jobs = self._result if self._is_over else Part(self._result, self._result.ended)
+            self._made[name] = METRICS[name].function(jobs)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
