@@ -18,7 +18,7 @@ from faultsim._core.contract cimport FAULTSIM_DEBUG
 from faultsim._core.decisions cimport Decision, new_decision
 from faultsim._core.door cimport Inside
 from faultsim._core.event_loop cimport (
-    R_BUDGET, R_DECIDE, R_DONE, R_UNTIL, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
+    R_BUDGET, R_UNTIL, end_pass, fire_arrival, next_time, run_instant, run_until, take_pass,
 )
 from faultsim._core.live cimport Live
 from faultsim._core.tables.factory cimport call_factory
@@ -28,7 +28,7 @@ from faultsim._core.faults.progress cimport progress_open
 from faultsim._core.inputs cimport set_inputs
 from faultsim._core.queue cimport queue_again, sort_as_of_pass, sort_queue
 from faultsim._core.record cimport lend_ranges, recorded_events, recorded_ranges, recorded_stays
-from faultsim._core.so_far cimport any_killed, book_so_far, columns_so_far, states_of
+from faultsim._core.so_far cimport book_so_far, columns_so_far, states_of
 from faultsim._core.state cimport (
     ASK_CHECKPOINT, ASK_FAILURE, ASK_SCHEDULE, EV_ARRIVAL, EV_FAILURE, FROM_ARRIVALS, FROM_TRACE, N_ACCOUNTS,
     N_QUESTIONS, add_source, disturb, sim_alloc, sim_copy, sim_t,
@@ -44,18 +44,16 @@ _POLICIES = ("placement", "order", "scheduler", "migration", "recovery", "checkp
 #: Kinds of decisions by what is asked.
 _KINDS = ("schedule", "failure", "checkpoint", "tick")
 
-_REASONS = {<int>R_DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>R_DECIDE: "decide"}
+_REASONS = {<int>DONE: "done", <int>R_BUDGET: "budget", <int>R_UNTIL: "until", <int>DECIDE: "decide"}
 
 
-cdef int go_on(sim_t *s, int64_t budget, double until) noexcept nogil:
+cdef int run_on(sim_t *s, int64_t budget, double until) noexcept nogil:
     """`run_until` after a decision, whose pass ends here."""
     cdef int code
     if s.deciding:
         code = end_pass(s)
-        if code < 0:
+        if code < 0 or code == DECIDE:
             return code
-        if code == DECIDE:
-            return R_DECIDE
     return run_until(s, budget, until)
 
 
@@ -109,7 +107,7 @@ cdef class Engine(Live):
         _inside = self.door.enter()
         self.begin()
         with nogil:
-            code = go_on(&self.s, most, until)
+            code = run_on(&self.s, most, until)
         return self.conclude(code)
 
     cdef int begin(self) except -1:
@@ -132,7 +130,7 @@ cdef class Engine(Live):
         _inside = self.door.enter()
         self.begin()
         with nogil:
-            code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s, next_time(&self.s))
+            code = end_pass(&self.s) if self.s.deciding else run_instant(&self.s)
         self.busy = False
         self.translate(code)
         return code != DONE
@@ -175,12 +173,12 @@ cdef class Engine(Live):
         try:
             while code == R_BUDGET:
                 with nogil:
-                    code = go_on(s, 1 << 16, until)
+                    code = run_on(s, 1 << 16, until)
                 if code == R_BUDGET:
                     PyErr_CheckSignals()
         finally:
             self.busy = False
-        if code == R_DECIDE:
+        if code == DECIDE:
             return self.hand_out(self.kind_asked())
         if code == STUCK and (s.scheduler.elsewhere or s.live):
             s.n_decisions, s.deciding, self.stopped = number, deciding, stopped      # as if it had not been tried
@@ -390,7 +388,7 @@ cdef class Engine(Live):
             raise RuntimeError(f"the simulation has not finished: {s.n_done} of {s.known} jobs have ended")
         if not s.live:
             out = dict(self.columns)
-            if any_killed(s):
+            if s.track.killed_for_good:
                 out["state"] = states_of(s)
             return self.add_totals(out)
         # It may go on, and what is given out stays as it is.

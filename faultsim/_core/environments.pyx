@@ -241,7 +241,7 @@ cdef class PickJobs:
         while True:
             code = end_pass(&e.s) if e.s.deciding else OK
             while code == OK:
-                code = run_instant(&e.s, next_time(&e.s))
+                code = run_instant(&e.s)
             if code < 0:
                 return code
             if code == DONE:

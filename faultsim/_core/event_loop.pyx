@@ -11,15 +11,17 @@ from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport record_event
 from faultsim._core.state cimport (
     ACC_DOWN, ACC_IDLE_DEMAND, ACC_IDLE_NO_DEMAND, ASK_CHECKPOINT, ASK_SCHEDULE, CHANGED_NOTHING, EV_ARRIVAL,
-    EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, resume_t, source_next, source_t,
+    EV_CHECKPOINT, EV_FINISH, EV_REPAIR, EV_WAKE, FROM_ARRIVALS, JOB_RUNNING, source_next, source_t,
 )
-from faultsim._core.status cimport DECIDE, DONE, NO_MEMORY, OK, STUCK
+from faultsim._core.status cimport DONE, NO_MEMORY, OK, STUCK
 from faultsim._core.verify cimport check_invariants
 
 
 cdef inline bint is_stale(const sim_t *s, const event_t *e) noexcept nogil:
     if e.kind == EV_FINISH:
-        return s.state[e.serial] != JOB_RUNNING or s.finish[e.serial] != e.time
+        if s.state[e.serial] == JOB_RUNNING and s.finish[e.serial] == e.time:
+            return False         # a branch, where the value of a comparison would be made and tested
+        return True
     if e.kind == EV_REPAIR:
         return not s.trace.down[e.serial] or s.trace.up_at[e.serial] != e.time
     if e.kind == EV_WAKE:
@@ -34,22 +36,25 @@ cdef inline void drop_stale(sim_t *s) noexcept nogil:
         heap_pop(&s.heap, &e)
 
 
-cdef inline double soonest(sim_t *s) noexcept nogil:
+cdef inline double soonest(sim_t *s, source_t **due) noexcept nogil:
+    """Time of the next event; `due`: the first source that has one then, or the end of them all."""
     cdef double t = INFINITY
-    cdef int i
-    if s.n_done == s.n and not s.live:
-        return INFINITY
+    cdef source_t *source = &s.source[0] + s.n_sources
+    due[0] = source
     drop_stale(s)
     if s.heap.n > 0:
         t = s.heap.items[0].time
-    for i in range(s.n_sources):
-        if s.source[i].time < t:
-            t = s.source[i].time
+    while source != &s.source[0]:
+        source -= 1
+        if source.time <= t:
+            t = source.time
+            due[0] = source
     return t
 
 
 cdef double next_time(sim_t *s) noexcept nogil:
-    return soonest(s)
+    cdef source_t *due
+    return INFINITY if s.n_done == s.n and not s.live else soonest(s, &due)
 
 
 cdef bint only_requests(sim_t *s) noexcept nogil:
@@ -100,15 +105,15 @@ cdef inline int handle(sim_t *s, const event_t *e, bint *wanted) noexcept nogil:
     return s.checkpointing.due(s.checkpointing.state, s, serial)
 
 
-cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
-    """All events of the instant, always the first that is left: one may bring about another of an earlier kind."""
+cdef inline int drain(sim_t *s, double t, source_t *source, bint *wanted) noexcept nogil:
+    """All events of the instant, always the first that is left: one may bring about another of an earlier kind.
+    No source before this one has any yet.
+    """
     cdef source_t *end = &s.source[0] + s.n_sources
-    cdef source_t *source
     cdef event_t e
     cdef int64_t next_job
     cdef int code
     while True:
-        source = s.source
         while source != end and source.time != t:
             source += 1
         while s.heap.n > 0 and s.heap.items[0].time == t and (source == end or s.heap.items[0].kind < source.kind):
@@ -135,6 +140,7 @@ cdef int drain(sim_t *s, double t, bint *wanted) noexcept nogil:
         code = source.fire(s, wanted)
         if code != OK:
             return code
+        source = s.source
 
 
 cdef inline void advance_ledger(sim_t *s, double t) noexcept nogil:
@@ -153,11 +159,11 @@ cdef void catch_up(sim_t *s) noexcept nogil:
     advance_ledger(s, s.now)
 
 
-cdef inline int settle(sim_t *s, double t) noexcept nogil:
+cdef inline int settle(sim_t *s, double t, source_t *due) noexcept nogil:
     """Events and passes of an instant, until nothing is left of it or a pass has to be decided outside."""
     cdef int code
     while True:
-        code = drain(s, t, &s.wanted)
+        code = drain(s, t, due, &s.wanted)
         if code != OK:
             return code              # DECIDE: end_pass goes on from here
         if s.wanted:
@@ -173,63 +179,39 @@ cdef inline int settle(sim_t *s, double t) noexcept nogil:
         # A pass may have made events at this very instant (run time 0): drain, then another pass.
         if s.heap.n == 0 or s.heap.items[0].time != t:
             return OK
+        due = s.source
 
 
-cdef inline int instant(sim_t *s, double t) noexcept nogil:
-    if t == INFINITY:
-        return DONE if s.n_done == s.known else STUCK
-    fs_require(t >= s.now)
-    advance_ledger(s, t)
-    s.now = t
-    return settle(s, t)
-
-
-cdef int run_instant(sim_t *s, double t) noexcept nogil:
-    return instant(s, t)
-
-
-cdef int end_pass(sim_t *s) noexcept nogil:
-    cdef resume_t resume = s.asked.resume
-    cdef int code
-    s.deciding = False
-    if resume != NULL:
-        s.asked.resume = NULL
-        code = resume(s, &s.wanted)
-        return settle(s, s.now) if code == OK else code
-    s.change = CHANGED_NOTHING
-    if s.heap.n == 0 or s.heap.items[0].time != s.now:
-        return OK
-    return settle(s, s.now)
-
-
-cdef int take_pass(sim_t *s) noexcept nogil:
-    cdef int code = s.scheduler.schedule(s.scheduler.state, s)
-    return end_pass(s) if code == OK else code
-
-
-cdef int run_until(sim_t *s, int64_t budget, double until) noexcept nogil:
+cdef int go_on(sim_t *s, how_far far, int64_t budget, double until) noexcept nogil:
     cdef int64_t limit = (s.n_events + s.n_ticks) + budget, look = s.n_events + FS_VERIFY_EVERY
+    cdef source_t *due = s.source
     cdef const char *found
-    cdef double t
+    cdef double t = s.now
     cdef int code
-    while s.n_events + s.n_ticks < limit:
-        if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
-            look = s.n_events + FS_VERIFY_EVERY
-            code = check_invariants(s, &found)
-            if code < 0:
-                return code
-        if until == INFINITY and s.n_done == s.known:
-            return R_DONE
-        if s.live and until == INFINITY and only_requests(s):
+    while True:
+        if far == ALL:
+            if s.n_events + s.n_ticks >= limit:
+                return R_BUDGET
+            if FAULTSIM_DEBUG and (s.n_events >= look or s.n_done == s.known):
+                look = s.n_events + FS_VERIFY_EVERY
+                code = check_invariants(s, &found)
+                if code < 0:
+                    return code
+        if s.n_done == s.known and far != REST and (not s.live or (far == ALL and until == INFINITY)):
+            return DONE
+        if s.live and far == ALL and until == INFINITY and only_requests(s):
             return STUCK
-        t = soonest(s)
-        if t > until:
-            return R_DONE if s.n_done == s.known else R_UNTIL
-        code = instant(s, t)
-        if code < 0:
+        if far != REST:
+            t = soonest(s, &due)
+            if t > until:
+                return DONE if s.n_done == s.known else R_UNTIL
+            if t == INFINITY:
+                return DONE if s.n_done == s.known else STUCK
+            fs_require(t >= s.now)
+            advance_ledger(s, t)
+            s.now = t
+        code = settle(s, t, due)
+        if code != OK:
             return code
-        if code == DONE:
-            return R_DONE
-        if code == DECIDE:
-            return R_DECIDE
-    return R_BUDGET
+        if far != ALL:
+            return OK

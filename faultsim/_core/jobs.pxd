@@ -3,12 +3,12 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.tables.machine cimport permit_t, place_t
-from faultsim._core.state cimport sim_t
+from faultsim._core.state cimport sim_t, usable
 
 # Give `nodes` nodes (on a placed machine: `place`; else NULL) to a queued job; the caller takes it out of the queue.
 cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, bint backfilled) noexcept nogil
-# Where any free nodes serve: the head of the queue starts, then the next one, as long as they fit (model.md#fcfs).
-cdef int start_heads(sim_t *s) noexcept nogil
+# The head of the queue starts, then the next one, as long as they fit.
+cdef int start_fitting_heads(sim_t *s) noexcept nogil
 cdef int finish_job(sim_t *s, int32_t job) noexcept nogil
 # A running job gives its nodes back: they are free.
 cdef void leave_nodes(sim_t *s, int32_t job) noexcept nogil
@@ -18,3 +18,12 @@ cdef int stop_job(sim_t *s, int32_t job) noexcept nogil
 cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil
 # A placed job goes to another place of its size and pauses for `cost` seconds; the caller rearranges the machine.
 cdef int move_job(sim_t *s, int32_t job, const place_t *place, double cost) noexcept nogil
+
+
+cdef inline bint head_fits(const sim_t *s) noexcept nogil:
+    return s.queue.head < s.queue.end and s.need[s.queue.job[s.queue.head]] <= usable(s)
+
+
+# Where any free nodes serve (model.md#fcfs): in most passes, nobody waits or the head does not fit.
+cdef inline int start_heads(sim_t *s) noexcept nogil:
+    return start_fitting_heads(s) if head_fits(s) else 0

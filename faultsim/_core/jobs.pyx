@@ -11,7 +11,7 @@ from faultsim._core.queue cimport enqueue
 from faultsim._core.record cimport close_stay, open_stay, record_event
 from faultsim._core.state cimport (
     ACC_GROWTH, ACC_MIGRATION, ACC_START_DELAY, ACC_USEFUL, CHANGED_ALL, EV_FINISH, EV_MOVE, EV_START, JOB_DONE,
-    JOB_QUEUED, JOB_RUNNING, set_window, usable,
+    JOB_QUEUED, JOB_RUNNING, set_window,
 )
 from faultsim._core.status cimport NO_MEMORY, OK
 
@@ -77,13 +77,11 @@ cdef int start_job(sim_t *s, int32_t job, int32_t nodes, const place_t *place, b
     return OK
 
 
-cdef int start_heads(sim_t *s) noexcept nogil:
+cdef int start_fitting_heads(sim_t *s) noexcept nogil:
     cdef int32_t job
     cdef int code
-    while s.queue.head < s.queue.end:
+    while head_fits(s):
         job = s.queue.job[s.queue.head]
-        if s.need[job] > usable(s):
-            break
         code = start_job(s, job, s.need[job], NULL, False)
         if code < 0:
             return code
@@ -139,6 +137,7 @@ cdef int end_for_good(sim_t *s, int32_t job) noexcept nogil:
             s.first_start[job] = s.now
     s.run[job] = s.track.saved[job]
     s.track.owed[job] = INFINITY         # it never starts again
+    s.track.killed_for_good = True
     s.finish[job] = s.now
     s.state[job] = JOB_DONE
     s.n_done += 1

@@ -9,5 +9,3 @@ cdef void book_so_far(sim_t *s) noexcept nogil
 cdef dict columns_so_far(const sim_t *s, dict columns)
 # What has become of each job, by faultsim.data.event_kinds.JobState.
 cdef object states_of(const sim_t *s)
-# Whether somebody outside has killed one for good, so that the states do not follow from the run times.
-cdef bint any_killed(const sim_t *s) noexcept nogil

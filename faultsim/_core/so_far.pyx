@@ -50,14 +50,6 @@ cdef inline bint was_killed(const sim_t *s, int32_t job) noexcept nogil:
     return s.track.on and s.state[job] == JOB_DONE and s.restarts[job] > 0 and s.track.owed[job] == INFINITY
 
 
-cdef bint any_killed(const sim_t *s) noexcept nogil:
-    cdef int32_t job
-    for job in range(s.known if s.track.on else 0):
-        if was_killed(s, job):
-            return True
-    return False
-
-
 cdef object states_of(const sim_t *s):
     cdef int32_t job
     found = np.array(<int8_t[:s.known]>s.state)

@@ -165,6 +165,7 @@ cdef struct tracking_t:
     uint8_t *started         # a start has really come: its delay was not broken off
     double *remaining        # expected time from the begin of work to the end
     double *owed             # restart cost at the next start; inf: it was killed for good
+    bint killed_for_good     # some job was, so that states do not follow from run times
     clocks_t clocks
 
 # The failure trace, by time, and what is down.  `down` and what follows are NULL unless tracking is on.

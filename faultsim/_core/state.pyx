@@ -40,9 +40,16 @@ cdef int sim_alloc(sim_t *s) noexcept nogil:
     s.now = s.submit[0]
     s.clock = s.submit[0]
     s.remaining = s.estimate
-    for i in range(s.n):
-        s.need[i] = s.machine.next_size(s.machine.state, s.size[i])
-        s.run[i] = executed(s, i)
+    if s.machine.placed:
+        for i in range(s.n):
+            s.need[i] = s.machine.next_size(s.machine.state, s.size[i])
+    else:
+        memcpy(s.need, s.size, n * sizeof(int32_t))
+    if s.kill:
+        for i in range(s.n):
+            s.run[i] = executed(s, i)
+    else:
+        memcpy(s.run, s.runtime, n * sizeof(double))
     return OK
 
 

@@ -7,9 +7,10 @@ from faultsim._core.state cimport clocks_t, sim_t
 
 # What a clock shows at a time.
 cdef double shown_at(const clocks_t *c, int32_t clock, double t) noexcept nogil
-# When the job's own clock shows u, and when it will: not before `now`.
+# When the job's own clock shows u.
 cdef double time_shown(const sim_t *s, int32_t job, double u) noexcept nogil
-cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil
+# When it will, of a job that has a clock.
+cdef double clock_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil
 
 
 cdef inline bint has_clock(const sim_t *s, int32_t job) noexcept nogil:
@@ -18,9 +19,14 @@ cdef inline bint has_clock(const sim_t *s, int32_t job) noexcept nogil:
 
 cdef inline double own_time(const sim_t *s, int32_t job, double t) noexcept nogil:
     """What the job's own clock shows at t."""
-    if t == INFINITY or not has_clock(s, job):
+    if not has_clock(s, job) or t == INFINITY:
         return t
     return shown_at(&s.track.clocks, s.track.clocks.of[job], t)
+
+
+cdef inline double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil:
+    """When the job's own clock will show u: not before `now`."""
+    return clock_from(s, job, now, u) if has_clock(s, job) else u
 
 
 cdef inline double full_speed(const sim_t *s, int32_t job, double u) noexcept nogil:

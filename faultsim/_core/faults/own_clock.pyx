@@ -31,9 +31,9 @@ cdef double time_shown(const sim_t *s, int32_t job, double u) noexcept nogil:
     return u if i < c.first[clock] else c.time[i] + (u - c.shown[i]) / c.speed[i]
 
 
-cdef double time_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil:
+cdef double clock_from(const sim_t *s, int32_t job, double now, double u) noexcept nogil:
     cdef double t
-    if u == INFINITY or not has_clock(s, job):
+    if u == INFINITY:
         return u
     if u <= own_time(s, job, now):
         return now

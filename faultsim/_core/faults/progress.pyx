@@ -2,14 +2,14 @@
 
 from libc.math cimport INFINITY, ceil, floor
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.event_queue cimport push_known
 from faultsim._core.containers.releases cimport releases_add, releases_remove
 from faultsim._core.faults.own_clock cimport full_speed, has_clock, own_time, slowed_between, time_from, time_shown
 from faultsim._core.state cimport (
     ACC_CHECKPOINT, ACC_GROWTH, ACC_HELD_FOR_REPAIR, ACC_LOST, ACC_MIGRATION, ACC_RESTART, ACC_SLOWED,
-    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART, N_LEADS,
+    ACC_START_DELAY, ACC_USEFUL, EV_FINISH, JOB_HELD, LEAD_CHECKPOINT, LEAD_MIGRATION, LEAD_RESTART,
     progress_of, progress_t, tracking_t,
 )
 from faultsim._core.containers.memory cimport blocks_add, blocks_resize, blocks_room
@@ -128,16 +128,15 @@ cdef double expected_from(const sim_t *s, int32_t job, double progress) noexcept
     return left + planned(progress_of(s, job).interval, s.track.cost, left) * s.track.cost
 
 
-cdef inline void settle(sim_t *s, int32_t job) noexcept nogil:
+cdef inline void settle(sim_t *s, int32_t job, progress_t *p) noexcept nogil:
     """finish of a job whose t0 and base are set."""
-    cdef progress_t *p = progress_of(s, job)
     cdef double left = s.run[job] - p.base
     if left < 0.0:
         left = 0.0
     p.planned = planned(p.interval, s.track.cost, left)
     # Endless work is planned with endless checkpoints, which may cost nothing.
     p.ends = INFINITY if left == INFINITY else p.t0 + (left + p.planned * s.track.cost)
-    s.finish[job] = time_from(s, job, not_before(s, job), p.ends)
+    s.finish[job] = time_from(s, job, not_before(s, job), p.ends) if has_clock(s, job) else p.ends
 
 
 cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:
@@ -154,15 +153,15 @@ cdef int new_progress(sim_t *s, int32_t job) noexcept nogil:
 
 cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     cdef progress_t *p
+    cdef double begin = s.start[job]
     cdef bint afresh = s.restarts[job] == 0          # then what a kill leaves behind is not looked at
-    cdef int i
     s.track.at[job] = s.track.spare
     if s.track.spare < 0 and new_progress(s, job) < 0:
         return NO_MEMORY
     p = progress_of(s, job)
     s.track.spare = p.next
     p.interval = s.track.interval[job] if s.track.interval != NULL else INFINITY
-    p.begin = own_time(s, job, s.start[job])
+    p.begin = own_time(s, job, begin)
     p.t0 = p.begin if afresh else p.begin + s.track.owed[job]
     p.kind = LEAD_RESTART
     p.safe = 0.0 if afresh else s.track.saved[job]
@@ -175,11 +174,10 @@ cdef int progress_start(sim_t *s, int32_t job) noexcept nogil:
     p.lost = 0.0
     p.held = 0.0
     p.slowed = 0.0
-    for i in range(<int>N_LEADS):
-        p.spent[i] = 0.0
-    settle(s, job)
+    memset(&p.spent, 0, sizeof(p.spent))
+    settle(s, job, p)
     p.eventful = p.planned > 0.0 or p.t0 > p.begin or has_clock(s, job)
-    s.expected[job] = (s.start[job] if afresh else s.start[job] + s.track.owed[job]) + s.remaining[job]
+    s.expected[job] = (begin if afresh else begin + s.track.owed[job]) + s.remaining[job]
     return OK
 
 
@@ -218,8 +216,8 @@ cdef inline int plan_request(sim_t *s, int32_t job, bint afresh) noexcept nogil:
 
 cdef int reckon(sim_t *s, int32_t job) noexcept nogil:
     """finish, expected end and request of a job on nodes whose t0 and base are new."""
-    cdef const progress_t *p = progress_of(s, job)
-    settle(s, job)
+    cdef progress_t *p = progress_of(s, job)
+    settle(s, job, p)
     if set_expected(s, job, full_speed(s, job, p.t0) + expected_from(s, job, p.base)) < 0:
         return NO_MEMORY
     if push_known(&s.heap, s.finish[job], EV_FINISH, job) < 0:          # the earlier event is stale now
@@ -248,7 +246,7 @@ cdef int progress_extend(sim_t *s, int32_t job, double run) noexcept nogil:
     cdef progress_t *p = progress_of(s, job)
     cdef double before = s.run[job], finish = s.finish[job], plan = p.planned, ends = p.ends
     s.run[job] = run
-    settle(s, job)
+    settle(s, job, p)
     if s.finish[job] < s.now:
         s.run[job], s.finish[job], p.planned, p.ends = before, finish, plan, ends
         return TOO_LATE
