@@ -269,6 +269,8 @@ class Store:
             yield
         except UnicodeDecodeError as error:  # of a name
             raise StoreError(f"{self.path}: damaged: {error!s:.100}") from error
+        except MemoryError as error:  # of a row whose length is said to be that of 2^56 bytes, for example
+            raise StoreError(f"{self.path}: damaged, or too large: there is not the memory that it asks for") from error
         except sqlite3.Error as error:
             name = getattr(error, "sqlite_errorname", "")
             said = {

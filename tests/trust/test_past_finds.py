@@ -7,12 +7,14 @@ import io
 import json
 import lzma
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import faultsim as fs
+from faultsim.sweep.store import Store
 from helpers.bounded_reading import SECONDS, outcomes
 from helpers.refusals import refused
 
@@ -44,6 +46,16 @@ def sacct(job: bytes, user: bytes, state: bytes) -> bytes:
     row = b"%s|%s|2024-01-31T12:00:30|2024-01-31T12:00:30|2024-01-31T12:10:30|4|%s\n"
     rest = (row % (b"%d" % at, b"ann", b"COMPLETED") for at in range(1, MANY_ROWS))
     return b"".join((b"JobID|User|Submit|Start|End|NNodes|State\n", row % (job, user, state), *rest))
+
+
+def endless_store() -> bytes:
+    """Of a table whose row in the schema is said to have 2^56 bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.db"
+        Store(path).close()
+        content = path.read_bytes()
+    end = content.index(b"tabletasktask") - 3
+    return content[: end - 8] + b"\xff" * 7 + b"\x71" + content[end:]
 
 
 AXES = (b"load", b"runtime_factor", b"gap_factor")
@@ -113,6 +125,9 @@ FINDS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "replicates of 2**62": ("sweep file", lambda: b"replicates = %d\n" % 2**62 + BASE),
     "a thousand million cells": ("sweep file", lambda: BASE + b"[grid]\n" + b"".join(map(axis, AXES))),
     "digits of a duration": ("sweep file", lambda: BASE + b"start_delay = '" + b"1" * 900_000 + b"x'\n"),
+    "a store with a row of 2^56 bytes, merged": ("merge", endless_store),
+    "a store with a row of 2^56 bytes, read": ("table", endless_store),
+    "a store with a row of 2^56 bytes, resumed": ("resume", endless_store),
     "lines of a sweep": ("sweep file", lambda: BASE + b"".join(b"k%d = 1\n" % at for at in range(20_000))),
 }  # fmt: skip
 
