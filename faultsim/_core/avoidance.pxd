@@ -12,4 +12,11 @@ cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, pe
 # `starts`.  The size; 0: none; < 0: a code.
 cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, int32_t limit, permit_t *permit,
                         bint starts, place_t *out) noexcept nogil
-cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil
+cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil
+
+
+cdef inline int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
+    """The same if nodes are to be avoided; else what the rule takes."""
+    if s.avoid == NULL:
+        return s.placement.take(s.placement.state, s, job, count)
+    return take_sound_first(s, job, count)

@@ -49,7 +49,7 @@ cdef int choose_growing(sim_t *s, int32_t job, double t, const uint64_t *occ, in
     return 0
 
 
-cdef int take_now(sim_t *s, int32_t job, int32_t count) noexcept nogil:
+cdef int take_sound_first(sim_t *s, int32_t job, int32_t count) noexcept nogil:
     """What the rule takes of the nodes that are not to be avoided; then, if they are too few, of the others."""
     cdef uint64_t *occ = s.machine.occ
     cdef int32_t avoidable = free_to_avoid(s), sound, i

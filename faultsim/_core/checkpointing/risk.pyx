@@ -12,7 +12,7 @@ from faultsim._core.checkpointing.requests cimport can_save, save
 from faultsim._core.questions cimport ask, open_questions
 from faultsim._core.state cimport ASK_CHECKPOINT, EV_CHECKPOINT, progress_of, progress_t, sim_t
 from faultsim._core.containers.memory cimport open_state
-from faultsim._core.status cimport NO_MEMORY, OK
+from faultsim._core.status cimport OK
 
 # One row per job; the state is these rows.
 cdef struct risk_t:
@@ -33,30 +33,32 @@ cdef int plan(void *state, void *sim, int32_t job, bint afresh) noexcept nogil:
         p.number += 1.0
     asks = at.t0 + p.number * p.interval
     p.time = time_from(s, job, s.now, asks)
-    if asks < at.ends and heap_push(&s.heap, p.time, EV_CHECKPOINT, job) < 0:
-        return NO_MEMORY
-    return OK
+    return heap_push(&s.heap, p.time, EV_CHECKPOINT, job) if asks < at.ends else OK       # -1 is NO_MEMORY
 
 
 cdef bint is_due(const void *state, int32_t job, double time) noexcept nogil:
     return (<const risk_t *>state)[job].time == time
 
 
-cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
-    """Written if p_f d I >= C (model.md#risk-based)."""
-    cdef sim_t *s = <sim_t *>sim
-    cdef risk_t *p = <risk_t *>state + job
+cdef inline bint is_worth_it(sim_t *s, int32_t job, const risk_t *p) noexcept nogil:
+    """Whether p_f d I >= C (model.md#risk-based)."""
     cdef double survives = 1.0
     cdef int32_t _k
+    for _k in range(failing_of_job(s, job, s.now, s.now + (p.interval + s.track.cost))):
+        survives *= 1.0 - s.predictions.p
+    return ((1.0 - survives) * p.number) * p.interval >= s.track.cost
+
+
+cdef int due(void *state, void *sim, int32_t job) noexcept nogil:
+    cdef sim_t *s = <sim_t *>sim
+    cdef risk_t *p = <risk_t *>state + job
     s.n_ticks += 1
-    if can_save(s, job):
-        if s.asked.on[<int>ASK_CHECKPOINT]:
+    if s.asked.on[<int>ASK_CHECKPOINT]:
+        if can_save(s, job):
             s.asked.number = p.number
             return ask(s, <int>ASK_CHECKPOINT, job, after_answer)
-        for _k in range(failing_of_job(s, job, s.now, s.now + (p.interval + s.track.cost))):
-            survives *= 1.0 - s.predictions.p
-        if ((1.0 - survives) * p.number) * p.interval >= s.track.cost:
-            return save(s, job)
+    elif is_worth_it(s, job, p) and can_save(s, job):
+        return save(s, job)
     p.number += 1.0
     return plan(state, sim, job, False)
 
