@@ -178,6 +178,8 @@ def engine() -> Iterator[Row]:
         options = {"scheduler": SCHEDULERS[name], "migration": moves, "placement": rule, **KREVAT}
         title = f"4x4x8, {name}{' and migration' if moves else ''}, {rule.name}"
         yield title, run_of(span(), fs.Torus.bluegene_l(), **options)
+    middle = run_of(scaled(span(), 32).head(1000), fs.Torus(16, 16, 16), placement=fs.MaxFreePartition(), **KREVAT)
+    yield "16x16x16, EASY, max_free_partition, 1,000 jobs", middle
     large = scaled(span(), 512).head(200)
     for rule in (fs.FirstFit(), fs.MaxFreePartition()):
         run = run_of(large, fs.Torus.bluegene_l_nodes(), placement=rule, **KREVAT)

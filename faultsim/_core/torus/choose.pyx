@@ -20,7 +20,7 @@ from faultsim._core.torus.axis_sets cimport (
     family_add, family_apart, family_clear, family_cover, family_shared, family_t, family_within,
 )
 from faultsim._core.torus.row_maps cimport view_t
-from faultsim._core.torus.row_slices cimport slices_rooms, slices_t
+from faultsim._core.torus.row_slices cimport slices_pay, slices_rooms, slices_t
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
 from faultsim._core.torus.occupancy cimport (
     BASES, EXTENTS_DESCENDING, box_t, boxes_sort, boxes_t, shape_t, torus_t,
@@ -144,6 +144,7 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexc
     cdef int i
     cdef bint stays = f.guard_valid
     cdef slices_t *s = &f.gains.slices
+    cdef const box_t *near
     cdef int64_t enough = s.looked + <int64_t> NEAR_LOOKS
     stays_so[0] = True
     if (stays and permit.need == f.guard_need
@@ -156,8 +157,9 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexc
         f.guard[i], f.guard_before[i] = f.guard_before[i], f.guard[i]
     choose_clear(f.guard)
     for i in range(permit.n_near):
-        if not slices_rooms(s, &f.row_maps, permit.later, <const box_t *> &permit.near[i], permit.need,
-                            enough, f.guard):
+        near = <const box_t *> &permit.near[i]
+        if not (slices_pay(&f.row_maps, near)
+                and slices_rooms(s, &f.row_maps, permit.later, near, permit.need, enough, f.guard)):
             f.guard_valid = False
             return False
     for i in range(3):

@@ -7,7 +7,7 @@ from faultsim._core.containers.bits cimport fs_lowest, ones
 from faultsim._core.containers.memory cimport arena_zeros
 from faultsim._core.torus.occupancy cimport box_size, torus_t
 from faultsim._core.torus.row_maps cimport view_load, view_reset
-from faultsim._core.torus.row_slices cimport slices_gain, slices_init, slices_of, view_gain
+from faultsim._core.torus.row_slices cimport slices_gain, slices_init, slices_of, slices_pay, view_gain
 
 cdef enum:
     MOST = 1 << 20                  # words of columns looked at for one occupancy
@@ -317,7 +317,7 @@ cdef bint gains_load(gains_t *g, row_maps_t *l, view_t *v, const uint64_t *occ) 
     view_load(v, l, occ, True)
     v.gained = 0
     for i in range(n):
-        if g.slices.able and slices_of(&g.piece[i]) <= <int> THIN:
+        if g.slices.able and slices_of(&g.piece[i]) <= <int> THIN and slices_pay(l, &g.piece[i]):
             known = slices_gain(&g.slices, l, v, &g.piece[i], enough - g.looked)
         else:
             known = _add(g, l, v, &g.piece[i], enough - g.slices.looked)

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from faultsim._core.containers.memory cimport arena_t
 from faultsim._core.torus.axis_sets cimport family_t
-from faultsim._core.torus.occupancy cimport box_t
+from faultsim._core.torus.occupancy cimport box_size, box_t
 from faultsim._core.torus.row_maps cimport row_maps_t, view_t
 
 cdef struct slices_t:
@@ -40,6 +40,12 @@ cdef bint slices_room(slices_t *s, const row_maps_t *l, const uint64_t *occ, con
 # one is a room.  False: `looked` would pass `enough`, and some are missing.
 cdef bint slices_rooms(slices_t *s, const row_maps_t *l, const uint64_t *occ, const box_t *p, int need,
                        int64_t enough, family_t *three) noexcept nogil
+
+# Is the machine large enough, or the box small enough, to look beside it rather than in the whole machine?  The window
+# around a box costs about as much however few words the machine has.
+cdef inline bint slices_pay(const row_maps_t *l, const box_t *p) noexcept nogil:
+    return l.torus.words > 64 or 64 * box_size(p) <= l.torus.nodes
+
 
 # There are free boxes of (a, b, c): a view knows them now.
 cdef inline void view_gain(const row_maps_t *l, view_t *v, int a, int b, int c) noexcept nogil:
