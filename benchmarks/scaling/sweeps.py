@@ -1,5 +1,6 @@
 """A sweep whose store is complete, resumed: beside the same without its note that it is."""
 
+import contextlib
 import sqlite3
 import tempfile
 from pathlib import Path
@@ -17,7 +18,7 @@ def measure(runs):
         whole = cpu(lambda: sweep.fill(path))
 
         def looked_at():
-            with sqlite3.connect(path) as db:
+            with contextlib.closing(sqlite3.connect(path)) as db, db:
                 db.execute("DELETE FROM whole")
             sweep.fill(path)
 

@@ -1,5 +1,6 @@
 """Light and dark: the colours of a figure that are no data, and what every public plot function shares."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -156,14 +157,10 @@ def themed(draw: Callable[P, R]) -> Callable[P, R]:
 
 
 def _completed(doc: str, parameters: str, returned: str) -> str:
-    def indented(text: str) -> str:
-        return "".join("    " + line if line.strip() else line for line in text.splitlines(keepends=True))
-
-    head, examples, tail = doc.partition("\n    Examples\n")
-    head, raises, errors = head.partition("\n    Raises\n    ------\n")
-    errors = errors.rstrip(" \n")
+    head, examples, tail = inspect.cleandoc(doc).partition("\nExamples\n")
+    head, raises, errors = head.partition("\nRaises\n------\n")
     return (
-        head.rstrip(" \n") + "\n" + indented(parameters + _RETURNS.format(returned))
-        + "    Raises\n    ------\n" + (errors + "\n" if raises else "") + indented(_MISSING)
+        head.rstrip() + "\n" + parameters + _RETURNS.format(returned)
+        + "Raises\n------\n" + (errors.rstrip() + "\n" if raises else "") + _MISSING
         + examples + tail
     )  # fmt: skip

@@ -1,5 +1,6 @@
 """Goodput: groups of the ledger, effective training time, time between kills; by hand and by the plain account."""
 
+import contextlib
 import math
 
 import numpy as np
@@ -303,7 +304,7 @@ def test_sweeps_keep_what_is_infinite_or_nothing_as_json(tmp_path, recwarn):
     assert table["mttf"].tolist() == [math.inf, table["mttf"][1]]
     assert table["kills_per_1000_node_days"][0] == 0
     assert fs.load_sweep(store, "kills")["mttf"].tolist() == table["mttf"].tolist()
-    with sqlite3.connect(store) as db:
+    with contextlib.closing(sqlite3.connect(store)) as db:
         documents = [row[0] for row in db.execute("SELECT json_extract(numbers, '$.mttf') FROM own")]
     assert "inf" in documents
     found = table.summary("mttf")

@@ -50,7 +50,8 @@ def _by_rank(rank):
     if new.all():
         return order.astype(np.int32), order[::-1].astype(np.int32)
     place = np.append(0, np.cumsum(new))         # among the different ranks
-    return [(np.sort(turn << 32 | order) & 0xFFFFFFFF).astype(np.int32) for turn in (place, place[-1] - place)]
+    turns = place, place[len(place) - 1] - place         # there are no negative indices here, not even of objects
+    return [(np.sort(turn << 32 | order) & 0xFFFFFFFF).astype(np.int32) for turn in turns]
 
 
 cdef class WorkflowEngine:
