@@ -15,6 +15,10 @@ from faultsim._core.containers.memory cimport close_state, copy_state, open_stat
 from faultsim._core.status cimport NO_MEMORY, OK
 
 
+cdef enum:
+    FEW = 8                  # nodes to take
+
+
 # ---------------------------------------------------------------------------------------------- taking nodes
 
 cdef inline nodes_t *set_of(named_t *m, int32_t job) noexcept nogil:
@@ -100,6 +104,17 @@ cdef int32_t take_whole(named_t *m, int32_t job, nodes_t *mine, int32_t word, in
     return end - word
 
 
+cdef inline int32_t take_few(uint64_t *bits, int32_t count) noexcept nogil:
+    """Keep the lowest bits, at most so many; how many.  Sooner done one by one than counted."""
+    cdef uint64_t rest = bits[0]
+    cdef int32_t n = 0
+    while n < count and rest:
+        rest &= rest - 1
+        n += 1
+    bits[0] ^= rest
+    return n
+
+
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid,
                          int64_t *words) noexcept nogil:
     cdef int32_t word = next_open(m, 0), there
@@ -123,10 +138,13 @@ cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t 
         if avoid != NULL:
             bits &= ~avoid[word]
         if bits:
-            there = fs_popcount(bits)
-            if there > count:
-                bits = fs_lowest_bits(bits, count)
-                there = count
+            if count <= <int>FEW:
+                there = take_few(&bits, count)
+            else:
+                there = fs_popcount(bits)
+                if there > count:
+                    bits = fs_lowest_bits(bits, count)
+                    there = count
             m.occ[word] |= bits
             if m.notes:
                 note(m, job, word, bits)
@@ -135,7 +153,8 @@ cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t 
             count -= there
         if bits == free:
             close_word(m, word)
-        word = next_open(m, word + 1)
+        if count > 0:
+            word = next_open(m, word + 1)
     return count
 
 
@@ -236,11 +255,13 @@ cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef named_t *m = <named_t *>state
     cdef nodes_t *mine = m.held[job]
+    cdef uint64_t *occ = m.occ
+    cdef uint64_t *open_ = m.open
     cdef int32_t i, word, wide = -1
     for i in range(mine.n):
         word = mine.word[i]
-        m.occ[word] &= ~mine.bits[i]
-        m.open[word >> 6] |= (<uint64_t>1) << (word & 63)
+        occ[word] &= ~mine.bits[i]
+        open_[word >> 6] |= (<uint64_t>1) << (word & 63)
         if word >> 6 != wide:
             wide = word >> 6
             m.wide[wide >> 6] |= (<uint64_t>1) << (wide & 63)
