@@ -41,3 +41,34 @@ def test_the_same_nodes_as_by_the_reference(nodes, n, seed, moves):
     assert np.array_equal(fast.jobs["start"], slow.jobs["start"])
     for name in fast.allocations:
         assert np.array_equal(fast.allocations[name], slow.allocations[name]), name
+
+
+@given(st.sampled_from([1100, 1200]), st.integers(0, 99), st.sampled_from([3, 9]), st.booleans())
+@settings(max_examples=6, deadline=None)
+def test_the_same_nodes_where_all_of_a_word_have_failed(nodes, seed, most, moves):
+    """Before anybody looks, while jobs have them, and so often that few of the numbers are next to each other."""
+    draw = np.random.default_rng(seed)
+    often = np.repeat(draw.integers(0, most, nodes // 64 + 1), 64)[:nodes] + draw.integers(0, 3, nodes)
+    often[draw.uniform(size=nodes) < 0.1] //= draw.integers(1, 5)
+    node = np.repeat(np.arange(nodes), often)
+    time = np.sort(draw.uniform(0, 1000 * draw.integers(1, 5), len(node)).round())
+    log = fs.Workload(
+        submit=np.sort(draw.integers(500, 4000, 40)),
+        runtime=draw.integers(1, 900, 40),
+        size=draw.integers(1, nodes // 8, 40),
+    )
+    trace = fs.FailureTrace(time=time, node=draw.permutation(node))
+    options = {"migration": fs.LeastFailuresMigration()} if moves else {}
+    run = fs.Run(
+        log,
+        fs.Cluster(nodes),
+        scheduler=fs.EasyBackfill(),
+        failures=trace,
+        checkpointing=fs.Periodic(100.0, 1.0),
+        placement=fs.LeastFailuresFirst(),
+        record=True,
+        **options,
+    )
+    fast, slow = run.simulate(), run.simulate(engine="reference")
+    for name in fast.allocations:
+        assert np.array_equal(fast.allocations[name], slow.allocations[name]), name

@@ -7,7 +7,7 @@ When a job has finished and its nodes are free, jobs that started after it move 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport qsort
 
-from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open
+from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open, levels_t
 from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
 from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
 from faultsim._core.containers.bits cimport fs_lowest
@@ -30,6 +30,7 @@ cdef struct least_failures_t:
     int32_t *worst           # per job on nodes: most failures of any of them
     later_t *later           # scratch, as the next: one a node
     int32_t *mine
+    levels_t *levels         # on large machines
 
 
 cdef int by_start(const void *a, const void *b) noexcept nogil:
@@ -40,7 +41,7 @@ cdef int by_start(const void *a, const void *b) noexcept nogil:
     return (p.job > q.job) - (p.job < q.job)
 
 
-cdef int32_t best_idle(sim_t *s, int32_t *spot) noexcept nogil:
+cdef int32_t best_idle(sim_t *s, least_failures_t *p, int32_t *spot) noexcept nogil:
     """The free node that failed least, the lowest on ties; -1: none.  No node that ranks before `spot` is free.
 
     Of the nodes that a job gives up none ranks before the idle one that it takes, so `spot` only grows while jobs move.
@@ -48,8 +49,8 @@ cdef int32_t best_idle(sim_t *s, int32_t *spot) noexcept nogil:
     cdef named_t *m = named_of(&s.machine)
     if s.free == 0:
         return -1
-    if m.least != NULL:
-        return find_least_failed(m, s.trace.count, &s.work.ranked)
+    if p.levels != NULL:
+        return find_least_failed(m, p.levels, s.trace.count, &s.work.ranked)
     while spot[0] < s.nodes:
         if not is_busy(m, s.trace.rank[spot[0]]):
             return s.trace.rank[spot[0]]
@@ -77,7 +78,7 @@ cdef int move_away(sim_t *s, least_failures_t *p, int32_t job, int32_t *spot, bi
                 if count[node] > below and count[node] < most:
                     below = count[node]
                 continue
-            idle = best_idle(s, spot)
+            idle = best_idle(s, p, spot)
             if idle < 0 or not most - count[idle] > p.threshold:
                 p.worst[job] = most if most > came else came
                 return OK
@@ -116,7 +117,7 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
     cdef int32_t i, spot = 0, n
     cdef bint moved, some = False
     cdef at_t at
-    n = find_candidates(s, p, job, best_idle(s, &spot), &some)
+    n = find_candidates(s, p, job, best_idle(s, p, &spot), &some)
     s.n_attempted += some
     if n == 0:
         return OK
@@ -175,7 +176,7 @@ cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.later, s.nodes, sizeof(later_t))
     own_block(p, &p.mine, s.nodes, sizeof(int32_t))
     if s.nodes > RANKED:
-        least_failed_open(named_of(&s.machine))
+        least_failed_open(named_of(&s.machine), p, &p.levels)
     elif rank_open(s) < 0:
         raise MemoryError("no memory for migration")
     p.threshold, p.cost = options["threshold"], options["cost"]

@@ -3,17 +3,21 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
 
-from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, take_least_failed
+from faultsim._core.cluster.least_failed cimport RANKED, least_failed_open, levels_t, take_least_failed
 from faultsim._core.cluster.named cimport is_busy, named_of, named_t, take_lowest, take_word
 from faultsim._core.contract cimport fs_require
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.faults.outages cimport rank_open
 from faultsim._core.state cimport sim_t
-from faultsim._core.containers.memory cimport open_state
+from faultsim._core.containers.memory cimport open_state, own_block
 from faultsim._core.status cimport NO_MEMORY, OK, PYTHON_ERROR
 
 cdef struct rule_t:
     PyObject *object         # a rule in Python; the engine keeps it
+
+cdef struct least_failures_t:
+    uint64_t *picked         # on small machines: a mask, all zero between calls
+    levels_t *levels         # on others
 
 
 cdef int take_first_fit(void *state, void *sim, int32_t job, int32_t count) noexcept nogil:
@@ -28,10 +32,11 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     """Fewest failures so far, then lowest number ([zhang2004] section 5.2.3)."""
     cdef sim_t *s = <sim_t *>sim
     cdef named_t *m = named_of(&s.machine)
-    cdef uint64_t *picked = <uint64_t *>state        # a mask, all zero between calls
+    cdef least_failures_t *p = <least_failures_t *>state
+    cdef uint64_t *picked = p.picked
     cdef int32_t i = 0, node, low = m.words, high = -1
-    if m.least != NULL:
-        return take_least_failed(m, s.trace.count, job, count, &s.work.ranked)
+    if p.levels != NULL:
+        return take_least_failed(m, p.levels, s.trace.count, job, count, &s.work.ranked)
     while count > 0:
         fs_require(i < s.nodes)
         node = s.trace.rank[i]
@@ -61,11 +66,12 @@ cdef int open_first_fit(void *sim, dict options, dict columns) except -1:
 
 cdef int open_least_failures(void *sim, dict options, dict columns) except -1:
     cdef sim_t *s = <sim_t *>sim
-    open_state(&s.placement, <size_t>s.machine.words * sizeof(uint64_t))
+    cdef least_failures_t *p = <least_failures_t *>open_state(&s.placement, sizeof(least_failures_t))
     s.placement.take = take_least_failures
     if s.nodes > RANKED:
-        least_failed_open(named_of(&s.machine))
-    elif rank_open(s) < 0:
+        return least_failed_open(named_of(&s.machine), p, &p.levels)
+    own_block(p, &p.picked, s.machine.words, sizeof(uint64_t))
+    if rank_open(s) < 0:
         raise MemoryError("no memory for the placement rule")
     return 0
 
