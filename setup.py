@@ -106,6 +106,7 @@ CARRIERS = {
             "inputs",
             "job_columns",
             "live",
+            "pod.opening",
             "so_far",
             "workflow.engine",
         )
