@@ -46,6 +46,17 @@ def test_conservative_backfilling_keeps_what_it_promised_to_all():
         assert moves(moving(jobs, cluster(7), {1: [0]}, CONSERVATIVE)) == moved
 
 
+@pytest.mark.parametrize("machine", [cluster(5), torus(1, 1, 5, wrap=False)], ids=["cluster", "torus"])
+def test_a_promise_that_was_missed_stays_excused_when_a_tick_plans_anew(machine):
+    """Job 1, of no length, is promised 8, and nothing is kept clear for it: jobs 2 and 3 take its nodes. At 10 the tick
+    makes the reservations anew, but no node is free for job 2 to move to; job 1 starts when it ends.
+    """
+    jobs = [(0, 8, 3), (1, 0, 4), (2, 100, 2), (4, 7, 3)]
+    result = moving(jobs, machine, {1: [3]}, CONSERVATIVE)
+    assert result["start"].tolist() == [0, 102, 2, 8]
+    assert moves(result) == []
+
+
 def test_a_waiting_job_promised_nothing_by_fcfs():
     jobs = [(0, 30, 2), (0, 12, 3), (6, 10, 5)]
     assert moves(moving(jobs, cluster(7), {1: [0]}, FCFS)) == [(10, 0)]

@@ -456,6 +456,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     if look_for_upsets(p, s, &upset, &missed) < 0:
         return NO_MEMORY
     if upset:
+        s.epoch += missed        # the next pass will not see it any more
         code = renew(p, s)
         if code < 0:
             return code

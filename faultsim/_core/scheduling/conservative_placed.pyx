@@ -212,10 +212,13 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
     cdef plan_t *p = <plan_t *>state
     cdef sim_t *s = <sim_t *>sim
     cdef int64_t least
+    cdef bint missed
     cdef int code
     if s.queue.head == s.queue.end:
         return sound
-    if is_upset(p, s, is_missed(p, s)):
+    missed = is_missed(p, s)
+    if is_upset(p, s, missed):
+        s.epoch += missed        # the next pass will not see it any more
         code = renew(p, s)
         if code < 0:
             return code
