@@ -34,24 +34,23 @@ cdef int take_least_failures(void *state, void *sim, int32_t job, int32_t count)
     cdef named_t *m = named_of(&s.machine)
     cdef least_failures_t *p = <least_failures_t *>state
     cdef uint64_t *picked = p.picked
-    cdef int32_t i = 0, node, low = m.words, high = -1
+    cdef const uint64_t *occ = m.occ
+    cdef const int32_t *rank = s.trace.rank
+    cdef uint64_t bit
+    cdef int32_t i = 0, node
     if p.levels != NULL:
         return take_least_failed(m, p.levels, s.trace.count, job, count, &s.work.ranked)
     while count > 0:
         fs_require(i < s.nodes)
-        node = s.trace.rank[i]
+        node = rank[i]
         i += 1
-        if is_busy(m, node):
+        bit = (<uint64_t>1) << (node & 63)
+        if occ[node >> 6] & bit:
             continue
-        picked[node >> 6] |= (<uint64_t>1) << (node & 63)
+        picked[node >> 6] |= bit
         count -= 1
-        node >>= 6
-        if node < low:
-            low = node
-        if node > high:
-            high = node
     s.work.ranked += i
-    for i in range(low, high + 1):
+    for i in range(m.words):             # few: there is a rank of all nodes only on small machines
         if picked[i]:
             if take_word(m, job, i, picked[i]) < 0:
                 return NO_MEMORY
