@@ -36,6 +36,13 @@ def test_all_random_cases(file):
     assert_same(file)
 
 
+def test_no_result_that_is_kept_is_a_broken_engine():
+    """An error of the engine is a fault, and keeping it would keep the fault."""
+    files = sorted(digests.GOLDEN.glob("*.txt"))
+    assert [path.stem for path in files] == sorted(digests.FILES)
+    assert [path.name for path in files if "EngineError" in path.read_text()] == []
+
+
 def test_a_difference_is_noticed(tmp_path):
     digests.write("big_jobs", tmp_path, 5)
     path = tmp_path / "big_jobs.txt"
