@@ -5,7 +5,7 @@ from libc.string cimport memset
 
 from faultsim._core.cluster.node_sets cimport (
     nodes_add, nodes_add_range, nodes_copy, nodes_free, nodes_have, nodes_list, nodes_new, nodes_ranges,
-    nodes_remove, nodes_swap, nodes_t,
+    nodes_remove, nodes_swap, nodes_t, run_t,
 )
 from faultsim._core.containers.bits cimport fs_lowest, fs_lowest_bits, fs_popcount, mask_has, ones
 from faultsim._core.containers.releases cimport release_t, releases_all, releases_t
@@ -86,14 +86,35 @@ cdef inline void close_words(named_t *m, int32_t word, int32_t end) noexcept nog
         word = next_
 
 
+cdef inline void open_words(named_t *m, int32_t word, int32_t end) noexcept nogil:
+    """Some nodes of each of them are free."""
+    cdef int32_t next_, i
+    while word < end:
+        i = word >> 6
+        next_ = (i + 1) << 6 if (i + 1) << 6 < end else end
+        m.open[i] |= ones(next_ - word) << (word & 63)
+        m.wide[i >> 6] |= (<uint64_t>1) << (i & 63)
+        word = next_
+
+
+cdef inline int32_t end_of_zeros(const uint64_t *mask, int32_t word, int32_t last) noexcept nogil:
+    """The first word that is not 0, or `last`."""
+    while word + 4 <= last and mask[word] | mask[word + 1] | mask[word + 2] | mask[word + 3] == 0:
+        word += 4
+    while word < last and mask[word] == 0:
+        word += 1
+    return word
+
+
 cdef int32_t take_whole(named_t *m, int32_t job, nodes_t *mine, int32_t word, int32_t most,
                         const uint64_t *avoid) noexcept nogil:
     """Words of which all nodes are free, from this one on, at most so many; how many, or NO_MEMORY."""
-    cdef int32_t end = word, last = (m.nodes >> 6)
+    cdef int32_t end, last = (m.nodes >> 6)
     if most < last - word:
         last = word + most
-    while end < last and m.occ[end] == 0 and (avoid == NULL or avoid[end] == 0):
-        end += 1
+    end = end_of_zeros(m.occ, word, last)
+    if avoid != NULL:
+        end = end_of_zeros(avoid, word, end)
     if nodes_add_range(mine, word, end) < 0:
         return NO_MEMORY
     memset(&m.occ[word], 0xff, <size_t>(end - word) * sizeof(uint64_t))
@@ -200,7 +221,7 @@ cdef bint holds(const void *state, int32_t job, int32_t node) noexcept nogil:
 cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nogil:
     """From now on; without memory for it, later or never."""
     cdef const nodes_t *mine
-    cdef int32_t i, k
+    cdef int32_t i, k, word
     if resize_block(m, &m.owner, <size_t>m.nodes * sizeof(int32_t)) < 0:
         return
     m.notes = True
@@ -209,7 +230,8 @@ cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nog
         if items[i].job >= 0:
             mine = m.held[items[i].job]
             for k in range(mine.n):
-                note(m, items[i].job, mine.word[k], mine.bits[k])
+                for word in range(mine.run[k].word, mine.run[k].word + mine.run[k].count):
+                    note(m, items[i].job, word, mine.run[k].bits)
 
 
 cdef int32_t job_at(void *state, int32_t node, const releases_t *running, int64_t *asked) noexcept nogil:
@@ -246,28 +268,34 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
 cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
                      int64_t n) noexcept nogil:
     cdef const nodes_t *mine = (<const named_t *>state).held[job]
-    cdef int32_t i, k = 0
+    cdef int32_t i, word, k = 0
     for i in range(mine.n):
-        k += fs_popcount(mine.bits[i] & mask[mine.word[i]])
+        for word in range(mine.run[i].word, mine.run[i].word + mine.run[i].count):
+            k += fs_popcount(mine.run[i].bits & mask[word])
     return k
 
 
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef named_t *m = <named_t *>state
     cdef nodes_t *mine = m.held[job]
-    cdef uint64_t *occ = m.occ
     cdef uint64_t *open_ = m.open
+    cdef const run_t *run = mine.run
     cdef int32_t i, word, wide = -1
     for i in range(mine.n):
-        word = mine.word[i]
-        occ[word] &= ~mine.bits[i]
+        word = run[i].word
+        if run[i].count > 1:
+            memset(&m.occ[word], 0, <size_t>run[i].count * sizeof(uint64_t))
+            open_words(m, word, word + run[i].count)
+            continue
+        m.occ[word] &= ~run[i].bits
         open_[word >> 6] |= (<uint64_t>1) << (word & 63)
         if word >> 6 != wide:
             wide = word >> 6
             m.wide[wide >> 6] |= (<uint64_t>1) << (wide & 63)
     if m.latest != NULL or m.least != NULL:
         for i in range(mine.n):
-            loosen(m, mine.word[i])
+            for word in range(run[i].word, run[i].word + run[i].count):
+                loosen(m, word)
     mine.n = 0
     mine.next = m.spare
     m.spare = mine
@@ -275,18 +303,21 @@ cdef void give(void *state, int32_t job) noexcept nogil:
 
 
 cdef int32_t drop(void *state, int32_t job, int32_t node) noexcept nogil:
-    nodes_remove((<named_t *>state).held[job], node)
+    if nodes_remove((<named_t *>state).held[job], node) < 0:
+        return NO_MEMORY
     unblock(state, node)
     return 1
 
 
 cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil:
     cdef const nodes_t *mine = (<const named_t *>state).held[job]
-    cdef int32_t i
+    cdef const run_t *run = mine.run
+    cdef int32_t i, word
     for i in range(mine.n):
-        if mask[mine.word[i]] & mine.bits[i]:
-            return False
-        mask[mine.word[i]] |= mine.bits[i]
+        for word in range(run[i].word, run[i].word + run[i].count):
+            if mask[word] & run[i].bits:
+                return False
+            mask[word] |= run[i].bits
     return True
 
 

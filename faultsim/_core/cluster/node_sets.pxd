@@ -1,13 +1,17 @@
-# Sets of a cluster's nodes: the non-zero words of a mask, ascending.
+# Sets of a cluster's nodes: runs of words of a mask, ascending.  A job of many nodes has most of them in few runs of
+# whole words, so what is done with all of its nodes takes a step a run.
 
 from libc.stdint cimport int32_t, uint64_t
 
 from faultsim._core.tables.machine cimport range_t
 
+cdef struct run_t:
+    int32_t word, count      # the words [word, word + count)
+    uint64_t bits            # of each of them, not 0; all 64 where there are several
+
 cdef struct nodes_t:
     int32_t n, capacity
-    int32_t *word
-    uint64_t *bits
+    run_t *run
     nodes_t *next            # in a list of spare ones
 
 # Functions of type int: OK, or NO_MEMORY.
@@ -18,20 +22,23 @@ cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
 # All nodes of the words [first, end), none of which it has.
 cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil
-cdef void nodes_remove(nodes_t *set_, int32_t node) noexcept nogil                # which it has
+cdef int nodes_remove(nodes_t *set_, int32_t node) noexcept nogil                 # which it has
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil
+# The lowest of its nodes that is in the mask, too; -1: none is.
+cdef int32_t nodes_lowest_in(const nodes_t *set_, const uint64_t *mask) noexcept nogil
 # Node numbers, ascending; how many.
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil
-# The same as ranges, in time linear in their number and that of the words.
+# The same as ranges, in time linear in their number and that of the runs.
 cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil
 
 
 # The nodes of a word into the set as well.
 cdef inline int nodes_add(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
-    cdef int32_t n = set_.n
-    if n == set_.capacity or (n > 0 and set_.word[n - 1] >= word):
+    cdef run_t *last = set_.run + set_.n
+    if set_.n == set_.capacity or (set_.n > 0 and last[-1].word + last[-1].count > word):
         return nodes_insert(set_, word, bits)
-    set_.word[n] = word
-    set_.bits[n] = bits
+    last.word = word
+    last.count = 1
+    last.bits = bits
     set_.n += 1
     return 0

@@ -11,34 +11,28 @@ from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef void nodes_free(nodes_t *set_) noexcept nogil:
     if set_ != NULL:
-        c_free(set_.word)
-        c_free(set_.bits)
+        c_free(set_.run)
         c_free(set_)
 
 
-cdef int reserve(nodes_t *set_, int32_t words) noexcept nogil:
-    cdef void *word
-    cdef void *bits
+cdef int reserve(nodes_t *set_, int32_t runs) noexcept nogil:
+    cdef void *run
     cdef int32_t capacity = 2 * set_.capacity
-    if words <= set_.capacity:
+    if runs <= set_.capacity:
         return OK
-    if capacity < words:
-        capacity = words
-    word = realloc(set_.word, <size_t>capacity * sizeof(int32_t))
-    if word == NULL:
+    if capacity < runs:
+        capacity = runs
+    run = realloc(set_.run, <size_t>capacity * sizeof(run_t))
+    if run == NULL:
         return NO_MEMORY
-    set_.word = <int32_t *>word
-    bits = realloc(set_.bits, <size_t>capacity * sizeof(uint64_t))
-    if bits == NULL:
-        return NO_MEMORY
-    set_.bits = <uint64_t *>bits
+    set_.run = <run_t *>run
     set_.capacity = capacity
     return OK
 
 
-cdef nodes_t *with_room(int32_t words) noexcept nogil:
+cdef nodes_t *with_room(int32_t runs) noexcept nogil:
     cdef nodes_t *set_ = <nodes_t *>fresh(1, sizeof(nodes_t))
-    if set_ != NULL and reserve(set_, words) < 0:
+    if set_ != NULL and reserve(set_, runs) < 0:
         nodes_free(set_)
         return NULL
     return set_
@@ -52,17 +46,16 @@ cdef nodes_t *nodes_copy(const nodes_t *source) noexcept nogil:
     cdef nodes_t *to = with_room(source.n if source.n > 0 else 1)
     if to != NULL:
         to.n = source.n
-        memcpy(to.word, source.word, <size_t>source.n * sizeof(int32_t))
-        memcpy(to.bits, source.bits, <size_t>source.n * sizeof(uint64_t))
+        memcpy(to.run, source.run, <size_t>source.n * sizeof(run_t))
     return to
 
 
 cdef int32_t place_of(const nodes_t *set_, int32_t word) noexcept nogil:
-    """The first place of a word that is not below this one."""
+    """The first run that does not end before this word."""
     cdef int32_t low = 0, high = set_.n, mid
     while low < high:
         mid = (low + high) >> 1
-        if set_.word[mid] < word:
+        if set_.run[mid].word + set_.run[mid].count <= word:
             low = mid + 1
         else:
             high = mid
@@ -71,85 +64,128 @@ cdef int32_t place_of(const nodes_t *set_, int32_t word) noexcept nogil:
 
 cdef bint nodes_have(const nodes_t *set_, int32_t node) noexcept nogil:
     cdef int32_t i = place_of(set_, node >> 6)
-    return i < set_.n and set_.word[i] == node >> 6 and (set_.bits[i] >> (node & 63)) & 1
+    return i < set_.n and set_.run[i].word <= node >> 6 and (set_.run[i].bits >> (node & 63)) & 1
 
 
 cdef inline int make_room(nodes_t *set_, int32_t i, int32_t count) noexcept nogil:
     if reserve(set_, set_.n + count) < 0:
         return NO_MEMORY
-    memmove(&set_.word[i + count], &set_.word[i], <size_t>(set_.n - i) * sizeof(int32_t))
-    memmove(&set_.bits[i + count], &set_.bits[i], <size_t>(set_.n - i) * sizeof(uint64_t))
+    memmove(&set_.run[i + count], &set_.run[i], <size_t>(set_.n - i) * sizeof(run_t))
     set_.n += count
     return OK
 
 
+cdef inline void set_run(run_t *run, int32_t word, int32_t count, uint64_t bits) noexcept nogil:
+    run.word, run.count, run.bits = word, count, bits
+
+
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
     cdef int32_t i = place_of(set_, word)
-    if i == set_.n or set_.word[i] != word:
-        if make_room(set_, i, 1) < 0:
-            return NO_MEMORY
-        set_.word[i] = word
-        set_.bits[i] = 0
-    set_.bits[i] |= bits
+    if i < set_.n and set_.run[i].word <= word:
+        set_.run[i].bits |= bits                 # which a run of several words has already
+        return OK
+    if make_room(set_, i, 1) < 0:
+        return NO_MEMORY
+    set_run(&set_.run[i], word, 1, bits)
     return OK
 
 
 cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil:
-    cdef int32_t i = set_.n, word
-    if i > 0 and set_.word[i - 1] >= first:
+    cdef int32_t i = set_.n
+    if end == first:
+        return OK
+    if i > 0 and set_.run[i - 1].word >= first:
         i = place_of(set_, first)
-    if make_room(set_, i, end - first) < 0:
+    if make_room(set_, i, 1) < 0:
         return NO_MEMORY
-    for word in range(first, end):
-        set_.word[i] = word
-        set_.bits[i] = ~<uint64_t>0
-        i += 1
+    set_run(&set_.run[i], first, end - first, ~<uint64_t>0)
     return OK
 
 
-cdef void nodes_remove(nodes_t *set_, int32_t node) noexcept nogil:
-    cdef int32_t i = place_of(set_, node >> 6)
-    if i < set_.n and set_.word[i] == node >> 6:
-        set_.bits[i] &= ~((<uint64_t>1) << (node & 63))
-        if set_.bits[i] == 0:
-            set_.n -= 1
-            memmove(&set_.word[i], &set_.word[i + 1], <size_t>(set_.n - i) * sizeof(int32_t))
-            memmove(&set_.bits[i], &set_.bits[i + 1], <size_t>(set_.n - i) * sizeof(uint64_t))
+cdef int nodes_remove(nodes_t *set_, int32_t node) noexcept nogil:
+    cdef int32_t i = place_of(set_, node >> 6), word = node >> 6, first, end
+    cdef uint64_t bit = (<uint64_t>1) << (node & 63)
+    if i == set_.n or set_.run[i].word > word:
+        return OK
+    first = set_.run[i].word
+    end = first + set_.run[i].count
+    if end - first > 1:
+        # The words before it, its own, and those after it.
+        if make_room(set_, i + 1, (first < word) + (word + 1 < end)) < 0:
+            return NO_MEMORY
+        if first < word:
+            set_run(&set_.run[i], first, word - first, ~<uint64_t>0)
+            i += 1
+        set_run(&set_.run[i], word, 1, ~bit)
+        if word + 1 < end:
+            set_run(&set_.run[i + 1], word + 1, end - word - 1, ~<uint64_t>0)
+        return OK
+    set_.run[i].bits &= ~bit
+    if set_.run[i].bits == 0:
+        set_.n -= 1
+        memmove(&set_.run[i], &set_.run[i + 1], <size_t>(set_.n - i) * sizeof(run_t))
+    return OK
 
 
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil:
-    nodes_remove(set_, out)
+    if nodes_remove(set_, out) < 0:
+        return NO_MEMORY
     return nodes_insert(set_, into >> 6, (<uint64_t>1) << (into & 63))
 
 
+cdef int32_t nodes_lowest_in(const nodes_t *set_, const uint64_t *mask) noexcept nogil:
+    cdef const run_t *run
+    cdef int32_t i, word
+    for i in range(set_.n):
+        run = &set_.run[i]
+        for word in range(run.word, run.word + run.count):
+            if mask[word] & run.bits:
+                return (word << 6) + fs_lowest(mask[word] & run.bits)
+    return -1
+
+
 cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
-    cdef int32_t i, n = 0
+    cdef const run_t *run
+    cdef int32_t i, node, n = 0
     cdef uint64_t bits
     for i in range(set_.n):
-        bits = set_.bits[i]
+        run = &set_.run[i]
+        if run.bits == ~<uint64_t>0:
+            for node in range(run.word << 6, (run.word + run.count) << 6):
+                out[n] = node
+                n += 1
+            continue
+        bits = run.bits
         while bits:
-            out[n] = (set_.word[i] << 6) + fs_lowest(bits)
+            out[n] = (run.word << 6) + fs_lowest(bits)
             n += 1
             bits &= bits - 1
     return n
 
 
+cdef inline int32_t append(range_t *out, int32_t n, int32_t first, int32_t count) noexcept nogil:
+    """One more range, which may go on with the last; how many."""
+    if n > 0 and out[n - 1].first + out[n - 1].count == first:
+        out[n - 1].count += count
+        return n
+    out[n].first = first
+    out[n].count = count
+    return n + 1
+
+
 cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil:
-    cdef int32_t i, first, count, end = -1, n = 0
-    cdef uint64_t bits, rest
+    cdef const run_t *run
+    cdef int32_t i, first, count, n = 0
+    cdef uint64_t bits
     for i in range(set_.n):
-        bits = set_.bits[i]
+        run = &set_.run[i]
+        bits = run.bits
+        if bits == ~<uint64_t>0:
+            n = append(out, n, run.word << 6, run.count << 6)
+            continue
         while bits:
             first = fs_lowest(bits)
-            rest = ~(bits >> first)
-            count = fs_lowest(rest) if rest else 64
+            count = fs_lowest(~(bits >> first))
             bits &= ~(ones(count) << first)
-            first += set_.word[i] << 6
-            if first == end:
-                out[n - 1].count += count
-            else:
-                out[n].first = first
-                out[n].count = count
-                n += 1
-            end = first + count
+            n = append(out, n, (run.word << 6) + first, count)
     return n

@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from faultsim._core.cluster.named cimport change_node, named_of, named_t
-from faultsim._core.cluster.node_sets cimport nodes_t
+from faultsim._core.cluster.node_sets cimport nodes_lowest_in, nodes_t
 from faultsim._core.containers.bits cimport fs_lowest, mask_count_without
 from faultsim._core.containers.memory cimport blocks_add, close_state, copy_state, open_state, own_block
 from faultsim._core.containers.releases cimport release_t, releases_all
@@ -235,18 +235,15 @@ cdef int select_jobs(sim_t *s, fars_t *f, int32_t n, int64_t spare) noexcept nog
 
 cdef int move_nodes(sim_t *s, fars_t *f, const suspect_t *suspect) noexcept nogil:
     """The lowest suspicious nodes of the job for the lowest that are free and not suspicious."""
-    cdef int32_t job = suspect.job, _i, k, out, into
+    cdef int32_t job = suspect.job, _i, out, into
     cdef named_t *m = named_of(&s.machine)
     cdef const nodes_t *mine = m.held[job]
     cdef uint64_t bits
     if s.record.on:
         close_stay(s, job)
     for _i in range(suspect.leaving):
-        k = 0
-        while not mine.bits[k] & f.suspicious[mine.word[k]]:
-            k += 1
-            fs_require(k < mine.n)
-        out = (mine.word[k] << 6) + fs_lowest(mine.bits[k] & f.suspicious[mine.word[k]])
+        out = nodes_lowest_in(mine, f.suspicious)
+        fs_require(out >= 0)
         while True:
             bits = ~(m.occ[f.word] | f.suspicious[f.word])
             if bits:

@@ -143,15 +143,16 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
 cdef void started(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef const nodes_t *mine = named_of(&s.machine).held[job]
-    cdef int32_t i, count, most = 0
+    cdef int32_t i, word, count, most = 0
     cdef uint64_t bits
     for i in range(mine.n):
-        bits = mine.bits[i]
-        while bits:
-            count = s.trace.count[(mine.word[i] << 6) + fs_lowest(bits)]
-            if count > most:
-                most = count
-            bits &= bits - 1
+        for word in range(mine.run[i].word, mine.run[i].word + mine.run[i].count):
+            bits = mine.run[i].bits
+            while bits:
+                count = s.trace.count[(word << 6) + fs_lowest(bits)]
+                if count > most:
+                    most = count
+                bits &= bits - 1
     (<least_failures_t *>state).worst[job] = most
 
 

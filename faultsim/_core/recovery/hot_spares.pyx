@@ -48,6 +48,8 @@ cdef int relieve(void *state, void *sim, int32_t job, int32_t node) noexcept nog
     if s.record.on:
         close_stay(s, job)
     gone = s.machine.drop(s.machine.state, job, node)
+    if gone < 0:
+        return NO_MEMORY
     # What the job had too many, for as long as it had it.
     s.ledger[<int>ACC_GROWTH] += gone * (s.now - s.decision[job])
     releases_remove(&s.releases, s.expected[job], job)

@@ -67,7 +67,7 @@ cdef struct machine_t:
                        int64_t n) noexcept nogil
     # [named] a job gives its nodes back; its nodes into a mask that has none of them: False if it had
     void (*give)(void *state, int32_t job) noexcept nogil
-    # [named; or NULL] it gives one of its nodes back, on a pod with the cube; how many these are
+    # [named; or NULL] it gives one of its nodes back, on a pod with the cube; how many these are, or NO_MEMORY
     int32_t (*drop)(void *state, int32_t job, int32_t node) noexcept nogil
     bint (*add_job)(const void *state, uint64_t *mask, int32_t job) noexcept nogil
     # [named, no boxes] the nodes of a job, ascending; as ranges that do not touch; how many
