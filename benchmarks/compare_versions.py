@@ -9,6 +9,9 @@ A version is an interpreter that has it installed, or an interpreter and a built
 in many short samples, so that what else the machine does meets both alike.  Disturbances last for some tenths of a
 second, so a section is gone through several times, in two sessions with processes of their own, whose memory lies
 elsewhere.  A sample is CPU time of the whole process; memory and import time come from fresh processes, also in turns.
+Where times are taken, the C library keeps memory that was freed: whether it gives some back after a run, and the next
+has to fault it in again (up to a tenth of the time), follows from what else the process did, not from the version.  For
+the same reason a short call is made once untimed in each sample: before it, the other version had the caches.
 
 For every row: the least and the median of both versions; the ratio of the leasts, of the lower quartiles, and the
 median ratio of samples taken one after the other, with the middle half of those.  A row is "unsure" if the ratio of the
@@ -45,6 +48,8 @@ SECTIONS = (
 #: samples of a row in a session, for each version; how often a session comes back to a row; sessions of a row at most.
 SAMPLE, LONG, FEWEST, MOST, VISITS, SESSIONS = 0.002, 0.02, 3, 30, 3, 8
 SLOWER = 1.02
+#: Variables of the GNU C library: it gives no memory back until 256 MB are free, and maps only blocks above 32 MB anew.
+KEEP = {"MALLOC_TRIM_THRESHOLD_": str(2**28), "MALLOC_MMAP_THRESHOLD_": str(2**25)}
 SELECTED = (
     r"^engine: (flat, (?!.*reference)|500 jobs|1,280 nodes|4x4x8)|^failures: SDSC.*(EASY|conservative, [fn])"
     r"|^torus_failures: .*(EASY|Balancing)|^balance: EASY, actual|^decisions: .* on 8x8x8, (1|20) f"
@@ -61,8 +66,9 @@ class Version:
     python: str
     checkout: Path | None = None
 
-    def environment(self) -> dict[str, str]:
+    def environment(self, section: str) -> dict[str, str]:
         found = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        found |= {} if section == "memory" else KEEP
         # The same order of sets and dicts in both; no bytecode written where only one may write.
         found |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
         return found | ({"PYTHONPATH": str(self.checkout)} if self.checkout else {})
@@ -78,7 +84,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env=version.environment(),
+            env=version.environment(section),
             cwd=tempfile.gettempdir(),
         )
         self.hello = self._read()
