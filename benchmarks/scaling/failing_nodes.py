@@ -44,6 +44,6 @@ ROW = Row(
     run="EASY, 4 failures a day and copy",
     against="no failures",
     reach="at most 1.5 times the run without failures, whatever the number of nodes",
-    bound="The run without failures grows as fast, as its memory outgrows the caches; what failures add is about 2,000 "
+    bound="The run without failures grows as fast, as its memory outgrows the caches; what failures add is about 1,300 "
     "instructions a job on any number of nodes (counted with callgrind at 4 and at 16 copies).",
 )
