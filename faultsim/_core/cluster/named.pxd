@@ -32,6 +32,8 @@ cdef int take_word(named_t *m, int32_t job, int32_t word, uint64_t bits) noexcep
 # The `count` lowest free nodes that are not to be avoided (NULL: none are); how many are missing, or NO_MEMORY.
 # `words` counts what was looked at.
 cdef int32_t take_lowest(named_t *m, int32_t job, int32_t count, const uint64_t *avoid, int64_t *words) noexcept nogil
+# All nodes of the words [word, end), which are busy, become free.
+cdef void free_words(named_t *m, int32_t word, int32_t end) noexcept nogil
 # A job leaves a node for a free one; OK or NO_MEMORY.
 cdef int change_node(named_t *m, int32_t job, int32_t out, int32_t into) noexcept nogil
 

@@ -86,9 +86,9 @@ cdef inline void close_words(named_t *m, int32_t word, int32_t end) noexcept nog
         word = next_
 
 
-cdef inline void open_words(named_t *m, int32_t word, int32_t end) noexcept nogil:
-    """Some nodes of each of them are free."""
+cdef void free_words(named_t *m, int32_t word, int32_t end) noexcept nogil:
     cdef int32_t next_, i
+    memset(&m.occ[word], 0, <size_t>(end - word) * sizeof(uint64_t))
     while word < end:
         i = word >> 6
         next_ = (i + 1) << 6 if (i + 1) << 6 < end else end
@@ -230,7 +230,7 @@ cdef void take_notes(named_t *m, const release_t *items, int32_t n) noexcept nog
         if items[i].job >= 0:
             mine = m.held[items[i].job]
             for k in range(mine.n):
-                for word in range(mine.run[k].word, mine.run[k].word + mine.run[k].count):
+                for word in range(mine.run[k].word, mine.run[k].end):
                     note(m, items[i].job, word, mine.run[k].bits)
 
 
@@ -268,10 +268,14 @@ cdef void unblock(void *state, int32_t node) noexcept nogil:
 cdef int32_t overlap(const void *state, int32_t job, const uint64_t *mask, const int32_t *list_,
                      int64_t n) noexcept nogil:
     cdef const nodes_t *mine = (<const named_t *>state).held[job]
-    cdef int32_t i, word, k = 0
-    for i in range(mine.n):
-        for word in range(mine.run[i].word, mine.run[i].word + mine.run[i].count):
-            k += fs_popcount(mine.run[i].bits & mask[word])
+    cdef const run_t *run = mine.run
+    cdef const run_t *end = run + mine.n
+    cdef int32_t word, k = 0
+    while run < end:
+        k += fs_popcount(run.bits & mask[run.word])
+        for word in range(run.word + 1, run.end):
+            k += fs_popcount(mask[word])
+        run += 1
     return k
 
 
@@ -280,12 +284,11 @@ cdef void give(void *state, int32_t job) noexcept nogil:
     cdef nodes_t *mine = m.held[job]
     cdef uint64_t *open_ = m.open
     cdef const run_t *run = mine.run
-    cdef int32_t i, word, wide = -1
+    cdef int32_t i, word, end, wide = -1
     for i in range(mine.n):
-        word = run[i].word
-        if run[i].count > 1:
-            memset(&m.occ[word], 0, <size_t>run[i].count * sizeof(uint64_t))
-            open_words(m, word, word + run[i].count)
+        word, end = run[i].word, run[i].end
+        if end - word > 1:
+            free_words(m, word, end)
             continue
         m.occ[word] &= ~run[i].bits
         open_[word >> 6] |= (<uint64_t>1) << (word & 63)
@@ -294,7 +297,7 @@ cdef void give(void *state, int32_t job) noexcept nogil:
             m.wide[wide >> 6] |= (<uint64_t>1) << (wide & 63)
     if m.latest != NULL or m.least != NULL:
         for i in range(mine.n):
-            for word in range(run[i].word, run[i].word + run[i].count):
+            for word in range(run[i].word, run[i].end):
                 loosen(m, word)
     mine.n = 0
     mine.next = m.spare
@@ -314,7 +317,7 @@ cdef bint add_job(const void *state, uint64_t *mask, int32_t job) noexcept nogil
     cdef const run_t *run = mine.run
     cdef int32_t i, word
     for i in range(mine.n):
-        for word in range(run[i].word, run[i].word + run[i].count):
+        for word in range(run[i].word, run[i].end):
             if mask[word] & run[i].bits:
                 return False
             mask[word] |= run[i].bits

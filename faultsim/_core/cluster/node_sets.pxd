@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, uint64_t
 from faultsim._core.tables.machine cimport range_t
 
 cdef struct run_t:
-    int32_t word, count      # the words [word, word + count)
+    int32_t word, end        # the words [word, end)
     uint64_t bits            # of each of them, not 0; all 64 where there are several
 
 cdef struct nodes_t:
@@ -23,6 +23,8 @@ cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
 # All nodes of the words [first, end), none of which it has.
 cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nogil
 cdef int nodes_remove(nodes_t *set_, int32_t node) noexcept nogil                 # which it has
+# The word of a run of several becomes one of its own.
+cdef int nodes_split(nodes_t *set_, int32_t i, int32_t word) noexcept nogil
 cdef int nodes_swap(nodes_t *set_, int32_t out, int32_t into) noexcept nogil
 # The lowest of its nodes that is in the mask, too; -1: none is.
 cdef int32_t nodes_lowest_in(const nodes_t *set_, const uint64_t *mask) noexcept nogil
@@ -35,10 +37,10 @@ cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil
 # The nodes of a word into the set as well.
 cdef inline int nodes_add(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
     cdef run_t *last = set_.run + set_.n
-    if set_.n == set_.capacity or (set_.n > 0 and last[-1].word + last[-1].count > word):
+    if set_.n == set_.capacity or (set_.n > 0 and last[-1].end > word):
         return nodes_insert(set_, word, bits)
     last.word = word
-    last.count = 1
+    last.end = word + 1
     last.bits = bits
     set_.n += 1
     return 0

@@ -55,7 +55,7 @@ cdef int32_t place_of(const nodes_t *set_, int32_t word) noexcept nogil:
     cdef int32_t low = 0, high = set_.n, mid
     while low < high:
         mid = (low + high) >> 1
-        if set_.run[mid].word + set_.run[mid].count <= word:
+        if set_.run[mid].end <= word:
             low = mid + 1
         else:
             high = mid
@@ -75,8 +75,8 @@ cdef inline int make_room(nodes_t *set_, int32_t i, int32_t count) noexcept nogi
     return OK
 
 
-cdef inline void set_run(run_t *run, int32_t word, int32_t count, uint64_t bits) noexcept nogil:
-    run.word, run.count, run.bits = word, count, bits
+cdef inline void set_run(run_t *run, int32_t word, int32_t end, uint64_t bits) noexcept nogil:
+    run.word, run.end, run.bits = word, end, bits
 
 
 cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil:
@@ -86,7 +86,7 @@ cdef int nodes_insert(nodes_t *set_, int32_t word, uint64_t bits) noexcept nogil
         return OK
     if make_room(set_, i, 1) < 0:
         return NO_MEMORY
-    set_run(&set_.run[i], word, 1, bits)
+    set_run(&set_.run[i], word, word + 1, bits)
     return OK
 
 
@@ -98,29 +98,32 @@ cdef int nodes_add_range(nodes_t *set_, int32_t first, int32_t end) noexcept nog
         i = place_of(set_, first)
     if make_room(set_, i, 1) < 0:
         return NO_MEMORY
-    set_run(&set_.run[i], first, end - first, ~<uint64_t>0)
+    set_run(&set_.run[i], first, end, ~<uint64_t>0)
+    return OK
+
+
+cdef int nodes_split(nodes_t *set_, int32_t i, int32_t word) noexcept nogil:
+    cdef int32_t first = set_.run[i].word, end = set_.run[i].end
+    if make_room(set_, i + 1, (first < word) + (word + 1 < end)) < 0:
+        return NO_MEMORY
+    if first < word:
+        set_run(&set_.run[i], first, word, ~<uint64_t>0)
+        i += 1
+    set_run(&set_.run[i], word, word + 1, ~<uint64_t>0)
+    if word + 1 < end:
+        set_run(&set_.run[i + 1], word + 1, end, ~<uint64_t>0)
     return OK
 
 
 cdef int nodes_remove(nodes_t *set_, int32_t node) noexcept nogil:
-    cdef int32_t i = place_of(set_, node >> 6), word = node >> 6, first, end
-    cdef uint64_t bit = (<uint64_t>1) << (node & 63)
+    cdef int32_t i = place_of(set_, node >> 6), word = node >> 6
     if i == set_.n or set_.run[i].word > word:
         return OK
-    first = set_.run[i].word
-    end = first + set_.run[i].count
-    if end - first > 1:
-        # The words before it, its own, and those after it.
-        if make_room(set_, i + 1, (first < word) + (word + 1 < end)) < 0:
+    if set_.run[i].end - set_.run[i].word > 1:
+        if nodes_split(set_, i, word) < 0:
             return NO_MEMORY
-        if first < word:
-            set_run(&set_.run[i], first, word - first, ~<uint64_t>0)
-            i += 1
-        set_run(&set_.run[i], word, 1, ~bit)
-        if word + 1 < end:
-            set_run(&set_.run[i + 1], word + 1, end - word - 1, ~<uint64_t>0)
-        return OK
-    set_.run[i].bits &= ~bit
+        i = place_of(set_, word)
+    set_.run[i].bits &= ~((<uint64_t>1) << (node & 63))
     if set_.run[i].bits == 0:
         set_.n -= 1
         memmove(&set_.run[i], &set_.run[i + 1], <size_t>(set_.n - i) * sizeof(run_t))
@@ -138,7 +141,7 @@ cdef int32_t nodes_lowest_in(const nodes_t *set_, const uint64_t *mask) noexcept
     cdef int32_t i, word
     for i in range(set_.n):
         run = &set_.run[i]
-        for word in range(run.word, run.word + run.count):
+        for word in range(run.word, run.end):
             if mask[word] & run.bits:
                 return (word << 6) + fs_lowest(mask[word] & run.bits)
     return -1
@@ -151,7 +154,7 @@ cdef int32_t nodes_list(const nodes_t *set_, int32_t *out) noexcept nogil:
     for i in range(set_.n):
         run = &set_.run[i]
         if run.bits == ~<uint64_t>0:
-            for node in range(run.word << 6, (run.word + run.count) << 6):
+            for node in range(run.word << 6, run.end << 6):
                 out[n] = node
                 n += 1
             continue
@@ -181,7 +184,7 @@ cdef int32_t nodes_ranges(const nodes_t *set_, range_t *out) noexcept nogil:
         run = &set_.run[i]
         bits = run.bits
         if bits == ~<uint64_t>0:
-            n = append(out, n, run.word << 6, run.count << 6)
+            n = append(out, n, run.word << 6, (run.end - run.word) << 6)
             continue
         while bits:
             first = fs_lowest(bits)

@@ -9,7 +9,7 @@ from libc.stdlib cimport qsort
 
 from faultsim._core.cluster.least_failed cimport RANKED, find_least_failed, least_failed_open, levels_t
 from faultsim._core.cluster.named cimport change_node, is_busy, named_of, named_t
-from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t
+from faultsim._core.cluster.node_sets cimport nodes_list, nodes_t, run_t
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.tables.factory cimport factory
@@ -143,16 +143,19 @@ cdef int finished(void *state, void *sim, int32_t job) noexcept nogil:
 cdef void started(void *state, void *sim, int32_t job) noexcept nogil:
     cdef sim_t *s = <sim_t *>sim
     cdef const nodes_t *mine = named_of(&s.machine).held[job]
-    cdef int32_t i, word, count, most = 0
+    cdef const run_t *run = mine.run
+    cdef const run_t *end = run + mine.n
+    cdef int32_t word, count, most = 0
     cdef uint64_t bits
-    for i in range(mine.n):
-        for word in range(mine.run[i].word, mine.run[i].word + mine.run[i].count):
-            bits = mine.run[i].bits
+    while run < end:
+        for word in range(run.word, run.end):
+            bits = run.bits
             while bits:
                 count = s.trace.count[(word << 6) + fs_lowest(bits)]
                 if count > most:
                     most = count
                 bits &= bits - 1
+        run += 1
     (<least_failures_t *>state).worst[job] = most
 
 
