@@ -18,6 +18,15 @@ cdef bint somebody_fits(const sim_t *s) noexcept nogil
 cdef void queue_again(sim_t *s) noexcept nogil
 
 
+cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
+    """What a scan sees of the job at a place."""
+    s.queue.need[at] = s.need[s.queue.job[at]]
+    s.queue.least[at] = <float>(s.remaining[s.queue.job[at]] * (1.0 - 1.5e-7))     # rounded down, with no call
+    if s.queue.slope != NULL and s.order.slope_of != NULL:
+        s.queue.slope[at] = s.order.slope_of(s, s.queue.job[at])
+        s.queue.since[at] = s.submit[s.queue.job[at]]
+
+
 # A queue order that changes with time, if there is one, brings the queue into its order; OK or a status < 0.
 cdef inline int sort_queue(sim_t *s) noexcept nogil:
     return 0 if s.order.sort == NULL else sort_now(s)

@@ -10,14 +10,6 @@ from faultsim._core.state cimport CHANGED_NOTHING, CHANGED_TAIL, JOB_FUTURE, JOB
 from faultsim._core.status cimport OK
 
 
-cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
-    s.queue.need[at] = s.need[s.queue.job[at]]
-    s.queue.least[at] = <float>(s.remaining[s.queue.job[at]] * (1.0 - 1.5e-7))     # rounded down, with no call
-    if s.queue.slope != NULL and s.order.slope_of != NULL:
-        s.queue.slope[at] = s.order.slope_of(s, s.queue.job[at])
-        s.queue.since[at] = s.submit[s.queue.job[at]]
-
-
 cdef int open_scan(sim_t *s) except -1:
     if s.queue.need != NULL:
         return 0

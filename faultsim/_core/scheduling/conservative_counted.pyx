@@ -11,34 +11,33 @@ After a disturbance the queue is planned again, but only as far as anybody may s
 only who could be in its way; each of the others costs a look for a hole that begins before it would end.  Their
 reservations are found, as of that pass, when somebody asks for them: the next pass, unless there has been another
 disturbance, which is what often follows.  Then nobody ever asks.
+
+Where many wait the plan is kept right only up to a horizon, since most of what lies behind it is dropped by the next
+disturbance as well (horizon.pxd).
 """
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
-from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t, gaps_turn, gaps_want
+from faultsim._core.scheduling.horizon cimport begin_turn, forget_horizon, keep_arrival, keep_release, settle
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
-    at_of, block_at, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
+    at_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    back_t, earlier_hole, first_hole, freed, hole_before, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
+    back_t, came_t, first_hole, freed, gave_t, list_all, mark, past_t, plan_t, reserve, unmark, was_t,
 )
+from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 from faultsim._core.tables.factory cimport factory
 from faultsim._core.tables.scheduler cimport promise_t
-
-
-cdef enum:
-    MANY = 128                # jobs that wait
 
 
 # ---------------------------------------------------------------------------------------------- a new plan
@@ -65,7 +64,8 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
         unmark(p, s.queue.job[i])
     p.n_found = p.n_left = p.n_back = p.gaps.top = p.gaps.tallest = 0
     p.gained = p.soonest = -INFINITY
-    p.listed = False
+    p.listed = p.settled = False
+    forget_horizon(p)
     return list_all(p, s) if s.queue.end - s.queue.head > MANY else OK
 
 
@@ -173,168 +173,6 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
 
 # ---------------------------------------------------------------------------------------------- passes
 
-cdef bint is_missed(plan_t *p, const sim_t *s) noexcept nogil:
-    """Whether the time of a reservation has passed without a start; who is due is marked."""
-    cdef profile_t *f = &p.free
-    cdef spot_t spot
-    cdef int32_t job
-    cdef int32_t i
-    if not p.listed:
-        if p.soonest > s.now:
-            return False
-        for i in range(s.queue.head, s.queue.end):
-            if p.begin[s.queue.job[i]] < s.now or p.begin[s.queue.job[i]] == p.last_pass:
-                return True
-        return False
-    spot.b = spot.i = 0
-    while at_of(f, spot) <= s.now:
-        job = block_at(f, spot.b).first[spot.i]
-        while job >= 0:
-            if p.begin[job] < s.now or p.begin[job] == p.last_pass:
-                return True
-            mark(p, job)
-            job = p.next[job]
-        if not step_on(f, &spot):
-            break
-    return False
-
-
-cdef int32_t next_marked(const plan_t *p, int32_t job, int32_t last) noexcept nogil:
-    """The first job from `job` up to `last` that is marked; -1: none."""
-    cdef int32_t word = job >> 6
-    cdef uint64_t bits = p.marked[word] & (~<uint64_t>0 << (job & 63))
-    while bits == 0:
-        word += 1
-        if word > last >> 6:
-            return -1
-        bits = p.marked[word]
-    job = 64 * word + fs_lowest(bits)
-    return job if job <= last else -1
-
-
-cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
-    """The first place from `at` on of a job that does not come before, where the queue is in order of arrival."""
-    cdef int32_t low = at, high = q.end, mid
-    while low < high:
-        mid = (low + high) >> 1
-        if q.job[mid] < job:
-            low = mid + 1
-        else:
-            high = mid
-    return low
-
-
-cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) noexcept nogil:
-    """The first place in [at, end) of a job that a gap may admit."""
-    cdef const int32_t *need = s.queue.need
-    cdef const float *least = s.queue.least
-    cdef gaps_t *gaps = &p.gaps
-    cdef int32_t tallest = gaps.tallest, k, may
-    cdef float longest = gaps.longest
-    cdef double since
-    while at < end:
-        if at + 16 <= end:
-            may = 0
-            for k in range(16):          # the compiler makes vectors of this
-                may |= (need[at + k] <= tallest) & (least[at + k] <= longest)
-            if not may:
-                at += 16
-                continue
-        for k in range(at, min(at + 16, end)):
-            if need[k] <= tallest and least[k] <= longest:
-                since = -INFINITY
-                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[k]], &since) != NULL:
-                    return k
-        at += 16
-    return end
-
-
-cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_number) noexcept nogil:
-    """The first place from `at` on of a job that may find an earlier hole, or is due; the end: none."""
-    cdef const queue_t *q = &s.queue
-    cdef int32_t end = q.end, found
-    if by_number:
-        found = next_marked(p, q.job[at], q.job[end - 1])
-        if found >= 0:
-            end = place_in(q, at, found)
-    else:
-        found = at
-        while found < end and not is_marked(p, q.job[found]):
-            found += 1
-        end = found
-    return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
-
-
-cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
-    cdef queue_t *q = &s.queue
-    cdef bint by_number = s.order.sort == NULL and q.key == NULL and q.entry == NULL
-    cdef int32_t at = q.head, keep = at, stays = at, job
-    cdef double begin
-    cdef int code
-    while at < q.end:
-        at = next_to_look_at(p, s, at, by_number)
-        if at >= q.end:
-            break
-        job = q.job[at]
-        at += 1
-        s.work.looked += 1
-        unmark(p, job)
-        begin = p.begin[job]
-        begin = first_hole(p, s, job, INFINITY) if begin == INFINITY else earlier_hole(p, s, job)
-        if begin < p.begin[job]:
-            if reserve(p, s, job, begin) < 0:
-                return NO_MEMORY
-            promise_start(s, job, begin)
-        if p.begin[job] == s.now and s.need[job] <= usable(s):
-            unlink(p, job)
-            p.begin[job] = INFINITY
-            code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - 1 - stays) > 0)
-            if code < 0:
-                return code
-            keep = keep_range(q, keep, stays, at - 1)
-            stays = at
-    keep = keep_range(q, keep, stays, at)
-    close_gap(q, keep, at)
-    return OK
-
-
-cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
-    """`sweep` where so few wait that to look at all of them costs less than to know who may move."""
-    cdef queue_t *q = &s.queue
-    cdef int32_t i, keep = q.head, stays = q.head, job
-    cdef double begin, old, gained = p.gained, soonest = INFINITY
-    cdef int code
-    p.gained = -INFINITY
-    s.work.looked += q.end - q.head
-    for i in range(q.head, q.end):
-        job = q.job[i]
-        old = p.begin[job]
-        begin = INFINITY
-        if s.now < old and s.now < gained or old == INFINITY:
-            begin = hole_before(p, s, job, old if old == INFINITY or old < gained else gained)
-        if begin < old:
-            if reserve(p, s, job, begin) < 0:
-                return NO_MEMORY
-            # What it leaves may serve those behind it now, and those before it in the next pass.
-            gained = max(gained, p.gained)
-        if old == INFINITY:
-            unmark(p, job)
-        begin = p.begin[job]
-        promise_start(s, job, begin)
-        if begin == s.now and s.need[job] <= usable(s):
-            p.begin[job] = INFINITY
-            code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
-            if code < 0:
-                return code
-            keep = keep_range(q, keep, stays, i)
-            stays = i + 1
-        elif begin < soonest:
-            soonest = begin
-    p.soonest = soonest
-    close_gap(q, keep_range(q, keep, stays, q.end), q.end)
-    return list_all(p, s) if p.gained == -INFINITY and q.end - q.head > MANY else OK
-
-
 cdef int take_back(plan_t *p, sim_t *s) noexcept nogil:
     """What came back since reservations were left to be found comes into the plan."""
     cdef int32_t i
@@ -352,6 +190,8 @@ cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcep
     # Somebody may outlive its estimate.
     upset[0] = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
     if not upset[0]:
+        if p.until <= s.now and settle(p, s, sweep) < 0:
+            return NO_MEMORY
         missed[0] = is_missed(p, s)
         if not missed[0] and p.n_left > 0:
             if find_left(p, s) < 0 or take_back(p, s) < 0:
@@ -378,17 +218,18 @@ cdef int schedule(void *state, void *sim) noexcept nogil:
         return NO_MEMORY
     s.epoch += missed
     p.rebuild = False
+    p.number += 1
     if p.listed:
-        gaps_turn(&p.gaps)
-        gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+        begin_turn(p, s)
     if upset:
         code = plan_again(p, s)
     else:
         profile_forget(&p.free, s.now)
-        code = sweep(p, s) if p.listed else sweep_few(p, s)
+        code = sweep_listed(p, s) if p.listed else sweep_few(p, s)
     if code < 0:
         return code
-    nobody_waits(q)
+    if nobody_waits(q):
+        forget_horizon(p)        # nothing lies behind it, and who is stopped now may come back
     p.last_pass = s.now
     s.work.steps = p.free.looked
     return OK
@@ -400,6 +241,10 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
     cdef back_t *back
     if s.expected[job] < s.now:
         p.rebuild = True         # it outlived its estimate: a disturbance
+    if p.rebuild:
+        return
+    if p.until < INFINITY and keep_release(p, s, job) < 0:
+        p.rebuild = True
     if p.rebuild or s.expected[job] == s.now:
         return
     if p.n_left == 0:
@@ -421,6 +266,8 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
     mark(<plan_t *>state, job)
+    if (<plan_t *>state).until < INFINITY and not (<plan_t *>state).rebuild:
+        keep_arrival(<plan_t *>state, job)
 
 
 cdef void disturbed(void *state) noexcept nogil:
@@ -460,6 +307,8 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
         code = renew(p, s)
         if code < 0:
             return code
+    elif p.until < INFINITY and settle(p, s, sweep) < 0:
+        return NO_MEMORY
     least = least_free(s, p.begin, p.end, s.need, p.changes)
     return least if least < sound else sound
 
@@ -479,6 +328,15 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     p.room = 16
     own_block(p, &p.left, s.n, sizeof(int32_t))
     own_block(p, &p.back, p.room, sizeof(back_t))
+    p.room_pasts = p.room_was = p.room_gave = 16
+    p.until = INFINITY
+    own_block(p, &p.pasts, p.room_pasts, sizeof(past_t))
+    own_block(p, &p.was, p.room_was, sizeof(was_t))
+    own_block(p, &p.gave, p.room_gave, sizeof(gave_t))
+    own_block(p, &p.started, s.n, sizeof(int32_t))
+    own_block(p, &p.came, s.n, sizeof(came_t))
+    own_block(p, &p.marked_then, s.n // 64 + 1, sizeof(uint64_t))
+    own_block(p, &p.gone, s.n, sizeof(int32_t))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY

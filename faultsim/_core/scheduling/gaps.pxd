@@ -47,6 +47,7 @@ cdef struct gaps_t:
 
 # Another turn: what was told in the last one stays, and what was told before goes.
 cdef void gaps_turn(gaps_t *g) noexcept nogil
+cdef void gaps_copy(gaps_t *to, const gaps_t *g) noexcept nogil
 # These jobs wait for this turn, and those of them that stay for the next one: gaps too short for them all go untold.
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil
 # A stretch up to `end` has become freer: no fewer than `before` nodes were free all along, and no more than `peak` are

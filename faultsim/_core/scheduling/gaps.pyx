@@ -2,7 +2,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.string cimport memmove
+from libc.string cimport memcpy, memmove
 
 from faultsim._core.scheduling.profile cimport at_of, level_of, step_back, step_on
 
@@ -33,6 +33,15 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
     g.top = top
     if top > 0:
         g.tallest = <int32_t>(((<int64_t>1) << top) - 1)
+
+
+cdef void gaps_copy(gaps_t *to, const gaps_t *g) noexcept nogil:
+    cdef int32_t c
+    to.turn, to.top, to.tallest, to.longest = g.turn, g.top, g.tallest, g.longest
+    memcpy(to.wanted, g.wanted, sizeof(g.wanted))
+    for c in range(g.top):
+        to.of[c].n = g.of[c].n
+        memcpy(to.of[c].gap, g.of[c].gap, <size_t>g.of[c].n * sizeof(gap_t))
 
 
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:

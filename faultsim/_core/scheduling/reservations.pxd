@@ -22,6 +22,27 @@ cdef struct back_t:          # nodes that came back before they were expected, a
     double expected
     int32_t nodes
 
+# What has happened since the horizon was set (horizon.pxd).
+cdef struct past_t:          # a pass
+    double time
+    int32_t number
+
+cdef struct was_t:           # a reservation that has been exchanged
+    double begin
+    double end
+    int32_t job
+
+cdef struct came_t:          # a job, after that pass
+    int32_t job
+    int32_t after
+
+cdef struct gave_t:          # nodes that came back early, after that pass
+    double time
+    double expected
+    int32_t nodes
+    int32_t after
+    bint was_waiting         # when the horizon was set
+
 cdef struct plan_t:
     profile_t free           # nodes, over time
     double *begin            # of reservations, by job number; inf: none
@@ -50,6 +71,25 @@ cdef struct plan_t:
     double found[FOUND]
     int32_t n_found, oldest
     change_t *changes        # scratch
+    int32_t number           # of the pass
+    double until             # the horizon: of what begins there or later the places are not known; inf: all are
+    bint behind              # somebody may have found an earlier hole from there on, but has not been looked at
+    double since             # when it was set,
+    int32_t since_epoch
+    int32_t since_number     # in that pass
+    bint settled             # it has had to, since the last disturbance
+    bint settles             # what has happened since happens again
+    gaps_t gaps_then         # when the horizon was set
+    uint64_t *marked_then    # words of `marked`
+    int32_t first_word, n_words
+    past_t *pasts
+    was_t *was
+    int32_t *started
+    came_t *came
+    gave_t *gave
+    int32_t *gone            # per job: the pass in which it started, if there was a horizon
+    int32_t n_pasts, n_was, n_started, n_came, n_gave
+    int32_t room_pasts, room_was, room_gave
 
 # A reservation that is taken out of its list, and put into that of a step; nodes are another matter.  OK or NO_MEMORY.
 cdef void unlink(plan_t *p, int32_t job) noexcept nogil
@@ -65,6 +105,8 @@ cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noe
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give the job of which these two were asked last a reservation in the hole that they found.  OK or NO_MEMORY.
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil
+# The reservation of a job will be another one, or none.  OK or NO_MEMORY.
+cdef int keep_place(plan_t *p, int32_t job) noexcept nogil
 # From now on reservations are listed; nobody may find an earlier hole.  OK or NO_MEMORY.
 cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil
 

@@ -3,6 +3,7 @@
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
+from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.scheduling.gaps cimport (
     class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse,
 )
@@ -39,6 +40,31 @@ cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
     return OK
 
 
+cdef int keep_place(plan_t *p, int32_t job) noexcept nogil:
+    if p.n_was == p.room_was:
+        if resize_block(p, &p.was, 2 * <size_t>p.room_was * sizeof(was_t)) < 0:
+            return NO_MEMORY
+        p.room_was *= 2
+    p.was[p.n_was].job, p.was[p.n_was].begin, p.was[p.n_was].end = job, p.begin[job], p.end[job]
+    p.n_was += 1
+    return OK
+
+
+cdef void draw_in(plan_t *p, double end) noexcept nogil:
+    """Nodes have come back before the horizon, up to `end`: it goes back to where none are free just before it."""
+    cdef profile_t *f = &p.free
+    cdef spot_t spot = spot_of(f, p.until)
+    cdef double low = p.until
+    if at_of(f, spot) >= low and not step_back(f, &spot):
+        return
+    while level_of(f, spot) > 0:
+        low = at_of(f, spot)
+        if not step_back(f, &spot):
+            break
+    if end > low:
+        p.until = low
+
+
 cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nodes) noexcept nogil:
     cdef profile_t *f = &p.free
     cdef spot_t here, spot
@@ -51,6 +77,13 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
         begin = s.now
     if s.queue.head == s.queue.end or not begin < end:
         return
+    if p.until < INFINITY:
+        if begin < p.until:
+            draw_in(p, end)
+        p.behind = p.behind or end > p.until
+        if not begin < p.until:
+            return
+        end = min(end, p.until)
     here = spot = spot_of(f, begin)
     level = least = most = level_of(f, spot)
     while step_on(f, &spot) and at_of(f, spot) <= end:
@@ -215,13 +248,18 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     cdef gaps_t *gaps = &p.gaps
     cdef gap_t *gap
     # It may begin sooner on the nodes that are free just before.
-    cdef spot_t spot = spot_of(f, old)
+    cdef spot_t spot
     p.slides = False
-    p.slid_from = spot
-    while at_of(f, spot) > s.now and step_back(f, &spot) and level_of(f, spot) >= need:
-        f.looked += 1
-        p.slides = True
-        p.slid_to = spot
+    if old < p.until or p.until == INFINITY:
+        spot = spot_of(f, old)
+        p.slid_from = spot
+        while at_of(f, spot) > s.now and step_back(f, &spot) and level_of(f, spot) >= need:
+            f.looked += 1
+            p.slides = True
+            p.slid_to = spot
+    else:
+        old = p.until        # it may come before the horizon, where no nodes are free up to it
+        p.behind = True
     if p.slides:
         slid = at_of(f, p.slid_to)
     if gaps.top <= class_of(need):
@@ -261,6 +299,8 @@ cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
 
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
     cdef double old
+    if p.until < INFINITY and keep_place(p, job) < 0:
+        return NO_MEMORY
     if not p.listed:
         old = p.begin[job]
         if old != INFINITY:

@@ -1,0 +1,223 @@
+"""The sweeps of conservative backfilling where any free nodes serve; the contract is in sweeps.pxd."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint64_t
+
+from faultsim._core.containers.bits cimport fs_lowest
+from faultsim._core.jobs cimport start_job
+from faultsim._core.queue cimport close_gap, keep_range
+from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t
+from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, set_horizon, settle
+from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
+from faultsim._core.scheduling.reservations cimport (
+    earlier_hole, first_hole, hole_before, is_marked, keep_place, list_all, mark, plan_t, reserve, unlink, unmark,
+)
+from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
+from faultsim._core.status cimport NO_MEMORY, OK
+
+cdef enum:
+    COLLAPSED = 1             # the horizon is now
+
+
+cdef bint is_missed(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef profile_t *f = &p.free
+    cdef spot_t spot
+    cdef int32_t job
+    cdef int32_t i
+    if not p.listed:
+        if p.soonest > s.now:
+            return False
+        for i in range(s.queue.head, s.queue.end):
+            if p.begin[s.queue.job[i]] < s.now or p.begin[s.queue.job[i]] == p.last_pass:
+                return True
+        return False
+    spot.b = spot.i = 0
+    while at_of(f, spot) <= s.now:
+        job = block_at(f, spot.b).first[spot.i]
+        while job >= 0:
+            if p.begin[job] < s.now or p.begin[job] == p.last_pass:
+                return True
+            mark(p, job)
+            job = p.next[job]
+        if not step_on(f, &spot):
+            break
+    return False
+
+
+cdef int32_t next_marked(const plan_t *p, int32_t job, int32_t last) noexcept nogil:
+    """The first job from `job` up to `last` that is marked; -1: none."""
+    cdef int32_t word = job >> 6
+    cdef uint64_t bits = p.marked[word] & (~<uint64_t>0 << (job & 63))
+    while bits == 0:
+        word += 1
+        if word > last >> 6:
+            return -1
+        bits = p.marked[word]
+    job = 64 * word + fs_lowest(bits)
+    return job if job <= last else -1
+
+
+cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
+    """The first place from `at` on of a job that does not come before, where the queue is in order of arrival."""
+    cdef int32_t low = at, high = q.end, mid
+    while low < high:
+        mid = (low + high) >> 1
+        if q.job[mid] < job:
+            low = mid + 1
+        else:
+            high = mid
+    return low
+
+
+cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) noexcept nogil:
+    """The first place in [at, end) of a job that a gap may admit."""
+    cdef const int32_t *need = s.queue.need
+    cdef const float *least = s.queue.least
+    cdef gaps_t *gaps = &p.gaps
+    cdef int32_t tallest = gaps.tallest, k, may
+    cdef float longest = gaps.longest
+    cdef double since
+    while at < end:
+        if at + 16 <= end:
+            may = 0
+            for k in range(16):          # the compiler makes vectors of this
+                may |= (need[at + k] <= tallest) & (least[at + k] <= longest)
+            if not may:
+                at += 16
+                continue
+        for k in range(at, min(at + 16, end)):
+            if need[k] <= tallest and least[k] <= longest:
+                since = -INFINITY
+                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[k]], &since) != NULL:
+                    return k
+        at += 16
+    return end
+
+
+cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_number) noexcept nogil:
+    """The first place from `at` on of a job that may find an earlier hole, or is due; the end: none."""
+    cdef const queue_t *q = &s.queue
+    cdef int32_t end = q.end, found
+    if by_number:
+        found = next_marked(p, q.job[at], q.job[end - 1])
+        if found >= 0:
+            end = place_in(q, at, found)
+    else:
+        found = at
+        while found < end and not is_marked(p, q.job[found]):
+            found += 1
+        end = found
+    return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
+
+
+cdef inline bint is_by_number(const sim_t *s) noexcept nogil:
+    return s.order.sort == NULL and s.queue.key == NULL and s.queue.entry == NULL
+
+
+cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
+    """OK, COLLAPSED where the horizon comes to be now, or a status."""
+    cdef queue_t *q = &s.queue
+    cdef bint by_number = is_by_number(s), promises = not p.settles or s.epoch == p.since_epoch
+    cdef int32_t at = q.head, keep = at, stays = at, job
+    cdef double begin
+    cdef int code
+    while at < q.end:
+        at = next_to_look_at(p, s, at, by_number)
+        if at >= q.end:
+            break
+        job = q.job[at]
+        at += 1
+        s.work.looked += 1
+        unmark(p, job)
+        begin = p.begin[job]
+        if begin == INFINITY:
+            begin = first_hole(p, s, job, INFINITY)
+        else:
+            begin = earlier_hole(p, s, job)
+        if begin < p.begin[job]:
+            if reserve(p, s, job, begin) < 0:
+                return NO_MEMORY
+            if promises and (begin < p.until or not p.behind):
+                promise_start(s, job, begin)
+            if p.until <= s.now:
+                close_gap(q, keep_range(q, keep, stays, at), at)
+                return COLLAPSED
+        if p.gone[job] == p.number:
+            # It has started in this pass, which happens again.
+            unlink(p, job)
+            p.begin[job] = INFINITY
+            keep = keep_range(q, keep, stays, at - 1)
+            stays = at
+        elif not p.settles and p.begin[job] == s.now and s.need[job] <= usable(s):
+            if p.until < INFINITY:
+                if keep_place(p, job) < 0:
+                    return NO_MEMORY
+                keep_start(p, job)
+            unlink(p, job)
+            p.begin[job] = INFINITY
+            code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - 1 - stays) > 0)
+            if code < 0:
+                return code
+            keep = keep_range(q, keep, stays, at - 1)
+            stays = at
+    keep = keep_range(q, keep, stays, at)
+    close_gap(q, keep, at)
+    return OK
+
+
+cdef int sweep_listed(plan_t *p, sim_t *s) noexcept nogil:
+    cdef int code
+    cdef bint first
+    if is_by_number(s):
+        set_horizon(p, s)
+    code = sweep(p, s)
+    if code == COLLAPSED:
+        first = p.n_pasts == 0
+        code = settle(p, s, sweep)
+        if code < 0:
+            return code
+        if not first:
+            begin_turn(p, s)
+        is_missed(p, s)          # which marks who is due
+        profile_forget(&p.free, s.now)
+        code = sweep(p, s)
+    if code == OK and p.until < INFINITY:
+        code = keep_pass(p, s)
+    return code
+
+
+cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
+    """`sweep` where so few wait that to look at all of them costs less than to know who may move."""
+    cdef queue_t *q = &s.queue
+    cdef int32_t i, keep = q.head, stays = q.head, job
+    cdef double begin, old, gained = p.gained, soonest = INFINITY
+    cdef int code
+    p.gained = -INFINITY
+    s.work.looked += q.end - q.head
+    for i in range(q.head, q.end):
+        job = q.job[i]
+        old = p.begin[job]
+        begin = INFINITY
+        if s.now < old and s.now < gained or old == INFINITY:
+            begin = hole_before(p, s, job, old if old == INFINITY or old < gained else gained)
+        if begin < old:
+            if reserve(p, s, job, begin) < 0:
+                return NO_MEMORY
+            # What it leaves may serve those behind it now, and those before it in the next pass.
+            gained = max(gained, p.gained)
+        if old == INFINITY:
+            unmark(p, job)
+        begin = p.begin[job]
+        promise_start(s, job, begin)
+        if begin == s.now and s.need[job] <= usable(s):
+            p.begin[job] = INFINITY
+            code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
+            if code < 0:
+                return code
+            keep = keep_range(q, keep, stays, i)
+            stays = i + 1
+        elif begin < soonest:
+            soonest = begin
+    p.soonest = soonest
+    close_gap(q, keep_range(q, keep, stays, q.end), q.end)
+    return list_all(p, s) if p.gained == -INFINITY and q.end - q.head > MANY else OK
