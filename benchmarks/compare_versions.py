@@ -25,6 +25,7 @@ database never do the same twice.  It takes fifty times as long, so without --on
 """
 
 import argparse
+import atexit
 import json
 import math
 import os
@@ -36,6 +37,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,14 @@ SELECTED = (
 )
 
 
+@cache
+def bytecode() -> str:
+    """A folder for the bytecode of both versions, which is gone with this process."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
 @dataclass
 class Version:
     """An interpreter, and a checkout for its path."""
@@ -69,8 +79,9 @@ class Version:
     def environment(self, section: str) -> dict[str, str]:
         found = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         found |= {} if section == "memory" else KEEP
-        # The same order of sets and dicts in both; no bytecode written where only one may write.
-        found |= {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "agg"}
+        found.pop("PYTHONDONTWRITEBYTECODE", None)
+        # The same order of sets and dicts in both; and bytecode of both, as of an installed package.
+        found |= {"PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": bytecode(), "MPLBACKEND": "agg"}
         return found | ({"PYTHONPATH": str(self.checkout)} if self.checkout else {})
 
 

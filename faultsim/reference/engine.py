@@ -309,7 +309,7 @@ class Coming:
         """When something happens next; `of_endless`: that jobs which run without an end ask for checkpoints, too."""
         state = self.state
         times = [job.finish for job in state.running]
-        asking = [job for job in state.running if of_endless or job.finish < math.inf]
+        asking = state.running if of_endless else [job for job in state.running if job.finish < math.inf]
         times += [state.rules["checkpointing"].next_request(job) for job in asking]
         times += state.up.values()
         times += [job.submit for job in self.arrivals[:1]]
@@ -334,17 +334,19 @@ def happens_now(state: State, coming: Coming) -> Generator[str, None, bool]:
     due = False
     while True:
         for kind in kinds:
-            runs_pass = yield from kind(state, coming)
-            if runs_pass is not None:
-                due |= runs_pass
+            found = kind(state, coming)
+            if found is not None:
+                due |= found if isinstance(found, bool) else (yield from found)
                 break
         else:
             return due
 
 
-# Events of one kind: None if there is none now, else whether a pass is due.  They yield where the caller is asked.
+# Events of one kind: None if there is none now, else whether a pass is due, or what says so once the caller, for whom
+# it yields, has been asked.
 
-Event = Generator[str, None, bool | None]
+Asking = Generator[str, None, bool]
+Event = bool | None | Asking
 
 
 def finish(state: State, coming: Coming) -> Event:
@@ -353,7 +355,6 @@ def finish(state: State, coming: Coming) -> Event:
     "Jobs of run time 0 that a pass starts (without start delay) finish at the same instant: these finishes are handled
     next, then another pass runs."
     """
-    yield from ()
     ending = [job for job in state.running if job.finish <= state.now]
     if not ending:
         return None
@@ -366,7 +367,6 @@ def finish(state: State, coming: Coming) -> Event:
 
 def repairs(state: State, coming: Coming) -> Event:
     """By node."""
-    yield from ()
     repaired = [node for node, up in state.up.items() if up <= state.now]
     if not repaired:
         return None
@@ -379,6 +379,11 @@ def failures(state: State, coming: Coming) -> Event:
     """In the order of the trace, all at once: "One kill per job and instant, however many of its nodes fail"."""
     if not coming.failures or coming.failures[0][0] > state.now:
         return None
+    return fail_all(state, coming)
+
+
+def fail_all(state: State, coming: Coming) -> Asking:
+    """Those of this instant."""
     effect = False
     while coming.failures and coming.failures[0][0] == state.now:
         _, node, downtime = coming.failures.pop(0)
@@ -392,14 +397,18 @@ def request(state: State, coming: Coming) -> Event:
     """Requests for checkpoints, "in the order of the predictions or failures that they come from, those of a job itself
     by job index".
     """
-    begun = state.checkpoints
     asking = [job for job in state.running if state.rules["checkpointing"].next_request(job) <= state.now]
     if coming.alarms and coming.alarms[0][0] == state.now:
-        yield from alarm(state, coming.alarms.pop(0)[1])
-    elif asking:
-        yield from ask(state, min(asking, key=lambda job: job.index))
-    else:
-        return None
+        return begin_checkpoints(state, alarm(state, coming.alarms.pop(0)[1]))
+    if asking:
+        return begin_checkpoints(state, ask(state, min(asking, key=lambda job: job.index)))
+    return None
+
+
+def begin_checkpoints(state: State, asked: Generator[str, None, None]) -> Asking:
+    """Those that a request leads to."""
+    begun = state.checkpoints
+    yield from asked
     state.events += state.checkpoints - begun
     return False
 
@@ -408,10 +417,9 @@ def tick(state: State, coming: Coming) -> Event:
     """ "Ticks come after the requested checkpoints of an instant and before its arrivals"; a pass follows "a tick
     at which a job moved"; "`events` counts each job moved".
     """
-    if coming.tick_time <= state.now:
+    if coming.interval is not None and coming.tick_time <= state.now:
         coming.tick += 1
-        yield from state.ask("tick")
-        return state.acted
+        return ask_at_tick(state)
     if not coming.ticks or coming.ticks[0][0] > state.now:
         return None
     state.suspicious = coming.ticks.pop(0)[1]
@@ -420,9 +428,14 @@ def tick(state: State, coming: Coming) -> Event:
     return moved > 0
 
 
+def ask_at_tick(state: State) -> Asking:
+    """Somebody outside, who may act."""
+    yield from state.ask("tick")
+    return state.acted
+
+
 def arrival(state: State, coming: Coming) -> Event:
     """By order in the workload."""
-    yield from ()
     if not coming.arrivals or coming.arrivals[0].submit > state.now:
         return None
     state.arrive(coming.arrivals.pop(0))
@@ -432,7 +445,6 @@ def arrival(state: State, coming: Coming) -> Event:
 
 def wake(state: State, coming: Coming) -> Event:
     """A pass that somebody outside has asked for; the last of its instant, and no event of the count."""
-    yield from ()
     if state.now not in state.wakes:
         return None
     state.wakes.remove(state.now)

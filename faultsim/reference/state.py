@@ -8,7 +8,7 @@ import math
 from bisect import insort
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from faultsim.policies.registry import find
 from faultsim.reference.engine_inputs import World
@@ -30,8 +30,7 @@ class Reservation:
     box: Box | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """Nodes that are expected to be free again at some time."""
 
     time: float
@@ -126,6 +125,8 @@ class State:
         not held by a job, over time".
         """
         gap = self.now - self.clock
+        if gap == 0.0:
+            return
         wanted = min(self.free, sum(job.size for job in self.queue))
         self.idle_demand += wanted * gap
         self.idle_no_demand += (self.free - wanted) * gap

@@ -4,9 +4,8 @@ import datetime
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ from faultsim.version import __version__
 SCHEMA = 4
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """References to all inputs of a run, kept with its result; nothing is copied or hashed before it is needed.
 
     Parameters
@@ -48,10 +46,10 @@ class Record:
 
     settings: dict[str, Any]
     columns: Mapping[str, NDArray[Any]]
-    source: str = ""
-    dropped: Mapping[str, int] = field(default_factory=dict)
-    failures: FailureTrace | None = None
-    arrays: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
+    source: str
+    dropped: Mapping[str, int]
+    failures: FailureTrace | None
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]]
     started: float = 0.0
     elapsed: float = 0.0
     saved: dict[str, Any] | None = None

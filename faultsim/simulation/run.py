@@ -233,11 +233,11 @@ class Run:
 
         Nodes reserved by `Static` are not available to jobs.
         """
-        log, spare, nodes = self.log, spare_nodes(self), most_nodes(self)
+        log, nodes = self.log, most_nodes(self)
         needed = nodes_needed(self, log.size)
-        if int(needed.max()) <= nodes:
+        if (log._sum_and_most("size")[1] if needed is log.size else needed.max()) <= nodes:
             return log
-        larger = needed > nodes
+        spare, larger = spare_nodes(self), needed > nodes
         reason = LARGER_WITHOUT_SPARES if spare else LARGER
         less = f"{self.machine.nodes:,} - {spare:,} = " if spare else ""
         what, unit = f"{reason} ({less}{nodes:,} nodes)", "nodes"

@@ -21,7 +21,9 @@ from faultsim._core.torus.axis_sets cimport (
 )
 from faultsim._core.torus.row_maps cimport view_t
 from faultsim._core.torus.row_slices cimport slices_pay, slices_rooms, slices_t
-from faultsim._core.torus.word_maps cimport word_map_box, word_map_get
+from faultsim._core.torus.word_maps cimport (
+    u128, word_map_box, word_map_canonical, word_map_get, word_map_list, word_map_shape,
+)
 from faultsim._core.torus.occupancy cimport (
     BASES, EXTENTS_DESCENDING, box_t, boxes_sort, boxes_t, shape_t, torus_t,
 )
@@ -283,6 +285,23 @@ cdef void choose_none(finder_t *f, int which, bint guarded, int size) noexcept n
         finder_note_absent(f, which, size)
 
 
+cdef int _list_words(const finder_t *f, int size, int order, boxes_t *list) noexcept nogil:
+    """All free boxes of a size on a small torus."""
+    cdef const shape_t *s
+    cdef u128 map
+    cdef int k
+    for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
+        s = choose_shape(f.torus, size, order, k)
+        map = word_map_shape(&f.word_maps, f.vacant[<int> PLAIN], s.a, s.b, s.c)
+        if map == 0:
+            continue
+        if f.torus.wrap:
+            map = word_map_canonical(&f.word_maps, map, s.a, s.b, s.c)
+        if word_map_list(&f.word_maps, map, s, list):
+            return -1
+    return 0
+
+
 cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, permit_t *permit,
                          box_t **buf, long *cap) noexcept nogil:
     cdef bint guarded
@@ -292,6 +311,12 @@ cdef long list_permitted(finder_t *f, const uint64_t *occ, int size, int order, 
     if which < 0:
         return 0
     list.at, list.cap, list.n = buf[0], cap[0], 0
+    if f.is_small and permit == NULL:
+        k = _list_words(f, size, order, &list)
+        if order == BASES:
+            boxes_sort(&list, order)
+        buf[0], cap[0] = list.at, list.cap
+        return k if k < 0 else list.n
     for k in range(f.torus.first_shape[size + 1] - f.torus.first_shape[size]):
         s = choose_shape(f.torus, size, order, k)
         if not choose_candidates(f, which, guarded, s, f.map):

@@ -99,16 +99,17 @@ def backfill_cluster(state: State, head: Job, later: list[Job], T: float) -> Non
     """ "if it fits in the extra nodes, which are those free at T (counting all releases at T) less the head's size; it
     then uses them up".
     """
-    free_at_T = state.open_to_start + sum(release.size for release in state.releases() if release.time <= T)
-    extra = free_at_T - head.needs
+    room = state.open_to_start
+    extra = room + sum(release.size for release in state.releases() if release.time <= T) - head.needs
     for job in later:
-        if job.needs > state.open_to_start:
+        if job.needs > room:
             continue
         if not ends_by(state, job, T):
             if job.needs > extra:
                 continue
             extra -= job.needs
         state.begin(job, None, free_nodes_for(state, job), backfilled=True)
+        room = state.open_to_start
 
 
 def backfill_torus(state: State, head: Job, later: list[Job], T: float) -> None:

@@ -26,8 +26,10 @@ class Fcfs:
         "But with `Defragment`, with `ConservativeBackfill`, with `Preemptive` and where decisions come from outside
         every pass goes by the order" (model.md#orders).
         """
-        defragments = state.table is not None and state.settings["migration"]
-        return bool(defragments) or not self.decides or any(job.needs <= state.open_to_start for job in state.queue)
+        if not self.decides or (state.table is not None and state.settings["migration"]):
+            return True
+        room = state.open_to_start
+        return any(job.needs <= room for job in state.queue)
 
     def run_pass(self, state: State, order: list[Job]) -> None:
         """Krevat's order with everything on: FCFS, migrate, FCFS, backfill."""
