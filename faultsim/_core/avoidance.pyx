@@ -22,6 +22,7 @@ cdef int choose_now(sim_t *s, int32_t job, const uint64_t *occ, int32_t size, pe
         memset(&stricter, 0, sizeof(stricter))
         if permit != NULL:
             stricter = permit[0]
+            stricter.same = False
         for i in range(s.machine.words):
             s.hidden[i] = s.avoid[i]
             if stricter.forbidden != NULL:

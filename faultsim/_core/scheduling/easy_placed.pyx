@@ -4,7 +4,7 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memmove, memset
 
 from faultsim._core.avoidance cimport choose_growing, choose_now
 from faultsim._core.containers.bits cimport mask_count, mask_join
@@ -94,6 +94,7 @@ cdef inline void point_permit(easy_t *p, int32_t need) noexcept nogil:
     p.permit.later = NULL if p.fixed else p.occ
     p.permit.need = 0 if p.fixed else need
     p.permit.near, p.permit.n_near = p.near.place, p.near.n
+    p.permit.same = False
 
 
 cdef inline bint is_kept(const easy_t *p, const sim_t *s, int32_t head) noexcept nogil:
@@ -181,6 +182,7 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
             code = choose_now(s, job, m.occ, size, &p.permit if outlives else NULL, &place)
             if code < 0:
                 return code
+            p.permit.same = p.permit.same or outlives
             if code:
                 code = start_job(s, job, size, &place, True)
                 if code < 0:
@@ -188,6 +190,7 @@ cdef int try_backfill(easy_t *p, sim_t *s, int32_t job) noexcept nogil:
                 if outlives:
                     p.took_long = True
                     m.put(m.state, p.occ, &place)
+                    p.permit.same = False
                 return 1
             if shaped:
                 return 0
@@ -207,29 +210,51 @@ cdef inline bint is_refused(const easy_t *p, const sim_t *s, int32_t job) noexce
     return size > s.free or known > 0 or (known == 0 and end_if_started(s, job) > p.time)
 
 
+cdef int32_t next_untried(const easy_t *p, const sim_t *s, int32_t at) noexcept nogil:
+    """The first place in the queue, from this one on, of a job of which it is not known that it may not start."""
+    cdef const int32_t *queue = s.queue.job
+    cdef const int32_t *need = s.need
+    cdef const int64_t *refused = p.refused
+    cdef const double *remaining = s.remaining
+    cdef int32_t end = s.queue.end, free = s.free, size
+    cdef int64_t now = 2 * <int64_t>p.epoch, known
+    cdef double begin = s.now + s.start_delay, time = p.time
+    if s.rank != NULL or s.track.on:
+        while at < end and is_refused(p, s, queue[at]):
+            at += 1
+        return at
+    # The same with all of it in registers, as most of a long queue is passed over again and again.
+    while at < end:
+        size = need[queue[at]]
+        known = refused[size] - now
+        if size <= free and (known < 0 or (known == 0 and not begin + remaining[queue[at]] > time)):
+            break
+        at += 1
+    return at
+
+
 cdef int backfill(easy_t *p, sim_t *s) noexcept nogil:
     """One scan of the queue after its head, from the first job not yet refused under this shadow."""
     cdef queue_t *q = &s.queue
-    cdef int32_t at = q.head + p.examined, keep = at, job
-    cdef int code
+    cdef int32_t at = q.head + p.examined, keep = at, from_
+    cdef int code = 0
     point_permit(p, ask_of(s, q.job[q.head]))       # also of a simulation that was copied
     while at < q.end and s.free > 0:
-        job = q.job[at]
-        if not is_refused(p, s, job):
+        from_, code = at, 0
+        at = next_untried(p, s, at)
+        if at < q.end:
             if not p.valid:
                 code = compute_shadow(p, s, q.job[q.head])
                 if code < 0:
                     return code
-            code = try_backfill(p, s, job)
+            code = try_backfill(p, s, q.job[at])
             if code < 0:
                 return code
-            if code:
-                at += 1
-                continue
-        if keep != at:
-            q.job[keep] = job
-        keep += 1
-        at += 1
+            at += 1 - code
+        if keep != from_:
+            memmove(&q.job[keep], &q.job[from_], <size_t>(at - from_) * sizeof(int32_t))
+        keep += at - from_
+        at += code
     close_gap(q, keep, at)
     p.examined = q.end - q.head
     if p.valid:

@@ -38,6 +38,7 @@ cdef struct permit_t:
     int need                        # a free place of at least this remains in (later | B), an ask; < 1 asks nothing
     const place_t *near             # `later` has no such place that meets none of these; n_near == 0: it may have
     int n_near
+    bint same                       # since it was last asked about, `later`, `need` and `near` have stayed as they were
 
 cdef struct machine_t:
     void *state              # as the next two: part_t of memory.pxd

@@ -11,6 +11,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.bits cimport mask_has, ones
 from faultsim._core.containers.memory cimport arena_zeros
+from faultsim._core.contract cimport fs_require
 from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_largest, finder_load, finder_note_absent, finder_search, map_canonical, map_filter, map_list,
     map_pick, map_project, map_shape,
@@ -177,6 +178,10 @@ cdef bint _guard_near(finder_t *f, const permit_t *permit, bint *stays_so) noexc
 cdef bint _guard(finder_t *f, const permit_t *permit) noexcept nogil:
     """Make f.guard the boxes of at least permit.need nodes in permit.later; True: it has none that it had not."""
     cdef bint same = False, stays
+    if permit.same and permit == f.guard_permit and f.guard_valid:
+        fs_require(memcmp(f.guard_later, permit.later, f.torus.words * sizeof(uint64_t)) == 0)
+        return True
+    f.guard_permit = permit
     if permit.n_near > 0 and f.gains.slices.able and _guard_near(f, permit, &stays):
         return stays
     stays = _guard_stays(f, permit, &same)

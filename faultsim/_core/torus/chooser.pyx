@@ -102,7 +102,7 @@ cdef class Chooser:
         cdef int which = _RULES.index(rule)
         cdef uint64_t *occ = self._load(busy, 0)
         cdef const uint64_t *stained = NULL if failing is None else self._load(failing, 3)
-        permit.need = need
+        permit.need, permit.same = need, False
         permit.near, permit.n_near = beside, 0
         for row in near or ():
             for i in range(6):

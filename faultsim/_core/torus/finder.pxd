@@ -1,7 +1,8 @@
 # What a bitmap finder remembers, for its own modules (finder_bitmap.pxd is the contract).
 
-from libc.stdint cimport uint16_t, uint64_t
+from libc.stdint cimport int64_t, uint16_t, uint64_t
 from faultsim._core.containers.memory cimport arena_t
+from faultsim._core.tables.machine cimport permit_t
 from faultsim._core.torus.node_counts cimport counts_t
 from faultsim._core.torus.row_gains cimport gains_t
 from faultsim._core.torus.row_maps cimport row_maps_t, view_t
@@ -33,6 +34,10 @@ cdef struct finder_t:
     row_maps_t row_maps
     u128 *vacant                    # [3] the free nodes of each view, where maps are words
     view_t view[3]
+    const uint64_t *own             # NULL, or a mask each change of which is counted here
+    int64_t version
+    int64_t viewed                  # the version of it that is the view PLAIN, if that has been loaded just so often
+    uint64_t viewed_loads
     gains_t gains
     u128 known_vacant               # where maps are words: an occupancy (its free nodes) whose largest free box
     int known_largest               # has this size; -1 = none
@@ -52,6 +57,7 @@ cdef struct finder_t:
     family_t guard_before[3]        # what it was before; scratch
     uint64_t guard_cover[3]         # the coordinates of these boxes, one set an axis, as long as it is made near places
     bint guard_valid
+    const permit_t *guard_permit    # whose boxes these are
     uint64_t *shared                # [torus.words] nodes that all these boxes have in common: no candidate has one
     uint64_t joined_as[3]           # `joined` is PLAIN and `shared`: loads of PLAIN, `shares`, loads of FENCED with it
     uint64_t shares                 # so often was `shared` made

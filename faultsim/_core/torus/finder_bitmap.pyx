@@ -1,9 +1,10 @@
 """The bitmap finder; see finder_bitmap.pxd."""
 
 from libc.stdint cimport uint16_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from faultsim._core.containers.memory cimport arena_free, arena_t, arena_zeros
+from faultsim._core.contract cimport fs_require
 from faultsim._core.torus.finder cimport PLAIN
 from faultsim._core.torus.row_gains cimport gains_init, gains_load
 from faultsim._core.torus.row_maps cimport (
@@ -28,7 +29,7 @@ cdef int finder_init(finder_t *f, const torus_t *torus) noexcept nogil:
     f.torus = torus
     f.blocked_stamp = 1
     f.epoch = 1
-    f.known_largest = -1
+    f.known_largest = f.viewed = -1
     axes[0], axes[1], axes[2] = torus.x, torus.y, torus.z
     f.is_small = word_map_fits(torus)
     if f.is_small:
@@ -76,7 +77,7 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
     cdef int i
     for i in range(3):
         f.view[i].valid = False
-    f.known_largest = -1
+    f.known_largest = f.viewed = -1
     f.room_size = 0
     f.guard_valid = False
     f.epoch += 1
@@ -89,13 +90,18 @@ cdef void finder_forget(finder_t *f) noexcept nogil:
 
 cdef void finder_load(finder_t *f, int which, const uint64_t *occ) noexcept nogil:
     cdef u128 vacant
-    cdef bint is_new
+    cdef bint is_new, is_own = which == PLAIN and occ == f.own
     if f.is_small:
         vacant = f.word_maps.all & ~word_map_get(&f.word_maps, occ)
         is_new = vacant != f.vacant[which]
         f.vacant[which] = vacant
+    elif is_own and f.viewed == f.version and f.viewed_loads == f.view[which].loads:
+        fs_require(memcmp(f.view[which].occ, occ, f.torus.words * sizeof(uint64_t)) == 0)
+        return
     else:
         is_new = gains_load(&f.gains, &f.row_maps, &f.view[which], occ)
+        if is_own:
+            f.viewed, f.viewed_loads = f.version, f.view[which].loads
     if is_new and which == PLAIN:
         f.room_size = 0
 

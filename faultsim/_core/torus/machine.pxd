@@ -11,6 +11,3 @@ cdef struct torus_machine_t:
     finder_t finder
     box_t *box               # per job: where it is
     int32_t largest          # size of the largest free box of `occ`; -1: not known
-    int64_t version          # of `occ`: changes so far
-    int64_t viewed           # the version that the finder has in view, if it has loaded none since
-    uint64_t loads           # so many occupancies had it loaded then

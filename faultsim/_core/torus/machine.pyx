@@ -14,7 +14,6 @@ from faultsim._core.torus.finder_bitmap cimport (
     finder_absent, finder_free, finder_init, finder_load, has_free, has_free_in,
 )
 from faultsim._core.torus.finder cimport PLAIN, finder_t
-from faultsim._core.torus.row_maps cimport view_t
 from faultsim._core.torus.row_slices cimport slices_room
 from faultsim._core.torus.word_maps cimport word_map_box, word_map_get, word_map_put, word_maps_t
 from faultsim._core.torus.occupancy cimport (
@@ -98,14 +97,14 @@ cdef void block(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     occ_set_node(&m.torus, m.occ, node)
     m.largest = -1
-    m.version += 1
+    m.finder.version += 1
 
 
 cdef void unblock(void *state, int32_t node) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     occ_drop_node(&m.torus, m.occ, node)
     m.largest = -1
-    m.version += 1
+    m.finder.version += 1
 
 
 cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
@@ -113,14 +112,14 @@ cdef void take(void *state, int32_t job, const place_t *place) noexcept nogil:
     m.box[job] = (<const box_t *>place)[0]
     fill(m, m.occ, &m.box[job])
     m.largest = -1
-    m.version += 1
+    m.finder.version += 1
 
 
 cdef void give(void *state, int32_t job) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
     drop(m, m.occ, &m.box[job])
     m.largest = -1
-    m.version += 1
+    m.finder.version += 1
 
 
 cdef place_t place_of(const void *state, int32_t job) noexcept nogil:
@@ -135,7 +134,7 @@ cdef void rearrange(void *state, const uint64_t *occ, int32_t largest) noexcept 
     cdef torus_machine_t *m = <torus_machine_t *>state
     memcpy(m.occ, occ, <size_t>m.torus.words * sizeof(uint64_t))
     m.largest = largest
-    m.version += 1
+    m.finder.version += 1
 
 
 cdef int32_t size_of(const place_t *place) noexcept nogil:
@@ -208,12 +207,9 @@ cdef int32_t largest_now(void *state) noexcept nogil:
 
 cdef bint lacks(void *state, int32_t size) noexcept nogil:
     cdef torus_machine_t *m = <torus_machine_t *>state
-    cdef view_t *v = &m.finder.view[<int> PLAIN]
     if m.finder.is_small:
         return False
-    if m.viewed != m.version or m.loads != v.loads:
-        finder_load(&m.finder, PLAIN, m.occ)
-        m.viewed, m.loads = m.version, v.loads
+    finder_load(&m.finder, PLAIN, m.occ)
     return finder_absent(&m.finder, PLAIN, size)
 
 
@@ -263,7 +259,7 @@ cdef void *copy(const void *state, const void *sim) noexcept nogil:
         close_state(m)
         return NULL
     if m != NULL:
-        m.viewed = -1               # the finder is a new one
+        m.finder.own = m.occ
     return m
 
 
@@ -277,8 +273,9 @@ cdef int open_torus(void *target, dict options, dict columns) except -1:
     if code < 0:
         raise MemoryError("no memory for the torus")
     machine.copy, machine.close = copy, close
-    m.largest = m.viewed = -1
+    m.largest = -1
     own_block(m, &m.occ, m.torus.words, sizeof(uint64_t))
+    m.finder.own = m.occ
     own_block(m, &m.box, columns["n_jobs"], sizeof(box_t))
     machine.nodes, machine.words, machine.occ = m.torus.nodes, m.torus.words, m.occ
     machine.named = machine.placed = machine.boxes = True
