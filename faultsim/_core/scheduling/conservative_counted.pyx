@@ -24,14 +24,16 @@ from faultsim._core.containers.memory cimport open_state, own_block, resize_bloc
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
-from faultsim._core.scheduling.horizon cimport begin_turn, forget_horizon, keep_arrival, keep_release, settle
+from faultsim._core.scheduling.horizon cimport (
+    begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
+)
 from faultsim._core.scheduling.least_free cimport change_t, least_free, most_changes
 from faultsim._core.scheduling.profile cimport (
     at_of, level_of, profile_add, profile_append, profile_forget, profile_open, profile_reset, profile_t,
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    back_t, came_t, first_hole, freed, gave_t, list_all, mark, past_t, plan_t, reserve, unmark, was_t,
+    back_t, came_t, first_hole, freed, gave_t, list_all, mark, past_t, plan_t, reserve, unmark,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -64,7 +66,7 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
         unmark(p, s.queue.job[i])
     p.n_found = p.n_left = p.n_back = p.gaps.top = p.gaps.tallest = 0
     p.gained = p.soonest = -INFINITY
-    p.listed = p.settled = False
+    p.listed = False
     forget_horizon(p)
     return list_all(p, s) if s.queue.end - s.queue.head > MANY else OK
 
@@ -91,22 +93,6 @@ cdef void leave(plan_t *p, sim_t *s, int32_t keep, int32_t at) noexcept nogil:
     close_gap(q, keep, at)
 
 
-cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
-    """The reservations that this pass, or the last one, has left to be found."""
-    cdef int32_t i, job
-    cdef double begin
-    s.work.looked += p.n_left
-    for i in range(p.n_left):
-        job = p.left[i]
-        begin = first_hole(p, s, job, INFINITY)
-        if begin < INFINITY and reserve(p, s, job, begin) < 0:
-            return NO_MEMORY
-        if s.epoch == p.epoch:
-            promise_start(s, job, begin)
-    p.n_left = 0
-    return OK
-
-
 cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     """A pass after a disturbance.
 
@@ -118,7 +104,7 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     cdef double begin, end = 0.0, sure = s.now
     cdef bint looked = False
     cdef int code
-    if rebuild(p, s) < 0:
+    if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
         return NO_MEMORY
     p.epoch = s.epoch
     for i in range(q.head, q.end):
@@ -152,13 +138,13 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
             keep = keep_range(q, keep, stays, i)
             stays = i + 1
             continue
-        begin = first_hole(p, s, job, sure if s.now < sure else INFINITY)
+        begin = first_hole(p, s, job, sure if s.now < sure and sure < p.until else p.until)
         if begin < INFINITY and p.n_left > 0 and end_if_started_at(s, job, begin) > sure:
             if find_left(p, s) < 0:
                 return NO_MEMORY
             looked = False
             sure = s.now
-            begin = first_hole(p, s, job, INFINITY)
+            begin = first_hole(p, s, job, p.until)
         if begin < INFINITY:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
@@ -190,11 +176,13 @@ cdef int look_for_upsets(plan_t *p, sim_t *s, bint *upset, bint *missed) noexcep
     # Somebody may outlive its estimate.
     upset[0] = p.rebuild or (s.releases.n > 0 and s.releases.first[0].end <= s.now)
     if not upset[0]:
-        if p.until <= s.now and settle(p, s, sweep) < 0:
+        if p.n_left == 0 and p.until <= s.now and settle(p, s, sweep, False) < 0:
             return NO_MEMORY
         missed[0] = is_missed(p, s)
         if not missed[0] and p.n_left > 0:
             if find_left(p, s) < 0 or take_back(p, s) < 0:
+                return NO_MEMORY
+            if p.until <= s.now and settle(p, s, sweep, False) < 0:
                 return NO_MEMORY
             missed[0] = is_missed(p, s)
         upset[0] = missed[0]
@@ -243,7 +231,7 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
         p.rebuild = True         # it outlived its estimate: a disturbance
     if p.rebuild:
         return
-    if p.until < INFINITY and keep_release(p, s, job) < 0:
+    if p.recalls and keep_release(p, s, job) < 0:
         p.rebuild = True
     if p.rebuild or s.expected[job] == s.now:
         return
@@ -266,7 +254,7 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
     (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
     mark(<plan_t *>state, job)
-    if (<plan_t *>state).until < INFINITY and not (<plan_t *>state).rebuild:
+    if (<plan_t *>state).recalls and not (<plan_t *>state).rebuild:
         keep_arrival(<plan_t *>state, job)
 
 
@@ -307,7 +295,7 @@ cdef int64_t spare(void *state, void *sim, int32_t sound, promise_t *promise) no
         code = renew(p, s)
         if code < 0:
             return code
-    elif p.until < INFINITY and settle(p, s, sweep) < 0:
+    elif p.until < INFINITY and settle(p, s, sweep, True) < 0:
         return NO_MEMORY
     least = least_free(s, p.begin, p.end, s.need, p.changes)
     return least if least < sound else sound
@@ -328,15 +316,14 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     p.room = 16
     own_block(p, &p.left, s.n, sizeof(int32_t))
     own_block(p, &p.back, p.room, sizeof(back_t))
-    p.room_pasts = p.room_was = p.room_gave = 16
+    p.room_pasts = p.room_gave = 16
     p.until = INFINITY
     own_block(p, &p.pasts, p.room_pasts, sizeof(past_t))
-    own_block(p, &p.was, p.room_was, sizeof(was_t))
     own_block(p, &p.gave, p.room_gave, sizeof(gave_t))
-    own_block(p, &p.started, s.n, sizeof(int32_t))
-    own_block(p, &p.came, s.n, sizeof(came_t))
-    own_block(p, &p.marked_then, s.n // 64 + 1, sizeof(uint64_t))
-    own_block(p, &p.gone, s.n, sizeof(int32_t))
+    # For all jobs once a horizon may be set.
+    own_block(p, &p.started, 1, sizeof(int32_t))
+    own_block(p, &p.came, 1, sizeof(came_t))
+    own_block(p, &p.gone, 1, sizeof(int32_t))
     own_block(p, &p.changes, most_changes(s), sizeof(change_t))
     for i in range(s.n):
         p.begin[i] = INFINITY

@@ -1,52 +1,87 @@
 """A plan that is right up to a horizon; the contract is in horizon.pxd."""
 
+from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.queue cimport set_scan
-from faultsim._core.scheduling.gaps cimport gaps_copy, gaps_turn, gaps_want
+from faultsim._core.scheduling.gaps cimport gaps_turn, gaps_want
 from faultsim._core.scheduling.profile cimport (
-    end_of, level_of, profile_add, profile_append, profile_forget, profile_list, profile_reset, profile_t,
+    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list, profile_reset, profile_t,
     spot_t, step_back,
 )
-from faultsim._core.scheduling.reservations cimport freed, gave_t, link, mark, past_t, plan_t
-from faultsim._core.state cimport JOB_RUNNING, queue_t, sim_t, usable
+from faultsim._core.scheduling.reservations cimport (
+    came_t, first_hole, freed, gave_t, mark, past_t, plan_t, reserve, unmark,
+)
+from faultsim._core.state cimport JOB_RUNNING, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
-    LEAST = 8                # blocks of steps: a shorter plan is kept whole
+    NEAR = 32                # steps: a plan that is not longer is made whole
+    FURTHER = 4              # times as many, if the horizon comes to be now
+    MANY = 256               # jobs that wait: fewer are not worth it
+
+
+cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    # Only where the queue is in the order of arrival, so that it can be put together again.
+    if not p.listed or q.end - q.head < MANY or s.order.sort != NULL or q.key != NULL or q.entry != NULL:
+        return OK
+    if not p.has_room:
+        if (resize_block(p, &p.started, <size_t>s.n * sizeof(int32_t)) < 0
+                or resize_block(p, &p.came, <size_t>s.n * sizeof(came_t)) < 0
+                or resize_block(p, &p.gone, <size_t>s.n * sizeof(int32_t)) < 0):
+            return NO_MEMORY
+        memset(p.gone, 0, <size_t>s.n * sizeof(int32_t))
+        p.has_room = True
+    p.recalls = True
+    p.reach = NEAR
+    p.since, p.since_number = s.now, p.number
+    return OK
 
 
 cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
+    """Where the plan is long enough: so many steps ahead, or less, up to where no nodes are free."""
     cdef profile_t *f = &p.free
-    cdef const queue_t *q = &s.queue
     cdef spot_t spot
-    # Who has settled once since the last disturbance may well have to again.
-    if f.n < LEAST or p.until < INFINITY or p.settled:
+    spot.b, spot.i = p.reach // STEPS_IN_BLOCK, p.reach % STEPS_IN_BLOCK
+    if f.n < spot.b + 2:
         return
-    # An eighth of the plan, or less: up to where no nodes are free.
-    spot.b, spot.i = f.n // 8, 0
+    spot.i = min(spot.i, block_at(f, spot.b).n - 1)
     while level_of(f, spot) > 0:
         if not step_back(f, &spot):
             return
-    p.until = end_of(f, spot)
-    if not s.now < p.until:
-        p.until = INFINITY
-        return
-    p.behind = False
-    p.since, p.since_epoch, p.since_number = s.now, s.epoch, p.number
-    # Who may find an earlier hole now.
-    gaps_copy(&p.gaps_then, &p.gaps)
-    p.first_word, p.n_words = q.job[q.head] >> 6, (q.job[q.end - 1] >> 6) - (q.job[q.head] >> 6) + 1
-    memcpy(p.marked_then, &p.marked[p.first_word], <size_t>p.n_words * sizeof(uint64_t))
+    if s.now < end_of(f, spot):
+        p.until = end_of(f, spot)
+
+
+cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
+    cdef int32_t i, job
+    cdef double begin
+    s.work.looked += p.n_left
+    for i in range(p.n_left):
+        if p.recalls and p.until == INFINITY and (i & 15) == 0:
+            set_horizon(p, s)
+        job = p.left[i]
+        begin = first_hole(p, s, job, p.until)
+        if begin < INFINITY:
+            if reserve(p, s, job, begin) < 0:
+                return NO_MEMORY
+            if s.epoch == p.epoch:
+                promise_start(s, job, begin)
+        elif p.until < INFINITY:
+            p.begin[job] = LATE
+    p.n_left = 0
+    return OK
 
 
 cdef void forget_horizon(plan_t *p) noexcept nogil:
     p.until = INFINITY
-    p.n_pasts = p.n_was = p.n_started = p.n_came = p.n_gave = 0
+    p.recalls = False
+    p.n_pasts = p.n_started = p.n_came = p.n_gave = 0
 
 
 cdef int keep_pass(plan_t *p, const sim_t *s) noexcept nogil:
@@ -78,7 +113,7 @@ cdef int keep_release(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
         p.room_gave *= 2
     gave = &p.gave[p.n_gave]
     gave.time, gave.expected, gave.nodes, gave.after = s.now, s.expected[job], s.allocated[job], p.number
-    gave.was_waiting = p.gone[job] >= p.since_number
+    gave.was_waiting = p.gone[job] > p.since_number
     p.n_gave += 1
     return OK
 
@@ -114,15 +149,10 @@ cdef void remove_from_queue(sim_t *s, int32_t job) noexcept nogil:
         at += 1
 
 
-cdef int as_of_then(plan_t *p, sim_t *s) noexcept nogil:
-    """The queue and the plan are as they were when the horizon was set."""
+cdef void queue_of_then(plan_t *p, sim_t *s) noexcept nogil:
+    """The queue is as it was when the plan was made."""
     cdef queue_t *q = &s.queue
-    cdef profile_t *f = &p.free
-    cdef const release_t *items = releases_all(&s.releases)
-    cdef int32_t i = 0, level = usable(s), job
-    cdef double end
-    for i in range(p.n_was - 1, -1, -1):
-        p.begin[p.was[i].job], p.end[p.was[i].job] = p.was[i].begin, p.was[i].end
+    cdef int32_t i
     if q.head > 0:
         for i in range(q.head, q.end):
             q.job[i - q.head], q.need[i - q.head], q.least[i - q.head] = q.job[i], q.need[i], q.least[i]
@@ -132,8 +162,16 @@ cdef int as_of_then(plan_t *p, sim_t *s) noexcept nogil:
         insert_in_queue(s, p.started[i])
     for i in range(p.n_came):
         remove_from_queue(s, p.came[i].job)
+
+
+cdef int plan_of_then(plan_t *p, sim_t *s) noexcept nogil:
+    """A new plan as of then, for those who waited: left[0..n_left)."""
+    cdef queue_t *q = &s.queue
+    cdef profile_t *f = &p.free
+    cdef const release_t *items = releases_all(&s.releases)
+    cdef int32_t i = 0, level = usable(s), job
+    cdef double end
     profile_reset(f, p.since, level)
-    i = 0
     while i < s.releases.n and items[i].end < INFINITY:
         end = items[i].end
         while i < s.releases.n and items[i].end == end:
@@ -149,16 +187,18 @@ cdef int as_of_then(plan_t *p, sim_t *s) noexcept nogil:
     for i in range(p.n_gave):
         if not p.gave[i].was_waiting and profile_add(f, p, p.since, p.gave[i].expected, -p.gave[i].nodes) < 0:
             return NO_MEMORY
-    for i in range(q.head, q.end):
-        job = q.job[i]
-        if p.begin[job] < INFINITY:
-            if (link(p, job, p.begin[job], p.end[job]) < 0
-                    or profile_add(f, p, p.begin[job], p.end[job], -s.need[job]) < 0):
-                return NO_MEMORY
-    p.n_found = 0
-    gaps_copy(&p.gaps, &p.gaps_then)
-    memcpy(&p.marked[p.first_word], p.marked_then, <size_t>p.n_words * sizeof(uint64_t))
-    return OK
+    for i in range(p.n_came):
+        p.begin[p.came[i].job] = INFINITY
+    q.end = p.n_left
+    for i in range(p.n_left):
+        q.job[i] = p.left[i]
+        set_scan(s, i)
+        unmark(p, p.left[i])
+        p.begin[p.left[i]] = INFINITY
+    p.until = INFINITY
+    p.n_found = p.gaps.top = p.gaps.tallest = 0
+    gaps_want(&p.gaps, q.need, q.least, q.end)
+    return find_left(p, s)
 
 
 cdef int happen(plan_t *p, sim_t *s) noexcept nogil:
@@ -179,22 +219,18 @@ cdef int happen(plan_t *p, sim_t *s) noexcept nogil:
     return OK
 
 
-cdef int settle(plan_t *p, sim_t *s, sweep_t sweep) noexcept nogil:
-    cdef int32_t k, i = 0, number = p.number
-    cdef double now = s.now
+cdef int again(plan_t *p, sim_t *s, sweep_t sweep) noexcept nogil:
+    """A new plan, and what has happened to it.  1 where the horizon comes to be now."""
+    cdef int32_t k, i = 0
     cdef int code
-    if not p.behind:
-        forget_horizon(p)
-        return OK
-    code = as_of_then(p, s)
-    p.until = INFINITY
-    p.settles = p.settled = True
+    s.now, p.number = p.since, p.since_number
+    if plan_of_then(p, s) < 0 or happen(p, s) < 0:
+        return NO_MEMORY
     for k in range(p.n_pasts):
-        if code < 0:
-            break
         s.now, p.number = p.pasts[k].time, p.pasts[k].number
-        if k > 0:
-            begin_turn(p, s)
+        if p.until <= s.now:
+            return 1
+        begin_turn(p, s)
         # Who was due is looked at.
         while i < p.n_started and p.gone[p.started[i]] == p.number:
             mark(p, p.started[i])
@@ -203,7 +239,28 @@ cdef int settle(plan_t *p, sim_t *s, sweep_t sweep) noexcept nogil:
         code = sweep(p, s)
         if code == OK:
             code = happen(p, s)
+        if code != OK:
+            return code
+    return OK
+
+
+cdef int settle(plan_t *p, sim_t *s, sweep_t sweep, bint whole) noexcept nogil:
+    cdef int32_t number = p.number, n
+    cdef double now = s.now
+    cdef int code
+    queue_of_then(p, s)
+    n = s.queue.end
+    memcpy(p.left, s.queue.job, <size_t>n * sizeof(int32_t))
+    p.settles = True
+    while True:
+        p.recalls = not whole
+        p.reach *= FURTHER
+        p.n_left = n
+        code = again(p, s, sweep)
+        if code < 0 or (code == OK and now < p.until):
+            break
     p.settles = False
     s.now, p.number = now, number
-    forget_horizon(p)
+    if p.until == INFINITY:
+        forget_horizon(p)
     return code

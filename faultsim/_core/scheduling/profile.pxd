@@ -51,8 +51,9 @@ cdef void profile_tidy(profile_t *f, spot_t spot) noexcept nogil
 cdef int profile_add(profile_t *f, void *owner, double begin, double end, int32_t nodes) noexcept nogil
 # Let the front be at `t`; earlier steps go, which have no lists.
 cdef void profile_forget(profile_t *f, double t) noexcept nogil
-# From the step at or before `t` on: the first one whose level is at least `need`; False: there is none.
-cdef bint profile_rise(profile_t *f, spot_t *spot, int32_t need) noexcept nogil
+# From that step on: the first one whose level is at least `need`; False: there is none, or none in a block that begins
+# before `stop`.
+cdef bint profile_rise(profile_t *f, spot_t *spot, int32_t need, double stop) noexcept nogil
 
 
 cdef inline steps_t *block_at(const profile_t *f, int32_t b) noexcept nogil:

@@ -294,10 +294,10 @@ cdef void profile_forget(profile_t *f, double t) noexcept nogil:
     f.begins[0] = s.at[0] = t
 
 
-cdef bint profile_rise(profile_t *f, spot_t *spot, int32_t need) noexcept nogil:
+cdef bint profile_rise(profile_t *f, spot_t *spot, int32_t need, double stop) noexcept nogil:
     cdef steps_t *s
     cdef int32_t i = spot.i, b = spot.b, high
-    while b < f.n:
+    while b < f.n and f.begins[b] < stop:
         s = block_at(f, b)
         if s.high >= need:
             f.looked += s.n - i
@@ -347,7 +347,7 @@ cdef class Profile:
         """The first step from that at `t` on with `need` nodes; None: there is none."""
         cdef profile_t *f = <profile_t *>self.part.state
         cdef spot_t spot = spot_of(f, t)
-        return at_of(f, spot) if profile_rise(f, &spot, need) else None
+        return at_of(f, spot) if profile_rise(f, &spot, need, INFINITY) else None
 
     def steps(self):
         """All steps, as (time, level); blocks are checked on the way."""

@@ -1,12 +1,14 @@
 # The plan of conservative backfilling where any free nodes serve: the profile of these, and the reservations in it.
 #
 # Contract
-# - A waiting job has a reservation [begin, end), for the nodes that it needs, or `begin` is infinite.
+# - A waiting job has a reservation [begin, end), for the nodes that it needs, or `begin` is infinite, or LATE: it would
+#   begin behind the horizon (horizon.pxd).
 # - Nobody finds an earlier hole who found none when it was looked at last, but where nodes have become free since: that
 #   is before `gained`, unless reservations are `listed`.
 # - If they are, the steps of the profile list the jobs whose reservations begin there.  Who may find an earlier hole is
 #   `marked`, if the nodes just before its reservation are free, or is admitted to one of the `gaps`.
 
+from libc.float cimport DBL_MAX as LATE
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from faultsim._core.scheduling.gaps cimport gaps_t
@@ -22,15 +24,10 @@ cdef struct back_t:          # nodes that came back before they were expected, a
     double expected
     int32_t nodes
 
-# What has happened since the horizon was set (horizon.pxd).
+# What has happened since the plan was made (horizon.pxd).
 cdef struct past_t:          # a pass
     double time
     int32_t number
-
-cdef struct was_t:           # a reservation that has been exchanged
-    double begin
-    double end
-    int32_t job
 
 cdef struct came_t:          # a job, after that pass
     int32_t job
@@ -41,7 +38,7 @@ cdef struct gave_t:          # nodes that came back early, after that pass
     double expected
     int32_t nodes
     int32_t after
-    bint was_waiting         # when the horizon was set
+    bint was_waiting         # when the plan was made
 
 cdef struct plan_t:
     profile_t free           # nodes, over time
@@ -72,24 +69,20 @@ cdef struct plan_t:
     int32_t n_found, oldest
     change_t *changes        # scratch
     int32_t number           # of the pass
-    double until             # the horizon: of what begins there or later the places are not known; inf: all are
-    bint behind              # somebody may have found an earlier hole from there on, but has not been looked at
-    double since             # when it was set,
-    int32_t since_epoch
+    double until             # the horizon: who has no place before it is LATE; inf: all are placed
+    int32_t reach            # steps up to a horizon that may be set
+    bint recalls             # what has happened since the plan was made is remembered:
+    double since             # when that was,
     int32_t since_number     # in that pass
-    bint settled             # it has had to, since the last disturbance
-    bint settles             # what has happened since happens again
-    gaps_t gaps_then         # when the horizon was set
-    uint64_t *marked_then    # words of `marked`
-    int32_t first_word, n_words
     past_t *pasts
-    was_t *was
     int32_t *started
     came_t *came
     gave_t *gave
-    int32_t *gone            # per job: the pass in which it started, if there was a horizon
-    int32_t n_pasts, n_was, n_started, n_came, n_gave
-    int32_t room_pasts, room_was, room_gave
+    int32_t *gone            # per job: the pass in which it started, if that was remembered
+    int32_t n_pasts, n_started, n_came, n_gave
+    int32_t room_pasts, room_gave
+    bint has_room            # for jobs
+    bint settles             # it happens again
 
 # A reservation that is taken out of its list, and put into that of a step; nodes are another matter.  OK or NO_MEMORY.
 cdef void unlink(plan_t *p, int32_t job) noexcept nogil
@@ -105,8 +98,6 @@ cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noe
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give the job of which these two were asked last a reservation in the hole that they found.  OK or NO_MEMORY.
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil
-# The reservation of a job will be another one, or none.  OK or NO_MEMORY.
-cdef int keep_place(plan_t *p, int32_t job) noexcept nogil
 # From now on reservations are listed; nobody may find an earlier hole.  OK or NO_MEMORY.
 cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil
 

@@ -1,9 +1,9 @@
 """Reservations in a plan of free nodes; the contract is in reservations.pxd."""
 
+from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 
-from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.scheduling.gaps cimport (
     class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse,
 )
@@ -40,16 +40,6 @@ cdef int link(plan_t *p, int32_t job, double begin, double end) noexcept nogil:
     return OK
 
 
-cdef int keep_place(plan_t *p, int32_t job) noexcept nogil:
-    if p.n_was == p.room_was:
-        if resize_block(p, &p.was, 2 * <size_t>p.room_was * sizeof(was_t)) < 0:
-            return NO_MEMORY
-        p.room_was *= 2
-    p.was[p.n_was].job, p.was[p.n_was].begin, p.was[p.n_was].end = job, p.begin[job], p.end[job]
-    p.n_was += 1
-    return OK
-
-
 cdef void draw_in(plan_t *p, double end) noexcept nogil:
     """Nodes have come back before the horizon, up to `end`: it goes back to where none are free just before it."""
     cdef profile_t *f = &p.free
@@ -80,7 +70,6 @@ cdef void freed(plan_t *p, const sim_t *s, double begin, double end, int32_t nod
     if p.until < INFINITY:
         if begin < p.until:
             draw_in(p, end)
-        p.behind = p.behind or end > p.until
         if not begin < p.until:
             return
         end = min(end, p.until)
@@ -104,11 +93,11 @@ cdef int move(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nog
     """Give a job without a reservation one at `begin`, or one that has one an earlier one."""
     cdef double old = p.begin[job], old_end = p.end[job], end = end_if_started_at(s, job, begin), left = old
     cdef int32_t need = s.need[job]
-    if old != INFINITY:
+    if old < LATE:
         unlink(p, job)
     if link(p, job, begin, end) < 0:
         return NO_MEMORY
-    if old == INFINITY:
+    if not old < LATE:
         return profile_add(&p.free, p, begin, end, -need)
     if end <= old:
         if profile_add(&p.free, p, old, old_end, need) < 0 or profile_add(&p.free, p, begin, end, -need) < 0:
@@ -177,7 +166,7 @@ cdef double hole(plan_t *p, const sim_t *s, int32_t job, double t, double stop, 
                 i += 1
             if i == steps.n:
                 spot.b, spot.i = b + 1, 0
-                if not profile_rise(f, &spot, need):
+                if not profile_rise(f, &spot, need, stop):
                     return INFINITY
                 b, i = spot.b, spot.i
                 steps = block_at(f, b)
@@ -259,7 +248,6 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
             p.slid_to = spot
     else:
         old = p.until        # it may come before the horizon, where no nodes are free up to it
-        p.behind = True
     if p.slides:
         slid = at_of(f, p.slid_to)
     if gaps.top <= class_of(need):
@@ -299,8 +287,6 @@ cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
 
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil:
     cdef double old
-    if p.until < INFINITY and keep_place(p, job) < 0:
-        return NO_MEMORY
     if not p.listed:
         old = p.begin[job]
         if old != INFINITY:

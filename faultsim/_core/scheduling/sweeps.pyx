@@ -1,5 +1,6 @@
 """The sweeps of conservative backfilling where any free nodes serve; the contract is in sweeps.pxd."""
 
+from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint64_t
 
@@ -7,10 +8,10 @@ from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range
 from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t
-from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, set_horizon, settle
+from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    earlier_hole, first_hole, hole_before, is_marked, keep_place, list_all, mark, plan_t, reserve, unlink, unmark,
+    earlier_hole, first_hole, hole_before, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
 )
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -117,7 +118,7 @@ cdef inline bint is_by_number(const sim_t *s) noexcept nogil:
 cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
     """OK, COLLAPSED where the horizon comes to be now, or a status."""
     cdef queue_t *q = &s.queue
-    cdef bint by_number = is_by_number(s), promises = not p.settles or s.epoch == p.since_epoch
+    cdef bint by_number = is_by_number(s), promises = not p.settles or s.epoch == p.epoch
     cdef int32_t at = q.head, keep = at, stays = at, job
     cdef double begin
     cdef int code
@@ -131,27 +132,27 @@ cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
         unmark(p, job)
         begin = p.begin[job]
         if begin == INFINITY:
-            begin = first_hole(p, s, job, INFINITY)
+            begin = first_hole(p, s, job, p.until)
+            if begin == INFINITY and p.until < INFINITY:
+                p.begin[job] = LATE
         else:
             begin = earlier_hole(p, s, job)
         if begin < p.begin[job]:
             if reserve(p, s, job, begin) < 0:
                 return NO_MEMORY
-            if promises and (begin < p.until or not p.behind):
+            if promises and begin < p.until:
                 promise_start(s, job, begin)
             if p.until <= s.now:
                 close_gap(q, keep_range(q, keep, stays, at), at)
                 return COLLAPSED
-        if p.gone[job] == p.number:
+        if p.has_room and p.gone[job] == p.number:
             # It has started in this pass, which happens again.
             unlink(p, job)
             p.begin[job] = INFINITY
             keep = keep_range(q, keep, stays, at - 1)
             stays = at
         elif not p.settles and p.begin[job] == s.now and s.need[job] <= usable(s):
-            if p.until < INFINITY:
-                if keep_place(p, job) < 0:
-                    return NO_MEMORY
+            if p.recalls:
                 keep_start(p, job)
             unlink(p, job)
             p.begin[job] = INFINITY
@@ -166,22 +167,16 @@ cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
 
 
 cdef int sweep_listed(plan_t *p, sim_t *s) noexcept nogil:
-    cdef int code
-    cdef bint first
-    if is_by_number(s):
-        set_horizon(p, s)
-    code = sweep(p, s)
-    if code == COLLAPSED:
-        first = p.n_pasts == 0
-        code = settle(p, s, sweep)
+    cdef int code = sweep(p, s)
+    while code == COLLAPSED:
+        code = settle(p, s, sweep, False)
         if code < 0:
             return code
-        if not first:
-            begin_turn(p, s)
+        begin_turn(p, s)
         is_missed(p, s)          # which marks who is due
         profile_forget(&p.free, s.now)
         code = sweep(p, s)
-    if code == OK and p.until < INFINITY:
+    if code == OK and p.recalls:
         code = keep_pass(p, s)
     return code
 
