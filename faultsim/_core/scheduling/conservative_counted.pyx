@@ -18,12 +18,13 @@ disturbance as well (horizon.pxd).
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport open_state, own_block, resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.jobs cimport start_job
-from faultsim._core.queue cimport close_gap, keep_range, nobody_waits, open_scan, sort_queue
+from faultsim._core.queue cimport close_gap, keep_range, least_of, nobody_waits, open_scan, sort_queue
+from faultsim._core.scheduling.gaps cimport gaps_one_less, gaps_one_more
 from faultsim._core.scheduling.horizon cimport (
     begin_recall, begin_turn, find_left, forget_horizon, keep_arrival, keep_release, settle,
 )
@@ -33,7 +34,8 @@ from faultsim._core.scheduling.profile cimport (
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    back_t, came_t, first_hole, freed, gave_t, list_all, mark, past_t, plan_t, reserve, unmark,
+    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve,
+    unmark,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -44,9 +46,23 @@ from faultsim._core.tables.scheduler cimport promise_t
 
 # ---------------------------------------------------------------------------------------------- a new plan
 
+cdef void unmark_all(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef const queue_t *q = &s.queue
+    cdef int32_t i
+    if q.head == q.end:
+        return
+    if is_by_number(s):
+        i = q.job[q.head] >> 6
+        memset(&p.marked[i], 0, <size_t>((q.job[q.end - 1] >> 6) - i + 1) * sizeof(uint64_t))
+        return
+    for i in range(q.head, q.end):
+        unmark(p, q.job[i])
+
+
 cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
     """The plan with the running jobs alone; the queue's reservations are dropped."""
     cdef const release_t *items = releases_all(&s.releases)
+    cdef const queue_t *q = &s.queue
     cdef int32_t i = 0, level = usable(s)
     cdef double end
     # What is expected "now" comes back from now on.
@@ -61,23 +77,23 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
             i += 1
         if profile_append(&p.free, p, end, level) < 0:
             return NO_MEMORY
-    for i in range(s.queue.head, s.queue.end):
-        p.begin[s.queue.job[i]] = INFINITY
-        unmark(p, s.queue.job[i])
+    for i in range(q.head, q.end):
+        p.begin[q.job[i]] = INFINITY
+    unmark_all(p, s)
     p.n_found = p.n_left = p.n_back = p.gaps.top = p.gaps.tallest = 0
     p.gained = p.soonest = -INFINITY
     p.listed = False
     forget_horizon(p)
-    return list_all(p, s) if s.queue.end - s.queue.head > MANY else OK
+    if q.end - q.head > MANY:
+        begin_lists(p, s)
+    return OK
 
 
 cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) noexcept nogil:
-    """Whether a job that would end then would start if nobody else got a reservation."""
+    """Whether a job that would end then, and for which there are nodes, would start if nobody else got a reservation."""
     cdef const profile_t *f = &p.free
     cdef int32_t need = s.need[job]
     cdef spot_t spot
-    if need > usable(s):
-        return False
     spot.b = spot.i = 0
     while level_of(f, spot) >= need:
         if not step_on(f, &spot) or at_of(f, spot) >= end:
@@ -85,12 +101,31 @@ cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) n
     return False
 
 
-cdef void leave(plan_t *p, sim_t *s, int32_t keep, int32_t at) noexcept nogil:
-    """The jobs at `at` and behind wait, and nobody has looked when; those at [keep, at) have started."""
-    cdef queue_t *q = &s.queue
-    memcpy(&p.left[p.n_left], &q.job[at], <size_t>(q.end - at) * sizeof(int32_t))
-    p.n_left += q.end - at
-    close_gap(q, keep, at)
+cdef int32_t next_narrow(const queue_t *q, int32_t at, int32_t most) noexcept nogil:
+    """The first place from `at` on of a job that needs no more nodes; the end: none."""
+    cdef const int32_t *need = q.need
+    cdef const int32_t *here
+    cdef int32_t k, some
+    while at + TOGETHER <= q.end:
+        here = need + at
+        some = 0
+        for k in range(TOGETHER):        # the compiler makes vectors of this
+            some |= here[k] <= most
+        if some:
+            break
+        at += TOGETHER
+    while at < q.end and need[at] > most:
+        at += 1
+    return at
+
+
+cdef void leave(plan_t *p, const queue_t *q, int32_t begin, int32_t end) noexcept nogil:
+    """The jobs at [begin, end) wait, and nobody has looked when."""
+    cdef size_t n = end - begin
+    memcpy(&p.left[p.n_left], &q.job[begin], n * sizeof(int32_t))
+    memcpy(&p.left_need[p.n_left], &q.need[begin], n * sizeof(int32_t))
+    memcpy(&p.left_least[p.n_left], &q.least[begin], n * sizeof(float))
+    p.n_left += end - begin
 
 
 cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
@@ -100,45 +135,56 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     ends by then is not in their way, nor they in its, so that they may be found after it.
     """
     cdef queue_t *q = &s.queue
-    cdef int32_t i, keep = q.head, stays = q.head, next = q.head, job
-    cdef double begin, end = 0.0, sure = s.now
+    cdef int32_t i = q.head, keep = i, stays = i, next = i, job, hopeful
+    cdef double begin, end = 0.0, sure = s.now, stop
     cdef bint looked = False
     cdef int code
     if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
         return NO_MEMORY
     p.epoch = s.epoch
-    for i in range(q.head, q.end):
+    while i < q.end:
         # `next`: the first that would start if nobody else got a reservation.  Whoever would not never will.
         if next < i:
             next = i
             looked = False
         while not looked:
-            while next < q.end:
+            while True:
+                next = next_narrow(q, next, usable(s))
+                if next == q.end:
+                    # Those at [keep, stays) have started.
+                    leave(p, q, i, q.end)
+                    close_gap(q, keep_range(q, keep, stays, i), i)
+                    return OK
                 end = end_if_started(s, q.job[next])
                 if starts_now(p, s, q.job[next], end):
                     break
                 next += 1
-            if next == q.end:
-                leave(p, s, keep_range(q, keep, stays, i), i)
-                return OK
             looked = p.n_left == 0 or (s.now < end and end <= sure)
             if not looked and find_left(p, s) < 0:
                 return NO_MEMORY
         if p.n_left == 0:
             sure = end
+        stop = sure if s.now < sure and sure < p.until else p.until
+        hopeful = next_hopeful(p, q.need, q.least, i, next, stop)
+        if i < hopeful:
+            leave(p, q, i, hopeful)
+            i = hopeful
+            continue
         job = q.job[i]
         s.work.looked += 1
         if i == next:
             promise_start(s, job, s.now)
             if profile_add(&p.free, p, s.now, end, -s.need[job]) < 0:
                 return NO_MEMORY
+            gaps_one_less(&p.gaps, q.need[i], q.least[i])
             code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
             if code < 0:
                 return code
             keep = keep_range(q, keep, stays, i)
-            stays = i + 1
+            i += 1
+            stays = i
             continue
-        begin = first_hole(p, s, job, sure if s.now < sure and sure < p.until else p.until)
+        begin = first_hole(p, s, job, stop)
         if begin < INFINITY and p.n_left > 0 and end_if_started_at(s, job, begin) > sure:
             if find_left(p, s) < 0:
                 return NO_MEMORY
@@ -151,8 +197,8 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
             promise_start(s, job, begin)
             looked = looked and begin >= end and begin > s.now       # one of no length needs room at its instant
         else:
-            p.left[p.n_left] = job
-            p.n_left += 1
+            leave(p, q, i, i + 1)
+        i += 1
     close_gap(q, keep_range(q, keep, stays, q.end), q.end)
     return OK
 
@@ -252,10 +298,13 @@ cdef void released(void *state, void *sim, int32_t job) noexcept nogil:
 
 
 cdef void queued(void *state, void *sim, int32_t job) noexcept nogil:
-    (<plan_t *>state).begin[job] = INFINITY      # who was killed has no reservation until the next pass
-    mark(<plan_t *>state, job)
-    if (<plan_t *>state).recalls and not (<plan_t *>state).rebuild:
-        keep_arrival(<plan_t *>state, job)
+    cdef plan_t *p = <plan_t *>state
+    cdef const sim_t *s = <const sim_t *>sim
+    p.begin[job] = INFINITY      # who was killed has no reservation until the next pass
+    mark(p, job)
+    gaps_one_more(&p.gaps, s.need[job], least_of(s.remaining[job]))
+    if p.recalls and not p.rebuild:
+        keep_arrival(p, job)
 
 
 cdef void disturbed(void *state) noexcept nogil:
@@ -315,6 +364,8 @@ cdef int open_conservative(void *sim, dict options, dict columns) except -1:
     own_block(p, &p.marked, s.n // 64 + 1, sizeof(uint64_t))
     p.room = 16
     own_block(p, &p.left, s.n, sizeof(int32_t))
+    own_block(p, &p.left_need, s.n, sizeof(int32_t))
+    own_block(p, &p.left_least, s.n, sizeof(float))
     own_block(p, &p.back, p.room, sizeof(back_t))
     p.room_pasts = p.room_gave = 16
     p.until = INFINITY

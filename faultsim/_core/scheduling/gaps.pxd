@@ -43,12 +43,12 @@ cdef struct gaps_t:
     int32_t top              # classes in use: those below
     int32_t tallest          # nodes free at most
     float longest
-    double wanted[CLASSES]   # no job of the class that waits and has a reservation takes less; inf: there is none
+    double wanted[CLASSES]   # no job of the class that waits takes less; inf: there is none
+    int32_t good             # so many more of those that take least may leave before these are looked up again
 
 # Another turn: what was told in the last one stays, and what was told before goes.
 cdef void gaps_turn(gaps_t *g) noexcept nogil
-cdef void gaps_copy(gaps_t *to, const gaps_t *g) noexcept nogil
-# These jobs wait for this turn, and those of them that stay for the next one: gaps too short for them all go untold.
+# These jobs wait: gaps too short for them all go untold.
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil
 # A stretch up to `end` has become freer: no fewer than `before` nodes were free all along, and no more than `peak` are
 # now.  `here` is the step that holds where it begins.
@@ -60,6 +60,18 @@ cdef void gaps_measured(gaps_t *g, int32_t need, double begin, double stop, doub
 
 cdef inline int32_t class_of(int32_t need) noexcept nogil:
     return fs_highest(<uint64_t>need)
+
+
+cdef inline void gaps_one_more(gaps_t *g, int32_t need, float least) noexcept nogil:
+    """Another job waits."""
+    cdef int32_t c = class_of(need)
+    if least < g.wanted[c]:
+        g.wanted[c] = least
+
+
+cdef inline void gaps_one_less(gaps_t *g, int32_t need, float least) noexcept nogil:
+    if g.good > 0 and least <= g.wanted[class_of(need)]:
+        g.good -= 1
 
 
 cdef inline double admitted_from(const gap_t *gap, int32_t need, double least) noexcept nogil:

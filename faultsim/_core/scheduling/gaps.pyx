@@ -2,9 +2,12 @@
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memmove
 
 from faultsim._core.scheduling.profile cimport at_of, level_of, step_back, step_on
+
+cdef enum:
+    GOOD = 8
 
 # A gap that is open on the right: `level` nodes are free since `begin`, and no more than that all along.
 cdef struct open_t:
@@ -35,20 +38,11 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
         g.tallest = <int32_t>(((<int64_t>1) << top) - 1)
 
 
-cdef void gaps_copy(gaps_t *to, const gaps_t *g) noexcept nogil:
-    cdef int32_t c
-    to.turn, to.top, to.tallest, to.longest = g.turn, g.top, g.tallest, g.longest
-    memcpy(to.wanted, g.wanted, sizeof(g.wanted))
-    for c in range(g.top):
-        to.of[c].n = g.of[c].n
-        memcpy(to.of[c].gap, g.of[c].gap, <size_t>g.of[c].n * sizeof(gap_t))
-
-
 cdef void gaps_want(gaps_t *g, const int32_t *need, const float *least, int32_t n) noexcept nogil:
     cdef int32_t c, k
     for c in range(CLASSES):
         g.wanted[c] = INFINITY
-    # However many there are: a gap that nobody can use costs more than a look at each of them.
+    g.good = GOOD
     for k in range(n):
         c = class_of(need[k])
         if least[k] < g.wanted[c]:

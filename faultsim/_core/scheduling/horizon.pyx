@@ -7,14 +7,14 @@ from libc.string cimport memcpy, memset
 
 from faultsim._core.containers.memory cimport resize_block
 from faultsim._core.containers.releases cimport release_t, releases_all
-from faultsim._core.queue cimport set_scan
-from faultsim._core.scheduling.gaps cimport gaps_turn, gaps_want
+from faultsim._core.queue cimport least_of, set_scan
+from faultsim._core.scheduling.gaps cimport gaps_one_more, gaps_turn, gaps_want
 from faultsim._core.scheduling.profile cimport (
     STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list, profile_reset, profile_t,
     spot_t, step_back,
 )
 from faultsim._core.scheduling.reservations cimport (
-    came_t, first_hole, freed, gave_t, mark, past_t, plan_t, reserve, unmark,
+    came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve, unmark,
 )
 from faultsim._core.state cimport JOB_RUNNING, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -28,7 +28,7 @@ cdef enum:
 cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
     cdef const queue_t *q = &s.queue
     # Only where the queue is in the order of arrival, so that it can be put together again.
-    if not p.listed or q.end - q.head < MANY or s.order.sort != NULL or q.key != NULL or q.entry != NULL:
+    if not p.listed or q.end - q.head < MANY or not is_by_number(s):
         return OK
     if not p.has_room:
         if (resize_block(p, &p.started, <size_t>s.n * sizeof(int32_t)) < 0
@@ -59,13 +59,21 @@ cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
 
 
 cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
-    cdef int32_t i, job
+    cdef int32_t i = 0, hopeful, job
     cdef double begin
-    s.work.looked += p.n_left
-    for i in range(p.n_left):
-        if p.recalls and p.until == INFINITY and (i & 15) == 0:
+    while i < p.n_left:
+        if p.until < INFINITY:
+            hopeful = next_hopeful(p, p.left_need, p.left_least, i, p.n_left, p.until)
+            while i < hopeful:
+                p.begin[p.left[i]] = LATE
+                i += 1
+            if i == p.n_left:
+                break
+        elif p.recalls and (i & 15) == 0:
             set_horizon(p, s)
         job = p.left[i]
+        i += 1
+        s.work.looked += 1
         begin = first_hole(p, s, job, p.until)
         if begin < INFINITY:
             if reserve(p, s, job, begin) < 0:
@@ -121,7 +129,8 @@ cdef int keep_release(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
 cdef void begin_turn(plan_t *p, const sim_t *s) noexcept nogil:
     cdef const queue_t *q = &s.queue
     gaps_turn(&p.gaps)
-    gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+    if p.gaps.good == 0:
+        gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
 
 
 cdef void insert_in_queue(sim_t *s, int32_t job) noexcept nogil:
@@ -190,9 +199,10 @@ cdef int plan_of_then(plan_t *p, sim_t *s) noexcept nogil:
     for i in range(p.n_came):
         p.begin[p.came[i].job] = INFINITY
     q.end = p.n_left
+    memcpy(q.job, p.left, <size_t>p.n_left * sizeof(int32_t))
+    memcpy(q.need, p.left_need, <size_t>p.n_left * sizeof(int32_t))
+    memcpy(q.least, p.left_least, <size_t>p.n_left * sizeof(float))
     for i in range(p.n_left):
-        q.job[i] = p.left[i]
-        set_scan(s, i)
         unmark(p, p.left[i])
         p.begin[p.left[i]] = INFINITY
     p.until = INFINITY
@@ -203,7 +213,7 @@ cdef int plan_of_then(plan_t *p, sim_t *s) noexcept nogil:
 
 cdef int happen(plan_t *p, sim_t *s) noexcept nogil:
     """What happened between this pass and the next."""
-    cdef int32_t i
+    cdef int32_t i, job
     cdef const gave_t *gave
     for i in range(p.n_gave):
         gave = &p.gave[i]
@@ -214,8 +224,10 @@ cdef int happen(plan_t *p, sim_t *s) noexcept nogil:
             freed(p, s, gave.time, gave.expected, gave.nodes)
     for i in range(p.n_came):
         if p.came[i].after == p.number:
-            insert_in_queue(s, p.came[i].job)
-            mark(p, p.came[i].job)
+            job = p.came[i].job
+            insert_in_queue(s, job)
+            mark(p, job)
+            gaps_one_more(&p.gaps, s.need[job], least_of(s.remaining[job]))
     return OK
 
 
@@ -251,6 +263,8 @@ cdef int settle(plan_t *p, sim_t *s, sweep_t sweep, bint whole) noexcept nogil:
     queue_of_then(p, s)
     n = s.queue.end
     memcpy(p.left, s.queue.job, <size_t>n * sizeof(int32_t))
+    memcpy(p.left_need, s.queue.need, <size_t>n * sizeof(int32_t))
+    memcpy(p.left_least, s.queue.least, <size_t>n * sizeof(float))
     p.settles = True
     while True:
         p.recalls = not whole

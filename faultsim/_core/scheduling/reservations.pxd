@@ -18,6 +18,7 @@ from faultsim._core.state cimport sim_t
 
 cdef enum:
     FOUND = 16               # so many jobs are remembered
+    TOGETHER = 32            # jobs are looked at; of 16 the compiler makes no vectors, but a list of instructions
 
 cdef struct back_t:          # nodes that came back before they were expected, at `time`
     double time
@@ -58,6 +59,8 @@ cdef struct plan_t:
     double soonest           # no reservation begins before, unless they are listed
     # Whose reservations of the last pass are still to be found: left[0..n_left), in queue order.  The plan is as of it.
     int32_t *left
+    int32_t *left_need
+    float *left_least        # as in the queue
     int32_t n_left
     int32_t epoch            # of the promises that they get
     back_t *back             # what came back since
@@ -98,8 +101,18 @@ cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noe
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give the job of which these two were asked last a reservation in the hole that they found.  OK or NO_MEMORY.
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil
-# From now on reservations are listed; nobody may find an earlier hole.  OK or NO_MEMORY.
+# The first place in [at, end) of a job that may find a hole before `stop`, for all that `first_hole` remembers.
+cdef int32_t next_hopeful(const plan_t *p, const int32_t *need, const float *least, int32_t at, int32_t end,
+                          double stop) noexcept nogil
+# From now on reservations are listed, of which there are none yet.
+cdef void begin_lists(plan_t *p, const sim_t *s) noexcept nogil
+# The same, with those that there are; nobody may find an earlier hole.  OK or NO_MEMORY.
 cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil
+
+
+cdef inline bint is_by_number(const sim_t *s) noexcept nogil:
+    """Whether the queue is in the order of the numbers of jobs."""
+    return s.order.sort == NULL and s.queue.key == NULL and s.queue.entry == NULL
 
 
 cdef inline void mark(plan_t *p, int32_t job) noexcept nogil:

@@ -3,7 +3,9 @@
 from libc.float cimport DBL_MAX as LATE
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
+from libc.string cimport memset
 
+from faultsim._core.queue cimport least_of
 from faultsim._core.scheduling.gaps cimport (
     class_of, gap_t, gap_that_admits, gaps_measured, gaps_t, gaps_tell, gaps_want, refuse,
 )
@@ -212,8 +214,8 @@ cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept n
     for i in range(p.n_found):
         if p.need[i] <= need and p.remaining[i] <= remaining and p.found[i] > t:
             t = p.found[i]
-    if t >= stop:
-        return INFINITY
+            if t >= stop:
+                return INFINITY
     found = hole(p, s, job, t, stop, &longest)
     t = min(found, stop)
     # Where one that says no more is known its place is taken, else that of the first found.
@@ -228,6 +230,42 @@ cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept n
             p.oldest = (p.oldest + 1) % FOUND
     p.need[i], p.remaining[i], p.found[i] = need, remaining, t
     return found
+
+
+cdef int32_t next_hopeful(const plan_t *p, const int32_t *need, const float *least, int32_t at, int32_t end,
+                          double stop) noexcept nogil:
+    cdef int32_t refused_need[FOUND]
+    cdef float refused_least[FOUND]
+    cdef int32_t refused[TOGETHER]
+    cdef int32_t i, k, n = 0, needs, all_
+    cdef const int32_t *needs_here
+    cdef const float *takes_here
+    cdef float takes
+    if at + TOGETHER > end:
+        return at
+    for i in range(p.n_found):
+        if p.found[i] >= stop:
+            refused_need[n], refused_least[n] = p.need[i], least_of(p.remaining[i])
+            n += 1
+    if n == 0:
+        return at
+    while at + TOGETHER <= end:
+        needs_here, takes_here = need + at, least + at
+        memset(refused, 0, sizeof(refused))
+        for i in range(n):
+            needs, takes = refused_need[i], refused_least[i]
+            for k in range(TOGETHER):    # the compiler makes vectors of this
+                refused[k] |= (needs_here[k] >= needs) & (takes_here[k] > takes)
+        all_ = 1
+        for k in range(TOGETHER):
+            all_ &= refused[k]
+        if not all_:
+            k = 0
+            while refused[k]:
+                k += 1
+            return at + k
+        at += TOGETHER
+    return at
 
 
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
@@ -271,13 +309,18 @@ cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
     return slid
 
 
-cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef int32_t i, job
+cdef void begin_lists(plan_t *p, const sim_t *s) noexcept nogil:
     cdef const queue_t *q = &s.queue
     p.listed = True
     profile_list(&p.free)
     p.gaps.top = p.gaps.tallest = 0
-    gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+    if p.gaps.good == 0:
+        gaps_want(&p.gaps, &q.need[q.head], &q.least[q.head], q.end - q.head)
+
+
+cdef int list_all(plan_t *p, const sim_t *s) noexcept nogil:
+    cdef int32_t i, job
+    begin_lists(p, s)
     for i in range(s.queue.head, s.queue.end):
         job = s.queue.job[i]
         if p.begin[job] < INFINITY and link(p, job, p.begin[job], p.end[job]) < 0:

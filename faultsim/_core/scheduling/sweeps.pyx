@@ -7,11 +7,11 @@ from libc.stdint cimport int32_t, uint64_t
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range
-from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_t
+from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_one_less, gaps_t
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    earlier_hole, first_hole, hole_before, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
+    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
 )
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -72,26 +72,27 @@ cdef int32_t place_in(const queue_t *q, int32_t at, int32_t job) noexcept nogil:
 
 cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) noexcept nogil:
     """The first place in [at, end) of a job that a gap may admit."""
-    cdef const int32_t *need = s.queue.need
-    cdef const float *least = s.queue.least
+    cdef const int32_t *need
+    cdef const float *least
     cdef gaps_t *gaps = &p.gaps
     cdef int32_t tallest = gaps.tallest, k, may
     cdef float longest = gaps.longest
     cdef double since
     while at < end:
-        if at + 16 <= end:
+        need, least = s.queue.need + at, s.queue.least + at
+        if at + TOGETHER <= end:
             may = 0
-            for k in range(16):          # the compiler makes vectors of this
-                may |= (need[at + k] <= tallest) & (least[at + k] <= longest)
+            for k in range(TOGETHER):    # the compiler makes vectors of this
+                may |= (need[k] <= tallest) & (least[k] <= longest)
             if not may:
-                at += 16
+                at += TOGETHER
                 continue
-        for k in range(at, min(at + 16, end)):
+        for k in range(min(<int32_t>TOGETHER, end - at)):
             if need[k] <= tallest and least[k] <= longest:
                 since = -INFINITY
-                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[k]], &since) != NULL:
-                    return k
-        at += 16
+                if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[at + k]], &since) != NULL:
+                    return at + k
+        at += TOGETHER
     return end
 
 
@@ -109,10 +110,6 @@ cdef int32_t next_to_look_at(plan_t *p, const sim_t *s, int32_t at, bint by_numb
             found += 1
         end = found
     return end if p.gaps.tallest == 0 else next_admitted(p, s, at, end)
-
-
-cdef inline bint is_by_number(const sim_t *s) noexcept nogil:
-    return s.order.sort == NULL and s.queue.key == NULL and s.queue.entry == NULL
 
 
 cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
@@ -154,6 +151,7 @@ cdef int sweep(plan_t *p, sim_t *s) noexcept nogil:
         elif not p.settles and p.begin[job] == s.now and s.need[job] <= usable(s):
             if p.recalls:
                 keep_start(p, job)
+            gaps_one_less(&p.gaps, q.need[at - 1], q.least[at - 1])
             unlink(p, job)
             p.begin[job] = INFINITY
             code = start_job(s, job, s.need[job], NULL, (keep - q.head) + (at - 1 - stays) > 0)
@@ -206,6 +204,7 @@ cdef int sweep_few(plan_t *p, sim_t *s) noexcept nogil:
         promise_start(s, job, begin)
         if begin == s.now and s.need[job] <= usable(s):
             p.begin[job] = INFINITY
+            gaps_one_less(&p.gaps, q.need[i], q.least[i])
             code = start_job(s, job, s.need[job], NULL, keep + i - stays > q.head)
             if code < 0:
                 return code
