@@ -37,6 +37,7 @@ ROW = Row(
     stepped=stepped,
     bound="The queue grows with the log: jobs times waiting jobs.  By the rule an early end may move every "
     "reservation, and where each goes depends on where those before it went; after a disturbance all are found "
-    "again, in the next pass without one.  Only who may move is looked at, but whoever moves lets others move.  "
-    "Where many wait that is done up to a horizon, and behind it when somebody asks: most disturbances come before.",
+    "again.  Only who may move is looked at, but whoever moves lets others move.  Where many wait both are done up to "
+    "a horizon, and further on once that is near: most disturbances come before.  Behind it a job costs only a few "
+    "comparisons with those that found no hole.",
 )

@@ -1,4 +1,8 @@
-"""Conservative backfilling on a cluster where so many jobs wait that only the next part of the plan is kept right."""
+"""Conservative backfilling on a cluster where so many jobs wait that only the next part of the plan is made.
+
+The reference has no horizon: it plans the whole queue in each pass, as the model says, and so is the plain version of
+plans that have one, too.  It is slow where so many wait: most tests compare with an order that keeps plans whole.
+"""
 
 import numpy as np
 import pytest
@@ -6,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import faultsim as fs
+from faultsim.simulation.execution import Execution
 
 NODES = 32
 
@@ -62,3 +67,46 @@ def test_a_long_plan_right_up_to_a_horizon_is_as_good_as_a_whole_one(seed, overr
 def test_what_a_disturbance_drops_is_not_looked_at():
     looked, whole = same(1, 1500, 20, 4)
     assert 0 < looked < 0.7 * whole
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 8))
+def test_who_asks_for_the_rest_of_a_plan_changes_nothing(seed, gap):
+    """`verify` and copies, at any time; verify() also finds promises that are not kept."""
+    rng = np.random.default_rng(seed)
+    log = log_of(rng, 700, 5, gap)
+    run = fs.Run(log, fs.Cluster(NODES), scheduler=fs.ConservativeBackfill(), estimates="requested")
+    start = run.simulate().jobs["start"].tolist()
+    one = Execution(run)
+    times = np.sort(rng.uniform(0, max(start), 6))
+    for t in times[:3]:
+        one.go_on(until=t)
+        one.engine.verify()
+    two = one.copy()
+    for t in times[3:]:
+        two.go_on(until=t)
+        two.engine.verify()
+    for execution in (one, two):
+        execution.go_on()
+        execution.engine.verify()
+        assert execution.result().jobs["start"].tolist() == start
+
+
+@pytest.mark.slow
+def test_a_plan_up_to_a_horizon_is_that_of_the_reference():
+    """400 jobs wait; all happens at multiples of 100 seconds, so that the reference has to plan not too often."""
+    jobs = 420
+    rng = np.random.default_rng(1)
+    runtime = 100 * rng.integers(1, 4, jobs)
+    said = runtime * rng.integers(1, 6, jobs) + rng.integers(0, 90, jobs)
+    log = fs.Workload(
+        submit=np.sort(np.where(np.arange(jobs) < 400, 0, 100 * rng.integers(1, 20, jobs))).astype(float),
+        runtime=runtime.astype(float),
+        size=np.minimum(rng.geometric(0.15, jobs), NODES),
+        estimate=np.where(rng.integers(0, 100, jobs) < 8, runtime - 3, said).astype(float),
+    )
+    start, backfilled, looked = done(log, fs.ConservativeBackfill())
+    assert looked < 0.8 * done(log, fs.ConservativeBackfill(order=ByIndex()))[2]
+    slow = fs.Run(log, fs.Cluster(NODES), scheduler=fs.ConservativeBackfill(), estimates="requested")
+    plain = slow.simulate(engine="reference").jobs
+    assert (start, backfilled) == (plain["start"].tolist(), plain["backfilled"].tolist())

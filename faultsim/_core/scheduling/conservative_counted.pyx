@@ -12,8 +12,8 @@ only who could be in its way; each of the others costs a look for a hole that be
 reservations are found, as of that pass, when somebody asks for them: the next pass, unless there has been another
 disturbance, which is what often follows.  Then nobody ever asks.
 
-Where many wait the plan is kept right only up to a horizon, since most of what lies behind it is dropped by the next
-disturbance as well (horizon.pxd).
+Where many wait the plan is made and kept right only up to a horizon, since most of what lies behind it is dropped by
+the next disturbance as well (horizon.pxd).
 """
 
 from libc.math cimport INFINITY
@@ -34,8 +34,8 @@ from faultsim._core.scheduling.profile cimport (
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve,
-    unmark,
+    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t,
+    reserve, unmark,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -90,7 +90,7 @@ cdef int rebuild(plan_t *p, sim_t *s) noexcept nogil:
 
 
 cdef bint starts_now(const plan_t *p, const sim_t *s, int32_t job, double end) noexcept nogil:
-    """Whether a job that would end then, and for which there are nodes, would start if nobody else got a reservation."""
+    """Whether a job for which there are nodes, and that would end then, would start if nobody else were in its way."""
     cdef const profile_t *f = &p.free
     cdef int32_t need = s.need[job]
     cdef spot_t spot

@@ -1,9 +1,9 @@
 # A plan that is as it should be only up to a time, its horizon, and goes on behind it when somebody asks for the rest.
 #
 # Contract
-# - No nodes are free just before the horizon, so whoever begins before it ends there at the latest, and what lies behind
-#   it is in nobody's way.  Where nodes come back there it is drawn in; once it is now the plan has to go further.
-# - Who begins before it has its reservation; who does not is LATE, or has one that others in the plan make room for.
+# - No nodes are free just before the horizon, so whoever begins before it ends there at the latest, and nobody behind
+#   it is in the way.  Where nodes come back there it is drawn in; once it is now the plan has to go further.
+# - Whoever begins before it has a reservation there.  All others are LATE or have one behind it, which means nothing.
 # - What has happened since the plan was made is remembered, so that `settle` can make it again, with a horizon further
 #   on or with none, and let all that happen again.  A disturbance drops the plan: then nobody has ever asked.
 
@@ -29,6 +29,6 @@ cdef void keep_arrival(plan_t *p, int32_t job) noexcept nogil
 cdef int keep_release(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # The reservations of left[0..n_left), up to a horizon that may be set on the way.  OK or NO_MEMORY.
 cdef int find_left(plan_t *p, sim_t *s) noexcept nogil
-# The horizon comes to be later than now, or there is none any more: that if `whole`.  The plan is as of the beginning of
-# this pass or the end of the last; jobs that start in this pass are back in the queue.  OK or NO_MEMORY.
+# The horizon comes to be later than now, or there is none any more: that if `whole`.  The plan is as of the beginning
+# of this pass or the end of the last; jobs that start in this pass are back in the queue.  OK or NO_MEMORY.
 cdef int settle(plan_t *p, sim_t *s, sweep_t sweep, bint whole) noexcept nogil

@@ -10,8 +10,8 @@ from faultsim._core.containers.releases cimport release_t, releases_all
 from faultsim._core.queue cimport least_of, set_scan
 from faultsim._core.scheduling.gaps cimport gaps_one_more, gaps_turn, gaps_want
 from faultsim._core.scheduling.profile cimport (
-    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list, profile_reset, profile_t,
-    spot_t, step_back,
+    STEPS_IN_BLOCK, block_at, end_of, level_of, profile_add, profile_append, profile_forget, profile_list,
+    profile_reset, profile_t, spot_t, step_back,
 )
 from faultsim._core.scheduling.reservations cimport (
     came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve, unmark,
@@ -20,15 +20,15 @@ from faultsim._core.state cimport JOB_RUNNING, promise_start, queue_t, sim_t, us
 from faultsim._core.status cimport NO_MEMORY, OK
 
 cdef enum:
-    NEAR = 32                # steps: a plan that is not longer is made whole
-    FURTHER = 4              # times as many, if the horizon comes to be now
-    MANY = 256               # jobs that wait: fewer are not worth it
+    NEAR = 32                # steps to the first horizon
+    FURTHER = 4              # times as many to the next, once that is now
+    LEAST = 256              # jobs that wait: for fewer it does not pay
 
 
 cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
     cdef const queue_t *q = &s.queue
     # Only where the queue is in the order of arrival, so that it can be put together again.
-    if not p.listed or q.end - q.head < MANY or not is_by_number(s):
+    if not p.listed or q.end - q.head < LEAST or not is_by_number(s):
         return OK
     if not p.has_room:
         if (resize_block(p, &p.started, <size_t>s.n * sizeof(int32_t)) < 0

@@ -11,7 +11,8 @@ from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_one_less, gaps
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve, unlink, unmark,
+    TOGETHER, earlier_hole, first_hole, hole_before, is_by_number, is_marked, list_all, mark, plan_t, reserve, unlink,
+    unmark,
 )
 from faultsim._core.state cimport promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
