@@ -112,8 +112,12 @@ CARRIERS = {
             "inputs",
             "job_columns",
             "live",
+            "outlook",
+            "places",
+            "pod.machine_face",
             "pod.opening",
             "so_far",
+            "torus.chooser",
             "workflow.engine",
         )
     ),
