@@ -34,8 +34,8 @@ from faultsim._core.scheduling.profile cimport (
     spot_t, step_on,
 )
 from faultsim._core.scheduling.reservations cimport (
-    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t,
-    reserve, unmark,
+    TOGETHER, back_t, begin_lists, came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t,
+    plan_t, reserve, unmark,
 )
 from faultsim._core.scheduling.sweeps cimport MANY, is_missed, sweep, sweep_few, sweep_listed
 from faultsim._core.state cimport end_if_started, end_if_started_at, promise_start, queue_t, sim_t, usable
@@ -137,11 +137,13 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
     cdef queue_t *q = &s.queue
     cdef int32_t i = q.head, keep = i, stays = i, next = i, job, hopeful
     cdef double begin, end = 0.0, sure = s.now, stop
+    cdef hope_t hope
     cdef bint looked = False
     cdef int code
     if rebuild(p, s) < 0 or begin_recall(p, s) < 0:
         return NO_MEMORY
     p.epoch = s.epoch
+    hope.end = 0
     while i < q.end:
         # `next`: the first that would start if nobody else got a reservation.  Whoever would not never will.
         if next < i:
@@ -165,7 +167,7 @@ cdef int plan_again(plan_t *p, sim_t *s) noexcept nogil:
         if p.n_left == 0:
             sure = end
         stop = sure if s.now < sure and sure < p.until else p.until
-        hopeful = next_hopeful(p, q.need, q.least, i, next, stop)
+        hopeful = next_hopeful(p, &hope, q.need, q.least, i, next, q.end, stop)
         if i < hopeful:
             leave(p, q, i, hopeful)
             i = hopeful

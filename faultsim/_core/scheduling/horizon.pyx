@@ -14,7 +14,7 @@ from faultsim._core.scheduling.profile cimport (
     profile_reset, profile_t, spot_t, step_back,
 )
 from faultsim._core.scheduling.reservations cimport (
-    came_t, first_hole, freed, gave_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve, unmark,
+    came_t, first_hole, freed, gave_t, hope_t, is_by_number, mark, next_hopeful, past_t, plan_t, reserve, unmark,
 )
 from faultsim._core.state cimport JOB_RUNNING, promise_start, queue_t, sim_t, usable
 from faultsim._core.status cimport NO_MEMORY, OK
@@ -22,13 +22,11 @@ from faultsim._core.status cimport NO_MEMORY, OK
 cdef enum:
     NEAR = 32                # steps to the first horizon
     FURTHER = 4              # times as many to the next, once that is now
-    LEAST = 256              # jobs that wait: for fewer it does not pay
 
 
 cdef int begin_recall(plan_t *p, const sim_t *s) noexcept nogil:
-    cdef const queue_t *q = &s.queue
-    # Only where the queue is in the order of arrival, so that it can be put together again.
-    if not p.listed or q.end - q.head < LEAST or not is_by_number(s):
+    # Only where many wait, and the queue is in the order of arrival, so that it can be put together again.
+    if not p.listed or not is_by_number(s):
         return OK
     if not p.has_room:
         if (resize_block(p, &p.started, <size_t>s.n * sizeof(int32_t)) < 0
@@ -59,11 +57,13 @@ cdef void set_horizon(plan_t *p, const sim_t *s) noexcept nogil:
 
 
 cdef int find_left(plan_t *p, sim_t *s) noexcept nogil:
+    cdef hope_t hope
     cdef int32_t i = 0, hopeful, job
     cdef double begin
+    hope.end = 0
     while i < p.n_left:
         if p.until < INFINITY:
-            hopeful = next_hopeful(p, p.left_need, p.left_least, i, p.n_left, p.until)
+            hopeful = next_hopeful(p, &hope, p.left_need, p.left_least, i, p.n_left, p.n_left, p.until)
             while i < hopeful:
                 p.begin[p.left[i]] = LATE
                 i += 1

@@ -41,6 +41,11 @@ cdef struct gave_t:          # nodes that came back early, after that pass
     int32_t after
     bint was_waiting         # when the plan was made
 
+cdef struct hope_t:          # who of the last jobs that were asked about together finds no hole
+    int32_t refused[TOGETHER]
+    int32_t end              # the place behind them
+    double stop              # no hole that begins before
+
 cdef struct plan_t:
     profile_t free           # nodes, over time
     double *begin            # of reservations, by job number; inf: none
@@ -101,9 +106,10 @@ cdef double hole_before(plan_t *p, const sim_t *s, int32_t job, double stop) noe
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil
 # Give the job of which these two were asked last a reservation in the hole that they found.  OK or NO_MEMORY.
 cdef int reserve(plan_t *p, const sim_t *s, int32_t job, double begin) noexcept nogil
-# The first place in [at, end) of a job that may find a hole before `stop`, for all that `first_hole` remembers.
-cdef int32_t next_hopeful(const plan_t *p, const int32_t *need, const float *least, int32_t at, int32_t end,
-                          double stop) noexcept nogil
+# The first place in [at, end) of a job that may find a hole before `stop`, for all that `first_hole` remembers; `need`
+# and `least` have n.  `hope` is all zero before the first place, and again when the plan has become freer.
+cdef int32_t next_hopeful(const plan_t *p, hope_t *hope, const int32_t *need, const float *least, int32_t at,
+                          int32_t end, int32_t n, double stop) noexcept nogil
 # From now on reservations are listed, of which there are none yet.
 cdef void begin_lists(plan_t *p, const sim_t *s) noexcept nogil
 # The same, with those that there are; nobody may find an earlier hole.  OK or NO_MEMORY.

@@ -229,43 +229,48 @@ cdef double first_hole(plan_t *p, sim_t *s, int32_t job, double stop) noexcept n
             i = p.oldest
             p.oldest = (p.oldest + 1) % FOUND
     p.need[i], p.remaining[i], p.found[i] = need, remaining, t
+    # And no others are needed that say no more.
+    i += 1
+    while i < p.n_found:
+        if p.need[i] >= need and p.remaining[i] >= remaining and p.found[i] <= t:
+            p.n_found -= 1
+            p.need[i], p.remaining[i], p.found[i] = p.need[p.n_found], p.remaining[p.n_found], p.found[p.n_found]
+        else:
+            i += 1
     return found
 
 
-cdef int32_t next_hopeful(const plan_t *p, const int32_t *need, const float *least, int32_t at, int32_t end,
-                          double stop) noexcept nogil:
-    cdef int32_t refused_need[FOUND]
-    cdef float refused_least[FOUND]
-    cdef int32_t refused[TOGETHER]
-    cdef int32_t i, k, n = 0, needs, all_
-    cdef const int32_t *needs_here
-    cdef const float *takes_here
+cdef bint ask_together(const plan_t *p, hope_t *hope, const int32_t *need, const float *least) noexcept nogil:
+    """Who of TOGETHER jobs is refused?  False: nobody is."""
+    cdef int32_t i, k, needs
     cdef float takes
-    if at + TOGETHER > end:
-        return at
+    cdef bint some = False
     for i in range(p.n_found):
-        if p.found[i] >= stop:
-            refused_need[n], refused_least[n] = p.need[i], least_of(p.remaining[i])
-            n += 1
-    if n == 0:
-        return at
-    while at + TOGETHER <= end:
-        needs_here, takes_here = need + at, least + at
-        memset(refused, 0, sizeof(refused))
-        for i in range(n):
-            needs, takes = refused_need[i], refused_least[i]
+        if p.found[i] >= hope.stop:
+            if not some:
+                memset(hope.refused, 0, sizeof(hope.refused))
+                some = True
+            needs, takes = p.need[i], least_of(p.remaining[i])
             for k in range(TOGETHER):    # the compiler makes vectors of this
-                refused[k] |= (needs_here[k] >= needs) & (takes_here[k] > takes)
-        all_ = 1
-        for k in range(TOGETHER):
-            all_ &= refused[k]
-        if not all_:
-            k = 0
-            while refused[k]:
-                k += 1
-            return at + k
-        at += TOGETHER
-    return at
+                hope.refused[k] |= (need[k] >= needs) & (least[k] > takes)
+    return some
+
+
+cdef int32_t next_hopeful(const plan_t *p, hope_t *hope, const int32_t *need, const float *least, int32_t at,
+                          int32_t end, int32_t n, double stop) noexcept nogil:
+    while at < end:
+        # As long as the plan only fills, who was refused still is.
+        if at >= hope.end or stop != hope.stop:
+            hope.stop = stop
+            hope.end = 0
+            if at + TOGETHER > n or not ask_together(p, hope, need + at, least + at):
+                return at
+            hope.end = at + TOGETHER
+        while at < hope.end:
+            if not hope.refused[at + TOGETHER - hope.end]:
+                return min(at, end)
+            at += 1
+    return end
 
 
 cdef double earlier_hole(plan_t *p, const sim_t *s, int32_t job) noexcept nogil:
