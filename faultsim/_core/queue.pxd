@@ -1,5 +1,6 @@
 # The queue of waiting jobs (queue_t of state.pxd), in its order.
 
+from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from libc.string cimport memmove
 
@@ -23,13 +24,27 @@ cdef inline float least_of(double remaining) noexcept nogil:
     return <float>(remaining * (1.0 - 1.5e-7))
 
 
+# Bounds of what a score is made of (by_slope.pyx), so that half as much is read.  A slope too small for a float is as
+# good as the largest, and time_after(now) is after time_before(submit) even where both are 0: no product is NaN.
+cdef inline float slope_above(double slope) noexcept nogil:
+    return <float>(slope * (1.0 + 1.5e-7)) if slope >= 1e-30 else <float>3e38
+
+
+cdef inline float time_before(double t) noexcept nogil:
+    return <float>min(t - fabs(t) * 1.5e-7, 3e38)
+
+
+cdef inline float time_after(double t) noexcept nogil:
+    return <float>(t + fabs(t) * 1.5e-7 + 1e-30)
+
+
 cdef inline void set_scan(sim_t *s, int32_t at) noexcept nogil:
     """What a scan sees of the job at a place."""
     s.queue.need[at] = s.need[s.queue.job[at]]
     s.queue.least[at] = least_of(s.remaining[s.queue.job[at]])
     if s.queue.slope != NULL and s.order.slope_of != NULL:
-        s.queue.slope[at] = s.order.slope_of(s, s.queue.job[at])
-        s.queue.since[at] = s.submit[s.queue.job[at]]
+        s.queue.slope[at] = slope_above(s.order.slope_of(s, s.queue.job[at]))
+        s.queue.since[at] = time_before(s.submit[s.queue.job[at]])
 
 
 # A queue order that changes with time, if there is one, brings the queue into its order; OK or a status < 0.
@@ -74,8 +89,8 @@ cdef inline void move_scan(queue_t *q, int32_t to, int32_t at, int32_t count) no
     memmove(&q.need[to], &q.need[at], <size_t>count * sizeof(int32_t))
     memmove(&q.least[to], &q.least[at], <size_t>count * sizeof(float))
     if q.slope != NULL:
-        memmove(&q.slope[to], &q.slope[at], <size_t>count * sizeof(double))
-        memmove(&q.since[to], &q.since[at], <size_t>count * sizeof(double))
+        memmove(&q.slope[to], &q.slope[at], <size_t>count * sizeof(float))
+        memmove(&q.since[to], &q.since[at], <size_t>count * sizeof(float))
 
 
 # Takes the started jobs, those at [keep, at), out of the queue.

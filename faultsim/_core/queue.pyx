@@ -23,8 +23,8 @@ cdef int open_scan(sim_t *s) except -1:
 cdef int open_slopes(sim_t *s) except -1:
     if s.order.slope_of == NULL or s.queue.slope != NULL:
         return 0
-    blocks_room(&s.blocks, s, &s.queue.slope, s.n, sizeof(double))
-    blocks_room(&s.blocks, s, &s.queue.since, s.n, sizeof(double))
+    blocks_room(&s.blocks, s, &s.queue.slope, s.n, sizeof(float))
+    blocks_room(&s.blocks, s, &s.queue.since, s.n, sizeof(float))
     if s.blocks.failed:
         raise MemoryError("no memory for the queue")
     return 0

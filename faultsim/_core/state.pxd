@@ -81,8 +81,8 @@ cdef struct queue_t:
     int32_t *need            # nodes asked for
     float *least             # a lower bound of the expected duration, rounded down
     # The same for a scheduler that looks for the first by slope (order.pxd), else NULL.
-    double *slope
-    double *since            # submit times
+    float *slope             # rounded up
+    float *since             # submit times, rounded down
 
 # One row of record=True: an event, or a stay of a job on nodes.
 cdef struct record_event_t:

@@ -1,8 +1,9 @@
 """The first of a queue without sorting it; the contract is in by_slope.pxd."""
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t
 
 from faultsim._core.containers.memory cimport own_block
+from faultsim._core.queue cimport time_after
 from faultsim._core.scheduling.sorting cimport keyed_t, place_of, reorder, sorter_t
 from faultsim._core.state cimport JOB_QUEUED, queue_t, sim_t
 
@@ -17,13 +18,19 @@ cdef const double LEAST = 1e-90
 cdef const double MOST = 1e90
 
 
+# Who is looked for: as in first_candidate.
+cdef struct room_t:
+    int32_t free, extra
+    float time
+
+
 cdef int open_choice(void *state, choice_t *choice, int32_t n) except -1:
     own_block(state, &choice.place, n, sizeof(int32_t))
     return own_block(state, &choice.score, n, sizeof(double))
 
 
 cdef inline double score_at(const sim_t *s, int32_t place) noexcept nogil:
-    return s.queue.slope[place] * (s.now - s.queue.since[place])
+    return s.order.slope_of(s, s.queue.job[place]) * (s.now - s.submit[s.queue.job[place]])
 
 
 cdef inline bint clearly(double a, double b) noexcept nogil:
@@ -46,16 +53,24 @@ cdef inline double as_good(double first) noexcept nogil:
     return first * (1.0 - 2.0 * NEAR) if LEAST < first < MOST else -1.0      # no score is negative
 
 
-cdef inline int32_t next_near(const queue_t *q, double now, int32_t at, double least) noexcept nogil:
-    """The beginning of the first block of places from `at` on where a score is at least `least`."""
-    cdef const double *slope = q.slope
-    cdef const double *since = q.since
-    cdef int64_t near
-    cdef int32_t k
-    while at + BLOCK <= q.end:
-        near = 0
-        for k in range(at, at + BLOCK):      # the compiler makes vectors of this
-            near |= <int64_t>(slope[k] * (now - since[k]) >= least)
+cdef inline bint may_start(const queue_t *q, int32_t place, const room_t *room) noexcept nogil:
+    return q.need[place] <= room.free and (q.need[place] <= room.extra or q.least[place] <= room.time)
+
+
+cdef int32_t next_near(const queue_t *q, double now, int32_t at, double score, const room_t *room) noexcept nogil:
+    """The beginning of the first block of places from `at` on where somebody may start who may have such a score."""
+    cdef const int32_t *need
+    cdef const float *least
+    cdef const float *slope
+    cdef const float *since
+    cdef float later = time_after(now), time = room.time
+    cdef float enough = <float>(score * (1.0 - 1e-6)) if score >= 1e-30 else 0.0
+    cdef int32_t end = q.end, free = room.free, extra = room.extra, near, k
+    while at + BLOCK <= end:
+        need, least, slope, since, near = &q.need[at], &q.least[at], &q.slope[at], &q.since[at], 0
+        for k in range(BLOCK):               # the compiler makes vectors of this
+            near |= ((need[k] <= free) & ((need[k] <= extra) | (least[k] <= time))
+                     & (slope[k] * (later - since[k]) >= enough))
         if near:
             break
         at += BLOCK
@@ -66,13 +81,15 @@ cdef int32_t first_candidate(sim_t *s, int32_t free, int32_t extra, float time) 
     cdef const queue_t *q = &s.queue
     cdef double first = -1.0, score
     cdef int32_t at = -1, block = q.head, k
+    cdef room_t room
+    room.free, room.extra, room.time = free, extra, time
     s.work.looked += q.end - q.head
     while True:
-        block = next_near(q, s.now, block, as_good(first))
+        block = next_near(q, s.now, block, as_good(first), &room)
         if block >= q.end:
             return at
         for k in range(block, min(block + BLOCK, q.end)):
-            if q.need[k] <= free and (q.need[k] <= extra or q.least[k] <= time):
+            if may_start(q, k, &room):
                 score = score_at(s, k)
                 if at < 0 or before(s, k, score, at, first):
                     at, first = k, score
