@@ -35,6 +35,7 @@ cdef struct gap_t:
 
 cdef struct class_t:
     int32_t n
+    float longest            # of them, or longer
     gap_t gap[GAPS + 2]      # in order of time; they do not overlap
 
 cdef struct gaps_t:
@@ -42,7 +43,7 @@ cdef struct gaps_t:
     int32_t turn
     int32_t top              # classes in use: those below
     int32_t tallest          # nodes free at most
-    float longest
+    float longest            # of them, or longer
     double wanted[CLASSES]   # no job of the class that waits takes less; inf: there is none
     int32_t good             # so many more of those that take least may leave before these are looked up again
 

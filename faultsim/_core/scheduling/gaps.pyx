@@ -7,7 +7,7 @@ from libc.string cimport memmove
 from faultsim._core.scheduling.profile cimport at_of, level_of, step_back, step_on
 
 cdef enum:
-    GOOD = 8
+    GOOD = 2                 # jobs that take least of all and leave, until that is looked up again
 
 # A gap that is open on the right: `level` nodes are free since `begin`, and no more than that all along.
 cdef struct open_t:
@@ -24,13 +24,15 @@ cdef void gaps_turn(gaps_t *g) noexcept nogil:
     for c in range(g.top):
         of = &g.of[c]
         kept = 0
+        of.longest = -1.0
         for i in range(of.n):
             if of.gap[i].told >= g.turn - 1:
                 if kept < i:
                     of.gap[kept] = of.gap[i]
                 kept += 1
-                g.longest = max(g.longest, <float>of.gap[i].length)
+                of.longest = max(of.longest, <float>of.gap[i].length)
         of.n = kept
+        g.longest = max(g.longest, of.longest)
         if kept > 0:
             top = c + 1
     g.top = top
@@ -139,12 +141,14 @@ cdef void widen(gaps_t *g, int32_t level, int32_t floor, int32_t before, int32_t
         return
     while g.top < top:
         g.of[g.top].n = 0
+        g.of[g.top].longest = -1.0
         g.top += 1
     g.tallest = max(g.tallest, peak)
     if length > g.longest:
         g.longest = <float>length
     while c < top:
         if g.wanted[c] <= length:
+            g.of[c].longest = max(g.of[c].longest, <float>length)
             put(&g.of[c], begin, end, length, peak, whole, g.turn)
         c += 1
         whole = True

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, uint64_t
 from faultsim._core.containers.bits cimport fs_lowest
 from faultsim._core.jobs cimport start_job
 from faultsim._core.queue cimport close_gap, keep_range
-from faultsim._core.scheduling.gaps cimport gap_that_admits, gaps_one_less, gaps_t
+from faultsim._core.scheduling.gaps cimport class_of, gap_that_admits, gaps_one_less, gaps_t
 from faultsim._core.scheduling.horizon cimport begin_turn, keep_pass, keep_start, settle
 from faultsim._core.scheduling.profile cimport at_of, block_at, profile_forget, profile_t, spot_t, step_on
 from faultsim._core.scheduling.reservations cimport (
@@ -89,7 +89,7 @@ cdef int32_t next_admitted(plan_t *p, const sim_t *s, int32_t at, int32_t end) n
                 at += TOGETHER
                 continue
         for k in range(min(<int32_t>TOGETHER, end - at)):
-            if need[k] <= tallest and least[k] <= longest:
+            if need[k] <= tallest and least[k] <= gaps.of[class_of(need[k])].longest:
                 since = -INFINITY
                 if gap_that_admits(gaps, need[k], least[k], p.begin[s.queue.job[at + k]], &since) != NULL:
                     return at + k
