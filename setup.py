@@ -23,10 +23,11 @@ if sys.version_info < (3, 11):  # noqa: UP036 - pip asks setup.py before it read
     sys.exit(f"faultsim needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable})")
 
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 
 # Cython keeps what it makes of a module until the module is written, and Python's default is to look for garbage in all
 # of it again and again: a third of the time of translating, saved for a few megabytes.  Spawned processes import this.
-gc.set_threshold(100_000, 20, 20)
+gc.set_threshold(1_000_000, 20, 20)
 
 # What compiles; metadata and source archives need neither a compiler nor Cython's translation.
 COMPILING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "install", "develop", "bdist"}
@@ -172,6 +173,47 @@ modules.append(
     )
 )
 
+# What each module includes first: half of what a compiler reads of a small one.
+HEADER = """\
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <frameobject.h>
+#include <math.h>
+#include <stdatomic.h>
+"""
+
+
+class BuildCore(build_ext):
+    """Reads Python's header once, in place of once a module, where that is known to work: GCC, and the usual flags."""
+
+    def build_extensions(self) -> None:
+        missing = sum(not os.path.exists(self.get_ext_fullpath(each.name)) for each in self.extensions)
+        if missing > 20 and not (DEBUG or SANITIZE or GCOV) and self.plain_gcc():
+            folder = Path(self.build_temp).resolve()
+            folder.mkdir(parents=True, exist_ok=True)
+            header = folder / "first.h"
+            header.write_text(HEADER)
+            flags = [*compile_args, *(f"-D{name}={value}" for name, value in macros)]
+            flags += [f"-I{path}" for path in self.compiler.include_dirs]
+            made = [*self.compiler.compiler_so, *flags, "-x", "c-header", str(header), "-o", f"{header}.gch"]
+            if subprocess.run(made, capture_output=True, check=False).returncode == 0:
+                # At -O1, the functions of the header would stay at the level that it was read at.
+                for each in self.extensions:
+                    if "-O1" in each.extra_compile_args:
+                        continue
+                    each.extra_compile_args = [*each.extra_compile_args, "-include", str(header)]
+        super().build_extensions()
+
+    def plain_gcc(self) -> bool:
+        """Is it GCC, and not behind ccache, which would keep nothing that includes a compiled header?"""
+        command = getattr(self.compiler, "compiler_so", None)
+        path = shutil.which(command[0]) if command else None
+        if path is None or "ccache" in os.path.realpath(path):
+            return False
+        said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+        return "Free Software Foundation" in said.stdout
+
+
 # The guard is for the processes that translate: where they are spawned, they import this file.
 if __name__ == "__main__":
     if COMPILING.isdisjoint(sys.argv):
@@ -188,5 +230,6 @@ if __name__ == "__main__":
                 emit_linenums=GCOV,
                 shared_utility_qualified_name=SHARED,
             ),
+            cmdclass={"build_ext": BuildCore},
             options={"build_ext": {"parallel": os.cpu_count()}},
         )
