@@ -80,12 +80,12 @@ class Table(ReadOnly, Tabular):
         return b""
 
     @property
-    def columns(self) -> Mapping[str, NDArray[Any]]:
+    def columns(self) -> MappingProxyType[str, NDArray[Any]]:
         """All columns by name, in the order of the table in `faultsim.data.columns`."""
         return MappingProxyType(self._columns)
 
     @property
-    def dropped(self) -> Mapping[str, int]:
+    def dropped(self) -> MappingProxyType[str, int]:
         """Reason and count of the records that a reader, or a method, left out."""
         return MappingProxyType(self._dropped)
 

@@ -20,6 +20,13 @@ from faultsim.policies.rescheduling import Rescheduling
 from faultsim.results.ledger import LEDGER_ACCOUNTS
 
 _KINDS = ("placement", "scheduler", "migration", "checkpointing", "rescheduling")
+#: What an engine is told besides what a run says.
+_FOR_ALL: dict[str, Any] = {
+    "accounts": LEDGER_ACCOUNTS,
+    "error": EngineError,
+    "busy_error": BusyError,
+    "decision_error": DecisionError,
+}
 #: What happens to jobs where nobody said: their failures come from `world` alone.
 REQUEUE = {"name": "requeue", "place": "arrival", "restart_cost": 0.0}
 
@@ -111,38 +118,29 @@ def core_engine(
     columns: dict[str, Any] = dict(world or {})
     if "per" in recovery:
         columns["unit"] = settings["machine"].get("hosts", 1)
-    columns |= order_inputs(order, estimate, size, columns)
+    if has_inputs(order["name"]):
+        columns |= order_inputs(order, estimate, size, columns)
     if "curve" in settings["placement"]:
         columns["curve"] = nodes_along(settings["placement"]["curve"], tuple(settings["machine"]["shape"]))
     if "strategy" in (settings.get("rescheduling") or ()):
         columns["parts"] = {"strategy": _part("strategy", settings["rescheduling"]["strategy"]["name"], machine)[0]}
     if checkpointing and "checkpoint_interval" not in columns and "object" not in checkpointing:
         columns["checkpoint_interval"] = from_lowered("checkpointing", checkpointing).work_between(size)
-    matters = "nodes" in follows or _told(columns, "failures") or _told(columns, "alarms") or "live" in columns
+    matters = "nodes" in follows or "failures" in columns or "alarms" in columns or "live" in columns
     # Ticks and records name nodes of a cluster too.
-    more: dict[str, Any] = {"recovery": recovery}
+    settings = {**settings, "recovery": recovery}
     asked = settings["scheduler"].get("at", ())
     if "failure" in asked:
         factories = {**factories, "recovery": _part("recovery", Recovery.name, machine)[0]}
     if "tick" in asked:
         factories = {**factories, "rescheduling": _part("rescheduling", Rescheduling.name, machine)[0]}
-        more["rescheduling"] = {"interval": settings["scheduler"]["tick"]}
+        settings["rescheduling"] = {"interval": settings["scheduler"]["tick"]}
     if matters or settings["record"] or "places" in follows or ("rescheduling" in factories and "ticks" in columns):
         factories = {**factories, "machine": named}
-    more |= {
-        "factories": factories,
-        "tracked": matters or "progress" in follows or _told(columns, "predictions") or "clocks" in columns,
-        "accounts": LEDGER_ACCOUNTS,
-        "error": EngineError,
-        "busy_error": BusyError,
-        "decision_error": DecisionError,
-    }
-    return Engine({**settings, **more}, submit, runtime, estimate, size, columns)
-
-
-def _told(columns: dict[str, Any], name: str) -> bool:
-    """Whether a table of `engine_inputs.make_world` has rows."""
-    return name in columns and len(columns[name]["node"]) > 0
+    settings["factories"] = factories
+    settings["tracked"] = matters or "progress" in follows or "predictions" in columns or "clocks" in columns
+    settings |= _FOR_ALL
+    return Engine(settings, submit, runtime, estimate, size, columns)
 
 
 def core_workflow_engine(

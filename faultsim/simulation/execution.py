@@ -256,9 +256,9 @@ class Execution:
             self.engine.output_so_far() if partial else self.engine.output(),
             Record(
                 settings=self._lowered,
-                columns=dict(log.columns if self._told is None else self._told),
+                columns=log.columns.copy() if self._told is None else dict(self._told),
                 source=log.name,
-                dropped=dict(log.dropped),
+                dropped=log.dropped.copy(),
                 failures=self._run.failures,
                 arrays={} if self._run.predictor is None else {"predictor": self._run.predictor.arrays()},
                 started=self._started,
