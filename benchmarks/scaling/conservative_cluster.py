@@ -22,7 +22,7 @@ def stepped(jobs):
 
 def measure(jobs):
     run = fs.Run(**setting(jobs), scheduler=fs.ConservativeBackfill())
-    return cpu(run.simulate, 1), cpu(run.with_options(scheduler=fs.EasyBackfill()).simulate), jobs
+    return cpu(run.simulate), cpu(run.with_options(scheduler=fs.EasyBackfill()).simulate), jobs
 
 
 ROW = Row(

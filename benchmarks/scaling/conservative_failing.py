@@ -31,7 +31,7 @@ def stepped(jobs):
 def measure(jobs):
     runs = [fs.Run(**setting, scheduler=fs.ConservativeBackfill()) for setting in settings(jobs)]
     easy = [run.with_options(scheduler=fs.EasyBackfill()) for run in runs]
-    return mean(cpu(run.simulate, 1) for run in runs), mean(cpu(run.simulate) for run in easy), jobs
+    return mean(cpu(run.simulate) for run in runs), mean(cpu(run.simulate) for run in easy), jobs
 
 
 ROW = Row(
