@@ -31,7 +31,7 @@ def looked(simulation: Simulation) -> int:
 def show(row: Row) -> tuple[str, str]:
     lines, costs = [], []
     for size in row.sizes:
-        took, other, count = row.measure(size)
+        took, other, count, *beside = row.measure(size)
         costs.append(took)
         lines.append(
             {
@@ -42,6 +42,8 @@ def show(row: Row) -> tuple[str, str]:
                 "ratio": None if other is None else took / other,
             }
         )
+        if beside:
+            lines[-1] |= {row.beside + ", s": beside[0], "ratio to it": took / beside[0]}
         if row.stepped:
             looks = mean(looked(simulation) for simulation in row.stepped(size))
             lines[-1] |= {row.step: f"{looks:,.0f}", "us each of these": took / looks * 1e6}

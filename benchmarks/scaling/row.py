@@ -21,15 +21,17 @@ class Row:
     """What is measured.
 
     `measure` takes a size and gives back the CPU time of the run, that of the run it is compared with (None where it is
-    too slow or has no meaning), and the number of jobs (or tasks, or runs) by which cost is divided.
+    too slow or has no meaning), and the number of jobs (or tasks, or runs) by which cost is divided.  A fourth is the
+    CPU time of the run `beside`.
     """
 
     title: str  # heading of the row
     grows: str  # what the sizes are: "nodes", "jobs", "failures", "waiting jobs"
     sizes: Sequence[int]  # four and more, each at least four times the one before
-    measure: Callable[[int], tuple[float, float | None, int]]
+    measure: Callable[[int], tuple[float, float | None, int] | tuple[float, float | None, int, float]]
     run: str  # what is measured, as a heading of a column
     against: str  # what it is compared with
+    beside: str = ""  # another that it is compared with
     reach: str  # the ratio, or the cost, that is wanted
     step: str = ""  # what the cost is made of, if the core counts it as `looked`,
     stepped: Callable[[int], Sequence[Simulation]] | None = None  # in the mean of these simulations, of a size
